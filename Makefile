@@ -1,0 +1,39 @@
+# make setup   .venv with everything that the demo, the tests and the benchmarks need
+# make demo    the main job: a paper's headline result, its stages, claims and figures
+# make test    lint, format, types, layers, tests
+# make verify  the slow tests and the whole claims table
+
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: setup demo test verify lint clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "attnflow needs Python 3.11 or newer; set PYTHON=/path/to/python."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]" -c constraints.txt
+	@touch $(STAMP)
+
+demo: setup
+	$(BIN)/attnflow demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+verify: setup
+	$(BIN)/python -m pytest -m slow
+	$(BIN)/attnflow verify --seeds 5
+
+clean:
+	rm -rf $(VENV) attnflow-output dist build

@@ -1,0 +1,146 @@
+"""What a paper is to attnflow: declarations, and nothing that computes.
+
+A `Paper` names its experiments, its figures and tables (`Exhibit`), its claims, its
+reader's notes and its inventory. Each of these says which runs it needs as
+`Request`s; somebody else (`attnflow.runner`) makes or reads those runs.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import xarray as xr
+
+from attnflow import setting as settings
+from attnflow._suggest import look_up
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from attnflow.claims import Claim
+
+Evidence = Mapping[str, xr.Dataset]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that a claim or an exhibit needs.
+
+    **Arguments:**
+
+    - `experiment`: the id of one of the paper's experiments.
+    - `overrides`: settings that differ from the experiment's own.
+    - `seeds`: how many seeds, or which ones; `None` means as many as the user asks
+      for, and 1 is for deterministic experiments.
+    - `quick`: overrides that make a smaller run for `--quick`, on top of the others.
+    """
+
+    experiment: str
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    seeds: int | tuple[int, ...] | None = None
+    quick: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A named experiment of a paper: a setting and the function that builds it.
+
+    `build` is the path `module:function` of a function of the setting that returns
+    an `attnflow.experiment.Experiment`, or a `Computation` that trains nothing. It
+    is a path so that listing a paper imports no JAX.
+    """
+
+    id: str
+    title: str
+    setting: Any
+    build: str
+
+    def with_overrides(self, overrides: Mapping[str, Any]) -> Any:
+        """The setting of this experiment with some fields replaced."""
+        return settings.replace(self.setting, overrides)
+
+    def experiment(self, setting: Any) -> Any:
+        """The experiment itself."""
+        module, _, function = self.build.partition(":")
+        return getattr(importlib.import_module(module), function)(setting)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure or a table of a paper.
+
+    **Arguments:**
+
+    - `needs`: named runs; `draw`, `values` and `seen` get them by these names.
+    - `draw`: evidence → matplotlib figure.
+    - `values`: evidence → nested name → number (or list) table.
+    - `printed`: what the paper prints, with the keys of `values`.
+    - `tolerance`: relative tolerance at which a printed number agrees.
+    - `seen`: where the paper prints no number, what must be seen in the picture, as
+      sentences with a yes or no for the evidence at hand.
+    - `silent`: what the paper leaves unsaid and the reading that we use.
+    """
+
+    id: str
+    kind: Literal["figure", "table"]
+    title: str
+    caption: str
+    needs: Mapping[str, Request]
+    draw: Callable[[Evidence], "Figure"]
+    values: Callable[[Evidence], Mapping[str, Any]]
+    seen: Callable[[Evidence], Mapping[str, bool]]
+    printed: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: float = 0.02
+    silent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Note:
+    """A reader's note: what is printed, what we think it must be, and the check.
+
+    `shown_by` is the id of the claim that shows it, or `text` where reading suffices.
+    """
+
+    id: str
+    place: str
+    printed: str
+    ours: str
+    shown_by: str
+    effect: Literal["typo", "constant", "statement"]
+    status: Literal["suspected", "reported", "acknowledged", "disputed"] = "suspected"
+    source: Literal["pdf", "extracted text"] = "extracted text"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: experiments, figures and tables, claims, notes, inventory."""
+
+    slug: str
+    letter: str
+    title: str
+    version_read: str
+    bibtex: str
+    recipes: tuple[Recipe, ...]
+    exhibits: tuple[Exhibit, ...]
+    claim_list: "tuple[Claim, ...]"
+    notes: tuple[Note, ...]
+    inventory: Mapping[str, Any]
+    headline: str
+    summary: str
+
+    def recipe(self, id: str) -> Recipe:
+        """The experiment with this id."""
+        return look_up(
+            f"experiment of {self.slug}", id, {r.id: r for r in self.recipes}
+        )
+
+    def exhibit(self, id: str) -> Exhibit:
+        """The figure or table with this id."""
+        return look_up(
+            f"figure or table of {self.slug}", id, {e.id: e for e in self.exhibits}
+        )
+
+    def claim(self, id: str) -> "Claim":
+        """The claim with this id."""
+        return look_up(f"claim of {self.slug}", id, {c.id: c for c in self.claim_list})

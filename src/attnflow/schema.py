@@ -1,0 +1,90 @@
+"""What a run looks like: one `xarray.Dataset` with these dims, coords and attrs.
+
+| name | dims | what |
+|---|---|---|
+| `seed` | seed | the seeds, as integers (coord) |
+| `time` | time | training time of a flow, steps of a descent (coord; attrs `units`) |
+| `recorded` | seed, time | whether this row was computed (a run may end early) |
+| `outcome` | seed | how the run ended: a label of `Outcome` |
+| `end_time` | seed | the time at which the run ended |
+| `stage_name` | stage | names of the training stages, in order (coord `stage`) |
+| `stage_start`, `stage_end` | seed, stage | times between which each stage trained |
+| an observable | seed, time, its own dims | the recorded series |
+| `X_at_end`, X an observable | seed, stage, its own dims | its value at a stage's end |
+| `drift` | seed | the largest drift of the conserved quantities (flows only) |
+
+Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
+`form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,
+`compile_seconds`, `citation` (a BibTeX key).
+An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims
+from attnflow._outcome import Outcome
+
+ATTRIBUTES = (
+    "paper",
+    "experiment",
+    "id",
+    "setting",
+    "form",
+    "form_reason",
+    "rule",
+    "versions",
+    "platform",
+    "wall_seconds",
+    "compile_seconds",
+    "citation",
+)
+BOOKKEEPING = frozenset(
+    {"recorded", "outcome", "end_time", "stage_start", "stage_end", "drift"}
+)
+
+
+def check(run: xr.Dataset) -> xr.Dataset:
+    """The `run`, if it follows the schema; a `ValueError` that says how not, else."""
+    missing = [a for a in ATTRIBUTES if a not in run.attrs]
+    if missing:
+        raise ValueError(f"The run lacks the attributes {missing}: see attnflow.schema.")
+    if _dims.SEED not in run.dims:
+        raise ValueError(f"The run has dims {tuple(run.dims)}: it needs 'seed'.")
+    if _dims.TIME in run.dims:
+        absent = {"recorded", "outcome", "end_time"} - set(run.data_vars)
+        if absent:
+            raise ValueError(f"The run lacks {sorted(absent)}: see attnflow.schema.")
+    return run
+
+
+def setting_of(run: xr.Dataset) -> dict[str, Any]:
+    """The setting of a run as a dictionary."""
+    return json.loads(run.attrs["setting"])
+
+
+def outcomes_of(run: xr.Dataset) -> list[Outcome]:
+    """How each seed of a run ended; experiments that train nothing finish."""
+    if "outcome" not in run:
+        return [Outcome.FINISHED] * run.sizes[_dims.SEED]
+    return [Outcome.of(str(label)) for label in run["outcome"].values]
+
+
+def observables_of(run: xr.Dataset) -> list[str]:
+    """Names of the recorded series of a run."""
+    return [
+        str(name)
+        for name, var in run.data_vars.items()
+        if name not in BOOKKEEPING and _dims.TIME in var.dims
+    ]
+
+
+def last(run: xr.Dataset, observable: str) -> xr.DataArray:
+    """The last recorded value of an observable, per seed."""
+    recorded = run["recorded"].values
+    index = recorded.shape[1] - 1 - np.argmax(recorded[:, ::-1], axis=1)
+    picks = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
+    return run[observable].isel(time=picks)

@@ -1,0 +1,129 @@
+"""Settings: flat frozen dataclasses whose fields a user can set by `key=value`."""
+
+import dataclasses
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from attnflow._suggest import unknown
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: sorted keys, no spaces, shortest exact floats."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(*texts: str) -> str:
+    """A content address of 16 hexadecimal digits."""
+    joined = "\x00".join(texts).encode()
+    return hashlib.sha256(joined).hexdigest()[:16]
+
+
+def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
+    """The `setting` with some fields replaced.
+
+    Values may be of the field's type or texts as typed on a command line; a wrong
+    name or a text that does not parse raises a `ValueError` that says what is
+    allowed.
+    """
+    hints = typing.get_type_hints(type(setting))
+    known = [f.name for f in dataclasses.fields(setting)]
+    values = {}
+    for name, value in overrides.items():
+        if name not in known:
+            raise unknown("setting", name, known)
+        values[name] = _coerce(name, value, hints[name])
+    return dataclasses.replace(setting, **values)
+
+
+def _coerce(name: str, value: Any, hint: Any) -> Any:
+    options = _options(hint)
+    for option in options:
+        try:
+            return _as(option, value)
+        except (TypeError, ValueError):
+            continue
+    allowed = " or ".join(_describe(option) for option in options)
+    raise ValueError(
+        f"{name}={value!r} ({type(value).__name__}) is not allowed. "
+        f"{name} must be {allowed}: write for example {name}={_example(options[0])}."
+    )
+
+
+def _options(hint: Any) -> list[Any]:
+    """The alternatives of a union, the strictest first."""
+    origin = typing.get_origin(hint)
+    options = (
+        list(typing.get_args(hint))
+        if origin in (typing.Union, types.UnionType)
+        else [hint]
+    )
+    rank = {type(None): 0, bool: 1, int: 2, float: 3}
+    return sorted(options, key=lambda o: 9 if o is str else rank.get(o, 4))
+
+
+def _as(option: Any, value: Any) -> Any:
+    if typing.get_origin(option) is typing.Literal:
+        if value in typing.get_args(option):
+            return value
+        raise ValueError
+    if typing.get_origin(option) is tuple:
+        return _as_tuple(option, value)
+    if option is type(None):
+        if value is None or value == "none":
+            return None
+        raise ValueError
+    if option is bool:
+        return _as_bool(value)
+    if option is int:
+        return _as_int(value)
+    if option is float:
+        if isinstance(value, bool):
+            raise ValueError
+        return float(value)
+    if option is str and isinstance(value, str):
+        return value
+    raise ValueError
+
+
+def _as_tuple(option: Any, value: Any) -> tuple[Any, ...]:
+    inner = typing.get_args(option)[0]
+    parts = value.split(",") if isinstance(value, str) else tuple(value)
+    return tuple(_as(inner, part) for part in parts if part != "")
+
+
+def _as_bool(value: Any) -> bool:
+    texts = {"true": True, "yes": True, "false": False, "no": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in texts:
+        return texts[value.lower()]
+    raise ValueError
+
+
+def _as_int(value: Any) -> int:
+    if isinstance(value, bool):
+        raise ValueError
+    number = float(value)
+    if number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _describe(option: Any) -> str:
+    if typing.get_origin(option) is typing.Literal:
+        return " or ".join(repr(v) for v in typing.get_args(option))
+    if typing.get_origin(option) is tuple:
+        return f"a list of {_describe(typing.get_args(option)[0])}s, with commas"
+    names = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+    return names.get(option, "'none'" if option is type(None) else str(option))
+
+
+def _example(option: Any) -> str:
+    if typing.get_origin(option) is typing.Literal:
+        return str(typing.get_args(option)[0])
+    examples = {int: "3", float: "0.1", bool: "true", type(None): "none"}
+    return examples.get(option, "…")
