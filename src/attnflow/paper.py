@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from attnflow.claims import Claim
+    from attnflow.claims.verify import ClaimsView
+    from attnflow.stages import StageRow
 
 Evidence = Mapping[str, xr.Dataset]
 
@@ -114,7 +116,11 @@ class Note:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: experiments, figures and tables, claims, notes, inventory."""
+    """A paper: experiments, figures and tables, claims, notes, inventory.
+
+    `stage_table` gives, for a run, the stages of training with the paper's own
+    formula for their times beside what was detected.
+    """
 
     slug: str
     letter: str
@@ -128,6 +134,13 @@ class Paper:
     inventory: Mapping[str, Any]
     headline: str
     summary: str
+    stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
+
+    @property
+    def claims(self) -> "ClaimsView":
+        """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
+        # By name: a paper is a record, and knows nothing of who makes its runs.
+        return importlib.import_module("attnflow.runner").claims_of(self)
 
     def recipe(self, id: str) -> Recipe:
         """The experiment with this id."""
