@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.store import Store, StoreError, default_root
-
-from .conftest import make_run
+from tests.toy import make_run
 
 
 @pytest.fixture
@@ -172,7 +171,7 @@ def test_summary_fields(store, run):
 
 
 def test_summary_of_one_seed_has_numbers(store):
-    store.write(make_run(seeds=1))
+    store.write(make_run(seeds=(0,)))
     assert store.list()[0]["final"] == {"loss": pytest.approx(0.1)}
 
 

@@ -1,0 +1,17 @@
+"""How to cite a paper, and the program that checked it."""
+
+from attnflow import __version__
+from attnflow.papers import paper
+
+_ATTNFLOW = """@software{{attnflow,
+  title   = {{attnflow: how shallow transformers learn, computed and checked}},
+  author  = {{{{The attnflow developers}}}},
+  version = {{{version}}},
+  license = {{Apache-2.0}}
+}}"""
+
+
+def citation(slug: str | None = None) -> str:
+    """BibTeX of the paper with this short name, if one is given, and of attnflow."""
+    ours = _ATTNFLOW.format(version=__version__)
+    return ours if slug is None else f"{paper(slug).bibtex.strip()}\n\n{ours}"

@@ -1,0 +1,233 @@
+"""Runs on request: read where they are stored, computed and stored where not."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import xarray as xr
+
+from attnflow._outcome import Outcome
+from attnflow.paper import Paper, Request
+from attnflow.schema import outcomes_of
+from attnflow.setting import canonical_json, digest
+from attnflow.store import Store, StoreError, StoreWarning
+
+if TYPE_CHECKING:
+    from attnflow.experiment import Computation, Experiment
+
+Progress = Callable[[float, str], None]
+"""What is told how far a run is, as a fraction, and what it is doing."""
+
+Arrays = Mapping[str, Any] | str | Path
+"""Arrays by name, or the path of an `.npz` file of them."""
+
+
+class Runner:
+    """Makes the runs that claims and exhibits ask for, each of them once.
+
+    **Arguments:**
+
+    - `store`: where runs are kept; `None` is the user's own store, `False` none.
+    - `seeds`: how many seeds, or which ones, where a request leaves that open.
+    - `quick`: use the requests' smaller settings.
+    - `rerun`: compute anew what is stored already.
+    - `progress`: called with a fraction and a message while a run is computed.
+    """
+
+    def __init__(
+        self,
+        store: Store | Literal[False] | None = None,
+        *,
+        seeds: int | Sequence[int] | None = None,
+        quick: bool = False,
+        rerun: bool = False,
+        progress: Progress | None = None,
+    ):
+        self.store = Store() if store is None else store or None
+        self.seeds = seeds
+        self.quick = quick
+        self.rerun = rerun
+        self.progress = progress
+        self._made: dict[str, xr.Dataset] = {}
+
+    def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
+        """The run that is asked for; `inputs` are those of `run_experiment`."""
+        recipe = paper.recipe(request.experiment)
+        quick = request.quick if self.quick else {}
+        setting = recipe.with_overrides({**request.overrides, **quick})
+        return self.run_experiment(
+            recipe.experiment(setting),
+            seeds=request.seeds,
+            stage_table=paper.stage_table,
+            **inputs,
+        )
+
+    def gather(self, paper: Paper, needs: Mapping[str, Request]) -> dict[str, Any]:
+        """The runs of `needs` by their names; an interrupted one interrupts."""
+        evidence = {name: self.run(paper, request) for name, request in needs.items()}
+        if any(is_interrupted(run) for run in evidence.values()):
+            raise KeyboardInterrupt
+        return evidence
+
+    def run_experiment(
+        self,
+        experiment: "Experiment | Computation",
+        *,
+        seeds: int | Sequence[int] | None = None,
+        stage_table: Callable[[xr.Dataset], Any] | None = None,
+        data: Arrays | None = None,
+        weights: Arrays | None = None,
+        record: Sequence[str] | None = None,
+        at: Sequence[float] | None = None,
+    ) -> xr.Dataset:
+        """The run of an experiment: from memory, from the store, or computed.
+
+        **Arguments:**
+
+        - `data`, `weights`: in the place of what the experiment draws.
+        - `record`, `at`: which observables to record, and at which times.
+        - `stage_table`: what the stored summary says about stages.
+        """
+        from attnflow.experiment import address
+
+        wanted = seed_numbers(self.seeds if seeds is None else seeds)
+        given = {"data": data, "weights": weights}
+        id = address(experiment, seeds=wanted, **given)
+        if record is not None or at is not None:
+            id = digest(id, canonical_json([list(record or ()), list(at or ())]))
+        if id not in self._made:
+            stored = None if self.rerun else self._stored(id)
+            if stored is None:
+                stored = self._compute(experiment, wanted, given, record=record, at=at)
+                stored = stored.assign_attrs(id=id)
+                if is_interrupted(stored):
+                    return stored
+                self._keep(stored, stage_table)
+            self._made[id] = stored
+        return self._made[id]
+
+    def _compute(self, experiment, seeds, given, **recording) -> xr.Dataset:
+        from attnflow.experiment import run as compute
+
+        return compute(
+            experiment, seeds=seeds, progress=self.progress, **given, **recording
+        )
+
+    def _stored(self, id: str) -> xr.Dataset | None:
+        if self.store is None or not self.store.has(id):
+            return None
+        try:
+            return self.store.read(id)
+        except StoreError as error:
+            self.store.remove(id)
+            warnings.warn(f"{error} It is computed anew.", StoreWarning, stacklevel=4)
+            return None
+
+    def _keep(self, run: xr.Dataset, stage_table: Callable | None) -> None:
+        if self.store is None:
+            return
+        try:
+            stages = _stages_or_warning(run, stage_table)
+            self.store.write(run, stages=stages, replace=self.rerun)
+        except StoreError as error:
+            # The run took time and is whole: losing it would be the greater harm.
+            warnings.warn(
+                f"{error} The run itself is complete.", StoreWarning, stacklevel=4
+            )
+
+
+def run(
+    experiment: "str | Experiment | Computation",
+    *,
+    seeds: int | Sequence[int] | None = None,
+    store: Store | Literal[False] | None = None,
+    rerun: bool = False,
+    progress: Progress | None = None,
+    data: Arrays | None = None,
+    weights: Arrays | None = None,
+    record: Sequence[str] | None = None,
+    at: Sequence[float] | None = None,
+    **overrides: Any,
+) -> xr.Dataset:
+    """Run an experiment, or read its run where it is stored.
+
+    **Arguments:**
+
+    - `experiment`: a name such as `mixture/figure1`, or an `Experiment` of your own.
+    - `seeds`: how many seeds (0, 1, …), or which ones; one without it.
+    - `store`: where runs are kept; `None` is your own store, `False` none.
+    - `rerun`: compute it even where it is stored.
+    - `data`, `weights`: arrays by name, or an `.npz` file, in the place of drawn ones.
+    - `record`, `at`: which observables to record, and at which times.
+    - `overrides`: settings that differ from the experiment's own.
+
+    **Returns:** the run; `attnflow.schema` says what is in it.
+
+    !!! example
+
+        >>> run = af.run("mixture/figure1", seeds=3, width="infinite")
+    """
+    runner = Runner(store, rerun=rerun, progress=progress)
+    inputs = {"data": data, "weights": weights, "record": record, "at": at}
+    if not isinstance(experiment, str):
+        if overrides:
+            raise ValueError(
+                f"{sorted(overrides)} cannot be set on an experiment that is built "
+                "already. Build it with these settings, or give its name."
+            )
+        return runner.run_experiment(experiment, seeds=seeds, **inputs)
+    paper, id = find_experiment(experiment)
+    chosen = seeds if seeds is None or isinstance(seeds, int) else tuple(seeds)
+    return runner.run(paper, Request(id, overrides, seeds=chosen), **inputs)
+
+
+def find_experiment(name: str) -> tuple[Paper, str]:
+    """The paper and the experiment's id of a name such as `mixture/figure1`."""
+    from attnflow.papers import paper
+
+    slug, _, id = name.partition("/")
+    found = paper(slug)
+    if not id:
+        known = ", ".join(f"{slug}/{recipe.id}" for recipe in found.recipes)
+        raise ValueError(
+            f"{name!r} names a paper. Name one of its experiments: {known}."
+        )
+    return found, found.recipe(id).id
+
+
+def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The seeds themselves: n means 0, …, n−1, and `None` one seed."""
+    if seeds is None:
+        return (0,)
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
+    if not numbers or min(numbers) < 0:
+        raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"seeds={seeds!r} names a seed twice. Give each of them once.")
+    return numbers
+
+
+def stage_rows(run: xr.Dataset, stage_table: Callable | None) -> list[dict[str, Any]]:
+    """The stage table of a run as plain rows; empty where its paper has none."""
+    rows = stage_table(run) if stage_table else ()
+    fields = ("name", "formula", "detected", "note")
+    return [{field: getattr(row, field) for field in fields} for row in rows]
+
+
+def _stages_or_warning(run: xr.Dataset, stage_table: Callable | None) -> list[dict]:
+    try:
+        return stage_rows(run, stage_table)
+    except Exception as error:
+        # A detector that fails on an unusual run must not cost the run.
+        warnings.warn(
+            f"The stages of {run.attrs['id']} could not be found: {error!r}.",
+            StoreWarning,
+            stacklevel=5,
+        )
+        return []
+
+
+def is_interrupted(run: xr.Dataset) -> bool:
+    """Whether the run ended before its end because somebody stopped it."""
+    return Outcome.INTERRUPTED in outcomes_of(run)

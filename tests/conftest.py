@@ -1,0 +1,25 @@
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def store_of_its_own(tmp_path_factory, monkeypatch):
+    """No test reads or writes the user's own store."""
+    root = tmp_path_factory.mktemp("store") / "runs"
+    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
+    return root
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The toy paper and experiment in the place of the real ones."""
+    import sys
+
+    from attnflow import papers
+    from tests import toy
+
+    module = toy.ToyModule()
+    monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
+    monkeypatch.setitem(sys.modules, "attnflow.experiment", None)
+    monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
+    toy.install(module)
+    return module

@@ -1,0 +1,233 @@
+"""A toy paper and a toy experiment module: the assembly without the numerics.
+
+`install()` puts them where the program looks, also in a process of its own:
+`python -m tests.toy list --json -` is `attnflow list --json -` with the toy paper.
+"""
+
+import json
+import os
+import sys
+import time
+import types
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from attnflow._outcome import Outcome
+from attnflow.paper import Exhibit, Paper, Recipe, Request
+from attnflow.setting import canonical_json, digest
+
+
+def make_run(id="0123456789abcdef", *, seeds=(0, 1), outcome="finished", **attrs):
+    """A small run that follows the schema, with texts, truth values and a gap."""
+    count = len(seeds)
+    loss = np.linspace(0.7, 0.1, 3) + 0.01 * np.array(seeds)[:, None]
+    recorded = np.ones((count, 3), bool)
+    recorded[-1, 2] = count == 1
+    loss[~recorded] = np.nan
+    run = xr.Dataset(
+        {
+            "loss": (("seed", "time"), loss),
+            "attention": (("seed", "time", "token"), np.ones((count, 3, 2))),
+            "recorded": (("seed", "time"), recorded),
+            "outcome": ("seed", np.array([outcome] * count)),
+            "end_time": ("seed", np.full(count, 10.0)),
+            "drift": ("seed", np.linspace(1e-12, 2e-12, count)),
+        },
+        coords={
+            "seed": list(seeds),
+            "time": [0.0, 1.0, 10.0],
+            "token": ["mu1", "common"],
+        },
+        attrs={
+            "paper": "toy",
+            "experiment": "flow",
+            "id": id,
+            "setting": json.dumps({"width": 4}),
+            "form": "transport",
+            "form_reason": "the cheapest exact form",
+            "rule": "flow",
+            "versions": "{}",
+            "platform": "test",
+            "wall_seconds": 1.5,
+            "compile_seconds": 0.5,
+            "citation": "toy2024",
+            **attrs,
+        },
+    )
+    run["time"].attrs["units"] = "seconds"
+    return run
+
+
+@dataclass(frozen=True)
+class ToySetting:
+    """Settings of the toy experiment."""
+
+    width: int | Literal["infinite"] = 4
+    learning_rate: float = 0.1
+    ends: Literal["finished", "diverged", "interrupted"] = "finished"
+
+    def __post_init__(self):
+        if self.learning_rate <= 0:
+            raise ValueError(
+                f"learning_rate={self.learning_rate} is not positive. Raise it."
+            )
+
+
+@dataclass(frozen=True)
+class ToyExperiment:
+    """The face of an `attnflow.experiment.Experiment`."""
+
+    id: str
+    setting: Any
+    paper: str = "toy"
+
+    def canonical(self):
+        return {"id": self.id, "setting": self.setting}
+
+
+@dataclass(frozen=True)
+class ToyRow:
+    """The face of an `attnflow.stages.StageRow`."""
+
+    name: str
+    formula: float | None
+    detected: float | None
+    note: str = ""
+
+
+@dataclass
+class ToyModule:
+    """The face of the module `attnflow.experiment`, which remembers its calls."""
+
+    calls: list = field(default_factory=list)
+
+    def address(self, experiment, *, seeds, data=None, weights=None):
+        given = [str(data), str(weights)]
+        return digest(canonical_json([experiment.canonical(), list(seeds), given]))
+
+    def run(self, experiment, *, seeds, progress=None, record=None, at=None, **given):
+        self.calls.append({"id": experiment.id, "seeds": seeds, "at": at, **given})
+        for k in range(3):
+            if progress:
+                progress(k / 3, f"step {k}")
+            time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
+        return make_run(
+            self.address(experiment, seeds=seeds, **given),
+            seeds=seeds,
+            outcome=Outcome.of(experiment.setting["ends"]).label,
+            setting=json.dumps(experiment.setting),
+            experiment=experiment.id,
+        )
+
+    def as_module(self):
+        module = types.ModuleType("attnflow.experiment")
+        module.__dict__.update(
+            address=self.address,
+            run=self.run,
+            Experiment=ToyExperiment,
+            Computation=ToyExperiment,
+        )
+        return module
+
+
+def build(setting):
+    return ToyExperiment("flow", asdict(setting))
+
+
+def stage_table(run):
+    return [
+        ToyRow("one", 1.0, float(run["end_time"][0])),
+        ToyRow("two", None, None, "not reached"),
+    ]
+
+
+def draw(evidence):
+    raise NotImplementedError("the toy report draws nothing")
+
+
+def toy_paper(**changes):
+    entries: dict[str, Any] = {
+        "slug": "toy",
+        "letter": "T",
+        "title": "A toy paper",
+        "version_read": "none",
+        "bibtex": "@article{toy2024, title = {A toy paper}}",
+        "recipes": (Recipe("flow", "A flow", ToySetting(), "tests.toy:build"),),
+        "exhibits": (
+            Exhibit(
+                id="figure1",
+                kind="figure",
+                title="Losses",
+                caption="Losses over time.",
+                needs={"main": Request("flow", quick={"width": 2})},
+                draw=draw,
+                values=lambda evidence: {"loss": 0.1},
+                seen=lambda evidence: {"the loss falls": True},
+                printed={"loss": 0.1},
+            ),
+        ),
+        "claim_list": toy_claims(),
+        "notes": (),
+        "inventory": {},
+        "headline": "figure1",
+        "summary": "Losses fall.",
+        "stage_table": stage_table,
+    }
+    return Paper(**{**entries, **changes})
+
+
+def toy_claims():
+    from attnflow.claims import Claim, Exact, Finding, Scope, Verdict
+
+    def claim(id, tolerance, needs):
+        return Claim(
+            id=id,
+            place="Section 1",
+            statement="The loss falls.",
+            system="flow",
+            needs=needs,
+            judge=lambda evidence: Finding(
+                (
+                    Exact(
+                        float(min(r["loss"].min() for r in evidence.values())),
+                        tolerance,
+                        "loss",
+                        True,
+                    ),
+                )
+            ),
+            predicate=f"the last loss is at most {tolerance}",
+            expected=Verdict.HOLDS,
+            source="ours",
+            scope=Scope.THEOREM,
+            mutations={
+                "higher": lambda evidence: {k: r + 1 for k, r in evidence.items()}
+            },
+        )
+
+    one = {"main": Request("flow")}
+    two = {**one, "wide": Request("flow", {"width": "infinite"})}
+    return (
+        claim("T-Thm1", 0.2, one),
+        claim("T-Thm2", 0.2, two),
+    )
+
+
+def install(module=None, paper=None):
+    """Put the toys in the place of the experiment module and of the papers."""
+    from attnflow import papers
+
+    chosen = paper or toy_paper()
+    sys.modules["attnflow.experiment"] = (module or ToyModule()).as_module()
+    sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
+    papers.SLUGS = ("toy",)
+
+
+if __name__ == "__main__":
+    from attnflow.cli import main
+
+    install()
+    main()
