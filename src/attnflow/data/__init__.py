@@ -1,0 +1,7 @@
+"""Data: token sequences, and one file per distribution."""
+
+from attnflow.data.mixture import MixtureTask as MixtureTask
+from attnflow.data.sequences import Sequences as Sequences
+from attnflow.data.sequences import from_arrays as from_arrays
+from attnflow.data.sequences import sequences as sequences
+from attnflow.data.symmetry import PermutedGroups as PermutedGroups

@@ -1,0 +1,210 @@
+"""Descent: steps of optax's rules inside a compiled loop, recorded at chosen steps."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from attnflow._outcome import Outcome
+from attnflow.dynamics.flow import CODES, Leg, Observe
+from attnflow.dynamics.precision import require_precise
+from attnflow.rules import Descent
+
+# A run is cut into blocks of records, between which it can show progress, be
+# interrupted, and stop early where every seed has diverged.
+BLOCKS = 20
+
+
+class Carry(NamedTuple):
+    """What a seed carries from step to step.
+
+    `end` is the step at which the event was reached; −1 before that.
+    """
+
+    state: Any
+    memory: Any
+    step: Array
+    start: Array
+    end: Array
+
+
+class Loop(NamedTuple):
+    """What is compiled into the loop: all of it hashable.
+
+    `waits` says that seeds start at different steps.
+    """
+
+    rules: tuple[tuple[str, Descent], ...]
+    observe: Observe
+    event: Callable[[Any, Any], Array] | None
+    waits: bool
+
+
+def descend(
+    system: Any,
+    axes: Any,
+    state: Any,
+    *,
+    rules: Mapping[str, Descent],
+    start: np.ndarray,
+    stop: int,
+    times: np.ndarray,
+    observe: Observe,
+    event: Callable[[Any, Any], Array] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Leg:
+    """Move every seed from step `start` to step `stop`, or until `event` is positive.
+
+    Arguments are as in `flow`, with steps for times, and one rule for each part.
+    """
+    require_precise()
+    rates = {name: jnp.asarray(rule.learning_rate) for name, rule in rules.items()}
+    # Rates are arguments of the compiled loop: a sweep over them compiles once.
+    plain = tuple((name, replace(r, learning_rate=1.0)) for name, r in rules.items())
+    first = int(start.min())
+    inside = (times >= first) & (times <= stop)
+    marks = np.concatenate([times[inside], [stop]]).astype(int)
+    gaps = np.diff(np.concatenate([[first], marks]))
+    carry = _begin(state, plain, start, first)
+    loop = Loop(plain, observe, event, waits=bool((start != first).any()))
+    rows, alive, carry = _blocks(system, axes, loop, rates, carry, gaps, progress)
+    return _leg(carry, rows, alive, inside, stop, asked=event is not None)
+
+
+def _begin(state: Any, rules: Any, start: np.ndarray, first: int) -> Carry:
+    memory = {
+        name: jax.vmap(rule.transformation().init)(state[name]) for name, rule in rules
+    }
+    seeds = len(start)
+    return Carry(
+        state=state,
+        memory=memory,
+        step=jnp.full(seeds, first),
+        start=jnp.asarray(start, int),
+        end=jnp.full(seeds, -1),
+    )
+
+
+def _blocks(
+    system: Any,
+    axes: Any,
+    loop: Loop,
+    rates: dict[str, Array],
+    carry: Carry,
+    gaps: np.ndarray,
+    progress: Any,
+) -> tuple[dict[str, np.ndarray], np.ndarray, Carry]:
+    """All records, as `(seeds, records, …)`, block by block."""
+    size = max(1, math.ceil(len(gaps) / BLOCKS))
+    padded = np.concatenate([gaps, np.zeros(-len(gaps) % size, int)])
+    parts, living = [], []
+    for number, block in enumerate(padded.reshape(-1, size)):
+        carry, rows, alive = _advance(
+            system, axes, carry, jnp.asarray(block), rates, loop
+        )
+        parts.append(jax.tree.map(np.asarray, rows))
+        living.append(np.asarray(alive))
+        if progress is not None:
+            progress(min(1.0, (number + 1) * size / len(gaps)))
+        if not living[-1][:, -1].any():
+            break
+    joined = {k: np.concatenate([p[k] for p in parts], axis=1) for k in parts[0]}
+    return joined, np.concatenate(living, axis=1), carry
+
+
+@eqx.filter_jit
+def _advance(
+    system: Any, axes: Any, carry: Carry, gaps: Array, rates: Any, loop: Loop
+) -> tuple[Carry, dict[str, Array], Array]:
+    def one(system: Any, carry: Carry) -> tuple:
+        def record(carry: Carry, gap: Array) -> tuple:
+            carry = jax.lax.fori_loop(
+                0, gap, lambda _, c: _step(system, c, rates, loop), carry
+            )
+            return carry, (loop.observe(system, carry.state), _finite(carry.state))
+
+        carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
+        return carry, rows, alive
+
+    return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
+
+
+def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Carry:
+    directions = system.direction(carry.state)
+    updates, memory = {}, {}
+    for name, rule in loop.rules:
+        gradient = jax.tree.map(jnp.negative, directions[name])
+        update, memory[name] = rule.transformation().update(
+            gradient, carry.memory[name], carry.state[name]
+        )
+        scale = -rates[name]
+        updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
+    state = system.move(carry.state, updates)
+    step = carry.step + 1
+    if loop.event is None and not loop.waits:
+        return carry._replace(state=state, memory=memory, step=step)
+    # Seeds wait for their own start and stay where they met the event.
+    moving = (carry.step >= carry.start) & (carry.end < 0)
+    state, memory = jax.tree.map(
+        lambda new, old: jnp.where(moving, new, old),
+        (state, memory),
+        (carry.state, carry.memory),
+    )
+    end = carry.end
+    if loop.event is not None:
+        met = moving & (loop.event(system, state) >= 0)
+        end = jnp.where(met, step, end)
+    return Carry(state, memory, step, carry.start, end)
+
+
+def _finite(state: Any) -> Array:
+    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state)]
+    return jnp.stack(finite).all()
+
+
+def _leg(
+    carry: Carry,
+    rows: dict[str, np.ndarray],
+    alive: np.ndarray,
+    inside: np.ndarray,
+    stop: int,
+    *,
+    asked: bool,
+) -> Leg:
+    """The records on the whole grid, and how each seed ended.
+
+    The last record is that of the end; `asked` says that an event was waited for.
+    """
+    wanted = int(inside.sum())
+    kept = min(wanted, alive.shape[1])
+    places = np.flatnonzero(inside)[:kept]
+    full = {}
+    for name, values in rows.items():
+        empty = np.full((values.shape[0], len(inside), *values.shape[2:]), np.nan)
+        empty[:, places] = np.where(
+            _expand(alive[:, :kept], values.ndim), values[:, :kept], np.nan
+        )
+        full[name] = empty
+    final = min(wanted, alive.shape[1] - 1)
+    living = alive[:, final]
+    reached = np.asarray(carry.end) >= 0
+    done = CODES.index(Outcome.EVENT_NOT_REACHED if asked else Outcome.FINISHED)
+    code = np.where(reached, CODES.index(Outcome.EVENT), done)
+    code = np.where(living, code, CODES.index(Outcome.DIVERGED))
+    return Leg(
+        rows=full,
+        state=carry.state,
+        end=jnp.asarray(np.where(reached, np.asarray(carry.end), stop)),
+        end_row={name: jnp.asarray(v[:, final]) for name, v in rows.items()},
+        code=jnp.asarray(code),
+    )
+
+
+def _expand(mask: np.ndarray, ndim: int) -> np.ndarray:
+    return mask.reshape(mask.shape + (1,) * (ndim - 2))

@@ -1,0 +1,50 @@
+"""Seeds side by side: systems of one shape stacked for a vmapped run."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def stack(systems: list[Any]) -> tuple[Any, Any]:
+    """Systems of several seeds as one, and a tree of the axes to map over.
+
+    Leaves that are equal for every seed (a population, say) are kept once, with axis
+    `None`; the others are stacked along axis 0.
+    """
+    leaves, trees = zip(*(jax.tree.flatten(s) for s in systems), strict=True)
+    if any(tree != trees[0] for tree in trees[1:]):
+        raise ValueError(
+            "The seeds' systems differ in shape or form, so that they cannot run side "
+            "by side: run them one by one."
+        )
+    stacked, axes = [], []
+    for column in zip(*leaves, strict=True):
+        same = all(_equal(column[0], other) for other in column[1:])
+        stacked.append(column[0] if same else jnp.stack(column))
+        axes.append(None if same else 0)
+    return jax.tree.unflatten(trees[0], stacked), _Axes(tuple(axes))
+
+
+class _Axes:
+    """The axes of a stacked system: hashable, so that jit can hold it as static."""
+
+    def __init__(self, axes: tuple[int | None, ...]):
+        self.axes = axes
+
+    def __hash__(self) -> int:
+        return hash(self.axes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Axes) and self.axes == other.axes
+
+    def tree(self, system: Any) -> Any:
+        """The axes in the shape of the system."""
+        return jax.tree.unflatten(jax.tree.structure(system), self.axes)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return a is b or (
+        np.shape(a) == np.shape(b) and bool((np.asarray(a) == np.asarray(b)).all())
+    )

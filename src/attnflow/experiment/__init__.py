@@ -1,0 +1,7 @@
+"""Experiments: frozen records, and the run that turns one into a Dataset."""
+
+from attnflow.experiment.record import Computation as Computation
+from attnflow.experiment.record import Experiment as Experiment
+from attnflow.experiment.record import Task as Task
+from attnflow.experiment.record import address as address
+from attnflow.experiment.run import run as run

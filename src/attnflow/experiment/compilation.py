@@ -1,0 +1,59 @@
+"""Compilation: kept between sessions, and its time told apart from that of running."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jax
+
+
+def cache_directory() -> Path:
+    """Where compiled programs are kept: `ATTNFLOW_CACHE`, or the user's cache."""
+    if "ATTNFLOW_CACHE" in os.environ:
+        return Path(os.environ["ATTNFLOW_CACHE"]) / "compiled"
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "attnflow" / "compiled"
+
+
+def keep_compiled() -> None:
+    """Use a persistent compilation cache, unless the user has set one or none works."""
+    if jax.config.jax_compilation_cache_dir:
+        return
+    directory = cache_directory()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(directory))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+class Stopwatch:
+    """Seconds that went into tracing, lowering and compiling."""
+
+    seconds: float = 0.0
+
+
+@contextmanager
+def compile_time() -> Iterator[Stopwatch]:
+    """Measure the compile time inside the context."""
+    watch = Stopwatch()
+    _ACTIVE.append(watch)
+    try:
+        yield watch
+    finally:
+        _ACTIVE.remove(watch)
+
+
+_ACTIVE: list[Stopwatch] = []
+
+
+def _listen(event: str, duration: float, **_: str | int) -> None:
+    if event.startswith("/jax/core/compile/"):
+        for watch in _ACTIVE:
+            watch.seconds += duration
+
+
+# JAX keeps listeners for the life of the process: register exactly once.
+jax.monitoring.register_event_duration_secs_listener(_listen)

@@ -1,0 +1,162 @@
+"""Experiments as frozen records with one canonical JSON and one content address."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Array
+
+from attnflow._types import as_record
+from attnflow.data import PermutedGroups, Sequences
+from attnflow.dynamics import Grid, Stage
+from attnflow.experiment.versions import code_version
+from attnflow.forms import Initial
+from attnflow.problem import Problem
+from attnflow.setting import canonical_json, digest
+
+Given = Mapping[str, Any] | str | Path
+
+
+class Task(Protocol):
+    """A distribution of data, as a frozen dataclass."""
+
+    @property
+    def random(self) -> bool:
+        """Whether the data depend on the seed."""
+        ...
+
+    @property
+    def symmetry(self) -> PermutedGroups | None:
+        """The symmetry of which the data hold one representative per orbit."""
+        ...
+
+    def sequences(self, *, key: Array | None = None) -> Sequences:
+        """The samples."""
+        ...
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that decides what a run computes.
+
+    **Arguments:**
+
+    - `paper`, `id`, `setting`: where it comes from and the flat setting it was built
+      from.
+    - `task`, `problem`, `initial`: data, model, initial weights.
+    - `stages`: training, one stretch after the other; all flows, or all descents.
+    - `grid`, `observables`: when and what to record.
+    - `form`: `auto`, or the name of one.
+    - `fixed`: streams of random numbers held fixed over seeds, such as
+      `{"weights": 0}`; the streams are `data` and `weights`.
+    """
+
+    paper: str
+    id: str
+    setting: Mapping[str, Any]
+    task: Task
+    problem: Problem
+    initial: Initial
+    stages: tuple[Stage, ...]
+    grid: Grid
+    observables: tuple[str, ...]
+    form: str = "auto"
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    citation: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.stages:
+            raise ValueError(
+                "The experiment has no stages, so that nothing is trained."
+            )
+        kinds = {stage.is_flow for stage in self.stages}
+        if len(kinds) > 1:
+            raise ValueError(
+                "Some stages are flows and some are descents, which have different "
+                "clocks: use one kind in one experiment."
+            )
+        odd = sorted(set(self.fixed) - {"data", "weights"})
+        if odd:
+            raise ValueError(f"There are no streams {odd}: use 'data' or 'weights'.")
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether training is by gradient flow."""
+        return self.stages[0].is_flow
+
+    def canonical(self) -> dict[str, Any]:
+        """The experiment as JSON-able data, the same for equal experiments."""
+        record = as_record(self)
+        record.pop("citation")
+        return record
+
+
+@dataclass(frozen=True)
+class Computation:
+    """An experiment that trains nothing: a linear programme, a Monte Carlo bound.
+
+    `function` is the path `module:function` of a function of the setting and of the
+    seeds that returns a Dataset with the dim `seed`.
+    """
+
+    paper: str
+    id: str
+    setting: Mapping[str, Any]
+    function: str
+    citation: str = ""
+
+    def canonical(self) -> dict[str, Any]:
+        """The computation as JSON-able data."""
+        record = as_record(self)
+        record.pop("citation")
+        return record
+
+
+def address(
+    experiment: Experiment | Computation,
+    *,
+    seeds: Sequence[int],
+    data: Given | None = None,
+    weights: Given | None = None,
+) -> str:
+    """The content address of a run: setting, seeds, given arrays, version of the code."""
+    parts = {
+        "experiment": experiment.canonical(),
+        "seeds": [int(seed) for seed in seeds],
+        "data": fingerprint(data),
+        "weights": fingerprint(weights),
+        "code": code_version(experiment.paper),
+    }
+    return digest(canonical_json(parts))
+
+
+def load(given: Given | None) -> dict[str, np.ndarray] | None:
+    """Given arrays: a mapping, or the path of an npz file."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return {str(name): np.asarray(value) for name, value in given.items()}
+    path = Path(given)
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}: give an npz file of arrays.")
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+    except (ValueError, OSError) as problem:
+        raise ValueError(
+            f"{path} cannot be read as an npz file ({problem}): write it by numpy.savez."
+        ) from problem
+
+
+def fingerprint(given: Given | None) -> str | None:
+    """A digest of given arrays."""
+    arrays = load(given)
+    if arrays is None:
+        return None
+    texts = [
+        f"{name}{arrays[name].dtype}{arrays[name].shape}{arrays[name].tobytes().hex()}"
+        for name in sorted(arrays)
+    ]
+    return digest(*texts)

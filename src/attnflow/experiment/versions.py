@@ -1,0 +1,48 @@
+"""Versions of what can change a result."""
+
+import functools
+import hashlib
+import importlib.metadata
+import platform
+from pathlib import Path
+
+LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
+# What lies to the right of the Dataset cannot change a run.
+NUMERICS = (
+    "_types.py",
+    "rules.py",
+    "data",
+    "problem",
+    "forms",
+    "systems",
+    "dynamics",
+    "observables",
+    "conserved",
+    "experiment",
+    "measures",
+)
+
+
+def library_versions() -> dict[str, str]:
+    """Versions of the libraries that compute."""
+    found = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), **found}
+
+
+@functools.cache
+def code_version(paper: str) -> str:
+    """A digest of the sources and libraries that can change a run of a paper."""
+    root = Path(__file__).resolve().parent.parent
+    places = [root / name for name in NUMERICS]
+    places += [root / "papers" / paper / f"{n}.py" for n in ("experiments", "systems")]
+    files = [
+        file
+        for place in places
+        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+        if file.is_file()
+    ]
+    total = hashlib.sha256(repr(sorted(library_versions().items())).encode())
+    for file in files:
+        total.update(file.relative_to(root).as_posix().encode())
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]

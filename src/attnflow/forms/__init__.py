@@ -1,0 +1,16 @@
+"""Forms: what holds the state of training, and moves it exactly."""
+
+from attnflow.forms.base import AbstractFrame as AbstractFrame
+from attnflow.forms.base import AbstractPart as AbstractPart
+from attnflow.forms.base import AbstractScores as AbstractScores
+from attnflow.forms.base import Form as Form
+from attnflow.forms.base import PARTS as PARTS
+from attnflow.forms.base import SelfScores as SelfScores
+from attnflow.forms.base import State as State
+from attnflow.forms.choose import FORMS as FORMS
+from attnflow.forms.choose import build as build
+from attnflow.forms.choose import choose as choose
+from attnflow.forms.initialise import Initial as Initial
+from attnflow.forms.initialise import check_weights as check_weights
+from attnflow.forms.quotient import Symmetry as Symmetry
+from attnflow.forms.quotient import permuted_groups as permuted_groups

@@ -1,0 +1,115 @@
+"""Forms: a state that gives the two tables and moves by the forces on them.
+
+A form has a `frame`, which carries tables to the positions of the samples and the
+forces back, and two parts, `scores` and `values`, each with a state of its own. A
+part tells
+
+- `table(state)`: what the data see of it;
+- `velocity(state, force)`: how its state moves under gradient flow;
+- `direction(state, force)` and `move(state, update)`: what a descent rule is shown (minus
+  a gradient, in the part's own coordinates), and how its answer is applied;
+- `refuses(rule)`: why a rule cannot be followed exactly, if it cannot.
+
+For weights and for whatever is linear in them, `direction` is `velocity` and `move` adds.
+"""
+
+import abc
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from attnflow._types import Pairs, Tables
+from attnflow.rules import Rule
+
+PARTS = ("scores", "values")
+State = dict[str, Any]
+
+
+class SelfScores(NamedTuple):
+    """`W_Kᵀ W_K` and `W_Qᵀ W_Q` on the basis."""
+
+    key: Float[Array, "blocks basis basis"]
+    query: Float[Array, "blocks basis basis"]
+
+
+class AbstractPart(eqx.Module):
+    """One of the two groups of weights, in some form."""
+
+    @abc.abstractmethod
+    def table(self, state: Any) -> Array:
+        """The table of this part on the basis."""
+
+    @abc.abstractmethod
+    def velocity(self, state: Any, force: Array) -> Any:
+        """The state's derivative under gradient flow."""
+
+    @abc.abstractmethod
+    def direction(self, state: Any, force: Array) -> Any:
+        """Minus the gradient, in the coordinates in which the rule acts."""
+
+    @abc.abstractmethod
+    def move(self, state: Any, update: Any) -> Any:
+        """The state after a rule's update."""
+
+    @abc.abstractmethod
+    def refuses(self, rule: Rule) -> str | None:
+        """Why this part cannot follow the rule exactly; `None` if it can."""
+
+
+class AbstractScores(AbstractPart):
+    """The part that holds keys and queries."""
+
+    @abc.abstractmethod
+    def self_scores(self, state: Any) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+
+
+class AbstractFrame(eqx.Module):
+    """How tables over a basis become pair scores and values of samples."""
+
+    @abc.abstractmethod
+    def pairs(self, tables: Tables) -> Pairs:
+        """Pair scores and values at the positions of the samples; linear."""
+
+    @abc.abstractmethod
+    def metric(self, gradient: Tables) -> Tables:
+        """A derivative by the tables as a force: divided by multiplicities."""
+
+    @abc.abstractmethod
+    def shown(self, tables: Tables) -> Tables:
+        """The tables of each head on the named tokens."""
+
+    @abc.abstractmethod
+    def shown_scores(self, scores: Array) -> Array:
+        """A score-like table (scores or self-scores) of each head, likewise."""
+
+    def forces(self, tables: Tables, forces: Pairs) -> Tables:
+        """Forces on pair scores and values, sent back to the tables."""
+        _, back = jax.vjp(self.pairs, tables)
+        return self.metric(back(forces)[0])
+
+
+class Form(eqx.Module):
+    """A frame and the two parts; `name` says which form this is."""
+
+    frame: AbstractFrame
+    scores: AbstractScores
+    values: AbstractPart
+    name: str = eqx.field(static=True)
+
+    def part(self, name: str) -> AbstractPart:
+        """The part with this name."""
+        return {"scores": self.scores, "values": self.values}[name]
+
+    def tables(self, state: State) -> Tables:
+        """The two tables on the basis."""
+        return Tables(
+            self.scores.table(state["scores"]), self.values.table(state["values"])
+        )
+
+    def refuses(self, rules: dict[str, Rule]) -> str | None:
+        """Why this form cannot follow the rules exactly; `None` if it can."""
+        reasons = [self.part(name).refuses(rule) for name, rule in rules.items()]
+        return next((reason for reason in reasons if reason), None)

@@ -1,0 +1,133 @@
+"""Frames over a basis of the tokens' span, one block per head."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from attnflow._types import Pairs, Tables
+from attnflow.data import Sequences
+from attnflow.forms.base import AbstractFrame
+
+# Below this many entries a dense map is a single small product, which beats
+# gathering and scattering (measured on `mixture` from K = 2 to K = 4).
+DENSE_ENTRIES = 200_000
+
+
+class Basis(eqx.Module):
+    """An orthonormal basis of the tokens' span, and the tokens in it."""
+
+    vectors: Float[Array, "basis embed"]
+    coordinates: Float[Array, "tokens basis"]
+
+    @property
+    def rank(self) -> int:
+        """Dimension of the span."""
+        return self.vectors.shape[0]
+
+
+def basis_of(data: Sequences) -> Basis:
+    """A basis of the span of the tokens.
+
+    Where the shown tokens are themselves an orthonormal basis, they are taken, so
+    that coordinates are exact; otherwise the right singular vectors are. Duplicate
+    and dependent tokens are no special case.
+    """
+    tokens = np.asarray(data.tokens)
+    shown = tokens[list(data.shown)]
+    if _is_basis(shown, tokens):
+        return Basis(jnp.asarray(shown), jnp.asarray(tokens @ shown.T))
+    _, sizes, vectors = np.linalg.svd(tokens, full_matrices=False)
+    cut = sizes.max() * max(tokens.shape) * np.finfo(float).eps
+    vectors = vectors[sizes > cut]
+    return Basis(jnp.asarray(vectors), jnp.asarray(tokens @ vectors.T))
+
+
+def _is_basis(shown: np.ndarray, tokens: np.ndarray) -> bool:
+    count = len(shown)
+    if count > shown.shape[1]:
+        return False
+    close = np.abs(shown @ shown.T - np.eye(count)).max() <= 1e-12
+    return bool(close) and bool(
+        np.abs(tokens - (tokens @ shown.T) @ shown).max() <= 1e-12
+    )
+
+
+class _HeadFrame(AbstractFrame):
+    """What frames with one block per head share."""
+
+    shown_coordinates: eqx.AbstractVar[Float[Array, "shown basis"]]
+
+    def metric(self, gradient: Tables) -> Tables:
+        """Every entry of a table stands for itself."""
+        return gradient
+
+    def shown(self, tables: Tables) -> Tables:
+        """The tables of each head on the shown tokens."""
+        return Tables(
+            self.shown_scores(tables.scores),
+            jnp.einsum("hr,tr->ht", tables.values, self.shown_coordinates),
+        )
+
+    def shown_scores(self, scores: Array) -> Array:
+        """A score-like table of each head on the shown tokens."""
+        tokens = self.shown_coordinates
+        return jnp.einsum("kr,hrs,qs->hkq", tokens, scores, tokens)
+
+
+class DenseFrame(_HeadFrame):
+    """Pair scores as one product with a fixed matrix: the choice for small data."""
+
+    score_map: Float[Array, "pairs squared_basis"]
+    value_map: Float[Array, "positions basis"]
+    shown_coordinates: Float[Array, "shown basis"]
+    samples: int = eqx.field(static=True)
+    queries: int = eqx.field(static=True)
+
+    def pairs(self, tables: Tables) -> Pairs:
+        """Pair scores and values at the positions of the samples."""
+        heads = tables.scores.shape[0]
+        scores = tables.scores.reshape(heads, -1) @ self.score_map.T
+        values = tables.values @ self.value_map.T
+        shape = (heads, self.samples, self.queries, -1)
+        return Pairs(
+            scores.reshape(shape).swapaxes(0, 1),
+            values.reshape(heads, self.samples, -1).swapaxes(0, 1),
+        )
+
+
+class GatherFrame(_HeadFrame):
+    """Pair scores picked out of a table over all tokens: the choice for large data."""
+
+    coordinates: Float[Array, "tokens basis"]
+    key: Int[Array, "samples keys"]
+    query: Int[Array, "samples queries"]
+    shown_coordinates: Float[Array, "shown basis"]
+
+    def pairs(self, tables: Tables) -> Pairs:
+        """Pair scores and values at the positions of the samples."""
+        tokens = self.coordinates
+        scores = jnp.einsum("kr,hrs,qs->hkq", tokens, tables.scores, tokens)
+        values = jnp.einsum("kr,hr->hk", tokens, tables.values)
+        picked = scores[:, self.key[:, None, :], self.query[:, :, None]]
+        return Pairs(picked.swapaxes(0, 1), values[:, self.key].swapaxes(0, 1))
+
+
+def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
+    """The cheaper of the two frames for these data."""
+    tokens = basis.coordinates
+    shown = tokens[jnp.asarray(data.shown)]
+    samples, queries = data.query.shape
+    entries = samples * queries * data.key.shape[1] * basis.rank**2
+    if entries > DENSE_ENTRIES:
+        return GatherFrame(
+            coordinates=tokens, key=data.key, query=data.query, shown_coordinates=shown
+        )
+    keys, query = tokens[data.key], tokens[data.query]
+    return DenseFrame(
+        score_map=jnp.einsum("nkr,nqs->nqkrs", keys, query).reshape(-1, basis.rank**2),
+        value_map=keys.reshape(-1, basis.rank),
+        shown_coordinates=shown,
+        samples=samples,
+        queries=queries,
+    )

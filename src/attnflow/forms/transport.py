@@ -1,0 +1,58 @@
+"""Transport: training at any width as a path of small matrices."""
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow.forms.base import AbstractScores, SelfScores
+from attnflow.forms.values import rotation_refusal
+from attnflow.rules import Rule
+
+
+class Transport(AbstractScores):
+    """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span.
+
+    With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
+    the weights is `[W_K W_Q] Ω`, so that in the coordinates M it is `M Ω`, at every
+    width. The width enters through a factor F of the initial Gram matrix `FᵀF` alone:
+    given weights, a Wishart draw, or ω times the identity. Exact for every rule that
+    is linear in gradients and weights. The state is M, `(heads, 2r, 2r)`.
+    """
+
+    factor: Float[Array, "blocks rows columns"]
+
+    def table(self, state: Array) -> Array:
+        """`S[key, query]` per head."""
+        keys, queries = jnp.split(self.factor @ state, 2, axis=-1)
+        return keys.swapaxes(-1, -2) @ queries
+
+    def self_scores(self, state: Array) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+        keys, queries = jnp.split(self.factor @ state, 2, axis=-1)
+        return SelfScores(
+            keys.swapaxes(-1, -2) @ keys, queries.swapaxes(-1, -2) @ queries
+        )
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`M Ω`."""
+        keys, queries = jnp.split(state, 2, axis=-1)
+        return jnp.concatenate(
+            [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
+        )
+
+    def direction(self, state: Array, force: Array) -> Array:
+        """`M Ω`."""
+        return self.velocity(state, force)
+
+    def move(self, state: Array, update: Array) -> Array:
+        """`M` plus the update."""
+        return state + update
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Rules that act on single coordinates do not commute with rotations."""
+        return rotation_refusal(rule)
+
+
+def identity_transport(factor: Array) -> Array:
+    """The state of `Transport` at time 0."""
+    blocks, size = factor.shape[0], factor.shape[-1]
+    return jnp.broadcast_to(jnp.eye(size), (blocks, size, size))

@@ -1,0 +1,59 @@
+"""The problem: what a loss sees of a model, and how it pulls on it.
+
+All that data can see of a shallow transformer is two tables over the tokens, scores
+and values; a `Problem` takes their entries at the positions of each sample and gives
+outputs, losses and forces. It knows nothing of weights or of training.
+"""
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow._types import Pairs
+from attnflow.data import Sequences
+from attnflow.problem.attention import attention, pooled
+from attnflow.problem.losses import AbstractLoss, Logistic
+from attnflow.problem.readouts import AbstractReadout, Linear
+
+
+class Problem(eqx.Module):
+    """Attention, a readout and a loss: a paper's model is a choice of parts.
+
+    **Arguments:**
+
+    - `readout`: heads' outputs → output. `loss`: output and label → loss.
+    - `score_scale`: what the scores are multiplied by before the softmax.
+    """
+
+    readout: AbstractReadout = Linear()
+    loss: AbstractLoss = Logistic()
+    score_scale: float = 1.0
+
+    @property
+    def heads(self) -> int:
+        """Number of heads."""
+        return len(self.readout.head_names)
+
+    def attention(
+        self, pairs: Pairs, data: Sequences
+    ) -> Float[Array, "samples heads queries keys"]:
+        """The attention map of every sample and head, `p(key | query)`."""
+        return attention(self.score_scale * pairs.scores, data.mass)
+
+    def head_outputs(
+        self, pairs: Pairs, data: Sequences
+    ) -> Float[Array, "samples heads"]:
+        """The output of each head on each sample."""
+        return pooled(self.attention(pairs, data), pairs.values, data.query_weight)[0]
+
+    def outputs(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
+        """The output of the model on each sample."""
+        return self.readout(self.head_outputs(pairs, data))
+
+    def losses(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
+        """The loss of each sample."""
+        return self.loss(self.outputs(pairs, data), data.label)
+
+    def mean_loss(self, pairs: Pairs, data: Sequences) -> Float[Array, ""]:
+        """The loss that training minimises: the mean under the probabilities."""
+        return jnp.sum(data.probability * self.losses(pairs, data))

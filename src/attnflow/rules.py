@@ -1,0 +1,145 @@
+"""Rules of motion as plain records; `flow` and `descent` carry them out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import optax
+
+
+def _positive(name: str, value: float) -> None:
+    if not value > 0:
+        raise ValueError(f"{name} is {value!r}: it must be positive, as in {name}=0.1.")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Gradient flow, `dθ/dt = −∇L(θ)`, solved adaptively.
+
+    **Arguments:**
+
+    - `rtol`, `atol`: local error per step, `rtol·|θ| + atol`. `atol` must lie far
+      below the smallest entry that matters (a squared initial scale, say).
+    - `clock`: `log` integrates in `s = log(1 + t)`, so that steps grow with t.
+    - `solver`: `dopri8` or `tsit5` (cheaper to compile).
+    - `max_steps`: solver steps per training stage.
+    """
+
+    rtol: float = 1e-10
+    atol: float = 1e-16
+    clock: Literal["linear", "log"] = "linear"
+    solver: Literal["dopri8", "tsit5"] = "dopri8"
+    max_steps: int = 200_000
+    name: ClassVar[str] = "gradient flow"
+    equivariant: ClassVar[bool] = True
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _positive("rtol", self.rtol)
+        _positive("atol", self.atol)
+
+
+@dataclass(frozen=True)
+class GradientDescent:
+    """`θ ← θ − learning_rate · ∇L(θ)`."""
+
+    learning_rate: float
+    name: ClassVar[str] = "gradient descent"
+    equivariant: ClassVar[bool] = True
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _positive("learning_rate", self.learning_rate)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.identity()
+
+
+@dataclass(frozen=True)
+class Momentum:
+    """`u ← momentum · u + ∇L(θ) + weight_decay · θ`, `θ ← θ − learning_rate · u`."""
+
+    learning_rate: float
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+    nesterov: bool = False
+    name: ClassVar[str] = "momentum"
+    equivariant: ClassVar[bool] = True
+    memoryless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive("learning_rate", self.learning_rate)
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"momentum is {self.momentum}: it must lie in [0, 1).")
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.chain(
+            optax.add_decayed_weights(self.weight_decay),
+            optax.trace(decay=self.momentum, nesterov=self.nesterov),
+        )
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam with bias correction: `θ ← θ − learning_rate · m̂ / (sqrt(v̂) + epsilon)`."""
+
+    learning_rate: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    name: ClassVar[str] = "Adam"
+    equivariant: ClassVar[bool] = False
+    memoryless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _positive("learning_rate", self.learning_rate)
+        if self.epsilon < 0:
+            raise ValueError(f"epsilon is {self.epsilon}: it must not be negative.")
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
+
+
+@dataclass(frozen=True)
+class SignGD:
+    """`θ ← θ − learning_rate · sgn(∇L(θ))`, with `sgn(0) = 0`."""
+
+    learning_rate: float
+    name: ClassVar[str] = "SignGD"
+    equivariant: ClassVar[bool] = False
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _positive("learning_rate", self.learning_rate)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.stateless_with_tree_map(lambda g, _: jnp.sign(g))
+
+
+Descent = GradientDescent | Momentum | Adam | SignGD
+Rule = Flow | Descent
+Rules = Rule | Mapping[str, Descent]
+
+
+def per_part(rules: Rules, parts: tuple[str, ...]) -> dict[str, Rule]:
+    """A rule for each part of the state that moves."""
+    if not isinstance(rules, Mapping):
+        return dict.fromkeys(parts, rules)
+    missing = [part for part in parts if part not in rules]
+    if missing:
+        raise ValueError(
+            f"There are rules for {sorted(rules)} but none for {missing}: give one "
+            "rule for each part that is trained."
+        )
+    if any(isinstance(rule, Flow) for rule in rules.values()):
+        raise ValueError(
+            "A gradient flow moves all trained parts with one clock: give one Flow, or "
+            "a descent rule for each part."
+        )
+    return {part: rules[part] for part in parts}

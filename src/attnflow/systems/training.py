@@ -1,0 +1,70 @@
+"""Training as a dynamical system: a form under the forces of a problem."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow._types import Pairs, Tables
+from attnflow.data import Sequences
+from attnflow.forms import Form, State
+from attnflow.problem import Problem, forces
+
+
+class Training(eqx.Module):
+    """A form that moves by the forces of a problem on data.
+
+    **Arguments:**
+
+    - `data`: all samples, which observables see.
+    - `probability`: the samples' probabilities in training (a stage may train on some
+      groups alone).
+    - `trained`: the parts that move; the others stay.
+    """
+
+    form: Form
+    problem: Problem
+    data: Sequences
+    probability: Float[Array, " samples"]
+    trained: tuple[str, ...] = eqx.field(static=True)
+
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every sample."""
+        return self.form.frame.pairs(self.form.tables(state))
+
+    def forces(self, state: State) -> Tables:
+        """Minus the gradient of the training loss by the tables."""
+        tables = self.form.tables(state)
+        pairs = self.form.frame.pairs(tables)
+        data = eqx.tree_at(lambda d: d.probability, self.data, self.probability)
+        return self.form.frame.forces(tables, forces(self.problem, pairs, data))
+
+    def velocity(self, t: Any, state: State) -> State:
+        """The state's derivative under gradient flow; zero for parts that stay."""
+        pull = self.forces(state)._asdict()
+        return {
+            name: (
+                self.form.part(name).velocity(part, pull[name])
+                if name in self.trained
+                else jax.tree.map(jnp.zeros_like, part)
+            )
+            for name, part in state.items()
+        }
+
+    def direction(self, state: State) -> State:
+        """Minus the gradient of the parts that move, as their rules see it."""
+        pull = self.forces(state)._asdict()
+        return {
+            name: self.form.part(name).direction(state[name], pull[name])
+            for name in self.trained
+        }
+
+    def move(self, state: State, updates: State) -> State:
+        """The state after the rules' updates."""
+        moved = {
+            name: self.form.part(name).move(state[name], update)
+            for name, update in updates.items()
+        }
+        return {**state, **moved}
