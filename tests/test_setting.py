@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from attnflow.setting import canonical_json, digest, replace
 
-
 # `setting._as_int` goes through a float (2^53 + 1 is lost, infinity overflows), and
 # `setting._as` takes infinity and nan for numbers, which no address can hold.
 unfixed = pytest.mark.xfail(strict=True, reason="attnflow.setting reads floats first")

@@ -10,6 +10,7 @@ import sys
 import time
 import types
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -95,6 +96,7 @@ class ToyRow:
     name: str
     formula: float | None
     detected: float | None
+    spread: tuple[float, float] | None = None
     note: str = ""
 
 
@@ -109,11 +111,14 @@ class ToyModule:
         return digest(canonical_json([experiment.canonical(), list(seeds), given]))
 
     def run(self, experiment, *, seeds, progress=None, record=None, at=None, **given):
-        self.calls.append({"id": experiment.id, "seeds": seeds, "at": at, **given})
+        asked = {"seeds": seeds, "record": record, "at": at}
+        self.calls.append({"id": experiment.id, **asked, **given})
+        if seconds := float(os.environ.get("TOY_SECONDS", "0")):
+            Path("computing").write_text(str(os.getpid()))
         for k in range(3):
             if progress:
                 progress(k / 3, f"step {k}")
-            time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
+            time.sleep(seconds)
         return make_run(
             self.address(experiment, seeds=seeds, **given),
             seeds=seeds,
@@ -140,12 +145,16 @@ def build(setting):
 def stage_table(run):
     return [
         ToyRow("one", 1.0, float(run["end_time"][0])),
-        ToyRow("two", None, None, "not reached"),
+        ToyRow("two", None, None, note="not reached"),
     ]
 
 
 def draw(evidence):
-    raise NotImplementedError("the toy report draws nothing")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2, 2))
+    figure.subplots().plot(evidence["main"]["time"], evidence["main"]["loss"].T)
+    return figure
 
 
 def toy_paper(**changes):
@@ -164,7 +173,9 @@ def toy_paper(**changes):
                 caption="Losses over time.",
                 needs={"main": Request("flow", quick={"width": 2})},
                 draw=draw,
-                values=lambda evidence: {"loss": 0.1},
+                values=lambda evidence: {
+                    "loss": float(evidence["main"]["loss"][0, -1])
+                },
                 seen=lambda evidence: {"the loss falls": True},
                 printed={"loss": 0.1},
             ),

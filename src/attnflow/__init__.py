@@ -12,9 +12,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from attnflow._outcome import Outcome as Outcome
     from attnflow.citation import citation as citation
+    from attnflow.claims import Claim as Claim
+    from attnflow.claims import Scope as Scope
+    from attnflow.claims import Verdict as Verdict
+    from attnflow.data import MixtureTask as MixtureTask
+    from attnflow.data import Sequences as Sequences
+    from attnflow.data import from_arrays as from_arrays
+    from attnflow.data import sequences as sequences
+    from attnflow.dynamics import Grid as Grid
+    from attnflow.dynamics import Reach as Reach
+    from attnflow.dynamics import Stage as Stage
+    from attnflow.dynamics import precise as precise
     from attnflow.experiment import Computation as Computation
     from attnflow.experiment import Experiment as Experiment
+    from attnflow.forms import Initial as Initial
+    from attnflow.paper import Exhibit as Exhibit
+    from attnflow.paper import Note as Note
+    from attnflow.paper import Paper as Paper
+    from attnflow.paper import Recipe as Recipe
+    from attnflow.paper import Request as Request
     from attnflow.papers import paper as paper
+    from attnflow.problem import Exponential as Exponential
+    from attnflow.problem import Linear as Linear
+    from attnflow.problem import Logistic as Logistic
+    from attnflow.problem import Problem as Problem
+    from attnflow.problem import ReluPair as ReluPair
+    from attnflow.problem import Squared as Squared
+    from attnflow.rules import Adam as Adam
+    from attnflow.rules import Flow as Flow
+    from attnflow.rules import GradientDescent as GradientDescent
+    from attnflow.rules import Momentum as Momentum
+    from attnflow.rules import SignGD as SignGD
     from attnflow.runner import Runner as Runner
     from attnflow.runner import run as run
     from attnflow.store import Store as Store
@@ -24,19 +52,45 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Outcome": "attnflow._outcome",
+    "citation": "attnflow.citation",
+    "Claim": "attnflow.claims",
+    "Scope": "attnflow.claims",
+    "Verdict": "attnflow.claims",
+    "MixtureTask": "attnflow.data",
+    "Sequences": "attnflow.data",
+    "from_arrays": "attnflow.data",
+    "sequences": "attnflow.data",
+    "Grid": "attnflow.dynamics",
+    "Reach": "attnflow.dynamics",
+    "Stage": "attnflow.dynamics",
+    "precise": "attnflow.dynamics",
     "Computation": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
-    "Outcome": "attnflow._outcome",
-    "Runner": "attnflow.runner",
-    "Store": "attnflow.store",
-    "citation": "attnflow.citation",
-    "export_netcdf": "attnflow.store",
+    "Initial": "attnflow.forms",
+    "Exhibit": "attnflow.paper",
+    "Note": "attnflow.paper",
+    "Paper": "attnflow.paper",
+    "Recipe": "attnflow.paper",
+    "Request": "attnflow.paper",
     "paper": "attnflow.papers",
-    "read_run_file": "attnflow.store",
+    "Exponential": "attnflow.problem",
+    "Linear": "attnflow.problem",
+    "Logistic": "attnflow.problem",
+    "Problem": "attnflow.problem",
+    "ReluPair": "attnflow.problem",
+    "Squared": "attnflow.problem",
+    "Adam": "attnflow.rules",
+    "Flow": "attnflow.rules",
+    "GradientDescent": "attnflow.rules",
+    "Momentum": "attnflow.rules",
+    "SignGD": "attnflow.rules",
+    "Runner": "attnflow.runner",
     "run": "attnflow.runner",
+    "Store": "attnflow.store",
+    "export_netcdf": "attnflow.store",
+    "read_run_file": "attnflow.store",
 }
-
-__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
@@ -46,7 +100,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({"__version__", *_HOMES})
 
 
 class _Package(ModuleType):

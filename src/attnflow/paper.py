@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from attnflow.claims import Claim
-    from attnflow.claims.verify import ClaimsView
+    from attnflow.ledger import ClaimsView
     from attnflow.stages import StageRow
 
 Evidence = Mapping[str, xr.Dataset]
@@ -140,7 +140,7 @@ class Paper:
     def claims(self) -> "ClaimsView":
         """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
         # By name: a paper is a record, and knows nothing of who makes its runs.
-        return importlib.import_module("attnflow.runner").claims_of(self)
+        return importlib.import_module("attnflow.ledger").ClaimsView(self)
 
     def recipe(self, id: str) -> Recipe:
         """The experiment with this id."""

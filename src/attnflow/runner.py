@@ -2,6 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +36,7 @@ class Runner:
     - `quick`: use the requests' smaller settings.
     - `rerun`: compute anew what is stored already.
     - `progress`: called with a fraction and a message while a run is computed.
+    - `call`: calls the computation; the command line does so in a thread.
     """
 
     def __init__(
@@ -43,13 +47,20 @@ class Runner:
         quick: bool = False,
         rerun: bool = False,
         progress: Progress | None = None,
+        call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
     ):
         self.store = Store() if store is None else store or None
         self.seeds = seeds
         self.quick = quick
         self.rerun = rerun
         self.progress = progress
+        self.call = call
         self._made: dict[str, xr.Dataset] = {}
+
+    @property
+    def made(self) -> tuple[xr.Dataset, ...]:
+        """The runs that this runner has given so far, each of them once."""
+        return tuple(self._made.values())
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
@@ -93,26 +104,27 @@ class Runner:
 
         wanted = seed_numbers(self.seeds if seeds is None else seeds)
         given = {"data": data, "weights": weights}
+        recording = _recording(record, at)
         id = address(experiment, seeds=wanted, **given)
-        if record is not None or at is not None:
-            id = digest(id, canonical_json([list(record or ()), list(at or ())]))
-        if id not in self._made:
-            stored = None if self.rerun else self._stored(id)
-            if stored is None:
-                stored = self._compute(experiment, wanted, given, record=record, at=at)
-                stored = stored.assign_attrs(id=id)
-                if is_interrupted(stored):
-                    return stored
-                self._keep(stored, stage_table)
-            self._made[id] = stored
-        return self._made[id]
+        if recording:
+            id = digest(id, canonical_json(recording))
+        if id in self._made:
+            return self._made[id]
+        run = None if self.rerun else self._stored(id)
+        if run is None:
+            run = self._compute(experiment, seeds=wanted, **given, **recording)
+            run = run.assign_attrs(id=id)
+            if is_interrupted(run):
+                return run
+            self._keep(run, stage_table)
+        self._made[id] = run
+        return run
 
-    def _compute(self, experiment, seeds, given, **recording) -> xr.Dataset:
+    def _compute(self, experiment: Any, **arguments: Any) -> xr.Dataset:
         from attnflow.experiment import run as compute
 
-        return compute(
-            experiment, seeds=seeds, progress=self.progress, **given, **recording
-        )
+        work = partial(compute, experiment, progress=self.progress, **arguments)
+        return self.call(work)
 
     def _stored(self, id: str) -> xr.Dataset | None:
         if self.store is None or not self.store.has(id):
@@ -120,7 +132,8 @@ class Runner:
         try:
             return self.store.read(id)
         except StoreError as error:
-            self.store.remove(id)
+            with suppress(StoreError):
+                self.store.remove(id)
             warnings.warn(f"{error} It is computed anew.", StoreWarning, stacklevel=4)
             return None
 
@@ -211,8 +224,16 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
 def stage_rows(run: xr.Dataset, stage_table: Callable | None) -> list[dict[str, Any]]:
     """The stage table of a run as plain rows; empty where its paper has none."""
     rows = stage_table(run) if stage_table else ()
-    fields = ("name", "formula", "detected", "note")
-    return [{field: getattr(row, field) for field in fields} for row in rows]
+    return [asdict(row) for row in rows]
+
+
+def _recording(
+    record: Sequence[str] | None, at: Sequence[float] | None
+) -> dict[str, list]:
+    """What was asked to be recorded, in plain lists; empty where nothing was."""
+    names = [record] if isinstance(record, str) else record
+    asked = {"record": names and list(names), "at": at and [float(t) for t in at]}
+    return {name: value for name, value in asked.items() if value}
 
 
 def _stages_or_warning(run: xr.Dataset, stage_table: Callable | None) -> list[dict]:

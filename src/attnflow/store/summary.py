@@ -27,7 +27,7 @@ def summarise(
 
     **Arguments:**
 
-    - `stages`: rows with `name`, `formula`, `detected` and `note`.
+    - `stages`: rows of the run's stage table.
 
     **Returns:** `id`, `paper`, `experiment`, `setting`, `form`, `outcome` (the worst
     of the seeds'), `stages`, `final` (scalar observable → last value: a number for

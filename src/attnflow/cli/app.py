@@ -1,0 +1,78 @@
+"""The program `attnflow`: its commands, and what holds for all of them.
+
+Each command's heavy imports are inside the command, so that help comes at once.
+"""
+
+import signal
+import warnings
+from typing import Annotated
+
+import typer
+
+from attnflow import __version__
+from attnflow.cli.background import leave
+from attnflow.cli.bench import bench
+from attnflow.cli.cite import cite
+from attnflow.cli.demo import demo
+from attnflow.cli.doctor import doctor
+from attnflow.cli.export import export
+from attnflow.cli.guard import INTERRUPTED, complain
+from attnflow.cli.listing import list_all
+from attnflow.cli.reproduce import reproduce
+from attnflow.cli.run import run
+from attnflow.cli.runs import runs
+from attnflow.cli.verify import verify
+
+app = typer.Typer(
+    name="attnflow",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(demo)
+app.command("list")(list_all)
+app.command("run", no_args_is_help=True)(run)
+app.command("reproduce")(reproduce)
+app.command("verify")(verify)
+app.command("bench")(bench)
+app.command("runs")(runs)
+app.command("export", no_args_is_help=True)(export)
+app.command("cite", no_args_is_help=True)(cite)
+app.command("doctor")(doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"attnflow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Which version."
+        ),
+    ] = False,
+) -> None:
+    """How shallow transformers learn, and whether it is as the papers say.
+
+    Exit codes: 0 success; 1 a check came out otherwise than recorded; 2 wrong usage;
+    130 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the program."""
+    # A shell starts its background jobs with interrupts ignored; `kill -INT` on one
+    # is meant all the same.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    warnings.showwarning = lambda message, *_, **__: complain(f"Warning: {message}")
+    try:
+        app(prog_name="attnflow")
+    except KeyboardInterrupt:
+        leave(INTERRUPTED)
+    except SystemExit as end:
+        leave(end.code)

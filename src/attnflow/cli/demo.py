@@ -1,0 +1,84 @@
+"""`attnflow demo`: a paper's headline result, its stages, claims and figures."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attnflow.cli.background import in_background
+from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.output import Json, Output
+from attnflow.cli.progress import Bar, shown_progress
+from attnflow.cli.reproduce import (
+    as_json,
+    exhibit_table,
+    make_exhibits,
+    output_directory,
+)
+
+if TYPE_CHECKING:
+    from attnflow.claims import Claim
+    from attnflow.claims.verify import Row
+    from attnflow.paper import Paper
+    from attnflow.runner import Runner
+
+CLAIMS = 6
+"""How many claims are judged: enough to see what a verdict is."""
+
+
+@guarded
+def demo(
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where to.")] = None,
+    json: Json = None,
+) -> int:
+    """Reproduce one result, with its stages, some claims, figures and a page."""
+    from attnflow.cli.show_claims import claims_table, is_surprise
+    from attnflow.papers import papers
+    from attnflow.report import write_page
+    from attnflow.runner import Runner
+
+    output = Output(json)
+    paper = next(iter(papers().values()))
+    directory = output_directory(out, paper, alone=True)
+    output.say(f"{paper.title}\n{paper.summary}\n")
+    with shown_progress() as bar:
+        runner = Runner(progress=bar, call=in_background)
+        results = make_exhibits(paper, paper.headline, runner, directory, bar)
+        rows = _judged(paper, runner, bar)
+        page = write_page(paper, results, rows, directory, runs=runner.made)
+    output.give({"exhibits": [as_json(r) for r in results], "claims": rows})
+    _show_stages(output, paper, runner)
+    output.show(claims_table(rows))
+    output.show(exhibit_table(results))
+    output.say(f"Open {page}")
+    output.say(f"Next: attnflow list, or attnflow verify {paper.slug}")
+    differs = any(map(is_surprise, rows)) or any(r.agrees is False for r in results)
+    return OTHERWISE if differs else 0
+
+
+def _judged(paper: "Paper", runner: "Runner", bar: Bar) -> "list[Row]":
+    from attnflow.ledger import judge
+
+    claims = _claims_without_further_runs(paper)[:CLAIMS]
+    return list(judge(paper, claims, runner.gather, seeds=1, tell=bar.begin))
+
+
+def _claims_without_further_runs(paper: "Paper") -> "list[Claim]":
+    """Claims about the very runs that the headline shows."""
+    shown = list(paper.exhibit(paper.headline).needs.values())
+    return [
+        claim
+        for claim in paper.claim_list
+        if all(need in shown for need in claim.needs.values())
+    ]
+
+
+def _show_stages(output: Output, paper: "Paper", runner: "Runner") -> None:
+    from attnflow.cli.show_run import stage_table
+    from attnflow.runner import stage_rows
+
+    for name, request in paper.exhibit(paper.headline).needs.items():
+        rows = stage_rows(runner.run(paper, request), paper.stage_table)
+        if rows:
+            output.say(f"Stages of {paper.slug}/{request.experiment} ({name})")
+            output.show(stage_table(rows))

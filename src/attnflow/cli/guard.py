@@ -1,0 +1,67 @@
+"""Exit codes and error messages, the same for every command."""
+
+import functools
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from typing import NoReturn, ParamSpec
+
+import typer
+
+P = ParamSpec("P")
+
+OTHERWISE = 1
+"""A check came out otherwise than recorded."""
+WRONG_USAGE = 2
+FAULT = 70
+"""A fault of attnflow: the number that sysexits.h gives to software errors."""
+INTERRUPTED = 130
+
+
+def guarded(command: Callable[P, int]) -> Callable[P, NoReturn]:
+    """A `command` that returns its exit code, as one that ends the program.
+
+    Wrong names and values give their message on stderr and no traceback; set
+    `ATTNFLOW_DEBUG=1` to see it.
+    """
+
+    @functools.wraps(command)
+    def guarded_command(*args: P.args, **kwargs: P.kwargs) -> NoReturn:
+        raise typer.Exit(_exit_code(functools.partial(command, *args, **kwargs)))
+
+    return guarded_command
+
+
+def complain(message: str) -> None:
+    """Say something on stderr."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def _exit_code(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except KeyboardInterrupt:
+        complain("Interrupted: what was complete is stored, and nothing else.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if _is_usage(error):
+            complain(f"attnflow: {error}")
+            if os.environ.get("ATTNFLOW_DEBUG"):
+                traceback.print_exc()
+            return WRONG_USAGE
+        traceback.print_exc()
+        complain("attnflow: this is a fault of attnflow; please report the above.")
+        return FAULT
+
+
+def _is_usage(error: Exception) -> bool:
+    """Whether an error is about what the user gave: a value, or a path."""
+    if isinstance(error, OSError):
+        from attnflow.store.errors import StoreError
+
+        # Without a number it is no answer of the operating system.
+        return isinstance(error, StoreError) or error.errno is not None
+    return isinstance(error, ValueError)

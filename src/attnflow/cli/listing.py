@@ -1,0 +1,60 @@
+"""`attnflow list`: what there is."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from attnflow.cli.guard import guarded
+from attnflow.cli.output import Json, Output, Table
+from attnflow.cli.target import chosen_papers
+
+if TYPE_CHECKING:
+    from attnflow.paper import Paper
+
+
+@guarded
+def list_all(
+    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    json: Json = None,
+) -> int:
+    """List papers, their experiments, figures and tables, and claims."""
+    output = Output(json)
+    found = [listed for listed, _ in chosen_papers(paper)]
+    output.give(_content(found))
+    for each in found:
+        _show(output, each)
+    return 0
+
+
+def _content(papers: "list[Paper]") -> dict[str, Any]:
+    claims = ("id", "place", "statement", "origin", "expected")
+    return {
+        "papers": [{"slug": p.slug, "title": p.title} for p in papers],
+        "experiments": [
+            {"paper": p.slug, "id": r.id} for p in papers for r in p.recipes
+        ],
+        "exhibits": [
+            {"paper": p.slug, "id": e.id, "kind": e.kind}
+            for p in papers
+            for e in p.exhibits
+        ],
+        "claims": [
+            {"paper": p.slug, **{name: getattr(c, name) for name in claims}}
+            for p in papers
+            for c in p.claim_list
+        ],
+    }
+
+
+def _show(output: Output, paper: "Paper") -> None:
+    output.say(f"{paper.slug}: {paper.title}")
+    output.say(f"{paper.summary}\n")
+    experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
+    output.show(Table(("experiment", "what"), experiments))
+    exhibits = [(f"{paper.slug}/{e.id}", e.kind, e.title) for e in paper.exhibits]
+    output.show(Table(("figure or table", "kind", "what"), exhibits))
+    claims = [
+        (c.id, c.place, str(c.expected), c.origin, c.statement)
+        for c in paper.claim_list
+    ]
+    output.show(Table(("claim", "place", "recorded", "origin", "statement"), claims))

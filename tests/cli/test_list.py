@@ -1,0 +1,25 @@
+def test_json(program):
+    listing = program.json("list")
+    assert listing["version"] == 1
+    assert listing["papers"] == [{"slug": "toy", "title": "A toy paper"}]
+    assert listing["experiments"] == [{"paper": "toy", "id": "flow"}]
+    assert listing["exhibits"] == [{"paper": "toy", "id": "figure1", "kind": "figure"}]
+    assert listing["claims"][0] == {
+        "paper": "toy",
+        "id": "T-Thm1",
+        "place": "Section 1",
+        "statement": "The loss falls.",
+        "origin": "paper",
+        "expected": "holds",
+    }
+
+
+def test_people_see_every_kind(program):
+    shown = program("list").stdout
+    for text in ("A toy paper", "toy/flow", "toy/figure1", "T-Thm1", "The loss falls."):
+        assert text in shown
+
+
+def test_one_paper(program):
+    assert program.json("list", "toy")["papers"][0]["slug"] == "toy"
+    assert "Did you mean 'toy'" in program.refused("list", "tay")

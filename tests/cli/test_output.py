@@ -1,0 +1,87 @@
+import json
+
+import numpy as np
+import pytest
+
+from attnflow.claims import Verdict
+from attnflow.cli import text
+from attnflow.cli.output import Output, Table, plain, plain_lines
+from tests.toy import ToyRow
+
+
+def test_plain_values_are_strict_json():
+    value = {
+        "verdict": Verdict.HOLDS_CORRECTED,
+        "array": np.array([1.0, np.nan, np.inf]),
+        "number": np.float64(0.5),
+        "flag": np.bool_(True),
+        "row": ToyRow("one", None, float("-inf")),
+        3: (1, 2),
+    }
+    text = json.dumps(plain(value), allow_nan=False)
+    assert json.loads(text) == {
+        "verdict": "holds-corrected",
+        "array": [1.0, None, None],
+        "number": 0.5,
+        "flag": True,
+        "row": {
+            "name": "one",
+            "formula": None,
+            "detected": None,
+            "spread": None,
+            "note": "",
+        },
+        "3": [1, 2],
+    }
+
+
+def test_plain_tables_are_aligned_and_not_wrapped():
+    long = "x" * 200
+    lines = plain_lines(Table(("a", "long"), [("1", long), ("22", "y")]))
+    assert lines == ["a   long", f"1   {long}", "22  y", ""]
+
+
+def test_json_alone_on_stdout(capsys):
+    output = Output("-")
+    output.say("for people")
+    output.show(Table(("a",), [("1",)]))
+    output.give({"x": 1})
+    assert json.loads(capsys.readouterr().out) == {"version": 1, "x": 1}
+
+
+def test_nothing_is_given_unless_asked(capsys):
+    Output(None).give({"x": 1})
+    assert capsys.readouterr().out == ""
+
+
+def test_a_terminal_gets_a_drawn_table(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    Output(None).show(Table(("claim", "statement"), [("[B]", "loss ≤ 1")]))
+    shown = capsys.readouterr().out
+    assert "─" in shown
+    assert "[B]" in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), (3, "3"), (0.123456, "0.1235"), ("a", "a"), (1e12, "1e+12")],
+)
+def test_numbers(value, shown):
+    assert text.number(value) == shown
+
+
+def test_spread_passes_over_what_is_missing():
+    assert text.spread([1.0, float("nan"), 3.0]) == "2 (1 … 3)"
+    assert text.spread([float("nan")]) == "–"
+
+
+def test_settings_as_typed():
+    settings = {"a": None, "b": True, "c": [1, 2], "d": "infinite"}
+    assert text.settings(settings) == "a=none b=true c=1,2 d=infinite"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.05, "50 ms"), (2.0, "2.0 s"), (120.0, "2.0 min")]
+)
+def test_seconds(value, shown):
+    assert text.seconds(value) == shown

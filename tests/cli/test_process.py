@@ -1,0 +1,121 @@
+"""The program as its own process: light, quiet, and it stops when told to."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOY = [sys.executable, "-m", "tests.toy"]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "ATTNFLOW_STORE": str(tmp_path / "store"),
+    }
+
+
+def test_help_is_light_and_quick():
+    code = (
+        "import sys\n"
+        "from attnflow.cli import main\n"
+        "sys.argv = ['attnflow', '--help']\n"
+        "try:\n"
+        "    main()\n"
+        "finally:\n"
+        "    heavy = {'jax', 'xarray', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+        "    print('heavy:', heavy or 'nothing')\n"
+    )
+    before = _processor_seconds()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    seconds = _processor_seconds() - before
+    assert done.returncode == 0
+    assert "heavy: nothing" in done.stdout
+    assert "reproduce" in done.stdout
+    assert seconds < 0.5
+
+
+def _processor_seconds():
+    """What child processes have used so far: other work on the machine is not in it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_python_m_attnflow():
+    done = subprocess.run(
+        [sys.executable, "-m", "attnflow", "--version"], capture_output=True, text=True
+    )
+    assert done.stdout.startswith("attnflow ")
+
+
+def test_only_json_on_stdout(environment, tmp_path):
+    done = subprocess.run(
+        [*TOY, "run", "toy/flow", "--json", "-"],
+        env={**environment, "TOY_SECONDS": "1.1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert json.loads(done.stdout)["version"] == 1
+    assert "toy/flow: step 2" in done.stderr
+
+
+def test_warnings_are_one_line_on_stderr(environment, tmp_path):
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [*TOY, "run", "toy/flow"],
+        env={**environment, "ATTNFLOW_STORE": str(tmp_path / "file")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0
+    assert "toy/flow" in done.stdout
+    assert done.stderr.startswith("Warning: The run")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_leaves_early(environment):
+    done = subprocess.run(
+        f"{' '.join(TOY)} list | head -n 1",
+        shell=True,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("start", [[], ["sh", "-c", '"$@" & wait $!', "sh"]])
+def test_interrupt(environment, tmp_path, start):
+    """Ctrl-C in a long run, also where a shell started it in the background."""
+    program = subprocess.Popen(
+        [*start, *TOY, "run", "toy/flow"],
+        env={**environment, "TOY_SECONDS": "60"},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    marker = tmp_path / "computing"
+    deadline = time.monotonic() + 30
+    while not marker.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert marker.exists(), "the run never started"
+    sent = time.monotonic()
+    os.kill(int(marker.read_text()), signal.SIGINT)
+    _, errors = program.communicate(timeout=30)
+    assert time.monotonic() - sent < 10
+    assert program.returncode == 130
+    assert "Interrupted" in errors
+    assert "Traceback" not in errors
+    assert list((tmp_path / "store").glob("*")) == []

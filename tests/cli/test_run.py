@@ -1,0 +1,122 @@
+import json
+
+import numpy as np
+import pytest
+
+from attnflow.store import Store, read_run_file
+
+FIELDS = {
+    "id",
+    "paper",
+    "experiment",
+    "setting",
+    "form",
+    "outcome",
+    "stages",
+    "final",
+    "seconds",
+    "compile_seconds",
+}
+
+
+def test_json(program):
+    (run,) = program.json("run", "toy/flow", "width=infinite")["runs"]
+    assert set(run) >= FIELDS
+    assert run["setting"]["width"] == "infinite"
+    assert run["outcome"] == "finished"
+    assert run["stages"][0]["detected"] == 10.0
+    assert run["final"] == {"loss": pytest.approx(0.1)}
+    assert Store().has(run["id"])
+
+
+def test_json_into_a_file_leaves_the_summary_on_stdout(program, tmp_path):
+    done = program("run", "toy/flow", "--json", "run.json")
+    assert done.exit_code == 0
+    assert "toy/flow" in done.stdout
+    (run,) = json.loads((tmp_path / "run.json").read_text())["runs"]
+    assert run["paper"] == "toy"
+
+
+def test_people_see_setting_form_outcome_stages_and_place(program, store_of_its_own):
+    shown = program("run", "toy/flow", "--seeds", 2).stdout
+    for text in (
+        "width=4",
+        "transport: the cheapest exact form",
+        "finished: The run reached its end.",
+        "not reached",
+        "0.255 (0.1 … 0.41)",
+        "drift",
+        "compilation 500 ms",
+        str(store_of_its_own),
+    ):
+        assert text in shown, text
+
+
+def test_seeds_and_rerun(program, toy):
+    program("run", "toy/flow", "--seeds", 3)
+    program("run", "toy/flow", "--seeds", 3)
+    assert [call["seeds"] for call in toy.calls] == [(0, 1, 2)]
+    program("run", "toy/flow", "--seeds", 3, "--rerun")
+    assert len(toy.calls) == 2
+
+
+def test_inputs_reach_the_experiment(program, toy, tmp_path):
+    np.savez(tmp_path / "mine.npz", tokens=np.eye(2))
+    done = program(
+        *("run", "toy/flow", "--data", "mine.npz", "--weights", "mine.npz"),
+        *("--record", "loss, attention", "--at", "0,10,100", "--out", "run.nc"),
+    )
+    assert done.exit_code == 0, done.output
+    (call,) = toy.calls
+    assert str(call["data"]) == str(call["weights"]) == "mine.npz"
+    assert call["at"] == [0.0, 10.0, 100.0]
+    assert call["record"] == ["loss", "attention"]
+    assert read_run_file(tmp_path / "run.nc").attrs["paper"] == "toy"
+
+
+def test_a_run_that_diverges_says_what_to_do(program):
+    done = program("run", "toy/flow", "ends=diverged")
+    assert done.exit_code == 0
+    assert "Use a smaller learning rate" in done.stdout
+
+
+def test_an_interrupted_run_is_shown_and_not_stored(program):
+    (run,) = program.json("run", "toy/flow", "ends=interrupted", code=130)["runs"]
+    assert run["outcome"] == "interrupted"
+    assert Store().list() == []
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["tay/flow"], "Did you mean 'toy'"),
+        (["toy/flaw"], "Did you mean 'flow'"),
+        (["toy"], "Name one of its experiments: toy/flow"),
+        (["toy/flow", "widht=3"], "Did you mean 'width'"),
+        (["toy/flow", "width=wide"], "width must be an integer or 'infinite'"),
+        (["toy/flow", "width"], "Write it as width=64"),
+        (["toy/flow", "width=1", "width=2"], "set twice"),
+        (["toy/flow", "learning_rate=-1"], "not positive"),
+        (["toy/flow", "--seeds", "0"], "seeds"),
+        (["toy/flow", "--seeds", "many"], "seeds"),
+        (["toy/flow", "--data", "absent.npz"], "absent.npz"),
+        (["toy/flow", "--at", "soon"], "--at 0,10,100"),
+        (["toy/flow", "--record", ","], "names nothing"),
+        (["toy/flow", "--out", "absent/run.nc"], "no directory absent"),
+        (["toy/flow", "--json", "absent/run.json"], "no directory absent"),
+        (["toy/flow", "--no-such-flag"], "--no-such-flag"),
+    ],
+)
+def test_wrong_usage(program, toy, args, message):
+    assert message in program.refused("run", *args)
+    assert toy.calls == []
+
+
+def test_an_unwritable_store_costs_nothing_but_a_warning(
+    program, tmp_path, monkeypatch
+):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path / "file"))
+    with pytest.warns(UserWarning, match="ATTNFLOW_STORE"):
+        (run,) = program.json("run", "toy/flow")["runs"]
+    assert run["outcome"] == "finished"

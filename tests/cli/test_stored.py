@@ -1,0 +1,58 @@
+"""`runs`, `export` and `cite`."""
+
+import pytest
+
+from attnflow.store import read_run_file
+
+
+def test_runs_lists_what_run_stored(program):
+    made = program.json("run", "toy/flow")["runs"][0]
+    program.json("run", "toy/flow", "width=8")
+    listed = program.json("runs")["runs"]
+    assert [run["setting"]["width"] for run in listed] == [8, 4]
+    assert {name: listed[1][name] for name in made} == made
+    assert "width=8" in program("runs").stdout
+
+
+def test_runs_of_a_paper(program):
+    program("run", "toy/flow")
+    assert len(program.json("runs", "--paper", "toy")["runs"]) == 1
+    assert "Did you mean 'toy'" in program.refused("runs", "--paper", "tay")
+
+
+def test_no_runs(program):
+    assert program.json("runs") == {"version": 1, "runs": []}
+    assert program("runs").stdout.startswith("0 runs in")
+
+
+def test_export(program, tmp_path):
+    id = program.json("run", "toy/flow")["runs"][0]["id"]
+    given = program.json("export", id[:6], "--netcdf", "run.nc")
+    assert given == {"version": 1, "run": id, "file": "run.nc"}
+    assert read_run_file(tmp_path / "run.nc").attrs["id"] == id
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["export", "nothing", "--netcdf", "run.nc"], "no stored run 'nothing'"),
+        (["export", "nothing"], "--netcdf"),
+        (["cite", "tay"], "Did you mean 'toy'"),
+        (["no-such-command"], "no-such-command"),
+    ],
+)
+def test_wrong_usage(program, args, message):
+    assert message in program.refused(*args)
+
+
+def test_export_into_nowhere(program):
+    id = program.json("run", "toy/flow")["runs"][0]["id"]
+    message = program.refused("export", id, "--netcdf", "absent/run.nc")
+    assert "directory that exists" in message
+
+
+def test_cite(program):
+    shown = program("cite", "toy").stdout
+    assert shown.startswith("@article{toy2024")
+    assert "@software{attnflow" in shown
+    assert program.json("cite", "toy")["bibtex"] == shown.rstrip("\n")
