@@ -216,10 +216,10 @@ def _assemble(groups: int, tokens: np.ndarray, atoms: list[Atom]) -> Sequences:
     total = math.fsum(atom.probability for atom in atoms)
     return sequences(
         tokens,
-        [row(atom) for atom in atoms],
-        [atom.label for atom in atoms],
+        np.array([row(atom) for atom in atoms]),
+        np.array([atom.label for atom in atoms]),
         probability=np.array([atom.probability for atom in atoms]) / total,
-        group=[present.index(kind) for kind in kinds],
+        group=np.array([present.index(kind) for kind in kinds]),
         names=names,
         group_names=present,
         shown=range(2 * groups),

@@ -187,7 +187,7 @@ def _check(made: Sequences) -> None:
     count, samples = len(made.tokens), len(made.key)
     _check_shapes(made, samples)
     for name, index in (("key", made.key), ("query", made.query)):
-        if index.size and not (0 <= int(index.min()) and int(index.max()) < count):
+        if index.size and not (int(index.min()) >= 0 and int(index.max()) < count):
             raise ValueError(
                 f"{name} has entries from {int(index.min())} to {int(index.max())}; "
                 f"they must be rows of tokens, 0 to {count - 1}."

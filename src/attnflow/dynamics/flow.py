@@ -104,12 +104,16 @@ def _solve(
     def time(s: Array) -> Array:
         return start + jnp.expm1(s) if log else s
 
-    def field(s: Array, y: Any, args: Any) -> Any:
+    def field(s: Any, y: Any, args: Any) -> Any:
         velocity = system.velocity(time(s), y)
         if not log:
             return velocity
         return jax.tree.map(lambda v: v * jnp.exp(s), velocity)
 
+    marks = clock(jnp.clip(times, start, stop))
+    controller = dfx.PIDController(rtol=rule.rtol, atol=rule.atol)
+    if not rule.interpolate:
+        controller = dfx.ClipStepSizeController(controller, step_ts=marks)
     solution = dfx.diffeqsolve(
         dfx.ODETerm(field),
         SOLVERS[rule.solver](),
@@ -120,13 +124,13 @@ def _solve(
         saveat=dfx.SaveAt(
             subs=[
                 dfx.SubSaveAt(
-                    ts=clock(jnp.clip(times, start, stop)),
+                    ts=marks,
                     fn=lambda t, y, args: observe(system, y),
                 ),
                 dfx.SubSaveAt(t1=True),
             ]
         ),
-        stepsize_controller=dfx.PIDController(rtol=rule.rtol, atol=rule.atol),
+        stepsize_controller=controller,
         max_steps=rule.max_steps,
         adjoint=dfx.ForwardMode(),
         event=_event(system, event),

@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 
 import jax
+import jax.numpy as jnp
 
 
 def precise() -> AbstractContextManager[None]:
@@ -19,7 +20,7 @@ def precise() -> AbstractContextManager[None]:
 
 def require_precise() -> None:
     """Raise where JAX computes in float32: exactness would be lost without a word."""
-    if not jax.config.jax_enable_x64:
+    if jnp.zeros(()).dtype != jnp.float64:
         raise RuntimeError(
             "JAX computes in float32 here, in which reduced forms are not exact. Call "
             "this inside `with attnflow.precise():`, or set jax_enable_x64."

@@ -1,9 +1,11 @@
 """When to record, and where the records go."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from jaxtyping import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Grid:
                 )
         elif self.count < 2 or not self.stop > self.start >= 0:
             raise ValueError(
-                f"count is {self.count}, start {self.start}, stop {self.stop}: record at "
-                "least twice, between a start >= 0 and a later stop."
+                f"count is {self.count}, start {self.start}, stop {self.stop}: record "
+                "at least twice, between a start >= 0 and a later stop."
             )
         elif self.spacing == "log" and not self.start > 0:
             raise ValueError("A log-spaced grid starts at a positive time: set start.")
@@ -72,6 +74,6 @@ class Records:
             self.rows[name][mask] = values[mask]
         self.recorded |= mask
 
-    def add_end(self, rows: dict[str, np.ndarray]) -> None:
+    def add_end(self, rows: Mapping[str, ArrayLike]) -> None:
         """Put the values at the end of a stage."""
         self.ends.append({name: np.asarray(row) for name, row in rows.items()})

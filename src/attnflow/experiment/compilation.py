@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import jax
 
@@ -18,7 +19,7 @@ def cache_directory() -> Path:
 
 def keep_compiled() -> None:
     """Use a persistent compilation cache, unless the user has set one or none works."""
-    if jax.config.jax_compilation_cache_dir:
+    if jax.config.values.get("jax_compilation_cache_dir"):
         return
     directory = cache_directory()
     try:
@@ -49,10 +50,10 @@ def compile_time() -> Iterator[Stopwatch]:
 _ACTIVE: list[Stopwatch] = []
 
 
-def _listen(event: str, duration: float, **_: str | int) -> None:
+def _listen(event: str, duration_secs: float, /, **_: Any) -> None:
     if event.startswith("/jax/core/compile/"):
         for watch in _ACTIVE:
-            watch.seconds += duration
+            watch.seconds += duration_secs
 
 
 # JAX keeps listeners for the life of the process: register exactly once.

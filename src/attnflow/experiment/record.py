@@ -121,7 +121,7 @@ def address(
     data: Given | None = None,
     weights: Given | None = None,
 ) -> str:
-    """The content address of a run: setting, seeds, given arrays, version of the code."""
+    """The content address of a run: setting, seeds, given arrays, code version."""
     parts = {
         "experiment": experiment.canonical(),
         "seeds": [int(seed) for seed in seeds],
@@ -146,7 +146,7 @@ def load(given: Given | None) -> dict[str, np.ndarray] | None:
             return dict(arrays)
     except (ValueError, OSError) as problem:
         raise ValueError(
-            f"{path} cannot be read as an npz file ({problem}): write it by numpy.savez."
+            f"{path} is not a readable npz file ({problem}): write it by numpy.savez."
         ) from problem
 
 

@@ -1,10 +1,10 @@
 """Forms: what holds the state of training, and moves it exactly."""
 
+from attnflow.forms.base import PARTS as PARTS
 from attnflow.forms.base import AbstractFrame as AbstractFrame
 from attnflow.forms.base import AbstractPart as AbstractPart
 from attnflow.forms.base import AbstractScores as AbstractScores
 from attnflow.forms.base import Form as Form
-from attnflow.forms.base import PARTS as PARTS
 from attnflow.forms.base import SelfScores as SelfScores
 from attnflow.forms.base import State as State
 from attnflow.forms.choose import FORMS as FORMS

@@ -6,11 +6,11 @@ part tells
 
 - `table(state)`: what the data see of it;
 - `velocity(state, force)`: how its state moves under gradient flow;
-- `direction(state, force)` and `move(state, update)`: what a descent rule is shown (minus
-  a gradient, in the part's own coordinates), and how its answer is applied;
+- `direction(state, force)` and `move(state, update)`: what a descent rule is shown
+  (minus a gradient, in the part's own coordinates), and how its answer is applied;
 - `refuses(rule)`: why a rule cannot be followed exactly, if it cannot.
 
-For weights and for whatever is linear in them, `direction` is `velocity` and `move` adds.
+For weights and whatever is linear in them, `direction` is `velocity` and `move` adds.
 """
 
 import abc

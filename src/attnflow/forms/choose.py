@@ -85,7 +85,7 @@ def _check_width(name: str, initial: Initial, given: Any) -> None:
     if name == "infinite" and not infinite:
         raise ValueError(
             "form='infinite' keeps scores alone, which close only at infinite width "
-            f"and without given weights; width is {initial.width}. Use width='infinite'."
+            f"and without given weights; width is {initial.width}. Set it to infinite."
         )
     if name == "weights" and infinite:
         raise ValueError(
@@ -150,8 +150,8 @@ def _quotient(
     symmetric = initial.width == "infinite" and initial.value_scale == 0
     if symmetry is None or given is not None or not symmetric:
         raise ValueError(
-            "A quotient needs data with a symmetry, one representative per orbit, and an "
-            "initial state that shares it: population='orbits', width='infinite', "
+            "A quotient needs data with a symmetry, one representative per orbit, and "
+            "an initial state that shares it: population='orbits', width='infinite', "
             f"value_scale=0 (given: width={initial.width}, "
             f"value_scale={initial.value_scale}, "
             f"{'no ' if given is None else ''}initial weights). "

@@ -38,7 +38,7 @@ def rotation_refusal(rule: Rule) -> str | None:
     if rule.equivariant:
         return None
     return (
-        f"{rule.name} acts on each coordinate of the weights alone, so that it does not "
-        "commute with rotations and the reduced forms do not close under it. Use "
+        f"{rule.name} acts on each coordinate of the weights alone, so that it does "
+        "not commute with rotations and the reduced forms do not close under it. Use "
         "form='weights'."
     )

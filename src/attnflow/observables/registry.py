@@ -122,6 +122,24 @@ def query_self_score_rate(view: View) -> Array:  # noqa: D103
     return view.self_score_rates.query
 
 
+@observable(
+    "sample",
+    "head",
+    "token",
+    about="what each head reads: Σ_q weight_q Σ_k p(k|q) x_k, along the shown tokens",
+)
+def pooled_token(view: View) -> Array:  # noqa: D103
+    data = view.data
+    shown = data.tokens[jnp.asarray(data.shown)]
+    tokens = (data.tokens @ shown.T)[data.key]
+    return jnp.einsum("nq,nhqk,nkt->nht", data.query_weight, view.attention, tokens)
+
+
+@observable("sample", about="label of each sample")
+def label(view: View) -> Array:  # noqa: D103
+    return view.data.label
+
+
 @observable(about="largest score in absolute value")
 def largest_score(view: View) -> Array:  # noqa: D103
     return jnp.abs(view.tables.scores).max()

@@ -1,0 +1,160 @@
+"""From the settings of `mixture` to experiments of the core."""
+
+import dataclasses
+from typing import Any
+
+from attnflow.data import MixtureTask
+from attnflow.dynamics import Grid, Reach, Stage
+from attnflow.experiment import Computation, Experiment
+from attnflow.forms import Initial
+from attnflow.papers.mixture import settings
+from attnflow.problem import Logistic, Problem, ReluPair
+from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
+
+CITATION = "mixture2024"
+PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
+# How long to wait for a detector: the paper's times are Θ(log 1/ω) and O(1/ε), and
+# these are far beyond them for every ω and ε in float64.
+PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
+
+
+def simultaneous(setting: settings.Simultaneous) -> Experiment:
+    """All weights (or one part of them) trained on all samples."""
+    stage = Stage(_rule(setting), setting.steps, PARTS[setting.trains])
+    return _experiment(
+        setting,
+        stages=(stage,),
+        task=MixtureTask(setting.K, setting.L, setting.population, setting.embed),
+        initial=Initial(
+            setting.width, setting.omega, setting.value_scale, setting.draw
+        ),
+        grid=Grid(stop=setting.steps, count=setting.records),
+    )
+
+
+def _rule(setting: settings.Simultaneous) -> Rule:
+    rate = setting.learning_rate
+    if setting.rule == "flow":
+        return Flow(setting.rtol, setting.atol)
+    if setting.rule == "momentum":
+        return Momentum(rate, setting.momentum)
+    return {"gd": GradientDescent, "adam": Adam, "signgd": SignGD}[setting.rule](rate)
+
+
+def three_stage(setting: settings.ThreeStage) -> Experiment:
+    """Algorithm 1, with stage ends by time or by detector."""
+    if not 1 <= setting.stages <= 3:
+        raise ValueError(f"stages is {setting.stages}; Algorithm 1 has 1 to 3 stages.")
+    unit = 1.0 if setting.rule == "flow" else setting.learning_rate
+    ends = _ends(setting, unit)
+    rule, late = _staged_rules(setting)
+    stages = (
+        Stage(rule, ends[0], ("values",), name="1: neurons"),
+        Stage(rule, ends[1], ("scores",), "conflicting", name="2: attention"),
+        Stage(late, ends[2], ("values",), name="3: neurons"),
+    )[: setting.stages]
+    return _experiment(
+        setting,
+        stages=stages,
+        task=MixtureTask(setting.K, setting.L, setting.population),
+        initial=Initial(setting.width, setting.omega, draw=setting.draw),
+        grid=Grid(
+            start=0.0 if setting.spacing == "linear" else setting.first_record / unit,
+            stop=(setting.last_record or _horizon(setting)) / unit,
+            count=setting.records,
+            spacing=setting.spacing,
+        ),
+    )
+
+
+def _staged_rules(setting: settings.ThreeStage) -> tuple[Rule, Rule]:
+    if setting.rule == "gd":
+        rule = GradientDescent(setting.learning_rate)
+        return rule, rule
+    plain = Flow(setting.rtol, setting.atol)
+    # Stage 3 lasts Θ(1/ε): there steps should grow with time.
+    return plain, dataclasses.replace(plain, clock="log")
+
+
+def _ends(setting: settings.ThreeStage, unit: float) -> list[Any]:
+    def end(time: float | None, scalar: str, level: float, wait: str) -> Any:
+        if time is not None:
+            return time / unit
+        down = "down" if scalar == "loss" else "up"
+        return Reach(scalar, level, PATIENCE[wait] / unit, down)
+
+    first: Any = setting.T1 / unit
+    if setting.T1_level is not None:
+        first = end(None, "value[+,c1]", setting.T1_level, "T1_level")
+    return [
+        first,
+        end(setting.T2, "score[+,c1,v1]", setting.T2_level, "T2_level"),
+        end(setting.T3, "loss", setting.epsilon, "epsilon"),
+    ]
+
+
+def _horizon(setting: settings.ThreeStage) -> float:
+    """The last time that is surely recorded: beyond T3 for the settings we met."""
+    if setting.stages == 3:
+        return setting.T3 or 1000 + 100 / setting.epsilon
+    return setting.T2 or 2000.0
+
+
+def stage_one(setting: settings.StageOne) -> Experiment:
+    """Stage 1, with an event where the positive head switches off on c1, −v1, −v2."""
+    rule = Flow(setting.rtol, setting.atol)
+    off = Reach("head_output[c1 -v1 -v2,+]", -setting.bias, setting.T1, "down")
+    stages = (
+        Stage(rule, off, ("values",), name="1.1: all active"),
+        Stage(rule, setting.T1, ("values",), name="1.2: switched off"),
+    )
+    return _experiment(
+        setting,
+        stages=stages,
+        task=MixtureTask(),
+        initial=Initial(setting.width, setting.omega),
+        grid=Grid(stop=setting.T1, count=setting.records),
+    )
+
+
+def _experiment(setting: Any, **parts: Any) -> Experiment:
+    return Experiment(
+        paper="mixture",
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        problem=Problem(ReluPair(setting.bias), Logistic()),
+        observables=setting.record,
+        form=setting.form,
+        citation=CITATION,
+        **parts,
+    )
+
+
+def _computation(setting: Any, name: str) -> Computation:
+    return Computation(
+        paper="mixture",
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        function=f"attnflow.papers.mixture.systems:{name}",
+        citation=CITATION,
+    )
+
+
+def construction(setting: settings.Construction) -> Computation:
+    """Lemma 6.1's construction by enumeration."""
+    return _computation(setting, "constructions")
+
+
+def separability(setting: settings.Separability) -> Computation:
+    """Linear programmes over activation patterns."""
+    return _computation(setting, "separable_patterns")
+
+
+def initial_margin(setting: settings.InitialMargin) -> Computation:
+    """Margins of drawn attention features."""
+    return _computation(setting, "initial_margins")
+
+
+def concentration(setting: settings.Concentration) -> Computation:
+    """Coverage of Lemma G.1's bounds."""
+    return _computation(setting, "initial_products")

@@ -1,0 +1,72 @@
+"""Closed forms of `mixture`, by numpy and scipy alone.
+
+Stage 1 at infinite width has two variables, `a = w₊ᵀ v` and `c = w₊ᵀ c`. While all ReLUs
+are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the wrong-sign
+consistent samples switch off (`a = b/2`); from then on `u = c + 2a + b` obeys
+`u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, since
+`x + e^x = y` has the solution `x = y − ω(y)`, which does not overflow.
+"""
+
+import math
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import brentq
+from scipy.special import wrightomega
+
+Times = Float[np.ndarray, " time"]
+
+
+def switch_time(bias: float) -> float:
+    """`T_half = b + (e^{2b} − 1) / 2`."""
+    return bias + math.expm1(2 * bias) / 2
+
+
+def stage_one(time: Times, bias: float) -> tuple[Times, Times]:
+    """`a(t)` and `c(t)` of stage 1, exactly."""
+    time = np.asarray(time, float)
+    early = _solve(2 * time + 1) / 4
+    late = time - switch_time(bias)
+    u = _solve(2 * bias + math.exp(2 * bias) + 0.625 * late)
+    growth = u - 2 * bias
+    after = late > 0
+    return (
+        np.where(after, bias / 2 + 0.4 * growth, early),
+        np.where(after, 0.2 * growth, 0.0),
+    )
+
+
+def _solve(y: Times) -> Times:
+    """The x with `x + e^x = y`."""
+    return y - wrightomega(y).real
+
+
+def stage_two_score(time: Times, omega: float, group_value: float) -> Times:
+    """`S[c1, v1]` while attention is still uniform: `(ω²/2) sinh(4γt)`, `γ = c/18`."""
+    return omega**2 / 2 * np.sinh(4 * group_value / 18 * np.asarray(time))
+
+
+def stage_two_duration(omega: float, group_value: float, level: float) -> float:
+    """The time at which `stage_two_score` reaches a level, `asinh(2C/ω²) / (4γ)`."""
+    return math.asinh(2 * level / omega**2) / (4 * group_value / 18)
+
+
+def onset_time(omega: float, bias: float, level: float) -> float:
+    """When the main score reaches a small level in simultaneous training.
+
+    While attention is nearly uniform the neurons follow stage 1 and the score grows at
+    the rate `c(t)/9`, so that `∫₀ᵗ c/9 = asinh(2·level/ω²)`. With `x = u − 2b` the
+    integral is `(8/225) (x²/2 + (x − 1) e^{x+2b} + e^{2b})`.
+    """
+    goal = math.asinh(2 * level / omega**2)
+
+    def excess(x: float) -> float:
+        e = math.exp(2 * bias)
+        return 8 / 225 * (x * x / 2 + (x - 1) * math.exp(x) * e + e) - goal
+
+    top = 1.0
+    while excess(top) < 0:
+        top *= 2
+    x = brentq(excess, 0.0, top, xtol=1e-14)
+    start = 2 * bias + math.exp(2 * bias)
+    return switch_time(bias) + 1.6 * (x + 2 * bias + math.exp(x + 2 * bias) - start)

@@ -1,0 +1,212 @@
+"""What is special to `mixture`: closed forms, and computations that train nothing."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array
+
+from attnflow._types import Tables
+from attnflow.data import MixtureTask, Sequences
+from attnflow.forms import AbstractFrame, Initial, build
+from attnflow.forms.frames import basis_of, frame_of
+from attnflow.forms.initialise import draw_weights
+from attnflow.measures import max_margin, relu_patterns
+from attnflow.observables import View, find
+from attnflow.problem import Linear, Problem, ReluPair
+from attnflow.systems import Training
+
+
+def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """Margins and accuracies of Lemma 6.1's construction and of corrected ones.
+
+    For every K and L = 2 … K + 1 over the exact population. NaN where L > K + 1.
+    """
+    groups, sharpness, biases = (
+        setting["groups"],
+        setting["sharpness"],
+        setting["biases"],
+    )
+    lengths = range(2, max(groups) + 2)
+    shape = (len(groups), len(lengths), len(sharpness), len(biases))
+    names = ("margin", "printed_positive", "printed_negative", "formula_error")
+    found = {name: np.full(shape, np.nan) for name in names}
+    found["exchanged_error"] = np.full(shape, np.nan)
+    for (i, K), (j, L) in itertools.product(enumerate(groups), enumerate(lengths)):
+        if K + 1 < L:
+            continue
+        data = MixtureTask(K, L).sequences()
+        for k, C in enumerate(sharpness):
+            heads = _construction_heads(data, K, C)
+            for m, b in enumerate(biases):
+                for name, number in _judge_construction(data, heads, L, C, b).items():
+                    found[name][i, j, k, m] = number
+    dims = ("seed", "K", "L", "sharpness", "bias")
+    return xr.Dataset(
+        {name: (dims, values[None]) for name, values in found.items()},
+        {
+            "K": list(groups),
+            "L": list(lengths),
+            "sharpness": list(sharpness),
+            "bias": list(biases),
+        },
+    )
+
+
+def _construction_heads(data: Sequences, K: int, C: float) -> dict[str, Array]:
+    """What the heads give: scores as printed, corrected, and with heads exchanged."""
+    eye, zero = np.eye(K), np.zeros((K, K))
+    crossed = np.block([[zero, zero], [eye, zero]])  # key v_k, query c_k
+    printed = C * np.stack([2 * crossed + np.eye(2 * K), np.eye(2 * K) - 2 * crossed])
+    on_c, on_v = np.repeat([1.0, 0.0], K), np.repeat([0.0, 1.0], K)
+    cases = {
+        "printed": (printed, np.stack([on_v, -on_v])),
+        "corrected": (np.stack([-C * crossed, C * crossed]), np.stack([on_c, on_c])),
+        "exchanged": (printed[::-1], np.stack([on_c, on_c])),
+    }
+    frame = frame_of(data, basis_of(data))
+    return {
+        name: _head_outputs(frame, data, jnp.asarray(scores), jnp.asarray(values))
+        for name, (scores, values) in cases.items()
+    }
+
+
+@jax.jit
+def _head_outputs(
+    frame: AbstractFrame, data: Sequences, scores: Array, values: Array
+) -> Array:
+    return Problem().head_outputs(frame.pairs(Tables(scores, values)), data)
+
+
+def _judge_construction(
+    data: Sequences, heads: dict[str, Array], L: int, C: float, b: float
+) -> dict[str, float]:
+    label = np.asarray(data.label)
+    pair = ReluPair(b)
+    additive = label * np.asarray(Linear(2)(heads["printed"]))
+    corrected = label * np.asarray(pair(heads["corrected"]))
+    exchanged = label * np.asarray(pair(heads["exchanged"]))
+    formula = 1 / (L - 1 + math.exp(-C)) - 1 / (L - 1 + math.exp(C))
+    kept = _share(C, -2 * C, L) - _share(C, 2 * C, L)
+    return {
+        "margin": float(corrected.min()),
+        "formula_error": float(np.abs(corrected - formula).max()),
+        "exchanged_error": float(np.abs(exchanged - kept).max()),
+        "printed_positive": float((additive[label > 0] > 0).mean()),
+        "printed_negative": float((additive[label < 0] > 0).mean()),
+    }
+
+
+def _share(own: float, other: float, length: int) -> float:
+    """`e^own / (e^own + e^other + L − 2)` without overflow."""
+    return 1 / (1 + math.exp(other - own) + (length - 2) * math.exp(-own))
+
+
+def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """How many of the 256 patterns of the conflicting samples are separable.
+
+    `tied`: the pattern must be the one that the weights themselves produce, which is
+    Lemma 5.4; `untied`: features frozen by some other weights. A free bias per head is
+    the more generous reading.
+    """
+    data = MixtureTask().sequences()
+    conflicting = np.asarray(data.group) == data.group_names.index("conflicting")
+    # Under uniform attention L queries average L keys: a head reads the tokens' sum.
+    tokens = np.asarray(data.tokens)
+    reads = tokens[np.asarray(data.key)].sum(axis=1)[conflicting]
+    label = np.asarray(data.label)[conflicting]
+    size = reads.shape[1] + int(setting["bias_free"])
+    rows = np.zeros((len(reads), 2, 2 * size))
+    features = np.pad(reads, ((0, 0), (0, size - reads.shape[1])), constant_values=1.0)
+    rows[:, 0, :size] = rows[:, 1, size:] = features
+    counts = {
+        name: sum(
+            p.separation.separable
+            for p in relu_patterns(rows, label, np.array([1.0, -1.0]), tied=tied)
+        )
+        for name, tied in (("tied", True), ("untied", False))
+    }
+    counts["patterns"] = 2 ** (2 * len(reads))
+    return xr.Dataset({name: ("seed", [number]) for name, number in counts.items()})
+
+
+def attention_margin(system: Training, state: Any) -> float:
+    """The margin of the attention features (eq. 2) with the state's own pattern."""
+    view = View(system, state)
+    reads = np.asarray(find("pooled_token").compute(view))
+    heads = np.asarray(view.head_outputs)
+    return feature_margin(
+        reads, heads, np.asarray(view.data.label), system.problem.readout.bias
+    )
+
+
+def feature_margin(
+    reads: np.ndarray, heads: np.ndarray, label: np.ndarray, bias: float
+) -> float:
+    """`max_{|w| = 1} min_X y w · F(X)` with F of equation (2).
+
+    `reads` is what each head reads of each sample, `(samples, heads, tokens)`.
+    """
+    active = (heads + bias > 0).astype(float)
+    features = np.concatenate(
+        [
+            active[:, :1] * reads[:, 0],
+            -active[:, 1:] * reads[:, 1],
+            bias * (active[:, :1] - active[:, 1:]),
+        ],
+        axis=1,
+    )
+    return max_margin(label[:, None] * features).value
+
+
+def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """Margins of the attention features at initialisation, where w = 0."""
+    data = MixtureTask().sequences()
+    problem = Problem(ReluPair(setting["bias"]))
+    omegas, widths = setting["omegas"], setting["widths"]
+    margin = np.zeros((len(seeds), len(omegas), len(widths)))
+    for (s, seed), (i, omega), (j, width) in itertools.product(
+        enumerate(seeds), enumerate(omegas), enumerate(widths)
+    ):
+        key = jax.random.fold_in(jax.random.key(seed), i * len(widths) + j)
+        form, state = build("gram", data, Initial(width, omega), heads=2, key=key)
+        system = Training(form, problem, data, data.probability, ("scores",))
+        margin[s, i, j] = attention_margin(system, state)
+    return xr.Dataset(
+        {"margin": (("seed", "omega", "width"), margin)},
+        {"omega": list(omegas), "width": list(widths)},
+    )
+
+
+def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """How often Lemma G.1's bounds are broken, per pair and by any pair of a draw."""
+    width, omega, delta = setting["width"], setting["omega"], setting["delta"]
+    initial = Initial(width, omega, draw="weights")
+    bound = omega**2 * (
+        math.sqrt(4 / width * math.log(8 / delta)) + 4 / width * math.log(8 / delta)
+    )
+
+    def one(key: Array) -> Array:
+        weights = draw_weights(initial, 1, 4, key=key)
+        both = jnp.concatenate([weights["W_K"][0], weights["W_Q"][0]], axis=1)
+        products = both.T @ both - omega**2 * jnp.eye(8)
+        return jnp.abs(products) > bound
+
+    found = []
+    for seed in seeds:
+        keys = jax.random.split(jax.random.key(seed), setting["draws"])
+        found.append(np.asarray(jax.lax.map(one, keys, batch_size=500)))
+    broken = np.stack(found)
+    upper = np.triu(np.ones((8, 8), bool))
+    return xr.Dataset(
+        {
+            "per_pair": ("seed", broken[..., upper].mean(axis=(1, 2))),
+            "any_pair": ("seed", broken[..., upper].any(axis=2).mean(axis=1)),
+            "bound": ("seed", np.full(len(seeds), bound)),
+        }
+    )
