@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import xarray as xr
 
@@ -23,9 +25,21 @@ def test_computed_once_then_read(toy, paper):
 
 def test_one_runner_computes_once_without_a_store(toy, paper):
     runner = Runner(False)
-    assert runner.run(paper, Request("flow")) is runner.run(paper, Request("flow"))
+    first, second = (runner.run(paper, Request("flow")) for _ in range(2))
+    xr.testing.assert_identical(first, second)
     assert len(toy.calls) == 1
+    assert len(runner.made) == 1
     assert Store().list() == []
+
+
+def test_experiments_may_share_a_run_under_their_own_names(toy):
+    flow = toy_paper().recipes[0]
+    paper = toy_paper(recipes=(flow, replace(flow, id="same")))
+    runner = Runner()
+    runs = [runner.run(paper, Request(name)) for name in ("flow", "same")]
+    assert [run.attrs["experiment"] for run in runs] == ["flow", "same"]
+    assert len(toy.calls) == 1
+    assert Runner().run(paper, Request("same")).attrs["experiment"] == "same"
 
 
 def test_rerun_computes_anew_once_and_replaces(toy, paper):

@@ -70,6 +70,7 @@ class Runner:
         return self.run_experiment(
             recipe.experiment(setting),
             seeds=request.seeds,
+            name=recipe.id,
             stage_table=paper.stage_table,
             **inputs,
         )
@@ -86,6 +87,7 @@ class Runner:
         experiment: "Experiment | Computation",
         *,
         seeds: int | Sequence[int] | None = None,
+        name: str | None = None,
         stage_table: Callable[[xr.Dataset], Any] | None = None,
         data: Arrays | None = None,
         weights: Arrays | None = None,
@@ -98,6 +100,7 @@ class Runner:
 
         - `data`, `weights`: in the place of what the experiment draws.
         - `record`, `at`: which observables to record, and at which times.
+        - `name`: what the run is called; several names may share an address.
         - `stage_table`: what the stored summary says about stages.
         """
         from attnflow.experiment import address
@@ -108,16 +111,17 @@ class Runner:
         id = address(experiment, seeds=wanted, **given)
         if recording:
             id = digest(id, canonical_json(recording))
-        if id in self._made:
-            return self._made[id]
-        run = None if self.rerun else self._stored(id)
+        run = self._made.get(id)
+        if run is None and not self.rerun:
+            run = self._stored(id)
+        is_new = run is None
         if run is None:
             run = self._compute(experiment, seeds=wanted, **given, **recording)
-            run = run.assign_attrs(id=id)
-            if is_interrupted(run):
-                return run
-            self._keep(run, stage_table)
-        self._made[id] = run
+        run = run.assign_attrs(id=id, experiment=name or run.attrs["experiment"])
+        if not is_interrupted(run):
+            self._made[id] = run
+            if is_new:
+                self._keep(run, stage_table)
         return run
 
     def _compute(self, experiment: Any, **arguments: Any) -> xr.Dataset:

@@ -1,6 +1,7 @@
 import pytest
 import typer
 
+from attnflow._missing import MissingData
 from attnflow.cli.guard import guarded
 from attnflow.store import StoreError
 
@@ -24,6 +25,7 @@ def raising(error):
         (ValueError("bad value."), 2),
         (StoreError("unwritable."), 2),
         (PermissionError(13, "denied"), 2),
+        (MissingData("fetch it."), 2),
         (KeyboardInterrupt(), 130),
     ],
 )

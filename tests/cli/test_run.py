@@ -46,7 +46,7 @@ def test_people_see_setting_form_outcome_stages_and_place(program, store_of_its_
         "not reached",
         "0.255 (0.1 … 0.41)",
         "drift",
-        "compilation 500 ms",
+        "500 ms of it to compile",
         str(store_of_its_own),
     ):
         assert text in shown, text

@@ -58,10 +58,12 @@ def _exit_code(command: Callable[[], int]) -> int:
 
 
 def _is_usage(error: Exception) -> bool:
-    """Whether an error is about what the user gave: a value, or a path."""
+    """Whether an error is about what the user gave: a value, a path or a data set."""
+    from attnflow._missing import MissingData
+
     if isinstance(error, OSError):
         from attnflow.store.errors import StoreError
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None
-    return isinstance(error, ValueError)
+    return isinstance(error, ValueError | MissingData)

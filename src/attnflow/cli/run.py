@@ -11,8 +11,6 @@ from attnflow.cli.guard import INTERRUPTED, guarded
 from attnflow.cli.output import Json, Output, must_have_directory
 from attnflow.cli.progress import shown_progress
 
-Arrays = Annotated[Path | None, typer.Option(exists=True, dir_okay=False)]
-
 
 @guarded
 def run(

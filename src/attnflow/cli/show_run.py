@@ -33,7 +33,9 @@ def give_and_show(
             f"drift of the conserved quantities  {text.number(summary['drift'])}"
         )
     wall, compiled = summary["seconds"], summary["compile_seconds"]
-    output.say(f"time     {text.seconds(wall)}, compilation {text.seconds(compiled)}")
+    output.say(
+        f"time     {text.seconds(wall)}, {text.seconds(compiled)} of it to compile"
+    )
     for place in [*_stored(summary["id"]), *files]:
         output.say(f"kept in  {place}")
 

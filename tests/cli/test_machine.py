@@ -1,0 +1,68 @@
+"""`doctor` and `bench`."""
+
+import sys
+import types
+from dataclasses import dataclass
+
+import pytest
+
+import attnflow
+
+
+def test_doctor(program, store_of_its_own):
+    found = program.json("doctor")
+    assert found["store"] == {
+        "path": str(store_of_its_own),
+        "writable": True,
+        "trouble": "",
+        "runs": 0,
+    }
+    assert found["x64"] is True
+    assert found["packages"]["jax"]
+    assert "h5netcdf" in found["packages"]
+    assert "pytest" not in found["packages"]
+    assert found["cores"] >= 1
+    assert "writable" in program("doctor").stdout
+
+
+def test_doctor_and_an_unwritable_store(program, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path / "file" / "runs"))
+    found = program.json("doctor")
+    assert found["store"]["writable"] is False
+    assert "Set ATTNFLOW_STORE" in program("doctor").stdout
+
+
+@dataclass(frozen=True)
+class Case:
+    paper: str
+    id: str
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    cases = [Case("toy", "one"), Case("other", "two")]
+    names = ("size", "ours", "weights", "torch", "ratio", "spread", "agreement")
+
+    def run_case(case, progress):
+        progress(0.5, "half")
+        return {"paper": case.paper, "id": case.id, **dict.fromkeys(names, 1.0)}
+
+    module = types.ModuleType("attnflow.bench")
+    module.__dict__.update(cases=lambda: cases, run_case=run_case)
+    monkeypatch.setitem(sys.modules, "attnflow.bench", module)
+    monkeypatch.setattr(attnflow, "bench", module, raising=False)
+
+
+def test_bench(program, benchmarks):
+    assert [c["id"] for c in program.json("bench")["cases"]] == ["one", "two"]
+    assert [c["id"] for c in program.json("bench", "toy")["cases"]] == ["one"]
+    assert "toy/one" in program("bench").stdout
+    assert "Did you mean 'toy'" in program.refused("bench", "tay")
+
+
+def test_bench_without_torch(program, benchmarks, monkeypatch):
+    monkeypatch.setattr("attnflow.cli.bench.find_spec", lambda name: None)
+    done = program("bench")
+    assert done.exit_code == 0
+    assert "attnflow[torch]" in done.stderr

@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from attnflow.paper import Exhibit, Request
+from tests import toy as toys
+
+FIELDS = {"paper", "id", "files", "values", "printed", "agrees", "seconds"}
+
+
+def test_json_files_and_page(program, tmp_path):
+    (exhibit,) = program.json("reproduce")["exhibits"]
+    assert set(exhibit) >= FIELDS
+    assert exhibit["values"] == {"loss": pytest.approx(0.1)}
+    assert exhibit["printed"] == {"loss": 0.1}
+    assert exhibit["agrees"] is True
+    place = Path("attnflow-output/toy")
+    assert {Path(f).suffix for f in exhibit["files"]} >= {".svg", ".png", ".json"}
+    assert all(Path(f).parent == place and Path(f).is_file() for f in exhibit["files"])
+    assert "A toy paper" in (tmp_path / place / "index.html").read_text("utf-8")
+
+
+def test_people_see_agreement_and_the_page(program):
+    shown = program("reproduce", "toy/figure1").stdout
+    assert "agrees" in shown
+    assert "attnflow-output/toy/index.html" in shown
+
+
+def test_quick_asks_for_the_smaller_run(program, toy, tmp_path):
+    assert program("reproduce", "toy", "--quick", "--out", "mine").exit_code == 0
+    assert (tmp_path / "mine" / "index.html").is_file()
+    setting = json.loads((tmp_path / "mine" / "figure1.json").read_text())
+    assert setting["runs"]
+    assert "--quick" in (tmp_path / "mine" / "index.html").read_text("utf-8")
+
+
+def test_disagreement_is_exit_code_1(program, toy):
+    exhibit = toys.toy_paper().exhibits[0]
+    other = Exhibit(**{**vars(exhibit), "printed": {"loss": 0.7}})
+    toys.install(toy, toys.toy_paper(exhibits=(other,)))
+    (made,) = program.json("reproduce", code=1)["exhibits"]
+    assert made["agrees"] is False
+    assert "DIFFERS" in program("reproduce").stdout
+
+
+def test_an_interrupted_run_draws_nothing(program, toy, tmp_path):
+    exhibit = toys.toy_paper().exhibits[0]
+    needs = {"main": Request("flow", {"ends": "interrupted"})}
+    other = Exhibit(**{**vars(exhibit), "needs": needs})
+    toys.install(toy, toys.toy_paper(exhibits=(other,)))
+    assert program("reproduce").exit_code == 130
+    assert list((tmp_path / "attnflow-output" / "toy").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("tay", "Did you mean 'toy'"),
+        ("toy/figure2", "Did you mean 'figure1'"),
+        ("toy/", "ends in a slash"),
+    ],
+)
+def test_wrong_names(program, target, message):
+    assert message in program.refused("reproduce", target)
+
+
+def test_a_file_in_the_way(program, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "file" in program.refused("reproduce", "--out", "file")
