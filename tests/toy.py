@@ -190,41 +190,32 @@ def toy_paper(**changes):
     return Paper(**{**entries, **changes})
 
 
-def toy_claims():
+def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
+    """The claim that the loss falls to `at_most`, by exact arithmetic."""
     from attnflow.claims import Claim, Exact, Finding, Scope, Verdict
 
-    def claim(id, tolerance, needs):
-        return Claim(
-            id=id,
-            place="Section 1",
-            statement="The loss falls.",
-            system="flow",
-            needs=needs,
-            judge=lambda evidence: Finding(
-                (
-                    Exact(
-                        float(min(r["loss"].min() for r in evidence.values())),
-                        tolerance,
-                        "loss",
-                        True,
-                    ),
-                )
-            ),
-            predicate=f"the last loss is at most {tolerance}",
-            expected=Verdict.HOLDS,
-            source="ours",
-            scope=Scope.THEOREM,
-            mutations={
-                "higher": lambda evidence: {k: r + 1 for k, r in evidence.items()}
-            },
-        )
+    def judge(evidence):
+        lowest = max(float(run["loss"].min()) for run in evidence.values())
+        return Finding((Exact(lowest, at_most, "the lowest loss", True),))
 
-    one = {"main": Request("flow")}
-    two = {**one, "wide": Request("flow", {"width": "infinite"})}
-    return (
-        claim("T-Thm1", 0.2, one),
-        claim("T-Thm2", 0.2, two),
+    return Claim(
+        id=id,
+        place="Section 1",
+        statement="The loss falls.",
+        system="flow",
+        needs=needs or {"main": Request("flow")},
+        judge=judge,
+        predicate=f"the lowest loss is at most {at_most}",
+        expected=Verdict(expected),
+        source="ours",
+        scope=Scope.THEOREM,
+        mutations={"higher": lambda evidence: {k: r + 1 for k, r in evidence.items()}},
     )
+
+
+def toy_claims():
+    two = {"main": Request("flow"), "wide": Request("flow", {"width": "infinite"})}
+    return (toy_claim("T-Thm1"), toy_claim("T-Thm2", two))
 
 
 def install(module=None, paper=None):

@@ -1,23 +1,24 @@
 """The claims of a paper, judged one after the other."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Literal
 
-import xarray as xr
-
-from attnflow.claims import Claim
-from attnflow.claims.verify import ClaimsTable, Row, verify
-from attnflow.paper import Paper, Request
+from attnflow.claims import Claim, ClaimsTable, Row
+from attnflow.claims.table import as_text
+from attnflow.claims.verify import verify
+from attnflow.paper import Paper
 from attnflow.runner import Progress, Runner
-
-if TYPE_CHECKING:
-    from attnflow.store import Store
-
-Gather = Callable[[Paper, Mapping[str, Request]], dict[str, Any]]
+from attnflow.store import Store
 
 
 class ClaimsView:
-    """A paper's claims: iterate over them, look one up by its id, verify them."""
+    """A paper's claims: iterate over them, look one up by its id, verify them.
+
+    !!! example
+
+        >>> af.paper("mixture").claims.verify(seeds=5)
+    """
 
     def __init__(self, paper: Paper):
         self.paper = paper
@@ -32,49 +33,40 @@ class ClaimsView:
         return self.paper.claim(id)
 
     def __repr__(self) -> str:
-        lines = [f"{c.id}  {c.expected}  {c.statement}" for c in self]
-        return "\n".join([f"{len(self)} claims of {self.paper.slug}", *lines])
+        rows = [(c.id, c.place, str(c.expected), c.statement) for c in self]
+        return as_text(("claim", "place", "recorded", "statement"), rows)
 
     def verify(
         self,
         *ids: str,
         seeds: int = 5,
-        store: "Store | None" = None,
+        store: Store | Literal[False] | None = None,
         progress: Progress | None = None,
     ) -> ClaimsTable:
-        """Judge the claims with these ids, or all, and return the claims table."""
+        """Judge the claims with these ids, or all of them.
+
+        **Arguments:**
+
+        - `seeds`: how many, for claims that leave it open.
+        - `store`: where runs are kept; `None` is your own store, `False` none.
+        - `progress`: called with a fraction and a message while a run is computed.
+        """
         claims = [self[id] for id in ids] if ids else list(self)
-        runner = Runner(store, seeds=seeds, progress=progress)
-        return ClaimsTable(tuple(judge(self.paper, claims, runner.gather, seeds=seeds)))
+        runner = Runner(store, progress=progress)
+        return ClaimsTable(tuple(judge_all(self.paper, claims, runner, seeds=seeds)))
 
 
-def judge(
+def judge_all(
     paper: Paper,
-    claims: Sequence[Claim],
-    gather: Gather,
+    claims: Iterable[Claim],
+    runner: Runner,
     *,
     seeds: int,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[Claim], None] | None = None,
 ) -> Iterator[Row]:
-    """Judge the `claims`; `tell` is told which one is next."""
-    for k, claim in enumerate(claims):
+    """Judge the `claims` with runs of the `runner`; `tell` hears which one is next."""
+    gather = partial(runner.gather, paper)
+    for claim in claims:
         if tell:
-            tell(f"{claim.id} ({k + 1} of {len(claims)})")
-        yield verify(claim, paper, gather, seeds)
-
-
-def claims_about(run: xr.Dataset, paper: Paper, claims: Iterable[Claim]) -> list[Claim]:
-    """Those of the `claims` that need one run, of the experiment that `run` is of."""
-    about = (run.attrs.get("paper", paper.slug), run.attrs.get("experiment"))
-    return [
-        claim
-        for claim in claims
-        if len(claim.needs) == 1
-        and about[0] == paper.slug
-        and about[1] in (None, *(need.experiment for need in claim.needs.values()))
-    ]
-
-
-def gather_only(run: xr.Dataset) -> Gather:
-    """A gatherer that has this one `run` to give, whatever is asked for."""
-    return lambda paper, needs: dict.fromkeys(needs, run)
+            tell(claim)
+        yield verify(claim, paper.slug, gather, seeds)

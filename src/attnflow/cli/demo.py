@@ -8,7 +8,7 @@ import typer
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import Bar, shown_progress
+from attnflow.cli.progress import shown_progress
 from attnflow.cli.reproduce import (
     as_json,
     exhibit_table,
@@ -18,12 +18,13 @@ from attnflow.cli.reproduce import (
 
 if TYPE_CHECKING:
     from attnflow.claims import Claim
-    from attnflow.claims.verify import Row
-    from attnflow.paper import Paper
+    from attnflow.paper import Paper, Request
     from attnflow.runner import Runner
 
 CLAIMS = 6
 """How many claims are judged: enough to see what a verdict is."""
+SEEDS = 1
+"""As in the headline's runs, so that the claims are about what is shown."""
 
 
 @guarded
@@ -32,6 +33,7 @@ def demo(
     json: Json = None,
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
+    from attnflow.cli.judging import judge_chosen
     from attnflow.cli.show_claims import claims_table, is_surprise
     from attnflow.papers import papers
     from attnflow.report import write_page
@@ -42,11 +44,13 @@ def demo(
     directory = output_directory(out, paper, alone=True)
     output.say(f"{paper.title}\n{paper.summary}\n")
     with shown_progress() as bar:
-        runner = Runner(progress=bar, call=in_background)
+        runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
         results = make_exhibits(paper, paper.headline, runner, directory, bar)
-        rows = _judged(paper, runner, bar)
+        claims = _claims_without_further_runs(paper)[:CLAIMS]
+        rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
         page = write_page(paper, results, rows, directory, runs=runner.made)
-    output.give({"exhibits": [as_json(r) for r in results], "claims": rows})
+    exhibits = [as_json(result) for result in results]
+    output.give({"exhibits": exhibits, "claims": [row.as_json() for row in rows]})
     _show_stages(output, paper, runner)
     output.show(claims_table(rows))
     output.show(exhibit_table(results))
@@ -56,21 +60,18 @@ def demo(
     return OTHERWISE if differs else 0
 
 
-def _judged(paper: "Paper", runner: "Runner", bar: Bar) -> "list[Row]":
-    from attnflow.ledger import judge
-
-    claims = _claims_without_further_runs(paper)[:CLAIMS]
-    return list(judge(paper, claims, runner.gather, seeds=1, tell=bar.begin))
-
-
 def _claims_without_further_runs(paper: "Paper") -> "list[Claim]":
     """Claims about the very runs that the headline shows."""
-    shown = list(paper.exhibit(paper.headline).needs.values())
+    shown = [_run_of(need) for need in paper.exhibit(paper.headline).needs.values()]
     return [
         claim
         for claim in paper.claim_list
-        if all(need in shown for need in claim.needs.values())
+        if all(_run_of(need) in shown for need in claim.needs.values())
     ]
+
+
+def _run_of(need: "Request") -> tuple:
+    return (need.experiment, dict(need.overrides), need.seeds)
 
 
 def _show_stages(output: Output, paper: "Paper", runner: "Runner") -> None:

@@ -1,0 +1,154 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+import attnflow as af
+from attnflow._missing import MissingData
+from attnflow.store import export_netcdf
+from tests import toy as toys
+from tests.toy import toy_claim
+
+FIELDS = {
+    "id",
+    "paper",
+    "place",
+    "statement",
+    "origin",
+    "scope",
+    "verdict",
+    "expected",
+    "held",
+    "seeds",
+    "interval",
+    "margin",
+    "seconds",
+}
+
+
+def with_claims(toy, *claims):
+    toys.install(toy, toys.toy_paper(claim_list=claims))
+
+
+def test_json(program):
+    rows = program.json("verify")["claims"]
+    assert [row["id"] for row in rows] == ["T-Thm1", "T-Thm2"]
+    assert all(set(row) >= FIELDS for row in rows)
+    assert {row["verdict"] for row in rows} == {"holds"}
+    assert rows[0]["interval"] is None
+
+
+def test_claims_share_runs(program, toy):
+    program("verify", "toy", "--seeds", 3)
+    assert [call["seeds"] for call in toy.calls] == [(0, 1, 2), (0, 1, 2)]
+
+
+def test_one_claim(program):
+    assert len(program.json("verify", "toy/T-Thm2")["claims"]) == 1
+
+
+def test_a_definite_difference_is_exit_code_1_and_comes_first(program, toy):
+    with_claims(toy, toy_claim("T-One"), toy_claim("T-Two", at_most=0.01))
+    rows = program.json("verify", code=1)["claims"]
+    assert [row["verdict"] for row in rows] == ["holds", "fails"]
+    lines = program("verify").stdout.splitlines()
+    assert lines[1].startswith("T-Two")
+    assert "fails !" in lines[1]
+
+
+def test_a_recorded_failure_is_no_surprise(program, toy):
+    with_claims(toy, toy_claim(at_most=0.01, expected="fails"))
+    assert program.json("verify")["claims"][0]["verdict"] == "fails"
+
+
+def test_what_is_unchecked_is_a_warning(program, toy):
+    def judge(evidence):
+        raise MissingData("the data set is not here.")
+
+    with_claims(toy, replace(toy_claim(), judge=judge))
+    done = program("verify")
+    assert done.exit_code == 0
+    assert "T-Thm1, recorded as holds, is unchecked" in done.stderr
+    assert "the data set is not here" in done.stderr
+
+
+def test_an_interrupted_run_is_not_judged(program, toy):
+    needs = {"main": toys.Request("flow", {"ends": "interrupted"})}
+    with_claims(toy, toy_claim(needs=needs))
+    done = program("verify")
+    assert done.exit_code == 130
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["tay"], "Did you mean 'toy'"),
+        (["toy/T-Thm3"], "Did you mean 'T-Thm"),
+        (["--seeds", "0"], "seeds"),
+        (["--run", "absent.nc"], "no file absent.nc"),
+    ],
+)
+def test_wrong_usage(program, args, message):
+    assert message in program.refused("verify", *args)
+
+
+class TestOwnRun:
+    """`--run FILE` judges a user's own run."""
+
+    def save(self, *args):
+        export_netcdf(af.run("toy/flow", *args), "mine.nc")
+
+    def test_it_takes_the_place_of_the_evidence(self, program, toy):
+        self.save()
+        made = len(toy.calls)
+        (row,) = program.json("verify", "--run", "mine.nc")["claims"]
+        assert (row["id"], row["verdict"], row["scope"]) == (
+            "T-Thm1",
+            "holds",
+            "theorem",
+        )
+        assert len(toy.calls) == made
+
+    def test_other_settings_are_beyond_the_theorem(self, program):
+        export_netcdf(af.run("toy/flow", width=64), "mine.nc")
+        (row,) = program.json("verify", "--run", "mine.nc")["claims"]
+        assert row["scope"] == "beyond"
+
+    def test_its_own_numbers_decide(self, program):
+        run = af.run("toy/flow")
+        run["loss"] = run["loss"] + 1
+        export_netcdf(run, "mine.nc")
+        (row,) = program.json("verify", "--run", "mine.nc", code=1)["claims"]
+        assert row["verdict"] == "fails"
+
+    def test_a_stored_run_by_its_directory(self, program):
+        run = af.run("toy/flow")
+        path = af.Store().path(run.attrs["id"])
+        assert len(program.json("verify", "--run", path)["claims"]) == 1
+
+    def test_what_it_lacks_is_named(self, program):
+        export_netcdf(af.run("toy/flow").drop_vars("loss"), "mine.nc")
+        message = program.refused("verify", "--run", "mine.nc")
+        assert "lacks what T-Thm1 looks at. No variable named 'loss'" in message
+
+    def test_a_claim_that_needs_several_runs(self, program):
+        self.save()
+        args = ("verify", "toy/T-Thm2", "--run", "mine.nc")
+        assert "needs one run alone" in program.refused(*args)
+
+    def test_a_run_of_something_else(self, program):
+        run = af.run("toy/flow").assign_attrs(experiment="other")
+        export_netcdf(run, "mine.nc")
+        message = program.refused("verify", "--run", "mine.nc")
+        assert "needs one run alone" in message
+
+
+def test_the_python_way(program):
+    claims = af.paper("toy").claims
+    assert len(claims) == 2
+    table = claims.verify(seeds=2)
+    assert [str(row.verdict) for row in table] == ["holds", "holds"]
+    assert "T-Thm1" in repr(table)
+    assert json.dumps(table.as_json())
+    assert len(claims.verify("T-Thm2")) == 1
