@@ -1,0 +1,86 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnflow import figures
+from attnflow.figures.labels import spread
+
+places = st.lists(st.floats(0, 100), min_size=1, max_size=8)
+
+
+@given(places)
+def test_spread_leaves_no_overlap_and_stays_inside(centres):
+    moved = spread(np.array(centres), np.full(len(centres), 10.0), 0, 100)
+    gaps = np.diff(np.sort(moved))
+    assert (gaps >= 10 - 1e-9).all()
+    assert moved.min() >= 5 - 1e-9
+    assert moved.max() <= 95 + 1e-9
+
+
+@given(places)
+def test_spread_keeps_the_order(centres):
+    moved = spread(np.array(centres), np.full(len(centres), 10.0), 0, 100)
+    for (a, b), (x, y) in zip(
+        itertools.combinations(centres, 2),
+        itertools.combinations(moved, 2),
+        strict=True,
+    ):
+        assert (a - b) * (x - y) >= 0
+
+
+def test_what_does_not_overlap_does_not_move():
+    centres = np.array([70.0, 20.0, 45.0])
+    np.testing.assert_allclose(spread(centres, np.full(3, 10.0), 0, 100), centres)
+
+
+def test_neighbours_share_the_way():
+    moved = spread(np.array([50.0, 52.0]), np.full(2, 10.0), 0, 100)
+    np.testing.assert_allclose(moved, [46, 56])
+
+
+def extents(figure, texts):
+    figure.draw_without_rendering()
+    return [text.get_window_extent() for text in texts]
+
+
+def test_labels_stand_at_the_ends_without_overlap(run):
+    figure, axes = figures.panels()
+    ax = axes[0, 0]
+    figures.time_axis(ax, run)
+    for level, name in [(0.0, "one"), (0.001, "two"), (0.002, "three"), (1.0, "top")]:
+        figures.series(ax, run, level + 0 * run["loss"], label=name, kind="signal")
+    figures.series(ax, run, "loss", label="")
+    labels = figures.label_ends(ax)
+    assert [label.get_text() for label in labels] == ["one", "two", "three", "top"]
+    boxes = extents(figure, labels)
+    assert all(box.x0 > ax.get_window_extent().x1 for box in boxes)
+    for one, other in itertools.combinations(boxes, 2):
+        # The box of a text holds more than its ink: a little of it may be shared.
+        assert min(one.y1, other.y1) - max(one.y0, other.y0) < 0.35 * one.height
+    assert labels[0].get_color() == figures.current_theme().colour("signal")
+    assert labels[0].arrow_patch is not None
+    assert labels[3].arrow_patch is None
+
+
+def test_labels_stay_within_the_figure(run):
+    figure, axes = figures.panels(1, 2)
+    for ax in axes.flat:
+        figures.series(ax, run, "loss", label="a rather long label")
+    (label,) = figures.label_ends(axes[0, 1])
+    (box,) = extents(figure, [label])
+    assert box.x1 <= figure.bbox.x1
+
+
+def test_an_end_that_is_not_there_gets_no_label(run, panel):
+    figures.series(panel, run, np.nan * run["loss"].fillna(0), label="nowhere")
+    assert figures.label_ends(panel) == []
+
+
+def test_labels_follow_the_last_shown_point(run, panel):
+    figures.series(panel, run, "score[+,c1,v1]", kind="match")
+    panel.set_xlim(0, 200)
+    (label,) = figures.label_ends(panel)
+    assert label.xy[1] == pytest.approx(0.05, abs=0.05)
