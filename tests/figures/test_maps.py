@@ -52,7 +52,7 @@ def test_small_multiples_share_one_scale(attention):
     maps = {str(name): attention.sel(sample=name) for name in samples}
     figure = figures.heatmap_grid({**maps, "third": maps["c1 v1 v2"]}, across=2)
     shown = [ax for ax in figure.axes if ax.collections and ax.get_title()]
-    assert [ax.get_title() for ax in shown][0] == "$c_{1}$, $v_{1}$, $v_{2}$"
+    assert shown[0].get_title() == "$c_{1}$, $v_{1}$, $v_{2}$"
     assert len(shown) == 3
     assert {ax.collections[0].get_clim() for ax in shown} == {(0.0, 1.0)}
     assert figure.axes[-1].get_ylabel() == "attention"

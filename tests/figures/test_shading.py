@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def test_names_of_narrow_stages_do_not_overlap(run, panel):
     texts = figures.shade_stages(panel, [10, 20, 30], names)
     panel.get_figure().draw_without_rendering()
     boxes = [text.get_window_extent() for text in texts]
-    for left, right in zip(boxes, boxes[1:], strict=False):
+    for left, right in itertools.pairwise(boxes):
         assert left.x1 <= right.x0
 
 
