@@ -9,7 +9,7 @@ and never decides for itself what counts as `holds`.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Literal
 
 import xarray as xr
@@ -20,7 +20,7 @@ Evidence = Mapping[str, xr.Dataset]
 Mutation = Callable[[Evidence], Evidence]
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """The answers that a claim can get."""
 
     HOLDS = "holds"
@@ -29,19 +29,13 @@ class Verdict(str, Enum):
     INCONCLUSIVE = "inconclusive"
     UNCHECKED = "unchecked"
 
-    def __str__(self) -> str:
-        return self.value
 
-
-class Scope(str, Enum):
+class Scope(StrEnum):
     """How near to the paper's own conditions a verdict was reached."""
 
     THEOREM = "theorem"
     EXPERIMENT = "experiment"
     BEYOND = "beyond"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)
@@ -57,36 +51,69 @@ class Exact:
     what: str
     counterexample: bool = False
 
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.tolerance < float("inf"):
+            raise ValueError(
+                f"The tolerance of {self.what!r} is {self.tolerance}: give a finite "
+                "number that is not negative."
+            )
+
 
 @dataclass(frozen=True)
 class Seeds:
     """A property of each seed: `held` and `margin` (positive where it holds).
 
     `margin` is in units of the claim's declared scale. Holds where
-    `sum(held) >= q * len(held)`.
+    `sum(held) >= q * len(held)`. `on_demand` says that seeds were drawn until
+    somebody stopped: an anytime-valid interval is reported then.
     """
 
     held: tuple[bool, ...]
     margin: tuple[float, ...]
     what: str
     q: float = 0.9
+    on_demand: bool = False
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.what, held=self.held, margin=self.margin)
+        if not 0.0 < self.q <= 1.0:
+            raise ValueError(f"q={self.q} of {self.what!r}: give 0 < q <= 1.")
+        for held, margin in zip(self.held, self.margin, strict=True):
+            if (held and margin < 0.0) or (not held and margin > 0.0):
+                raise ValueError(
+                    f"{self.what!r} has a seed with held={held} and margin={margin}: "
+                    "a margin is positive where the property holds."
+                )
 
 
 @dataclass(frozen=True)
 class Ladder:
     """An asymptotic statement: measured / predicted along a ladder of sizes.
 
-    `kind` is `theta`, `theta-tilde`, `O`, `O-tilde`, `Omega` or `o(1)`. `size` grows
-    in the direction of the limit. `constant` bounds sup r / inf r for `theta`.
-    `log_of` holds, for the tilde kinds, the quantity whose logarithm may enter.
+    `size` grows in the direction of the limit. `constant` bounds sup r / inf r for
+    `theta`, r's growth over its first rung for `O`, its fall for `Omega`. `log_of`
+    holds, for the tilde kinds, the quantity whose logarithm may enter (the size
+    where it is empty), at most to the power `max_log_power`. `seeds` says how many
+    stand behind each rung.
     """
 
     size: tuple[float, ...]
     ratio: tuple[float, ...]
-    kind: Literal["theta", "theta-tilde", "O", "O-tilde", "Omega", "o(1)"]
+    kind: Literal[
+        "theta", "theta-tilde", "O", "O-tilde", "Omega", "Omega-tilde", "o(1)"
+    ]
     what: str
     constant: float = 10.0
     log_of: tuple[float, ...] = ()
+    max_log_power: float = 2.0
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.what, size=self.size, ratio=self.ratio)
+        if self.log_of:
+            _check_lengths(self.what, size=self.size, log_of=self.log_of)
+        if not self.constant > 1.0:
+            raise ValueError(f"constant={self.constant} of {self.what!r}: give > 1.")
 
 
 @dataclass(frozen=True)
@@ -94,7 +121,8 @@ class Slope:
     """A fitted log-log (or semi-log) slope against the one that is stated.
 
     Holds where the fitted slope lies within `tolerance` of `expected`; the bootstrap
-    interval is reported beside it. x and y are what is fitted, already transformed.
+    interval is reported beside it. x and y are what is fitted, already transformed,
+    in the order of the ladder: what is nearest to the limit comes last.
     """
 
     x: tuple[float, ...]
@@ -102,6 +130,51 @@ class Slope:
     expected: float
     tolerance: float
     what: str
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.what, x=self.x, y=self.y)
+        if not self.tolerance > 0.0:
+            raise ValueError(f"tolerance={self.tolerance} of {self.what!r}: give > 0.")
+
+
+@dataclass(frozen=True)
+class HighProbability:
+    """`With probability at least 1 − delta`: failures in draws, along a ladder.
+
+    Holds where the one-sided 95% bound on the failures of the last (the largest) rung
+    is at most `delta`. One rung suffices.
+    """
+
+    failures: tuple[int, ...]
+    draws: tuple[int, ...]
+    delta: float
+    what: str
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.what, failures=self.failures, draws=self.draws)
+        if not (self.draws and 0.0 < self.delta < 1.0):
+            raise ValueError(
+                f"{self.what!r} has {len(self.draws)} rungs and delta={self.delta}: "
+                "give at least one rung, and 0 < delta < 1."
+            )
+
+
+@dataclass(frozen=True)
+class LargeEnough:
+    """`For all sizes that are large enough`: whether each rung has a property.
+
+    Holds where the largest two rungs or more have it; the smallest rung from which
+    all larger ones have it is reported.
+    """
+
+    size: tuple[float, ...]
+    held: tuple[bool, ...]
+    what: str
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.what, size=self.size, held=self.held)
 
 
 @dataclass(frozen=True)
@@ -111,7 +184,7 @@ class Unchecked:
     reason: str
 
 
-Measurement = Exact | Seeds | Ladder | Slope | Unchecked
+Measurement = Exact | Seeds | Ladder | Slope | HighProbability | LargeEnough | Unchecked
 
 
 @dataclass(frozen=True)
@@ -173,4 +246,14 @@ class Claim:
         if not re.fullmatch(r"[A-Z]-[A-Za-z0-9.\-]+", self.id):
             raise ValueError(f"{self.id!r} is no claim id: write it as B-Thm4.1-T2.")
         if not self.mutations:
-            raise ValueError(f"{self.id} has no mutation: a claim must be able to fail.")
+            raise ValueError(
+                f"{self.id} has no mutation: a claim must be able to fail."
+            )
+
+
+def _check_lengths(what: str, **columns: tuple[Any, ...]) -> None:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise ValueError(
+            f"{what!r} has columns of the lengths {lengths}: make them one."
+        )

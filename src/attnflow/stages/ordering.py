@@ -33,7 +33,7 @@ def order(events: Sequence[Event]) -> Order:
     happened = np.isfinite(times).all(axis=0)
     safe = np.where(np.isfinite(times), times, 1.0)
     held = happened & (np.diff(safe, axis=0).min(axis=0) > 0.0)
-    floor = max(float(safe.max()), 1.0) * 1e-12
+    floor = 1e-12 * float(safe.max(initial=1.0))
     gaps = np.diff(np.log(np.maximum(safe, floor)), axis=0).min(axis=0)
     gaps = np.where(happened, gaps, -1.0)
     return Order(

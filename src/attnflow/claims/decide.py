@@ -1,0 +1,290 @@
+"""The rules that turn measurements into verdicts, fixed before anything is run.
+
+Each rule gives a `margin` in units of the claim's own scale: it is not negative where
+the check holds, and at most 1 where its scale is a tolerance (1 means no error at
+all, 0 just within, −1 twice the tolerance).
+
+| measurement | scale of the margin |
+|---|---|
+| `Exact` | the tolerance: 1 − error / tolerance |
+| `Seeds` | the claim's own; that of the seed on which the verdict hangs |
+| `Ladder` | the band ±0.05 of the slope, and the logarithm of the constant |
+| `Slope` | the tolerance: 1 − abs(slope − expected) / tolerance |
+| `HighProbability` | delta: 1 − bound / delta |
+| `LargeEnough` | decades between the smallest rung that holds and the largest |
+
+`fails` is said in two cases alone: an exact counterexample, and at scope `theorem` a
+trend away from the statement at the top rungs of a ladder. Everything else that does
+not hold is `inconclusive`: more seeds or larger sizes may show it.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+
+from attnflow.claims.base import (
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Measurement,
+    Scope,
+    Seeds,
+    Slope,
+    Unchecked,
+    Verdict,
+)
+from attnflow.claims.ladder import climb, decades, enough_rungs
+from attnflow.measures import (
+    bootstrap_slope,
+    clopper_pearson,
+    confidence_sequence,
+    fit_line,
+    lower_bound,
+    upper_bound,
+)
+
+# JSON knows no infinity; a margin this far off says all that there is to say.
+LARGEST = 1e6
+LEAST_FOR_A_TREND = 5
+
+_NOT_SEEN = {
+    Scope.THEOREM: "not seen, which alone does not refute it",
+    Scope.EXPERIMENT: "not seen at the paper's sizes",
+    Scope.BEYOND: "not seen here, beyond the paper's conditions",
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict with what stands behind it.
+
+    **Arguments:**
+
+    - `held`, `seeds`: in how many seeds, out of how many; deterministic checks count
+      as one.
+    - `interval`: of the proportion of seeds, or of a slope; `None` for exact checks.
+    - `margin`: how far inside (positive) or outside the rule, finite.
+    - `note`: the numbers behind it, in words.
+    """
+
+    verdict: Verdict
+    held: int
+    seeds: int
+    interval: tuple[float, float] | None
+    margin: float
+    note: str
+
+
+def decide(finding: Finding, scope: Scope) -> Decision:
+    """The verdict on all checks of a finding together.
+
+    All must hold. A failure outweighs what is inconclusive, and that what is
+    unchecked; the margin is the smallest one.
+    """
+    if not finding.checks:
+        return _unchecked("the claim's judge gave no check")
+    return combine([decide_one(check, scope) for check in finding.checks])
+
+
+def combine(decisions: Sequence[Decision]) -> Decision:
+    """One decision out of several that must all hold."""
+    ranks = (Verdict.FAILS, Verdict.INCONCLUSIVE, Verdict.UNCHECKED, Verdict.HOLDS)
+    verdict = min((d.verdict for d in decisions), key=ranks.index)
+    deciding = [d for d in decisions if d.verdict == verdict]
+    measured = [d for d in decisions if d.verdict != Verdict.UNCHECKED] or deciding
+    with_interval = [d for d in deciding if d.interval] or [
+        d for d in decisions if d.interval
+    ]
+    weakest = min(measured, key=lambda d: (d.held / max(d.seeds, 1), -d.seeds))
+    return Decision(
+        verdict,
+        weakest.held,
+        weakest.seeds,
+        min(with_interval, key=lambda d: d.margin).interval if with_interval else None,
+        min(d.margin for d in measured),
+        "; ".join(d.note for d in deciding),
+    )
+
+
+@singledispatch
+def decide_one(check: Measurement, scope: Scope) -> Decision:
+    """The verdict on one measurement at a scope."""
+    raise TypeError(f"{check!r} is no measurement: see attnflow.claims.base.")
+
+
+@decide_one.register
+def _(check: Unchecked, scope: Scope) -> Decision:
+    return _unchecked(check.reason)
+
+
+@decide_one.register
+def _(check: Exact, scope: Scope) -> Decision:
+    if math.isnan(check.error):
+        return _inconclusive(f"{check.what}: the error is not a number")
+    holds = check.error <= check.tolerance
+    sign = "≤" if holds else ">"
+    note = f"{check.what}: {check.error:.3g} {sign} {check.tolerance:.3g}"
+    margin = 1.0 if check.error <= 0.0 else -LARGEST
+    if check.tolerance > 0.0:
+        margin = 1.0 - check.error / check.tolerance
+    return _decision(holds, check.counterexample, scope, margin=margin, note=note)
+
+
+@decide_one.register
+def _(check: Seeds, scope: Scope) -> Decision:
+    held, seeds = sum(check.held), len(check.held)
+    if seeds == 0:
+        return _inconclusive(f"{check.what}: there are no seeds")
+    interval = confidence_sequence if check.on_demand else clopper_pearson
+    # The rounding is that of q, a decimal: 0.9 · 10 seeds are 9 seeds.
+    needed = max(1, math.ceil(check.q * seeds - 1e-9))
+    known = [-LARGEST if math.isnan(m) else m for m in check.margin]
+    return _decision(
+        held >= needed,
+        False,
+        scope,
+        margin=sorted(known, reverse=True)[needed - 1],
+        note=f"{check.what}: in {held} of {seeds} seeds, {needed} needed",
+        interval=interval(held, seeds),
+        count=(held, seeds),
+    )
+
+
+@decide_one.register
+def _(check: Ladder, scope: Scope) -> Decision:
+    if not enough_rungs(check.size):
+        return _inconclusive(f"{check.what}: {_too_short(check.size)}", check.seeds)
+    found = climb(check)
+    if found is None:
+        reason = "the ratio is not a positive number at every size"
+        return _inconclusive(f"{check.what}: {reason}", check.seeds)
+    return _decision(
+        found.holds,
+        found.away and scope is Scope.THEOREM,
+        scope,
+        margin=found.margin,
+        note=f"{check.what}: {found.note}",
+        interval=found.interval,
+        count=(check.seeds * found.holds, check.seeds),
+    )
+
+
+@decide_one.register
+def _(check: Slope, scope: Scope) -> Decision:
+    x, y = np.array(check.x), np.array(check.y)
+    usable = np.isfinite(x).all() and np.isfinite(y).all()
+    if len(x) < 3 or not usable or np.ptp(x) == 0.0:
+        reason = "a slope needs three finite points, not all at one place"
+        return _inconclusive(f"{check.what}: {reason}", check.seeds)
+    slope = fit_line(x, y).slope
+    holds = abs(slope - check.expected) <= check.tolerance
+    return _decision(
+        holds,
+        scope is Scope.THEOREM and _bends_away(check),
+        scope,
+        margin=1.0 - abs(slope - check.expected) / check.tolerance,
+        note=f"{check.what}: slope {slope:.4g}, stated {check.expected:.4g} "
+        f"± {check.tolerance:.2g}",
+        interval=bootstrap_slope(x, y, generator=np.random.default_rng(0)),
+        count=(check.seeds * holds, check.seeds),
+    )
+
+
+@decide_one.register
+def _(check: HighProbability, scope: Scope) -> Decision:
+    failures, draws = check.failures[-1], check.draws[-1]
+    bound = upper_bound(failures, draws)
+    rates = [f / n for f, n in zip(check.failures, check.draws, strict=True)]
+    away = (
+        len(rates) > 1
+        and rates[-1] >= rates[-2]
+        and lower_bound(failures, draws) > check.delta
+    )
+    return _decision(
+        bound <= check.delta,
+        away and scope is Scope.THEOREM,
+        scope,
+        margin=1.0 - bound / check.delta,
+        note=f"{check.what}: {failures} failures in {draws} draws, so at most "
+        f"{bound:.3g} (95%), stated {check.delta:.3g}",
+        interval=clopper_pearson(draws - failures, draws),
+        count=(draws - failures, draws),
+    )
+
+
+@decide_one.register
+def _(check: LargeEnough, scope: Scope) -> Decision:
+    rungs = sorted(zip(check.size, check.held, strict=True))
+    failing = [i for i, (_, held) in enumerate(rungs) if not held]
+    first = failing[-1] + 1 if failing else 0
+    if not enough_rungs(check.size):
+        return _inconclusive(f"{check.what}: {_too_short(check.size)}", check.seeds)
+    holds = len(rungs) - first >= 2
+    note = "not at the largest two sizes"
+    if holds:
+        note = f"from size {rungs[first][0]:.4g} on, up to {rungs[-1][0]:.4g}"
+    return _decision(
+        holds,
+        False,
+        scope,
+        margin=math.log10(rungs[-1][0] / rungs[first][0]) if holds else -1.0,
+        note=f"{check.what}: {note}",
+        count=(check.seeds * holds, check.seeds),
+    )
+
+
+def _bends_away(check: Slope) -> bool:
+    """Whether all points, and those at the top too, have a slope beyond the stated.
+
+    Both by Student's interval, and to the same side.
+    """
+    if len(check.x) < LEAST_FOR_A_TREND:
+        return False
+    x, y = np.array(check.x), np.array(check.y)
+    top = slice(-max(3, math.ceil(len(x) / 2)), None)
+    if np.ptp(x[top]) == 0.0:
+        return False
+    low, high = fit_line(x, y).interval
+    end = fit_line(x[top], y[top]).slope
+    least, most = check.expected - check.tolerance, check.expected + check.tolerance
+    return (low > most and end > most) or (high < least and end < least)
+
+
+def _too_short(size: Sequence[float]) -> str:
+    return (
+        f"{len(set(size))} sizes over {decades(size):.2g} decades, where 5 over 2 are "
+        "needed"
+    )
+
+
+def _decision(
+    holds: bool,
+    fails: bool,
+    scope: Scope,
+    *,
+    margin: float,
+    note: str,
+    interval: tuple[float, float] | None = None,
+    count: tuple[int, int] | None = None,
+) -> Decision:
+    held, seeds = count or (int(holds), 1)
+    verdict = Verdict.INCONCLUSIVE
+    if holds or fails:
+        verdict = Verdict.HOLDS if holds else Verdict.FAILS
+    else:
+        note = f"{note}; {_NOT_SEEN[scope]}"
+    finite = min(max(float(margin), -LARGEST), LARGEST)
+    return Decision(verdict, held, seeds, interval, finite, note)
+
+
+def _inconclusive(note: str, seeds: int = 1) -> Decision:
+    return Decision(Verdict.INCONCLUSIVE, 0, seeds, None, 0.0, note)
+
+
+def _unchecked(reason: str) -> Decision:
+    return Decision(Verdict.UNCHECKED, 0, 0, None, 0.0, reason)

@@ -1,0 +1,281 @@
+"""Changes of the evidence under which a claim must not hold.
+
+A claim that cannot fail is a bug. Each claim names mutations that break what it
+says; `must_fail` runs its judge on the broken evidence. Mutations copy: evidence is
+never changed in place.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow._suggest import look_up
+from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
+from attnflow.claims.verify import judge
+
+Names = str | tuple[str, ...]
+EVERY = "*"
+
+
+@dataclass(frozen=True)
+class NamedMutation:
+    """A mutation with a name for reports; call it with the evidence."""
+
+    name: str
+    change: Mutation
+
+    def __call__(self, evidence: Evidence) -> Evidence:
+        """The evidence as the mutation leaves it; what was given is not changed."""
+        return self.change(evidence)
+
+
+def named(*mutations: NamedMutation) -> dict[str, Mutation]:
+    """Mutations by their names, as `Claim.mutations` takes them."""
+    found = {mutation.name: mutation for mutation in mutations}
+    if len(found) != len(mutations):
+        raise ValueError("Two mutations have the same name: each must be told apart.")
+    return dict(found)
+
+
+def must_fail(claim: Claim, evidence: Evidence) -> list[str]:
+    """Names of the mutations under which the claim held all the same."""
+    survived = []
+    for name, mutation in claim.mutations.items():
+        verdict = judge(claim, mutation(evidence)).decision.verdict
+        if verdict in (Verdict.HOLDS, Verdict.HOLDS_CORRECTED):
+            survived.append(name)
+    return survived
+
+
+def mapped(
+    name: str,
+    run: str,
+    variables: Names,
+    function: Callable[[xr.DataArray], xr.DataArray],
+) -> NamedMutation:
+    """The mutation that puts `function(variable)` in the place of variables.
+
+    **Arguments:**
+
+    - `run`: the name of a run in the evidence, or `*` for all of them.
+    - `variables`: one name or several; each must be in the run.
+    """
+    wanted = (variables,) if isinstance(variables, str) else variables
+
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        known = {str(v): v for v in dataset.data_vars}
+        names = [look_up("variable of this run", v, known) for v in wanted]
+        new = {v: function(dataset[v].copy(deep=True)) for v in names}
+        return dataset.assign(new)
+
+    return on_run(name, run, change)
+
+
+def on_run(
+    name: str, run: str, change: Callable[[xr.Dataset], xr.Dataset]
+) -> NamedMutation:
+    """The mutation that changes one run of the evidence, or all with `*`."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        if run != EVERY:
+            look_up("run in the evidence", run, evidence)
+        return {
+            key: change(dataset) if run in (key, EVERY) else dataset
+            for key, dataset in evidence.items()
+        }
+
+    where = "" if run == EVERY else f" in {run}"
+    return NamedMutation(f"{name}{where}", mutate)
+
+
+def scale(run: str, variables: Names, factor: float) -> NamedMutation:
+    """Multiply by a factor."""
+    name = f"{_list(variables)} times {factor:g}"
+    return mapped(name, run, variables, lambda a: a * factor)
+
+
+def add(run: str, variables: Names, amount: float) -> NamedMutation:
+    """Add a number."""
+    name = f"{_list(variables)} plus {amount:g}"
+    return mapped(name, run, variables, lambda a: a + amount)
+
+
+def negate(run: str, variables: Names) -> NamedMutation:
+    """Change the sign."""
+    return mapped(f"{_list(variables)} negated", run, variables, lambda a: -a)
+
+
+def power(run: str, variables: Names, exponent: float) -> NamedMutation:
+    """Raise magnitudes to a power: what was size^s becomes size^(s · exponent)."""
+    name = f"{_list(variables)} to the power {exponent:g}"
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        values = array.values
+        return array.copy(data=np.sign(values) * np.abs(values) ** exponent)
+
+    return mapped(name, run, variables, change)
+
+
+def reverse(run: str, variables: Names, dim: str) -> NamedMutation:
+    """Reverse values along a dim; labels stay."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        return _reordered(array, dim, np.arange(array.sizes[dim])[::-1])
+
+    return mapped(f"{_list(variables)} reversed along {dim}", run, variables, change)
+
+
+def shuffle(run: str, variables: Names, dim: str, *, seed: int = 0) -> NamedMutation:
+    """Move every value to another place along a dim, at random; labels stay."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        cycle = np.random.default_rng(seed).permutation(array.sizes[dim])
+        place = np.empty_like(cycle)
+        place[cycle] = np.roll(cycle, 1)
+        return _reordered(array, dim, place)
+
+    return mapped(f"{_list(variables)} shuffled along {dim}", run, variables, change)
+
+
+def swap(
+    run: str, variables: Names, dim: str, labels: tuple[Any, Any]
+) -> NamedMutation:
+    """Exchange the values at two labels of a dim."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        known = {str(v): i for i, v in enumerate(array[dim].values.tolist())}
+        one, other = (look_up(dim, str(label), known) for label in labels)
+        place = np.arange(array.sizes[dim])
+        place[[one, other]] = place[[other, one]]
+        return _reordered(array, dim, place)
+
+    name = f"{_list(variables)} with {labels[0]} and {labels[1]} exchanged"
+    return mapped(name, run, variables, change)
+
+
+def constant(run: str, variables: Names, dim: str = _dims.TIME) -> NamedMutation:
+    """Keep the first value along a dim, time unless said: nothing is learned."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        return xr.where(array.notnull(), array.isel({dim: 0}, drop=True), array)
+
+    name = f"{_list(variables)} constant along {dim}"
+    return mapped(name, run, variables, lambda a: change(a).transpose(*a.dims))
+
+
+def shift(run: str, variables: Names, by: float) -> NamedMutation:
+    """Delay a series: value(t) becomes value(t − by), constant beyond the ends."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        axis = array.get_axis_num(_dims.TIME)
+        time = array[_dims.TIME].values.astype(float)
+        values = np.apply_along_axis(_delayed, axis, array.values, time, by)
+        return array.copy(data=values)
+
+    return mapped(f"{_list(variables)} delayed by {by:g}", run, variables, change)
+
+
+def noise(
+    run: str, variables: Names, relative: float, *, seed: int = 0
+) -> NamedMutation:
+    """Add Gaussian noise of `relative` times the largest magnitude."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        drawn = np.random.default_rng(seed).normal(size=array.shape)
+        size = float(np.nanmax(np.abs(array.values)))
+        return array + relative * size * drawn
+
+    name = f"{_list(variables)} with {relative:g} relative noise"
+    return mapped(name, run, variables, change)
+
+
+def replace(run: str, variables: Names, value: Any) -> NamedMutation:
+    """Put one value everywhere where something was recorded."""
+    name = f"{_list(variables)} set to {value}"
+    return mapped(name, run, variables, lambda a: xr.where(a.notnull(), value, a))
+
+
+def setting(run: str, **changes: Any) -> NamedMutation:
+    """Let the run say that it had another setting: formulas move, data does not."""
+
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        old = schema.setting_of(dataset)
+        for key in changes:
+            look_up("setting of this run", key, old)
+        return dataset.assign_attrs(setting=json.dumps({**old, **changes}))
+
+    texts = ", ".join(f"{key}={value}" for key, value in changes.items())
+    return on_run(f"setting {texts}", run, change)
+
+
+def only(run: str, mutation: NamedMutation) -> NamedMutation:
+    """A mutation of all runs, applied to one run alone."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        one = look_up("run in the evidence", run, evidence)
+        return {**evidence, run: mutation({run: one})[run]}
+
+    return NamedMutation(f"{mutation.name}, only {run}", mutate)
+
+
+def some_seeds(fraction: float, mutation: NamedMutation) -> NamedMutation:
+    """A mutation in the first `fraction` of the seeds alone (rounded up)."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        mutated = mutation(evidence)
+        return {
+            key: _mixed(dataset, mutated[key], fraction)
+            for key, dataset in evidence.items()
+        }
+
+    return NamedMutation(f"{mutation.name}, in {fraction:g} of the seeds", mutate)
+
+
+def both(*mutations: NamedMutation) -> NamedMutation:
+    """Several mutations, one after the other."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        for mutation in mutations:
+            evidence = mutation(evidence)
+        return evidence
+
+    return NamedMutation(" and ".join(m.name for m in mutations), mutate)
+
+
+def _mixed(kept: xr.Dataset, changed: xr.Dataset, fraction: float) -> xr.Dataset:
+    count = int(np.ceil(fraction * kept.sizes[_dims.SEED] - 1e-9))
+    chosen = xr.DataArray(
+        np.arange(kept.sizes[_dims.SEED]) < count,
+        dims=_dims.SEED,
+        coords={_dims.SEED: kept[_dims.SEED]},
+    )
+    return kept.assign(
+        {
+            name: xr.where(chosen, changed[name], kept[name]).transpose(
+                *kept[name].dims
+            )
+            for name in kept.data_vars
+            if _dims.SEED in kept[name].dims
+        }
+    )
+
+
+def _reordered(array: xr.DataArray, dim: str, place: np.ndarray) -> xr.DataArray:
+    return array.copy(data=array.isel({dim: place}).values)
+
+
+def _delayed(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
+    known = np.isfinite(values)
+    if not known.any():
+        return values.copy()
+    moved = np.interp(time - by, time[known], values[known])
+    return np.where(known, moved, values)
+
+
+def _list(variables: Names) -> str:
+    return variables if isinstance(variables, str) else ", ".join(variables)

@@ -1,0 +1,125 @@
+"""The claims table: rows, what came out otherwise than recorded, and a caution."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from attnflow._suggest import look_up
+from attnflow.claims.base import Verdict
+
+if TYPE_CHECKING:
+    from attnflow.claims.verify import Row
+
+CAUTION = (
+    "A numerical check, not a proof: 'holds' means consistent over the printed range."
+)
+HEADER = (
+    "claim",
+    "scope",
+    "verdict",
+    "expected",
+    "held",
+    "interval",
+    "margin",
+    "seconds",
+)
+_WORDS = {
+    Verdict.HOLDS: "hold",
+    Verdict.HOLDS_CORRECTED: "hold after correction",
+    Verdict.FAILS: "fail",
+    Verdict.INCONCLUSIVE: "are inconclusive",
+    Verdict.UNCHECKED: "are unchecked",
+}
+
+
+def as_expected(row: "Row") -> bool:
+    """Whether a row came out as recorded.
+
+    What is unchecked did not come out at all, and so not otherwise.
+    """
+    return row.verdict in (row.expected, Verdict.UNCHECKED)
+
+
+@dataclass(frozen=True, repr=False)
+class ClaimsTable:
+    """Rows of checked claims; prints as a table, in a notebook as HTML."""
+
+    rows: "tuple[Row, ...]"
+
+    def __iter__(self) -> "Iterator[Row]":
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, id: str) -> "Row":
+        return look_up("claim in this table", id, {row.id: row for row in self.rows})
+
+    @property
+    def surprises(self) -> "tuple[Row, ...]":
+        """The rows that came out otherwise than recorded."""
+        return tuple(row for row in self.rows if not as_expected(row))
+
+    def summary(self) -> str:
+        """How many claims came out how, and the caution that belongs to it."""
+        counts = Counter(row.verdict for row in self.rows)
+        parts = [f"{counts[v]} {words}" for v, words in _WORDS.items() if counts[v]]
+        number = f"{len(self.rows)} claim{'' if len(self.rows) == 1 else 's'}"
+        text = f"{number}: {', '.join(parts) or 'none checked'}."
+        if self.surprises:
+            ids = ", ".join(row.id for row in self.surprises)
+            text += f" Otherwise than recorded (*): {ids}."
+        return f"{text} {CAUTION}"
+
+    def as_json(self) -> dict[str, Any]:
+        """The table as `attnflow verify --json` prints it."""
+        return {"version": 1, "claims": [row.as_json() for row in self.rows]}
+
+    def __repr__(self) -> str:
+        return f"{as_text(HEADER, [cells(row) for row in self.rows])}\n{self.summary()}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in (*HEADER, "statement"))
+        body = "".join(_html_row(row) for row in self.rows)
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{escape(self.summary())}</p>"
+        )
+
+
+def cells(row: "Row") -> tuple[str, ...]:
+    """The texts of a row under `HEADER`; a star marks a surprise."""
+    interval = "–"
+    if row.interval is not None:
+        interval = f"[{row.interval[0]:.3g}, {row.interval[1]:.3g}]"
+    unchecked = row.verdict is Verdict.UNCHECKED
+    return (
+        row.id,
+        str(row.scope),
+        f"{row.verdict}{'' if as_expected(row) else ' *'}",
+        str(row.expected),
+        "–" if unchecked else f"{row.held}/{row.seeds}",
+        interval,
+        "–" if unchecked else f"{row.margin:.3g}",
+        f"{row.seconds:.1f}",
+    )
+
+
+def as_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A plain table with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [header, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "  ".join(
+            f"{text:<{width}}" for text, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _html_row(row: "Row") -> str:
+    texts = "".join(f"<td>{escape(text)}</td>" for text in cells(row))
+    statement = escape(row.correction or row.statement)
+    return f"<tr>{texts}<td>{statement}</td></tr>"

@@ -1,0 +1,232 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnflow.claims import Ladder, Scope, Verdict
+from attnflow.claims.decide import decide_one
+from attnflow.claims.ladder import decades, enough_rungs
+
+SIZES = np.geomspace(1e2, 1e4, 7)
+HOLDS, FAILS, INCONCLUSIVE = Verdict.HOLDS, Verdict.FAILS, Verdict.INCONCLUSIVE
+
+
+def ladder(ratio, kind, sizes=SIZES, **options):
+    ratio = ratio * np.ones(len(sizes))
+    return Ladder(tuple(sizes), tuple(ratio), kind, "time", **options)
+
+
+def verdict(ratio, kind, scope=Scope.THEOREM, sizes=SIZES, **options):
+    return decide_one(ladder(ratio, kind, sizes, **options), scope).verdict
+
+
+@pytest.mark.parametrize(
+    ("power", "kind", "expected"),
+    [
+        (0.0, "theta", HOLDS),
+        (0.03, "theta", HOLDS),
+        (0.1, "theta", FAILS),
+        (-0.1, "theta", FAILS),
+        (0.0, "O", HOLDS),
+        (-1.0, "O", HOLDS),
+        (0.1, "O", FAILS),
+        (0.0, "Omega", HOLDS),
+        (1.0, "Omega", HOLDS),
+        (-0.1, "Omega", FAILS),
+        (-0.5, "o(1)", HOLDS),
+        (-0.1, "o(1)", INCONCLUSIVE),  # falls, but not to a quarter
+        (0.0, "o(1)", INCONCLUSIVE),
+        (0.5, "o(1)", FAILS),
+    ],
+)
+def test_power_laws(power, kind, expected):
+    assert verdict(3 * SIZES**power, kind) == expected
+    if expected == FAILS:
+        assert verdict(3 * SIZES**power, kind, Scope.EXPERIMENT) == INCONCLUSIVE
+        assert verdict(3 * SIZES**power, kind, Scope.BEYOND) == INCONCLUSIVE
+
+
+@given(
+    st.floats(-2, 2),
+    st.floats(1e-9, 1e9),
+    st.sampled_from(["theta", "O", "Omega", "o(1)"]),
+)
+def test_units_of_the_ratio_do_not_matter(power, unit, kind):
+    plain = decide_one(ladder(SIZES**power, kind), Scope.THEOREM)
+    scaled = decide_one(ladder(unit * SIZES**power, kind), Scope.THEOREM)
+    assert scaled.margin == pytest.approx(plain.margin, abs=1e-6)
+
+
+@given(st.floats(-1, 1), st.integers(0, 99))
+def test_o_and_omega_are_mirror_images(power, seed):
+    ratio = SIZES**power * np.exp(np.random.default_rng(seed).normal(0, 0.05, 7))
+    up = decide_one(ladder(ratio, "O"), Scope.THEOREM)
+    down = decide_one(ladder(1 / ratio, "Omega"), Scope.THEOREM)
+    assert up.verdict == down.verdict
+    assert up.margin == pytest.approx(down.margin, abs=1e-6)
+    both = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
+    if both.verdict == HOLDS:
+        assert up.verdict == HOLDS
+        assert decide_one(ladder(ratio, "Omega"), Scope.THEOREM).verdict == HOLDS
+
+
+def test_the_order_of_the_rungs_does_not_matter():
+    ratio = SIZES**0.02
+    forwards = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
+    backwards = decide_one(ladder(ratio[::-1], "theta", SIZES[::-1]), Scope.THEOREM)
+    assert backwards.margin == pytest.approx(forwards.margin)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        (np.geomspace(1e2, 1e4, 4), "4 sizes over 2 decades"),
+        (np.geomspace(1e2, 5e3, 9), "9 sizes over 1.7 decades"),
+        (np.array([]), "0 sizes over 0 decades"),
+        (np.array([0.0, 1.0, 2.0, 3.0, 500.0]), "5 sizes over 0 decades"),
+    ],
+)
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_short_ladders_decide_nothing(sizes, words, power):
+    found = decide_one(ladder(sizes**power, "theta", sizes), Scope.THEOREM)
+    assert found.verdict == INCONCLUSIVE
+    assert words in found.note
+    assert "5 over 2 are needed" in found.note
+
+
+def test_five_sizes_over_two_decades_suffice():
+    assert enough_rungs(tuple(np.geomspace(0.01, 1.0, 5)))
+    assert not enough_rungs((1.0, 1.0, 10.0, 100.0, 100.0))
+    assert decades((1e-3, 1e3)) == pytest.approx(6)
+
+
+def test_the_constant_bounds_the_spread():
+    """r that jumps about without a trend is bounded all the same, or not."""
+    waves = np.exp(0.02 * np.array([1, -1, 1, -1, 1, -1, 1]))
+    assert verdict(waves, "theta") == HOLDS
+    assert verdict(waves, "theta", constant=1.03) == INCONCLUSIVE
+    jump = np.array([1.0, 1.0, 30.0, 1.0, 1.0, 1.0, 1.0])
+    assert verdict(jump, "O") == INCONCLUSIVE
+
+
+def test_drift_at_the_top_is_seen_though_the_whole_looks_flat():
+    """r falls at first and grows at last: the slope of the whole is 0."""
+    sizes = np.geomspace(1.0, 1e8, 33)
+    valley = np.maximum((sizes / 1e2) ** -0.15, 1) * np.maximum(sizes / 1e6, 1) ** 0.15
+    theta = decide_one(ladder(valley, "theta", sizes), Scope.THEOREM)
+    low, high = theta.interval
+    assert -0.05 < low < high < 0.05
+    assert theta.verdict == FAILS
+    assert "drift up at the top" in theta.note
+    assert verdict(valley, "O", sizes=sizes) == FAILS
+    assert verdict(valley, "Omega", sizes=sizes) == HOLDS
+    assert verdict(1 / valley, "Omega", sizes=sizes) == FAILS
+    assert verdict(valley, "theta", Scope.EXPERIMENT, sizes) == INCONCLUSIVE
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_ratios_without_a_logarithm_decide_nothing(bad):
+    ratio = np.ones(7)
+    ratio[3] = bad
+    found = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
+    assert found.verdict == INCONCLUSIVE
+    assert "not a positive number" in found.note
+
+
+# Powers of a logarithm
+
+WIDE = np.geomspace(1e2, 1e8, 13)
+LOGS = np.log(WIDE)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "kind", "expected"),
+    [
+        (LOGS, "theta", FAILS),
+        (LOGS, "theta-tilde", HOLDS),
+        (1 / LOGS, "theta-tilde", HOLDS),
+        (LOGS**1.5, "theta-tilde", HOLDS),
+        (WIDE**0.5, "theta-tilde", FAILS),
+        (WIDE**-0.5, "theta-tilde", FAILS),
+        (LOGS, "O", FAILS),
+        (LOGS**2, "O-tilde", HOLDS),
+        (1 / WIDE, "O-tilde", HOLDS),
+        (WIDE**0.5, "O-tilde", FAILS),
+        (1 / LOGS**2, "Omega-tilde", HOLDS),
+        (WIDE**-0.5, "Omega-tilde", FAILS),
+    ],
+)
+def test_tilde_kinds(ratio, kind, expected):
+    assert verdict(ratio, kind, sizes=WIDE, constant=20.0) == expected
+
+
+def test_the_power_that_was_needed_is_reported():
+    found = decide_one(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
+    assert "with log^1" in found.note
+    none = decide_one(ladder(1.0, "theta-tilde", WIDE), Scope.THEOREM)
+    assert "no logarithm" in none.note
+    capped = ladder(LOGS**2, "O-tilde", WIDE, max_log_power=1.0)
+    assert decide_one(capped, Scope.THEOREM).verdict != HOLDS
+
+
+def test_the_logarithm_may_be_that_of_another_quantity():
+    """r ~ log(1/omega) along a ladder of widths with omega = 1 / width²."""
+    other = tuple(WIDE**2)
+    held = ladder(np.log(WIDE**2), "theta-tilde", WIDE, log_of=other)
+    assert decide_one(held, Scope.THEOREM).verdict == HOLDS
+    with pytest.raises(ValueError, match="above 1"):
+        decide_one(
+            ladder(1.0, "O-tilde", WIDE, log_of=tuple(0.5 + 0 * WIDE)), Scope.THEOREM
+        )
+
+
+def test_wrong_ladders_are_refused():
+    with pytest.raises(ValueError, match="constant"):
+        ladder(1.0, "theta", constant=1.0)
+    with pytest.raises(ValueError, match="lengths"):
+        Ladder((1.0, 2.0), (1.0,), "theta", "time")
+
+
+# Error rates
+
+
+def rate(power, kind, noise, expected, rounds=400, sizes=SIZES, scope=Scope.THEOREM):
+    generator = np.random.default_rng(0)
+    found = [
+        verdict(
+            sizes**power * np.exp(generator.normal(0, noise, len(sizes))),
+            kind,
+            scope,
+            sizes,
+        )
+        for _ in range(rounds)
+    ]
+    return np.mean([v == expected for v in found])
+
+
+def test_theta_holds_for_a_constant_with_little_noise():
+    assert rate(0.0, "theta", 0.02, HOLDS) > 0.95
+    assert rate(0.0, "theta", 0.02, FAILS) < 0.01
+
+
+def test_theta_does_not_hold_at_the_edge_of_the_band():
+    """A true slope of 0.05 lies in the interval in 95%, above it in 2.5%."""
+    for noise in (0.005, 0.02, 0.1):
+        assert rate(0.05, "theta", noise, HOLDS) < 0.06
+
+
+def test_theta_never_holds_for_a_plain_drift():
+    assert rate(0.15, "theta", 0.02, HOLDS) == 0.0
+    assert rate(0.15, "theta", 0.02, FAILS) > 0.5
+
+
+def test_much_noise_makes_inconclusive_and_not_false():
+    assert rate(0.0, "theta", 0.5, INCONCLUSIVE) > 0.9
+    assert rate(0.0, "theta", 0.5, FAILS) < 0.06
+
+
+def test_a_true_theta_with_noise_hardly_ever_fails():
+    for noise in (0.02, 0.1, 0.3):
+        assert rate(0.0, "theta", noise, FAILS) < 0.06
