@@ -298,6 +298,18 @@ def test_decisions_are_finite_whatever_was_measured(checks, scope):
         assert combine(ones) == found
 
 
+def test_numbers_of_numpy_become_plain():
+    marks, margins = np.array([True, False]), np.array([1.0, -1.0])
+    checks = (
+        Exact(np.float32(0.1), np.float64(0.2), "x"),
+        Seeds(tuple(marks), tuple(margins), "x", np.float64(0.5)),
+        Slope(*line(2.0), np.float64(2.0), np.float64(0.1), "x", seeds=np.int64(3)),
+        HighProbability((np.int64(0),), (np.int64(100),), np.float64(0.1), "x"),
+    )
+    for check in checks:
+        json.dumps(vars(decide_one(check, Scope.THEOREM)))
+
+
 def test_what_is_no_measurement_is_refused():
     with pytest.raises(TypeError, match="no measurement"):
         decide_one("holds", Scope.THEOREM)  # type: ignore[arg-type]

@@ -137,7 +137,7 @@ def _(check: Exact, scope: Scope) -> Decision:
 
 @decide_one.register
 def _(check: Seeds, scope: Scope) -> Decision:
-    held, seeds = sum(check.held), len(check.held)
+    held, seeds = int(sum(check.held)), len(check.held)
     if seeds == 0:
         return _inconclusive(f"{check.what}: there are no seeds")
     interval = confidence_sequence if check.on_demand else clopper_pearson
@@ -279,7 +279,7 @@ def _decision(
     else:
         note = f"{note}; {_NOT_SEEN[scope]}"
     finite = min(max(float(margin), -LARGEST), LARGEST)
-    return Decision(verdict, held, seeds, interval, finite, note)
+    return Decision(verdict, int(held), int(seeds), interval, finite, note)
 
 
 def _inconclusive(note: str, seeds: int = 1) -> Decision:
