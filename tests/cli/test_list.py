@@ -22,4 +22,5 @@ def test_people_see_every_kind(program):
 
 def test_one_paper(program):
     assert program.json("list", "toy")["papers"][0]["slug"] == "toy"
+    assert "width=4 learning_rate=0.1" in program("list", "toy").stdout
     assert "Did you mean 'toy'" in program.refused("list", "tay")

@@ -5,7 +5,8 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.cli import text
-from attnflow.cli.output import Output, Table, plain, plain_lines
+from attnflow.cli.output import Output, plain
+from attnflow.cli.tables import Table, draw, plain_lines
 from tests.toy import ToyRow
 
 
@@ -60,6 +61,15 @@ def test_a_terminal_gets_a_drawn_table(capsys, monkeypatch):
     shown = capsys.readouterr().out
     assert "─" in shown
     assert "[B]" in shown
+
+
+def test_a_narrow_terminal_gets_sentences_below(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    sentence = "The loss falls, and falls, and falls again."
+    draw(Table(("claim", "verdict", "statement"), [("T-Thm1", "holds", sentence)] * 2))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    once = ["T-Thm1  holds", "    The loss falls, and falls, and falls", "    again."]
+    assert lines == ["claim   verdict", *once, *once, ""]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.guard import complain, guarded
-from attnflow.cli.output import Json, Output, Table
+from attnflow.cli.output import Json, Output
 from attnflow.cli.progress import shown_progress
+from attnflow.cli.tables import Table
 
 
 @guarded

@@ -1,11 +1,14 @@
 """`attnflow list`: what there is."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attnflow.cli import text
 from attnflow.cli.guard import guarded
-from attnflow.cli.output import Json, Output, Table
+from attnflow.cli.output import Json, Output
+from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
@@ -17,12 +20,15 @@ def list_all(
     paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
     json: Json = None,
 ) -> int:
-    """List papers, their experiments, figures and tables, and claims."""
+    """List papers, their experiments, figures and tables, and claims.
+
+    With a paper, also the settings of its experiments.
+    """
     output = Output(json)
     found = [listed for listed, _ in chosen_papers(paper)]
     output.give(_content(found))
     for each in found:
-        _show(output, each)
+        _show(output, each, settings=paper is not None)
     return 0
 
 
@@ -46,11 +52,14 @@ def _content(papers: "list[Paper]") -> dict[str, Any]:
     }
 
 
-def _show(output: Output, paper: "Paper") -> None:
+def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     output.say(f"{paper.slug}: {paper.title}")
     output.say(f"{paper.summary}\n")
     experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
     output.show(Table(("experiment", "what"), experiments))
+    if settings:
+        values = [(r.id, text.settings(asdict(r.setting))) for r in paper.recipes]
+        output.show(Table(("experiment", "settings"), values))
     exhibits = [(f"{paper.slug}/{e.id}", e.kind, e.title) for e in paper.exhibits]
     output.show(Table(("figure or table", "kind", "what"), exhibits))
     claims = [

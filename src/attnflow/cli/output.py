@@ -2,13 +2,15 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from attnflow.cli.tables import Table, draw, plain_lines
 
 VERSION = 1
 """The version of the JSON that every command writes."""
@@ -19,15 +21,6 @@ Json = Annotated[
         "--json", metavar="FILE", help="Write JSON to a file; - is the terminal, alone."
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of texts under columns; the last column may be long."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    title: str = ""
 
 
 class Output:
@@ -48,7 +41,7 @@ class Output:
         if self.target == "-" or not table.rows:
             return
         if sys.stdout.isatty():
-            _draw(table)
+            draw(table)
         else:
             print("\n".join(plain_lines(table)))
 
@@ -89,32 +82,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if abs(value) < float("inf") else None
     return value if value is None or isinstance(value, str | int) else str(value)
-
-
-def plain_lines(table: Table) -> list[str]:
-    """A table as aligned lines of text, none of them wrapped."""
-    rows = [list(table.columns), *[list(row) for row in table.rows]]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(table.columns))]
-    lines = [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return [*([table.title] if table.title else []), *lines, ""]
-
-
-def _draw(table: Table) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Drawn
-    from rich.text import Text
-
-    drawn = Drawn(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD)
-    for k, column in enumerate(table.columns):
-        is_last = k == len(table.columns) - 1
-        drawn.add_column(column, no_wrap=not is_last, overflow="fold")
-    for row in table.rows:
-        drawn.add_row(*map(Text, row))
-    Console().print(drawn)
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,7 +6,8 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.guard import guarded
-from attnflow.cli.output import Json, Output, Table
+from attnflow.cli.output import Json, Output
+from attnflow.cli.tables import Table
 
 
 @guarded

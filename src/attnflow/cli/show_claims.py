@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from attnflow.claims import Row, Verdict
 from attnflow.cli import text
-from attnflow.cli.output import Table
+from attnflow.cli.tables import Table
 
 _UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.UNCHECKED)
 

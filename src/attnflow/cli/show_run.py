@@ -6,7 +6,8 @@ from pathlib import Path
 import xarray as xr
 
 from attnflow.cli import text
-from attnflow.cli.output import Output, Table
+from attnflow.cli.output import Output
+from attnflow.cli.tables import Table
 from attnflow.paper import Paper
 from attnflow.runner import stage_rows
 from attnflow.schema import outcomes_of
