@@ -1,0 +1,10 @@
+"""Figures and tables as files, and one page per paper."""
+
+from attnflow.report.compare import Compared as Compared
+from attnflow.report.compare import compare as compare
+from attnflow.report.exhibit import make_exhibit as make_exhibit
+from attnflow.report.page import write_page as write_page
+from attnflow.report.result import ExhibitResult as ExhibitResult
+from attnflow.report.result import earlier_result as earlier_result
+from attnflow.report.runs import RunRecord as RunRecord
+from attnflow.report.runs import record_run as record_run

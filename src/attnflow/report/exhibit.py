@@ -1,0 +1,101 @@
+"""A figure or table of a paper, made from its runs and saved beside its numbers."""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import xarray as xr
+
+from attnflow.figures.style import themed
+from attnflow.paper import Evidence, Exhibit, Paper
+from attnflow.report.compare import Compared, compare
+from attnflow.report.files import save_figure, write_text
+from attnflow.report.markup import table_page
+from attnflow.report.plain import plain
+from attnflow.report.result import ExhibitResult, keep_result
+from attnflow.report.runs import RunRecord, changed_settings, record_run, stages_of
+from attnflow.report.table import as_csv, tabulate
+
+
+def make_exhibit(
+    paper: Paper,
+    exhibit: Exhibit,
+    evidence: Mapping[str, xr.Dataset],
+    directory: Path,
+) -> ExhibitResult:
+    """Draw an exhibit from its runs and write its files into `directory`.
+
+    The files are `<id>.svg`, `<id>.png` and `<id>.json`; of a table also `<id>.csv`
+    and `<id>.html`. Each of them is complete or absent.
+    """
+    start = time.perf_counter()
+    directory.mkdir(parents=True, exist_ok=True)
+    values = plain(exhibit.values(evidence))
+    seen = {text: bool(answer) for text, answer in exhibit.seen(evidence).items()}
+    compared = compare(values, exhibit.printed, exhibit.tolerance)
+    result = ExhibitResult(
+        paper=paper.slug,
+        id=exhibit.id,
+        files=_draw(exhibit, evidence, directory),
+        values=values,
+        printed=plain(exhibit.printed),
+        agrees=_agrees(compared, seen),
+        seen=seen,
+        seconds=0.0,
+        compared=compared,
+        runs=_records(paper, exhibit, evidence),
+    )
+    files = [*result.files, *_write_table(exhibit, result, directory)]
+    files.append(str(directory / f"{exhibit.id}.json"))
+    seconds = time.perf_counter() - start + _run_seconds(evidence)
+    result = dataclasses.replace(result, files=files, seconds=seconds)
+    keep_result(result, directory)
+    return result
+
+
+def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
+    with themed("light"):
+        figure = exhibit.draw(evidence)
+    return [str(place) for place in save_figure(figure, directory, exhibit.id)]
+
+
+def _write_table(exhibit: Exhibit, result: ExhibitResult, directory: Path) -> list[str]:
+    if exhibit.kind != "table":
+        return []
+    table = tabulate(result.values)
+    page = table_page(exhibit.title, exhibit.caption, table)
+    places = [
+        write_text(directory / f"{exhibit.id}.csv", as_csv(table)),
+        write_text(directory / f"{exhibit.id}.html", page),
+    ]
+    return [str(place) for place in places]
+
+
+def _agrees(compared: tuple[Compared, ...], seen: Mapping[str, bool]) -> bool | None:
+    if compared:
+        return all(row.agrees for row in compared)
+    return all(seen.values()) if seen else None
+
+
+def _records(
+    paper: Paper, exhibit: Exhibit, evidence: Evidence
+) -> tuple[RunRecord, ...]:
+    return tuple(
+        record_run(
+            name,
+            evidence[name],
+            changed=changed_settings(paper, request, evidence[name]),
+            stages=stages_of(paper, evidence[name]),
+        )
+        for name, request in exhibit.needs.items()
+    )
+
+
+def _run_seconds(evidence: Evidence) -> float:
+    """Wall and compile time of the runs, each of them once."""
+    runs = {run.attrs["id"]: run.attrs for run in evidence.values()}
+    return sum(
+        float(attrs["wall_seconds"]) + float(attrs["compile_seconds"])
+        for attrs in runs.values()
+    )

@@ -1,0 +1,48 @@
+"""Nested values as a table of rows and columns."""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from attnflow.report.plain import JOIN, leaves, plain
+
+
+@dataclass(frozen=True)
+class Table:
+    """Column names, and rows that begin with the row's name."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def tabulate(values: Mapping[str, Any]) -> Table:
+    """The values as a table.
+
+    Where every entry is a table itself, outer names are rows and inner names columns;
+    else there is a row for each number, with all names that lead to it.
+    """
+    table = plain(values)
+    if not table or not all(isinstance(part, dict) for part in table.values()):
+        rows = [(JOIN.join(path), value) for path, value in leaves(table) if path]
+        return Table(("", "value"), tuple(rows))
+    parts = {
+        row: {JOIN.join(path): value for path, value in leaves(cells)}
+        for row, cells in table.items()
+    }
+    columns = dict.fromkeys(column for cells in parts.values() for column in cells)
+    rows = [
+        (row, *(cells.get(column) for column in columns))
+        for row, cells in parts.items()
+    ]
+    return Table(("", *columns), tuple(rows))
+
+
+def as_csv(table: Table) -> str:
+    """The table as comma-separated text with a header."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()

@@ -1,0 +1,110 @@
+"""Exhibits as files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from attnflow.report import earlier_result, make_exhibit
+from tests.figures.runs import make_run
+from tests.report.papers import draw, exhibit, paper
+
+
+def make(directory, evidence, **changes):
+    return make_exhibit(paper(), exhibit(**changes), evidence, directory)
+
+
+def names(result):
+    return [Path(name).name for name in result.files]
+
+
+def test_a_figure_is_three_files(tmp_path, evidence):
+    result = make(tmp_path / "deep" / "down", evidence)
+    assert names(result) == ["figure1.svg", "figure1.png", "figure1.json"]
+    assert all(Path(name).stat().st_size for name in result.files)
+    record = json.loads(Path(result.files[2]).read_text())
+    assert (
+        record["values"]
+        == result.values
+        == {"loss": {"last": pytest.approx(0.1, 1e-3)}}
+    )
+    assert record["seen"] == {"The loss falls.": True}
+    assert record["runs"][0]["id"] == "0123456789abcdef"
+
+
+def test_a_table_is_also_csv_and_html(tmp_path, evidence):
+    result = make(tmp_path, evidence, id="table1", kind="table")
+    assert {Path(name).suffix for name in result.files} == {
+        *(".svg", ".png", ".json", ".csv", ".html")
+    }
+    assert (tmp_path / "table1.csv").read_text().startswith(",last\nloss,0.1")
+    assert "<table" in (tmp_path / "table1.html").read_text()
+
+
+def test_equal_runs_give_equal_pictures(tmp_path, evidence):
+    for place in ("one", "two"):
+        make(tmp_path / place, evidence)
+    for name in ("figure1.svg", "figure1.png"):
+        one, two = ((tmp_path / p / name).read_bytes() for p in ("one", "two"))
+        assert one == two
+    text = (tmp_path / "one" / "figure1.svg").read_text()
+    assert "<dc:date>" not in text
+    assert "attnflow" in text
+
+
+@pytest.mark.parametrize(
+    ("printed", "seen", "agrees"),
+    [
+        ({"loss": {"last": 0.1}}, {"no": False}, True),
+        ({"loss": {"last": 0.2}}, {"yes": True}, False),
+        ({"absent": 1.0}, {"yes": True}, False),
+        ({}, {"yes": True, "also": True}, True),
+        ({}, {"yes": True, "no": False}, False),
+        ({}, {}, None),
+    ],
+)
+def test_agreement(tmp_path, evidence, printed, seen, agrees):
+    result = make(tmp_path, evidence, printed=printed, seen=lambda evidence: seen)
+    assert result.agrees is agrees
+
+
+def test_seconds_count_every_run_once(tmp_path, evidence):
+    needs = {**exhibit().needs, "again": exhibit().needs["run"]}
+    both = {**evidence, "again": evidence["run"]}
+    result = make(tmp_path, both, needs=needs)
+    assert 2.0 < result.seconds < 3.9
+
+
+def test_settings_that_were_not_asked_for_are_named(tmp_path, evidence):
+    assert make(tmp_path, evidence).runs[0].changed == ()
+    quick = make_run().assign_attrs(setting=json.dumps({"width": 128, "steps": 20}))
+    assert make(tmp_path, {"run": quick}).runs[0].changed == ("steps",)
+
+
+def test_a_drawing_that_fails_leaves_no_files(tmp_path, evidence):
+    def broken(evidence):
+        draw(evidence)
+        raise ValueError("no such curve")
+
+    with pytest.raises(ValueError, match="no such curve"):
+        make(tmp_path, evidence, draw=broken)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_can_be_read_again(tmp_path, evidence):
+    result = make(tmp_path, evidence, printed={"loss": {"last": 0.1}})
+    assert earlier_result("fake", "figure1", tmp_path) == result
+    assert earlier_result("other", "figure1", tmp_path) is None
+    assert earlier_result("fake", "figure9", tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"files": 3}'])
+def test_what_another_version_kept_counts_as_not_made(tmp_path, text):
+    (tmp_path / "figure1.json").write_text(text)
+    assert earlier_result("fake", "figure1", tmp_path) is None
+
+
+def test_a_result_whose_picture_is_gone_counts_as_not_made(tmp_path, evidence):
+    make(tmp_path, evidence)
+    (tmp_path / "figure1.svg").unlink()
+    assert earlier_result("fake", "figure1", tmp_path) is None

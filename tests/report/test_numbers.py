@@ -1,0 +1,122 @@
+"""Values as JSON, CSV and text hold them, and how they are compared."""
+
+import json
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from attnflow.report import compare
+from attnflow.report.markup import anchor, mathematics, number_text, seconds_text
+from attnflow.report.plain import plain
+from attnflow.report.table import as_csv, tabulate
+
+
+def test_plain_values_are_json():
+    table = {
+        "a": np.float64(1.5),
+        "b": [np.int64(2), float("nan"), float("inf")],
+        "c": {"d": np.array([True, False]), "e": xr.DataArray(3.0)},
+        1: (None, "text"),
+    }
+    made = plain(table)
+    assert made["b"] == [2, None, None]
+    assert made["c"] == {"d": [True, False], "e": 3.0}
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+
+
+def test_printed_numbers_agree_at_a_relative_tolerance():
+    values = {"a": 1.01, "b": {"c": [1.0, 2.2], "d": 0.001}, "extra": 5}
+    printed = {"a": 1.0, "b": {"c": [1.0, 2.0], "d": 0.0}}
+    rows = {row.name: row for row in compare(values, printed, 0.02)}
+    assert list(rows) == ["a", "b · c", "b · d"]
+    assert [row.agrees for row in rows.values()] == [True, False, True]
+    assert rows["b · c"].deviation == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("ours", [{}, {"a": None}, {"a": [1.0, 1.0]}, {"a": "x"}])
+def test_what_cannot_be_compared_does_not_agree(ours):
+    (row,) = compare(ours, {"a": 1.0}, 0.02)
+    assert not row.agrees
+    assert row.deviation is None
+
+
+def test_words_agree_where_they_are_equal():
+    (row,) = compare({"a": "yes"}, {"a": "yes"}, 0.0)
+    assert row.agrees
+
+
+def test_nested_values_are_rows_and_columns():
+    table = tabulate({"K = 2": {"steps": 10}, "K = 3": {"steps": 20, "seeds": [1, 2]}})
+    assert table.columns == ("", "steps", "seeds")
+    assert table.rows == (("K = 2", 10, None), ("K = 3", 20, [1, 2]))
+    assert as_csv(table) == ',steps,seeds\nK = 2,10,\nK = 3,20,"[1, 2]"\n'
+
+
+def test_mixed_values_are_a_list():
+    table = tabulate({"loss": 0.5, "w": {"v1": 1.0, "v2": {"deep": 2.0}}})
+    assert table.columns == ("", "value")
+    assert table.rows == (("loss", 0.5), ("w · v1", 1.0), ("w · v2 · deep", 2.0))
+    assert tabulate({}).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.125, "0.125"),
+        (-0.5, "−0.5"),
+        (0.0, "0"),
+        (3.14e-5, "3.14×10⁻⁵"),
+        (-2e9, "−2×10⁹"),
+        (128, "128"),
+        (20_000, "20\u202f000"),
+        (123456.7, "123457"),
+        (True, "yes"),
+        (None, "–"),
+        (float("nan"), "–"),
+        (float("-inf"), "−∞"),
+        ([1.0, 2.5], "1, 2.5"),
+        ([], "–"),
+        ({"a": 1}, "a 1"),
+        (np.array([1.0]), "1"),
+        ("infinite", "infinite"),
+    ],
+)
+def test_numbers_as_text(value, text):
+    assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.01, "< 0.1 s"),
+        (0.41, "0.4 s"),
+        (12.3, "12 s"),
+        (180, "3 min"),
+        (5400 * 4, "6.0 h"),
+        (None, "–"),
+    ],
+)
+def test_durations(seconds, text):
+    assert seconds_text(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("w_c", "<var>w</var><sub>c</sub>"),
+        ("S_{c1,v1}", "<var>S</var><sub>c1,v1</sub>"),
+        ("e^{-4a}", "e<sup>−4a</sup>"),
+        ("c_kᵀ", "<var>c</var><sub>k</sub>ᵀ"),
+        ("learning_rate", "learning_rate"),
+        ("a < b & <b>", "a &lt; b &amp; &lt;b&gt;"),
+        ("f_{<b>}", "<var>f</var><sub>&lt;b&gt;</sub>"),
+    ],
+)
+def test_plain_mathematics_is_set_and_all_else_escaped(text, html):
+    assert mathematics(text) == html
+
+
+def test_anchors_keep_the_ids_of_claims():
+    assert anchor("claim", "B-Thm4.1-T2") == "claim-B-Thm4.1-T2"
+    assert anchor("note", "E.5, last line") == "note-E.5-last-line"

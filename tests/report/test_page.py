@@ -1,0 +1,168 @@
+"""The page: whole, safe, without the network, and with every link going somewhere."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from attnflow.claims import Verdict
+from attnflow.report import make_exhibit, write_page
+from attnflow.report.inventory import inventory_rows
+from tests.figures.runs import make_run
+from tests.report.papers import paper, row
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, texts, and what was not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.faults, self.words = [], [], [], []
+        self.feed(text)
+        self.close()
+        self.faults += [f"open: {tag}" for tag in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"closed: {tag}")
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in {"script", "style"}:
+            self.words.append(data)
+
+    def all(self, attribute):
+        return [attrs[attribute] for _, attrs in self.elements if attribute in attrs]
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", "".join(self.words))
+
+
+@pytest.fixture
+def made(tmp_path, evidence):
+    """A page with a figure and a table, and one figure that was not made."""
+    whole = paper()
+    results = [
+        make_exhibit(whole, exhibit, evidence, tmp_path)
+        for exhibit in whole.exhibits[:2]
+    ]
+    rows = [
+        row(),
+        row("A-L2", Verdict.FAILS, Verdict.HOLDS, origin="ours"),
+        row("A-L3", Verdict.UNCHECKED, seeds=0, held=0, interval=None),
+        row("A-L4", Verdict.HOLDS_CORRECTED, Verdict.HOLDS_CORRECTED, correction="2"),
+    ]
+    place = write_page(whole, results, rows, tmp_path, runs=[make_run(id="f" * 16)])
+    return Page(place.read_text(encoding="utf-8"))
+
+
+def test_the_page_is_well_formed(made):
+    assert made.faults == []
+    ids = made.all("id")
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_is_loaded_from_elsewhere(made):
+    for tag, attrs in made.elements:
+        assert tag not in {"link", "iframe", "object", "base"}
+        assert tag != "script" or "src" not in attrs
+        for name in ("src", "href", "srcset", "action"):
+            assert not re.match(r"\s*(https?:)?//", attrs.get(name) or "")
+
+
+def test_every_link_goes_somewhere(made, tmp_path):
+    links = [attrs["href"] for tag, attrs in made.elements if tag == "a"]
+    inner = {link[1:] for link in links if link.startswith("#")}
+    assert inner <= set(made.all("id"))
+    files = {link for link in links if not link.startswith("#")}
+    assert {"figure1.svg", "table1.csv"} <= files
+    assert all((tmp_path / name).is_file() for name in files)
+
+
+def test_what_a_paper_says_is_escaped(made):
+    assert [tag for tag, _ in made.elements].count("script") == 1
+    assert "<script>alert(1)</script> & wc ≥ e−4a" in made.text
+
+
+def test_pictures_are_inside_and_have_words(made):
+    pictures = [attrs for tag, attrs in made.elements if tag == "img"]
+    assert len(pictures) == 2
+    assert all(p["src"].startswith("data:image/svg+xml;base64,") for p in pictures)
+    assert all(p["alt"] for p in pictures)
+
+
+def test_the_page_has_what_a_reader_asks_for(made):
+    for words in (
+        "draft of 2026",
+        "attnflow reproduce fake/figure1",
+        "The width is not stated: 128.",
+        "The loss falls.",
+        "Not made here",
+        "recorded: holds",
+        "holds after correction",
+        "3 of 4",
+        "0123456789abcdef",
+        "f" * 16,
+        "jax 0.10",
+        "test machine",
+        "@misc{fake2026,",
+        "1 fails, 1 holds after correction, 1 holds, 1 unchecked",
+        "over 3 seeds",
+    ):
+        assert words in made.text, words
+
+
+def test_surprises_stand_first(made):
+    ids = [id for id in made.all("id") if id.startswith("claim-")]
+    assert ids == ["claim-A-L2", "claim-A-L4", "claim-A-Thm1", "claim-A-L3"]
+
+
+def test_a_page_with_nothing_made(tmp_path):
+    place = write_page(paper(notes=(), inventory={}), [], [], tmp_path / "new")
+    page = Page(place.read_text(encoding="utf-8"))
+    assert page.faults == []
+    inner = {link[1:] for link in page.all("href") if link.startswith("#")}
+    assert inner <= set(page.all("id"))
+    assert "none judged here" in page.text
+    assert "attnflow verify fake" in page.text
+
+
+def test_a_page_shows_what_an_earlier_call_made(tmp_path, evidence):
+    whole = paper()
+    make_exhibit(whole, whole.exhibits[0], evidence, tmp_path)
+    later = make_exhibit(whole, whole.exhibits[2], evidence, tmp_path)
+    page = Page(write_page(whole, [later], [], tmp_path).read_text(encoding="utf-8"))
+    assert [tag for tag, _ in page.elements].count("img") == 2
+
+
+def test_commands_may_be_given(tmp_path, evidence):
+    whole = paper()
+    result = make_exhibit(whole, whole.exhibits[0], evidence, tmp_path)
+    commands = {"figure1": "attnflow reproduce fake/figure1 --quick"}
+    place = write_page(whole, [result], [], tmp_path, commands=commands)
+    assert "figure1 --quick" in Page(place.read_text(encoding="utf-8")).text
+
+
+@pytest.mark.parametrize(
+    "inventory",
+    [
+        {"lemma": [{"id": "Lemma 1", "covered_by": ["A-Thm1", "figure1"]}]},
+        {"lemma": {"Lemma 1": {"covered_by": ["A-Thm1", "figure1"]}}},
+        {"lemma": {"Lemma 1": ["A-Thm1", "figure1"]}},
+        {"item": [{"kind": "lemma", "place": "Lemma 1", "by": ["A-Thm1", "figure1"]}]},
+    ],
+)
+def test_inventories(inventory):
+    (item,) = inventory_rows(paper(inventory=inventory))
+    assert (item.kind, item.name) == ("lemma", "Lemma 1")
+    assert item.links == (
+        ("A-Thm1", "claim-A-Thm1"),
+        ("figure1", "exhibit-figure1"),
+    )
