@@ -45,12 +45,17 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", "".join(self.words))
 
 
-@pytest.fixture
-def made(tmp_path, evidence):
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def made(directory):
     """A page with a figure and a table, and one figure that was not made."""
     whole = paper()
     results = [
-        make_exhibit(whole, exhibit, evidence, tmp_path)
+        make_exhibit(whole, exhibit, {"run": make_run()}, directory)
         for exhibit in whole.exhibits[:2]
     ]
     rows = [
@@ -59,7 +64,7 @@ def made(tmp_path, evidence):
         row("A-L3", Verdict.UNCHECKED, seeds=0, held=0, interval=None),
         row("A-L4", Verdict.HOLDS_CORRECTED, Verdict.HOLDS_CORRECTED, correction="2"),
     ]
-    place = write_page(whole, results, rows, tmp_path, runs=[make_run(id="f" * 16)])
+    place = write_page(whole, results, rows, directory, runs=[make_run(id="f" * 16)])
     return Page(place.read_text(encoding="utf-8"))
 
 
@@ -77,13 +82,13 @@ def test_nothing_is_loaded_from_elsewhere(made):
             assert not re.match(r"\s*(https?:)?//", attrs.get(name) or "")
 
 
-def test_every_link_goes_somewhere(made, tmp_path):
+def test_every_link_goes_somewhere(made, directory):
     links = [attrs["href"] for tag, attrs in made.elements if tag == "a"]
     inner = {link[1:] for link in links if link.startswith("#")}
     assert inner <= set(made.all("id"))
     files = {link for link in links if not link.startswith("#")}
     assert {"figure1.svg", "table1.csv"} <= files
-    assert all((tmp_path / name).is_file() for name in files)
+    assert all((directory / name).is_file() for name in files)
 
 
 def test_what_a_paper_says_is_escaped(made):
