@@ -83,6 +83,7 @@ def test_a_failure_at_the_papers_sizes_says_so():
         (1, 2, 0.9, INCONCLUSIVE),
         (1, 2, 0.5, HOLDS),
         (9, 10, 1.0, INCONCLUSIVE),
+        (55, 100, 0.55, HOLDS),  # 0.55 · 100 is above 55 in floating point
     ],
 )
 def test_seeds(held, seeds, q, verdict, scope):

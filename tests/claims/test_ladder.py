@@ -107,8 +107,17 @@ def test_the_constant_bounds_the_spread():
     waves = np.exp(0.02 * np.array([1, -1, 1, -1, 1, -1, 1]))
     assert verdict(waves, "theta") == HOLDS
     assert verdict(waves, "theta", constant=1.03) == INCONCLUSIVE
-    jump = np.array([1.0, 1.0, 30.0, 1.0, 1.0, 1.0, 1.0])
-    assert verdict(jump, "O") == INCONCLUSIVE
+
+
+def test_the_constant_bounds_growth_and_fall():
+    """A step at the first of many rungs hardly has a slope, but it has a height."""
+    sizes = np.geomspace(1.0, 1e8, 65)
+    step = np.where(sizes > 1.0, 12.0, 1.0)
+    assert verdict(step, "O", sizes=sizes, constant=13.0) == HOLDS
+    assert verdict(step, "O", sizes=sizes, constant=11.0) == INCONCLUSIVE
+    assert verdict(1 / step, "Omega", sizes=sizes, constant=13.0) == HOLDS
+    assert verdict(1 / step, "Omega", sizes=sizes, constant=11.0) == INCONCLUSIVE
+    assert verdict(step, "Omega", sizes=sizes, constant=1.1) == HOLDS
 
 
 def test_drift_at_the_top_is_seen_though_the_whole_looks_flat():
@@ -165,10 +174,19 @@ def test_tilde_kinds(ratio, kind, expected):
 def test_the_power_that_was_needed_is_reported():
     found = decide_one(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
     assert "with log^1" in found.note
+    least = decide_one(ladder(LOGS**0.8, "theta-tilde", WIDE), Scope.THEOREM)
+    assert "with log^0.5" in least.note
     none = decide_one(ladder(1.0, "theta-tilde", WIDE), Scope.THEOREM)
     assert "no logarithm" in none.note
     capped = ladder(LOGS**2, "O-tilde", WIDE, max_log_power=1.0)
     assert decide_one(capped, Scope.THEOREM).verdict != HOLDS
+
+
+def test_a_drift_that_some_allowed_power_removes_is_no_failure():
+    """log^1.25 drifts as it is; over log^1 it does not, but spreads too far."""
+    options = {"sizes": WIDE, "constant": 1.05, "max_log_power": 1.0}
+    assert verdict(LOGS**1.25, "theta-tilde", **options) == INCONCLUSIVE
+    assert verdict(LOGS**1.25, "theta", sizes=WIDE) == FAILS
 
 
 def test_the_logarithm_may_be_that_of_another_quantity():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attnflow.measures import linear_separable, max_margin, relu_patterns
+from attnflow.measures.separation import _rational_combination, _separates
 
 INTEGERS = hnp.arrays(
     np.float64,
@@ -66,6 +67,26 @@ def test_rounded_features_say_that_nothing_is_proven():
     features = np.array([[0.1 + 0.2, 1.0], [-0.3, -1.0]])
     found = linear_separable(features)
     assert found.separable == found.proven
+
+
+def test_a_proof_is_refused_where_rounding_could_decide():
+    none = np.empty((0, 3))
+    assert not _separates(np.ones(3), np.array([[0.1, 0.2, -0.3]]), none)
+    assert _separates(np.ones(3), np.array([[0.1, 0.2, -0.2999]]), none)
+    assert not _separates(np.ones(3), np.eye(3), np.array([[0.1, 0.2, -0.3]]))
+
+
+def test_a_combination_is_proven_only_if_it_is_one():
+    half, none = np.array([0.5, 0.5]), np.empty((0, 1))
+    opposite = _rational_combination(np.array([[1.0], [-3.0]]), none, half)
+    np.testing.assert_array_equal(opposite, [0.75, 0.25])
+    # p + 2q = 0 and p + q = 1 have the solution (2, -1), which is none.
+    assert _rational_combination(np.array([[1.0], [2.0]]), none, half) is None
+    assert _rational_combination(np.array([[1.0], [1.0]]), none, half) is None
+    # A combination of weak rows alone says nothing about the features.
+    weak = np.array([[1.0], [-1.0]])
+    alone = np.array([0.0, 0.5, 0.5])
+    assert _rational_combination(np.array([[1.0]]), weak, alone) is None
 
 
 def test_weak_rows():

@@ -87,9 +87,9 @@ def test_all_entries_together():
     late = all_crossed(TIME, values, 2.1)
     assert late.time is None
     assert "at most 2 of 3 entries" in late.reason
-    # The slower entry decides although the other one has the smaller value later.
-    two = np.array([[0.0, 0.9], [2.0, 1.1]])
-    assert all_crossed(TIME[:2], two, 1.0).time == pytest.approx(0.5)
+    # The slower entry decides, although it started nearer to the level.
+    two = np.array([[0.0, 0.5], [4.0, 1.0]])
+    assert all_crossed(TIME[:2], two, 0.9).time == pytest.approx(0.8)
 
 
 def test_together_is_not_each_at_some_time():
