@@ -22,6 +22,12 @@ def test_time_is_named_as_the_run_names_it(panel, units, label):
     assert panel.get_xlim() == (0, 2000)
 
 
+def test_what_was_not_recorded_takes_no_room(run, panel):
+    run["recorded"][:, 11:] = False
+    figures.time_axis(panel, run)
+    assert panel.get_xlim() == (0, 1000)
+
+
 def test_a_log_axis_begins_at_the_first_positive_time(run, panel):
     figures.time_axis(panel, run, scale="log")
     assert panel.get_xlim() == (100, 2000)

@@ -9,7 +9,7 @@ def test_finite_widths_are_thin_and_the_infinite_one_is_thick(run, panel):
         panel, finite, infinite, "score[+,c1,v1]", kind="match", limit_label="$\\infty$"
     )
     assert [line.get_label() for line in lines] == [*finite, "$\\infty$"]
-    assert [line.get_linewidth() for line in lines] == [1.0, 1.0, 2.4]
+    assert [line.get_linewidth() for line in lines] == [1.0, 1.0, 2.6]
     assert lines[-1].is_dashed()
     # Each seed is a line of its own beside the medians.
     assert len(panel.get_lines()) == 3 + 3 + 2

@@ -42,9 +42,11 @@ def panels(
     grid = figure.subplots(
         rows, columns, squeeze=False, sharex=share_time, sharey=share_values
     )
-    for number, title in enumerate(titles):
-        letter = chr(ord("a") + number) if rows * columns > 1 else ""
-        name_panel(grid.flat[number], title, letter=letter)
+    for ax in grid.flat:
+        number_axis(ax, "y")
+    for place, title in enumerate(titles):
+        letter = chr(ord("a") + place) if rows * columns > 1 else ""
+        name_panel(grid.flat[place], title, letter=letter)
     return figure, grid
 
 
@@ -61,10 +63,12 @@ def time_axis(
 ) -> None:
     """Names the time axis as the run does, and sets its scale and numbers.
 
-    On a logarithmic axis the time 0 has no place: the axis begins at the first
-    positive time that was recorded.
+    The axis spans the times that were recorded. The time 0 has no place on a
+    logarithmic one, which begins at the first positive time.
     """
     times = np.asarray(run[_dims.TIME].values, float)
+    if "recorded" in run:
+        times = times[run["recorded"].any(_dims.SEED).values]
     units = str(run[_dims.TIME].attrs.get("units", "time"))
     ax.set_xlabel(label if label is not None else _time_name(units))
     first = times[times > 0].min() if scale == "log" else times.min()

@@ -76,7 +76,8 @@ def series(
         _spread(ax, at, band, colour)
     (line,) = ax.plot(times, middle, color=colour, zorder=3)
     if role == "limit":
-        line.set(linestyle=DASHES, linewidth=2.4, zorder=4)
+        # Below the thin lines: what lies on the limit would else not be seen.
+        line.set(linestyle=DASHES, linewidth=2.6, zorder=2.5)
     line.set_label(_label(label, selector))
     return line
 
