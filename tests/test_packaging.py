@@ -18,7 +18,7 @@ def call(*command, cwd):
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
-        env=OUTSIDE,
+        env={**OUTSIDE, "ATTNFLOW_STORE": str(Path(cwd) / "store")},
         capture_output=True,
         text=True,
     )
