@@ -10,6 +10,15 @@ def store_of_its_own(tmp_path_factory, monkeypatch):
 
 
 @pytest.fixture
+def precise():
+    """Double precision, and no promotion that was not asked for."""
+    import attnflow
+
+    with attnflow.precise():
+        yield
+
+
+@pytest.fixture
 def toy(monkeypatch):
     """The toy paper and experiment in the place of the real ones."""
     import sys

@@ -51,7 +51,7 @@ def check(run: xr.Dataset) -> xr.Dataset:
     """The `run`, if it follows the schema; a `ValueError` that says how not, else."""
     missing = [a for a in ATTRIBUTES if a not in run.attrs]
     if missing:
-        raise ValueError(f"The run lacks the attributes {missing}: see attnflow.schema.")
+        raise ValueError(f"The run lacks the attributes {missing}: see schema.py.")
     if _dims.SEED not in run.dims:
         raise ValueError(f"The run has dims {tuple(run.dims)}: it needs 'seed'.")
     if _dims.TIME in run.dims:

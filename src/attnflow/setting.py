@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -81,9 +82,7 @@ def _as(option: Any, value: Any) -> Any:
     if option is int:
         return _as_int(value)
     if option is float:
-        if isinstance(value, bool):
-            raise ValueError
-        return float(value)
+        return _as_float(value)
     if option is str and isinstance(value, str):
         return value
     raise ValueError
@@ -105,12 +104,21 @@ def _as_bool(value: Any) -> bool:
 
 
 def _as_int(value: Any) -> int:
-    if isinstance(value, bool):
-        raise ValueError
-    number = float(value)
-    if number != int(number):
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lstrip("+-").isdecimal():
+        return int(value)
+    # 1e6 is an integer too, but beyond 2^53 a float names no single one.
+    number = _as_float(value)
+    if number != int(number) or abs(number) > 2**53:
         raise ValueError
     return int(number)
+
+
+def _as_float(value: Any) -> float:
+    if isinstance(value, bool) or not math.isfinite(float(value)):
+        raise ValueError
+    return float(value)
 
 
 def _describe(option: Any) -> str:

@@ -73,8 +73,17 @@ def descend(
     gaps = np.diff(np.concatenate([[first], marks]))
     carry = _begin(state, plain, start, first)
     loop = Loop(plain, observe, event, waits=bool((start != first).any()))
-    rows, alive, carry = _blocks(system, axes, loop, rates, carry, gaps, progress)
-    return _leg(carry, rows, alive, inside, stop, asked=event is not None)
+    rows, alive, carry, stopped = _blocks(
+        system, axes, loop, rates, carry, gaps, progress
+    )
+    leg = _leg(carry, rows, alive, inside, stop, asked=event is not None)
+    if stopped:
+        # The carry is that of the last whole block, and so are the rows.
+        return leg._replace(
+            code=jnp.full_like(leg.code, CODES.index(Outcome.INTERRUPTED)),
+            end=jnp.asarray(carry.step, float),
+        )
+    return leg
 
 
 def _begin(state: Any, rules: Any, start: np.ndarray, first: int) -> Carry:
@@ -99,23 +108,35 @@ def _blocks(
     carry: Carry,
     gaps: np.ndarray,
     progress: Any,
-) -> tuple[dict[str, np.ndarray], np.ndarray, Carry]:
-    """All records, as `(seeds, records, …)`, block by block."""
+) -> tuple[dict[str, np.ndarray], np.ndarray, Carry, bool]:
+    """All records, as `(seeds, records, …)`, block by block, and whether one stopped.
+
+    An interrupt is heard between blocks; what was recorded by then is kept.
+    """
     size = max(1, math.ceil(len(gaps) / BLOCKS))
     padded = np.concatenate([gaps, np.zeros(-len(gaps) % size, int)])
     parts, living = [], []
+    stopped = False
     for number, block in enumerate(padded.reshape(-1, size)):
-        carry, rows, alive = _advance(
-            system, axes, carry, jnp.asarray(block), rates, loop
-        )
-        parts.append(jax.tree.map(np.asarray, rows))
+        try:
+            after, rows, alive = _advance(
+                system, axes, carry, jnp.asarray(block), rates, loop
+            )
+            part = jax.tree.map(np.asarray, rows)
+        except KeyboardInterrupt:
+            if not parts:
+                raise
+            stopped = True
+            break
+        carry = after
+        parts.append(part)
         living.append(np.asarray(alive))
         if progress is not None:
             progress(min(1.0, (number + 1) * size / len(gaps)))
         if not living[-1][:, -1].any():
             break
     joined = {k: np.concatenate([p[k] for p in parts], axis=1) for k in parts[0]}
-    return joined, np.concatenate(living, axis=1), carry
+    return joined, np.concatenate(living, axis=1), carry, stopped
 
 
 @eqx.filter_jit

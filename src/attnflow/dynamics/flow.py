@@ -23,6 +23,7 @@ CODES = (
     Outcome.EVENT_NOT_REACHED,
     Outcome.OUT_OF_STEPS,
     Outcome.DIVERGED,
+    Outcome.INTERRUPTED,
 )
 
 Observe = Callable[[Any, Any], dict[str, Array]]

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import jax
 
@@ -50,7 +49,7 @@ def compile_time() -> Iterator[Stopwatch]:
 _ACTIVE: list[Stopwatch] = []
 
 
-def _listen(event: str, duration_secs: float, /, **_: Any) -> None:
+def _listen(event: str, duration_secs: float, **kwargs: str | int) -> None:
     if event.startswith("/jax/core/compile/"):
         for watch in _ACTIVE:
             watch.seconds += duration_secs

@@ -57,8 +57,8 @@ class InfiniteWidth(AbstractScores):
 
     From `P(0) = ω² I` the flow keeps `(J P)² = ω⁴ I`, hence
     `A_K = (ω⁴ I + S Sᵀ)^½`, `A_Q = (ω⁴ I + Sᵀ S)^½` and `dS/dt = D A_Q + A_K D`. The
-    roots are taken by the singular values of S: a root of `S Sᵀ` would lose ω⁴ against the
-    rounding of the largest singular value squared. The state is S.
+    roots are taken by the singular values of S: a root of `S Sᵀ` would lose ω⁴ against
+    the rounding of the largest singular value squared. The state is S.
     """
 
     omega: Float[Array, ""]

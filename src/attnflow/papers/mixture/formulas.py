@@ -1,7 +1,7 @@
 """Closed forms of `mixture`, by numpy and scipy alone.
 
-Stage 1 at infinite width has two variables, `a = w₊ᵀ v` and `c = w₊ᵀ c`. While all ReLUs
-are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the wrong-sign
+Stage 1 at infinite width has two variables, `a = w₊ᵀ v` and `c = w₊ᵀ c`. While all
+ReLUs are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the wrong-sign
 consistent samples switch off (`a = b/2`); from then on `u = c + 2a + b` obeys
 `u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, since
 `x + e^x = y` has the solution `x = y − ω(y)`, which does not overflow.
@@ -67,6 +67,6 @@ def onset_time(omega: float, bias: float, level: float) -> float:
     top = 1.0
     while excess(top) < 0:
         top *= 2
-    x = brentq(excess, 0.0, top, xtol=1e-14)
+    x = float(brentq(excess, 0.0, top, xtol=1e-14))  # pyright: ignore[reportArgumentType]
     start = 2 * bias + math.exp(2 * bias)
     return switch_time(bias) + 1.6 * (x + 2 * bias + math.exp(x + 2 * bias) - start)

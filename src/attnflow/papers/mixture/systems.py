@@ -135,14 +135,12 @@ def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Data
     return xr.Dataset({name: ("seed", [number]) for name, number in counts.items()})
 
 
-def attention_margin(system: Training, state: Any) -> float:
+def attention_margin(system: Training, state: Any, bias: float) -> float:
     """The margin of the attention features (eq. 2) with the state's own pattern."""
     view = View(system, state)
     reads = np.asarray(find("pooled_token").compute(view))
     heads = np.asarray(view.head_outputs)
-    return feature_margin(
-        reads, heads, np.asarray(view.data.label), system.problem.readout.bias
-    )
+    return feature_margin(reads, heads, np.asarray(view.data.label), bias)
 
 
 def feature_margin(
@@ -176,7 +174,7 @@ def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset
         key = jax.random.fold_in(jax.random.key(seed), i * len(widths) + j)
         form, state = build("gram", data, Initial(width, omega), heads=2, key=key)
         system = Training(form, problem, data, data.probability, ("scores",))
-        margin[s, i, j] = attention_margin(system, state)
+        margin[s, i, j] = attention_margin(system, state, setting["bias"])
     return xr.Dataset(
         {"margin": (("seed", "omega", "width"), margin)},
         {"omega": list(omegas), "width": list(widths)},

@@ -1,0 +1,81 @@
+"""Small experiments of the core, and the plain path beside them."""
+
+from typing import Any
+
+import numpy as np
+
+from attnflow.data import MixtureTask
+from attnflow.dynamics import Grid, Stage
+from attnflow.experiment import Experiment, run
+from attnflow.forms import Initial
+from attnflow.problem import Logistic, Problem, ReluPair
+from attnflow.rules import Flow, GradientDescent
+
+TABLES = ("loss", "score", "value")
+
+
+def experiment(**changes: Any) -> Experiment:
+    """Two groups, three tokens, both heads, gradient descent."""
+    until = changes.pop("until", 200)
+    rule = changes.pop("rule", GradientDescent(0.1))
+    parts = {
+        "task": MixtureTask(),
+        "problem": Problem(ReluPair(0.5), Logistic()),
+        "initial": Initial(width=16, omega=0.3),
+        "stages": (Stage(rule, until),),
+        "grid": Grid(stop=until, count=21),
+        "observables": TABLES,
+    }
+    return Experiment("mixture", "test", {}, **{**parts, **changes})
+
+
+def given_weights(seed: int = 0, width: int = 16, embed: int = 4) -> dict:
+    """Weights with neurons that are not zero, so that nothing is symmetric."""
+    draw = np.random.default_rng(seed)
+    scale = 0.3 / np.sqrt(width)
+    return {
+        "W_K": scale * draw.standard_normal((2, width, embed)),
+        "W_Q": scale * draw.standard_normal((2, width, embed)),
+        "w": 0.1 * draw.standard_normal((2, embed)),
+    }
+
+
+def one_ulp(weights: dict, seed: int = 1) -> dict:
+    """The weights with every entry one ulp up or down."""
+    draw = np.random.default_rng(seed)
+    return {
+        name: np.nextafter(w, np.where(draw.random(w.shape) < 0.5, np.inf, -np.inf))
+        for name, w in weights.items()
+    }
+
+
+def largest_difference(one: Any, other: Any, names: tuple = TABLES) -> np.ndarray:
+    """The largest difference of two runs up to each recorded time, by observable."""
+    found = []
+    for name in names:
+        difference = np.abs(one[name].values - other[name].values)[0]
+        by_time = difference.reshape(len(difference), -1).max(axis=1)
+        found.append(np.maximum.accumulate(by_time))
+    return np.stack(found)
+
+
+def allowed(
+    weights: dict, data: dict | None = None, **changes: Any
+) -> tuple[Any, np.ndarray]:
+    """The plain run and the design's tolerance at each time.
+
+    Ten times the divergence of plain runs that start one ulp apart: no computation in
+    float64 can be asked for more. The largest of three twins, since one may be lucky,
+    and of one rounding of the observable itself, below which twins can coincide.
+    """
+    # Flows add the solver's own error, which is not rounding.
+    assert not isinstance(changes.get("rule"), Flow)
+    plan = experiment(form="weights", **changes)
+    plain = run(plan, weights=weights, data=data)
+    spread = [
+        largest_difference(plain, run(plan, weights=one_ulp(weights, twin), data=data))
+        for twin in range(3)
+    ]
+    size = [float(np.abs(plain[name]).max()) for name in TABLES]
+    rounding = np.finfo(float).eps * np.array(size)[:, None]
+    return plain, 10 * np.maximum(np.max(spread, axis=0), rounding)

@@ -1,0 +1,111 @@
+"""Forces are minus the gradient, and their logarithms survive underflow."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attnflow
+from attnflow._types import Pairs
+from attnflow.data import sequences
+from attnflow.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    ReluPair,
+    Squared,
+    attention,
+    forces,
+    log_forces,
+)
+
+PARTS = [
+    (Linear(1), Logistic()),
+    (Linear(3), Squared()),
+    (Linear(2), Exponential()),
+    (ReluPair(0.5), Logistic()),
+]
+
+
+def example(seed, heads, scale=1.0):
+    draw = np.random.default_rng(seed)
+    samples, keys, queries = 5, 4, 3
+    mass = draw.choice([0.0, 0.3, 1.0, 2.0], (samples, keys))
+    mass[:, 0] = 1.0
+    data = sequences(
+        draw.standard_normal((6, 6)),
+        draw.integers(0, 6, (samples, keys)),
+        draw.choice([-1.0, 1.0], samples),
+        mass=mass,
+        query=draw.integers(0, 6, (samples, queries)),
+        query_weight=draw.random((samples, queries)),
+        probability=draw.dirichlet(np.ones(samples)),
+    )
+    pairs = Pairs(
+        jnp.asarray(scale * draw.standard_normal((samples, heads, queries, keys))),
+        jnp.asarray(scale * draw.standard_normal((samples, heads, keys))),
+    )
+    return pairs, data
+
+
+@pytest.mark.parametrize(("readout", "loss"), PARTS)
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_forces_are_minus_the_gradient(readout, loss, seed):
+    with attnflow.precise():
+        problem = Problem(readout, loss, score_scale=0.7)
+        pairs, data = example(seed, problem.heads)
+        ours = forces(problem, pairs, data)
+        theirs = jax.grad(problem.mean_loss)(pairs, data)
+        for force, gradient in zip(ours, theirs, strict=True):
+            scale = float(jnp.abs(gradient).max()) + 1e-300
+            assert float(jnp.abs(force + gradient).max()) <= 1e-13 * scale
+
+
+@pytest.mark.parametrize(("readout", "loss"), PARTS)
+def test_log_forces_are_the_forces(readout, loss, precise):
+    problem = Problem(readout, loss)
+    pairs, data = example(1, problem.heads)
+    plain = forces(problem, pairs, data)
+    for force, (sign, log) in zip(plain, log_forces(problem, pairs, data), strict=True):
+        np.testing.assert_allclose(sign * jnp.exp(log), force, rtol=1e-12, atol=1e-300)
+
+
+def test_log_forces_do_not_underflow(precise):
+    """At margins of a thousand the plain forces are zero; signs and logs are not."""
+    problem = Problem(Linear(1), Logistic())
+    pairs, data = example(2, 1)
+    far = Pairs(pairs.scores, pairs.values + 2000.0 * data.label[:, None, None])
+    assert float(jnp.abs(forces(problem, far, data).values).max()) == 0.0
+    sign, log = log_forces(problem, far, data).values
+    present = np.asarray(data.mass)[:, None, :] > 0
+    assert (np.asarray(sign)[present] == np.sign(np.asarray(data.label)).repeat(
+        present.reshape(len(data.label), -1).sum(axis=1)
+    )).all()
+    assert np.isfinite(np.asarray(log)[present]).all()
+    assert float(log.max()) < -745
+
+
+def test_masked_keys_do_not_push_others_to_underflow(precise):
+    scores = jnp.array([[[[2000.0, 1.0, 0.0]]]])
+    p = attention(scores, jnp.array([[0.0, 1.0, 1.0]]))
+    e = np.exp(1.0)
+    np.testing.assert_allclose(p[0, 0, 0], [0.0, e / (1 + e), 1 / (1 + e)], rtol=1e-15)
+
+
+def test_mass_is_repetition(precise):
+    """A mass of two is the same token twice."""
+    scores = jnp.array([[[[0.3, -0.2]]]])
+    twice = jnp.array([[[[0.3, 0.3, -0.2]]]])
+    one = attention(scores, jnp.array([[2.0, 1.0]]))
+    two = attention(twice, jnp.ones((1, 3)))
+    np.testing.assert_allclose(one[..., 0], two[..., 0] + two[..., 1], rtol=1e-15)
+
+
+def test_the_kink_has_slope_zero(precise):
+    """As in PyTorch: a unit exactly at its kink does not move."""
+    slope = ReluPair(0.5).slope(jnp.array([[-0.5, 0.0]]))
+    np.testing.assert_array_equal(slope, [[0.0, -1.0]])
