@@ -18,7 +18,7 @@ from attnflow.rules import Descent
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
-BLOCKS = 20
+BLOCKS = 10
 
 
 class Carry(NamedTuple):

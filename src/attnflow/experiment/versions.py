@@ -23,6 +23,7 @@ NUMERICS = (
 )
 
 
+@functools.cache
 def library_versions() -> dict[str, str]:
     """Versions of the libraries that compute."""
     found = {name: importlib.metadata.version(name) for name in LIBRARIES}

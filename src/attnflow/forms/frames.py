@@ -115,18 +115,23 @@ class GatherFrame(_HeadFrame):
 
 def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
     """The cheaper of the two frames for these data."""
-    tokens = basis.coordinates
-    shown = tokens[jnp.asarray(data.shown)]
+    # On the host: a handful of small arrays, each of which would cost a dispatch.
+    tokens = np.asarray(basis.coordinates)
+    shown = jnp.asarray(tokens[list(data.shown)])
     samples, queries = data.query.shape
     entries = samples * queries * data.key.shape[1] * basis.rank**2
     if entries > DENSE_ENTRIES:
         return GatherFrame(
-            coordinates=tokens, key=data.key, query=data.query, shown_coordinates=shown
+            coordinates=basis.coordinates,
+            key=data.key,
+            query=data.query,
+            shown_coordinates=shown,
         )
-    keys, query = tokens[data.key], tokens[data.query]
+    keys, query = tokens[np.asarray(data.key)], tokens[np.asarray(data.query)]
+    score_map = np.einsum("nkr,nqs->nqkrs", keys, query)
     return DenseFrame(
-        score_map=jnp.einsum("nkr,nqs->nqkrs", keys, query).reshape(-1, basis.rank**2),
-        value_map=keys.reshape(-1, basis.rank),
+        score_map=jnp.asarray(score_map.reshape(-1, basis.rank**2)),
+        value_map=jnp.asarray(keys.reshape(-1, basis.rank)),
         shown_coordinates=shown,
         samples=samples,
         queries=queries,
