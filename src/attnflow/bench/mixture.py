@@ -30,8 +30,8 @@ def _case(id: str, width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> 
 
 CASES: dict[str, Callable[[], Case]] = {
     "m128": partial(_case, "m128", 128),
-    "m32": partial(_case, "m32", 32, steps=500),
-    "m2048": partial(_case, "m2048", 2048, steps=500),
+    "m32": partial(_case, "m32", 32),
+    "m2048": partial(_case, "m2048", 2048),
     "m1e6": partial(_case, "m1e6", 10**6),
     "k4": partial(_case, "k4", 64, K=4, L=4, steps=200),
 }

@@ -186,7 +186,10 @@ def _check(made: Sequences) -> None:
         )
     count, samples = len(made.tokens), len(made.key)
     _check_shapes(made, samples)
-    for name, index in (("key", made.key), ("query", made.query)):
+    for name, index in (
+        ("key", np.asarray(made.key)),
+        ("query", np.asarray(made.query)),
+    ):
         if index.size and not (int(index.min()) >= 0 and int(index.max()) < count):
             raise ValueError(
                 f"{name} has entries from {int(index.min())} to {int(index.max())}; "
@@ -215,15 +218,16 @@ def _check_shapes(made: Sequences, samples: int) -> None:
 
 
 def _check_masses(made: Sequences) -> None:
-    if float(made.mass.min()) < 0:
-        raise ValueError(f"The smallest mass is {float(made.mass.min())}: use >= 0.")
-    if not bool((made.mass.sum(axis=1) > 0).all()):
+    mass, probability = np.asarray(made.mass), np.asarray(made.probability)
+    if mass.min() < 0:
+        raise ValueError(f"The smallest mass is {mass.min()}: use >= 0.")
+    if not (mass.sum(axis=1) > 0).all():
         raise ValueError("A sample has no key of positive mass: drop that sample.")
-    total = float(made.probability.sum())
+    total = float(probability.sum())
     # A sum of n probabilities in float64 is right to about n ulps.
-    if abs(total - 1) > 1e-15 * (len(made.probability) + 10):
+    if abs(total - 1) > 1e-15 * (len(probability) + 10):
         raise ValueError(
             f"The probabilities sum to {total!r}, not to 1: divide them by their sum."
         )
-    if float(made.probability.min()) < 0:
+    if probability.min() < 0:
         raise ValueError("A probability is negative: use numbers >= 0.")

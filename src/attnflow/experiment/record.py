@@ -1,5 +1,6 @@
 """Experiments as frozen records with one canonical JSON and one content address."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,8 +156,8 @@ def fingerprint(given: Given | None) -> str | None:
     arrays = load(given)
     if arrays is None:
         return None
-    texts = [
-        f"{name}{arrays[name].dtype}{arrays[name].shape}{arrays[name].tobytes().hex()}"
-        for name in sorted(arrays)
-    ]
-    return digest(*texts)
+    total = hashlib.sha256()
+    for name in sorted(arrays):
+        total.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())
+        total.update(np.ascontiguousarray(arrays[name]).data)
+    return total.hexdigest()[:16]

@@ -9,9 +9,9 @@ from attnflow._types import Pairs, Tables
 from attnflow.data import Sequences
 from attnflow.forms.base import AbstractFrame
 
-# Below this many entries a dense map is a single small product, which beats
-# gathering and scattering (measured on `mixture` from K = 2 to K = 4).
-DENSE_ENTRIES = 200_000
+# Below this many entries a dense map is a single small product, which beats gathering
+# and scattering (2.4 against 4.1 µs at 1,152 entries; 20 against 8 µs at 34,560).
+DENSE_ENTRIES = 5_000
 
 
 class Basis(eqx.Module):
