@@ -16,8 +16,9 @@ from attnflow.data import MixtureTask, Sequences
 from attnflow.forms import AbstractFrame, Initial, build
 from attnflow.forms.frames import basis_of, frame_of
 from attnflow.forms.initialise import draw_weights
-from attnflow.measures import max_margin, relu_patterns
+from attnflow.measures import linear_separable, relu_patterns
 from attnflow.observables import View, find
+from attnflow.papers.mixture.features import attention_features, feature_margin
 from attnflow.problem import Linear, Problem, ReluPair
 from attnflow.systems import Training
 
@@ -112,14 +113,10 @@ def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Data
 
     `tied`: the pattern must be the one that the weights themselves produce, which is
     Lemma 5.4; `untied`: features frozen by some other weights. A free bias per head is
-    the more generous reading.
+    the more generous reading. `possible` patterns are those that some weights produce,
+    and `untied_possible` the separable ones among them, by the features of eq. (2).
     """
-    data = MixtureTask().sequences()
-    conflicting = np.asarray(data.group) == data.group_names.index("conflicting")
-    # Under uniform attention L queries average L keys: a head reads the tokens' sum.
-    tokens = np.asarray(data.tokens)
-    reads = tokens[np.asarray(data.key)].sum(axis=1)[conflicting]
-    label = np.asarray(data.label)[conflicting]
+    reads, label = _conflicting_reads()
     size = reads.shape[1] + int(setting["bias_free"])
     rows = np.zeros((len(reads), 2, 2 * size))
     features = np.pad(reads, ((0, 0), (0, size - reads.shape[1])), constant_values=1.0)
@@ -132,7 +129,42 @@ def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Data
         for name, tied in (("tied", True), ("untied", False))
     }
     counts["patterns"] = 2 ** (2 * len(reads))
+    counts |= _possible_patterns(reads, label)
     return xr.Dataset({name: ("seed", [number]) for name, number in counts.items()})
+
+
+def _conflicting_reads() -> tuple[np.ndarray, np.ndarray]:
+    """What a head reads of the conflicting samples, and their labels.
+
+    Under uniform attention L queries average L keys: a head reads the tokens' sum.
+    """
+    data = MixtureTask().sequences()
+    conflicting = np.asarray(data.group) == data.group_names.index("conflicting")
+    tokens = np.asarray(data.tokens)
+    reads = tokens[np.asarray(data.key)].sum(axis=1)[conflicting]
+    return reads, np.asarray(data.label)[conflicting]
+
+
+def _possible_patterns(reads: np.ndarray, label: np.ndarray) -> dict[str, int]:
+    """Patterns of one ReLU per head that some weights produce; separable ones of them.
+
+    A head reads w · x + b; any w and b will do, since the samples' group tokens take
+    up a shift of b.
+    """
+    with_bias = np.pad(reads, ((0, 0), (0, 1)), constant_values=1.0)
+    single = [
+        np.array(bits)
+        for bits in itertools.product((False, True), repeat=len(reads))
+        if linear_separable(np.where(bits, 1.0, -1.0)[:, None] * with_bias).separable
+    ]
+    both = np.stack([reads, reads], axis=1)
+    separable = [
+        linear_separable(
+            label[:, None] * attention_features(both, np.stack(pair, axis=1), 0.5)
+        ).separable
+        for pair in itertools.product(single, repeat=2)
+    ]
+    return {"possible": len(separable), "untied_possible": sum(separable)}
 
 
 def attention_margin(system: Training, state: Any, bias: float) -> float:
@@ -141,25 +173,6 @@ def attention_margin(system: Training, state: Any, bias: float) -> float:
     reads = np.asarray(find("pooled_token").compute(view))
     heads = np.asarray(view.head_outputs)
     return feature_margin(reads, heads, np.asarray(view.data.label), bias)
-
-
-def feature_margin(
-    reads: np.ndarray, heads: np.ndarray, label: np.ndarray, bias: float
-) -> float:
-    """`max_{|w| = 1} min_X y w · F(X)` with F of equation (2).
-
-    `reads` is what each head reads of each sample, `(samples, heads, tokens)`.
-    """
-    active = (heads + bias > 0).astype(float)
-    features = np.concatenate(
-        [
-            active[:, :1] * reads[:, 0],
-            -active[:, 1:] * reads[:, 1],
-            bias * (active[:, :1] - active[:, 1:]),
-        ],
-        axis=1,
-    )
-    return max_margin(label[:, None] * features).value
 
 
 def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:

@@ -1,0 +1,37 @@
+"""The attention features of `mixture` (equation 2), by numpy alone."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from attnflow.measures import max_margin
+
+
+def attention_features(
+    reads: Float[np.ndarray, "samples heads tokens"],
+    active: Bool[np.ndarray, "samples heads"],
+    bias: float,
+) -> Float[np.ndarray, "samples features"]:
+    """`F(X) = (a₊ q₊, −a₋ q₋, b (a₊ − a₋))`, with `f = (w₊, w₋, 1) · F`.
+
+    `reads` holds what each head reads of each sample, q; `active` which ReLUs are on.
+    """
+    on = active.astype(float)
+    return np.concatenate(
+        [
+            on[:, :1] * reads[:, 0],
+            -on[:, 1:] * reads[:, 1],
+            bias * (on[:, :1] - on[:, 1:]),
+        ],
+        axis=1,
+    )
+
+
+def feature_margin(
+    reads: Float[np.ndarray, "samples heads tokens"],
+    heads: Float[np.ndarray, "samples heads"],
+    label: Float[np.ndarray, " samples"],
+    bias: float,
+) -> float:
+    """`max_{|w| = 1} min_X y w · F(X)` with the pattern of the heads' own outputs."""
+    features = attention_features(reads, heads + bias > 0, bias)
+    return max_margin(label[:, None] * features).value
