@@ -158,3 +158,8 @@ def initial_margin(setting: settings.InitialMargin) -> Computation:
 def concentration(setting: settings.Concentration) -> Computation:
     """Coverage of Lemma G.1's bounds."""
     return _computation(setting, "initial_products")
+
+
+def conformance(setting: settings.Conformance) -> Computation:
+    """Reduced forms against plain weights."""
+    return _computation(setting, "conformances")

@@ -87,7 +87,14 @@ class ThreeStage:
     spacing: Literal["linear", "log"] = "log"
     first_record: float = 0.1
     last_record: float | None = None
-    record: tuple[str, ...] = ("loss", "loss_by_group", "score", "value")
+    record: tuple[str, ...] = (
+        "loss",
+        "loss_by_group",
+        "score",
+        "value",
+        "pooled_token",
+        "label",
+    )
     rtol: float = 1e-10
     atol: float = 1e-16
 
@@ -147,6 +154,20 @@ class Concentration:
     omega: float = 0.1
     delta: float = 0.1
     draws: int = 4000
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """Reduced forms against plain weights along a whole run, and twins one ulp apart.
+
+    `twins` plain runs start one ulp from the first: their divergence is what rounding
+    does to any computation of this run.
+    """
+
+    width: int = 64
+    omega: float = 0.1
+    steps: float = 2000.0
+    twins: int = 3
 
 
 _HERE = "attnflow.papers.mixture"
@@ -227,5 +248,11 @@ RECIPES = (
         "Initial inner products against Lemma G.1's bounds",
         Concentration(),
         f"{_HERE}.experiments:concentration",
+    ),
+    Recipe(
+        "conformance",
+        "Reduced forms against plain weights, step by step",
+        Conformance(),
+        f"{_HERE}.experiments:conformance",
     ),
 )

@@ -13,12 +13,15 @@ from jaxtyping import Array
 
 from attnflow._types import Tables
 from attnflow.data import MixtureTask, Sequences
+from attnflow.experiment import run
 from attnflow.forms import AbstractFrame, Initial, build
 from attnflow.forms.frames import basis_of, frame_of
 from attnflow.forms.initialise import draw_weights
 from attnflow.measures import linear_separable, relu_patterns
 from attnflow.observables import View, find
+from attnflow.papers.mixture.experiments import simultaneous
 from attnflow.papers.mixture.features import attention_features, feature_margin
+from attnflow.papers.mixture.settings import Simultaneous
 from attnflow.problem import Linear, Problem, ReluPair
 from attnflow.systems import Training
 
@@ -221,3 +224,63 @@ def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Datase
             "bound": ("seed", np.full(len(seeds), bound)),
         }
     )
+
+
+def conformances(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """Largest differences from plain weights up to each time, of scores and values.
+
+    `difference` is that of the reduced forms, `divergence` that of plain runs whose
+    initial weights are one ulp apart.
+    """
+    forms = ("gram", "transport")
+    differences, divergences = [], []
+    for seed in seeds:
+        weights = _plain_weights(setting, seed)
+        plain = _course(setting, "weights", weights)
+        twins = [
+            _course(setting, "weights", _one_ulp(weights, twin))
+            for twin in range(setting["twins"])
+        ]
+        others = [_course(setting, form, weights) for form in forms]
+        differences.append([_apart(plain, other) for other in others])
+        divergences.append(np.max([_apart(plain, twin) for twin in twins], axis=0))
+    return xr.Dataset(
+        {
+            "difference": (("seed", "form", "record"), np.array(differences)),
+            "divergence": (("seed", "record"), np.array(divergences)),
+        },
+        {"form": list(forms)},
+    )
+
+
+def _plain_weights(setting: dict[str, Any], seed: int) -> dict[str, np.ndarray]:
+    initial = Initial(setting["width"], setting["omega"], draw="weights")
+    weights = draw_weights(initial, 2, 4, key=jax.random.key(seed))
+    return {name: np.asarray(array) for name, array in weights.items()}
+
+
+def _one_ulp(weights: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    return {
+        name: np.nextafter(w, np.where(draw.random(w.shape) < 0.5, np.inf, -np.inf))
+        for name, w in weights.items()
+    }
+
+
+def _course(setting: dict[str, Any], form: Any, weights: Any) -> np.ndarray:
+    """Scores and values of a run, `(records, entries)`."""
+    plan = Simultaneous(
+        width=setting["width"],
+        steps=setting["steps"],
+        form=form,
+        records=41,
+        record=("score", "value"),
+    )
+    found = run(simultaneous(plan), weights=weights)
+    parts = [found[name].values[0] for name in plan.record]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The largest difference up to each record."""
+    return np.maximum.accumulate(np.abs(one - other).max(axis=1))
