@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -170,31 +171,44 @@ def _possible_patterns(reads: np.ndarray, label: np.ndarray) -> dict[str, int]:
     return {"possible": len(separable), "untied_possible": sum(separable)}
 
 
-def attention_margin(system: Training, state: Any, bias: float) -> float:
-    """The margin of the attention features (eq. 2) with the state's own pattern."""
-    view = View(system, state)
-    reads = np.asarray(find("pooled_token").compute(view))
-    heads = np.asarray(view.head_outputs)
-    return feature_margin(reads, heads, np.asarray(view.data.label), bias)
-
-
 def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     """Margins of the attention features at initialisation, where w = 0."""
+    omegas, widths, bias = (setting[n] for n in ("omegas", "widths", "bias"))
     data = MixtureTask().sequences()
-    problem = Problem(ReluPair(setting["bias"]))
-    omegas, widths = setting["omegas"], setting["widths"]
-    margin = np.zeros((len(seeds), len(omegas), len(widths)))
-    for (s, seed), (i, omega), (j, width) in itertools.product(
-        enumerate(seeds), enumerate(omegas), enumerate(widths)
-    ):
-        key = jax.random.fold_in(jax.random.key(seed), i * len(widths) + j)
-        form, state = build("gram", data, Initial(width, omega), heads=2, key=key)
-        system = Training(form, problem, data, data.probability, ("scores",))
-        margin[s, i, j] = attention_margin(system, state, setting["bias"])
+    cells = list(itertools.product(seeds, range(len(omegas)), range(len(widths))))
+    grams = [_drawn_gram([s, i, j], omegas[i], widths[j]) for s, i, j in cells]
+    reads = np.asarray(_initial_reads(*_initial_system(data), jnp.array(grams)))
+    # With w = 0 every head's output is 0, and every ReLU is on.
+    heads, label = np.zeros((len(data.label), 2)), np.asarray(data.label)
+    margin = [feature_margin(read, heads, label, bias) for read in reads]
+    shape = len(seeds), len(omegas), len(widths)
     return xr.Dataset(
-        {"margin": (("seed", "omega", "width"), margin)},
+        {"margin": (("seed", "omega", "width"), np.reshape(margin, shape))},
         {"omega": list(omegas), "width": list(widths)},
     )
+
+
+def _drawn_gram(stream: list[int], omega: float, width: int) -> np.ndarray:
+    """The initial Gram matrix of each head, `(2, 8, 8)`."""
+    weights = np.random.default_rng(stream).standard_normal((2, width, 8))
+    return omega**2 / width * weights.swapaxes(-1, -2) @ weights
+
+
+def _initial_system(data: Sequences) -> tuple[Training, Any]:
+    limit = Initial("infinite", 1.0)
+    form, state = build("gram", data, limit, heads=2, key=jax.random.key(0))
+    return Training(form, Problem(), data, data.probability, ("scores",)), state
+
+
+@eqx.filter_jit
+def _initial_reads(system: Training, state: Any, grams: Array) -> Array:
+    """What heads read of each sample, `(cells, samples, heads, tokens)`."""
+
+    def one(gram: Array) -> Array:
+        view = View(system, {**state, "scores": gram})
+        return find("pooled_token").compute(view)
+
+    return jax.vmap(one)(grams)
 
 
 def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
