@@ -45,3 +45,11 @@ def test_names_of_narrow_stages_do_not_overlap(run, panel):
 def test_the_number_of_boundaries_must_fit(panel):
     with pytest.raises(ValueError, match=r"give 1 .* or 3"):
         figures.shade_stages(panel, [1.0, 2.0], ["one", "two"])
+
+
+def test_empty_names_leave_the_shades_alone(run, panel):
+    figures.time_axis(panel, run)
+    before = panel.title.get_position()
+    assert figures.shade_stages(panel, [500], ["", ""]) == []
+    assert spans(panel) == [(0, 500), (500, 2000)]
+    assert panel.texts == [] and panel.title.get_position() == before

@@ -41,6 +41,8 @@ def shade_stages(
     - `boundaries`: the times between stages, one fewer than `names`; or with both
       outer edges, one more. `None` or NaN where a stage was not reached: it and all
       after it are left out.
+    - `names`: where all are empty, as below a panel that names them, only the shades
+      are drawn.
     """
     edges = _edges(ax, boundaries, len(names))
     reached = int(np.argmin(np.isfinite(edges))) if np.isnan(edges).any() else None
@@ -68,7 +70,7 @@ def _edges(ax: Axes, boundaries: Sequence[float | None], count: int) -> np.ndarr
 
 def _name(ax: Axes, edges: np.ndarray, names: list[str]) -> list[Text]:
     """Names centred on their stages, moved apart where stages are narrow."""
-    if not names:
+    if not any(names):
         return []
     places, width = _fractions(ax, edges)
     style: dict[str, Any] = {"size": "small", "color": current_theme().muted}

@@ -1,0 +1,48 @@
+"""Two-mixture of linear classification: three stages of training, infinite width."""
+
+import tomllib
+from importlib.resources import files
+
+from attnflow.paper import Paper
+from attnflow.papers.mixture.exhibits import EXHIBITS
+from attnflow.papers.mixture.notes import NOTES
+from attnflow.papers.mixture.settings import RECIPES
+from attnflow.papers.mixture.stages import stage_table
+
+try:
+    from attnflow.papers.mixture.claims import CLAIMS
+except ImportError:
+    CLAIMS = ()
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+PAPER = Paper(
+    slug="mixture",
+    letter="B",
+    title=(
+        "Transformers Provably Learn Two-Mixture of Linear Classification via Gradient "
+        "Flow"
+    ),
+    version_read=(
+        "Anonymous draft under double-blind review, read as text extracted from it"
+    ),
+    bibtex=_text("paper.bib"),
+    recipes=RECIPES,
+    exhibits=EXHIBITS,
+    claim_list=CLAIMS,
+    notes=NOTES,
+    inventory=tomllib.loads(_text("inventory.toml")),
+    headline="overview",
+    summary=(
+        "A one-layer transformer with two heads must find out which of its tokens "
+        "decides a sample's label: the one of the group that another token names. It "
+        "learns in stages. Neurons first, which suffices where all signs agree; then, "
+        "after a long plateau, attention, which is needed where they conflict. At "
+        "infinite width the paper proves that the plateau lasts O(log 1/ω) and "
+        "convergence O(1/ε)."
+    ),
+    stage_table=stage_table,
+)

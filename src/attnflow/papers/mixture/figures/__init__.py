@@ -1,0 +1,1 @@
+"""Figures of `mixture`: each file draws, measures, and says what must be seen."""

@@ -1,0 +1,76 @@
+"""Figure 4: all sixteen scores of the positive head."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import figures
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.mixture.figures.panels import MAIN
+from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """Small multiples: keys downwards, queries across."""
+    return figures.score_grid(evidence["run"], fixed={"head": "+"}, kinds=MAIN)
+
+
+def _last(evidence: Evidence) -> xr.DataArray:
+    return evidence["run"]["score_at_end"].isel(stage=-1).sel(head="+")
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """The scores at the end, median over seeds: key → query → score."""
+    last = _last(evidence).median("seed")
+    queries = [str(name) for name in last["query"].values]
+    return {
+        f"key {key}": dict(zip(queries, last.sel(key=key).values.tolist(), strict=True))
+        for key in map(str, last["key"].values)
+    }
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """Which scores are large, and of which sign."""
+    last = _last(evidence)
+    main = np.stack([last.sel(key=k, query=q).values for k, q in MAIN])
+    signs = np.array([1.0 if kind == "match" else -1.0 for kind in MAIN.values()])
+    others = np.abs(_without(last)).max(axis=0)
+    return {
+        "scores of c1, v1 and c2, v2 are positive, of c1, v2 and c2, v1 negative": bool(
+            (main * signs[:, None] > 0).all()
+        ),
+        "each of them is more than twice every other score": bool(
+            (np.abs(main).min(axis=0) > 2 * others).all()
+        ),
+    }
+
+
+def _without(last: xr.DataArray) -> np.ndarray:
+    """The scores that are not main ones, (pair, seed)."""
+    pairs = [
+        (str(key), str(query))
+        for key in last["key"].values
+        for query in last["query"].values
+    ]
+    rest = [pair for pair in pairs if pair not in MAIN]
+    return np.stack([last.sel(key=k, query=q).values for k, q in rest])
+
+
+FIGURE4 = Exhibit(
+    id="figure4",
+    kind="figure",
+    title="All scores of the positive head",
+    caption=(
+        "The runs of Figure 1. Of the sixteen scores four grow large: those of a group "
+        "token as key and a class token as query."
+    ),
+    needs={"run": FINITE},
+    draw=draw,
+    values=values,
+    seen=seen,
+    silent=SILENT_TRAINING,
+)

@@ -1,0 +1,235 @@
+"""Figures 5 to 7: three, four and eight groups."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import figures
+from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.papers.mixture.figures import panels
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    at_end,
+    comes_before,
+    every_at_end,
+)
+from attnflow.papers.mixture.stages import (
+    LEARNED,
+    attention_grown,
+    learned,
+    neurons_aligned,
+)
+from attnflow.stages import first_crossing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLES = ("Losses", "Neuron", "Scores: key, query")
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """Losses, neurons and scores, side by side."""
+    run = evidence["run"]
+    figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 3.9))
+    panels.losses(grid[0, 0], run)
+    _neurons(grid[0, 1], run)
+    _scores(grid[0, 2], run)
+    for ax in grid[0]:
+        panels.finish(ax, run)
+    return figure
+
+
+def _neurons(ax: "Axes", run: xr.Dataset) -> None:
+    for letter, kind in (("v", "class"), ("c", "group")):
+        chosen = [{"token": name} for name in _names(run, letter)]
+        pool = panels.pooled(run, "value", chosen)
+        figures.series(ax, pool, "value", kind=kind, label=f"${letter}_k$")
+    ax.set_ylabel(panels.ALIGNMENT)
+
+
+def _scores(ax: "Axes", run: xr.Dataset) -> None:
+    """Main scores by role, the others in grey, and what a vanishing sum would give."""
+    roles = _pairs(run)
+    rest = panels.pooled(run, "score", roles["others"])
+    figures.series(ax, rest, "score", kind="other", label="others")
+    for role, label in (("match", "$c_k, v_k$"), ("mismatch", "$c_k, v_j$")):
+        pool = panels.pooled(run, "score", roles[role])
+        figures.series(ax, pool, "score", kind=role, label=label)
+    match = panels.pooled(run, "score", roles["match"])["score"].median("seed")
+    balance = -match / (len(_names(run, "c")) - 1)
+    figures.theory(ax, run["time"], balance)
+    ax.set_ylabel(panels.SCORE)
+
+
+def _names(run: xr.Dataset, letter: str) -> list[str]:
+    return [name for name in map(str, run["token"].values) if name[0] == letter]
+
+
+def _pairs(run: xr.Dataset) -> dict[str, list[dict[str, str]]]:
+    """Pairs of key and query by their role."""
+    found: dict[str, list[dict[str, str]]] = {"match": [], "mismatch": [], "others": []}
+    for key in map(str, run["key"].values):
+        for query in map(str, run["query"].values):
+            main = key[0] == "c" and query[0] == "v"
+            role = "others" if not main else "match"
+            role = "mismatch" if main and key[1:] != query[1:] else role
+            found[role].append({"key": key, "query": query})
+    return found
+
+
+def _last_scores(run: xr.Dataset) -> np.ndarray:
+    """Scores of keys c_k and queries v_j at the end: (seed, k, j)."""
+    last = run["score_at_end"].isel(stage=-1).sel(head="+")
+    rows = last.sel(key=_names(run, "c"), query=_names(run, "v"))
+    return rows.transpose("seed", "key", "query").values
+
+
+def _row_sums(run: xr.Dataset) -> np.ndarray:
+    """max_k |Σ_j S[c_k, v_j]| / max_k |S[c_k, v_k]|, per seed."""
+    table = _last_scores(run)
+    own = np.abs(np.diagonal(table, axis1=1, axis2=2)).max(axis=1)
+    return np.abs(table.sum(axis=2)).max(axis=1) / own
+
+
+def _mismatch_ratio(run: xr.Dataset) -> np.ndarray:
+    """How large a score with another group is beside that with the own, per seed."""
+    table = _last_scores(run)
+    count = table.shape[1]
+    own = np.diagonal(table, axis1=1, axis2=2).mean(axis=1)
+    return (own - table.mean(axis=(1, 2)) * count) / own / (count - 1)
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """Times of learning, and where neurons and scores end."""
+    run = evidence["run"]
+    found = {
+        "steps to loss 0.1": _learning_times(run),
+        "accuracy at the end": float(every_at_end(run, "accuracy").min()),
+        "alignment at the end": {
+            letter: float(run["value_at_end"].sel(head="+", token=names).median())
+            for letter in ("v", "c")
+            for names in [_names(run, letter)]
+        },
+        "score at the end": _score_values(run),
+        "row sum over own score": float(np.median(_row_sums(run))),
+    }
+    if "longer" in evidence:
+        long = evidence["longer"]
+        found["with L = 5 at infinite width"] = {
+            "accuracy at the end": at_end(long, "accuracy"),
+            "loss at the end": at_end(long, "loss"),
+        }
+    return found
+
+
+def _learning_times(run: xr.Dataset) -> dict[str, float | None]:
+    """When the loss falls to 0.1, of all samples and of each group."""
+    every = first_crossing(run, "loss", level=LEARNED, direction="down", scale="log")
+    groups = [str(name) for name in run["group"].values]
+    return {"all": every.median} | {g: learned(run, g).median for g in groups}
+
+
+def _score_values(run: xr.Dataset) -> dict[str, float]:
+    table = _last_scores(run)
+    own = np.eye(table.shape[1], dtype=bool)
+    return {
+        "own group": float(np.median(table[:, own])),
+        "other groups": float(np.median(table[:, ~own])),
+    }
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """That it learns, in stages, without the near symmetry, and later."""
+    run, two = evidence["run"], evidence["two"]
+    easy, hard = (learned(run, group) for group in ("consistent", "conflicting"))
+    return {
+        "every sample is classified, in every seed": bool(
+            (every_at_end(run, "accuracy") > 1 - 1e-12).all()
+        ),
+        "neurons align, then consistent samples are learned, then conflicting ones": (
+            comes_before(neurons_aligned(run), easy) and comes_before(easy, hard)
+        ),
+        "scores grow after the consistent samples are learned": comes_before(
+            easy, attention_grown(run)
+        ),
+        "the near symmetry between scores with the own and another group is gone": bool(
+            (_mismatch_ratio(run) < 0.8).all()
+        ),
+        "it takes longer than with two groups": comes_before(
+            learned(two, "conflicting"), hard
+        ),
+    }
+
+
+SILENT = (
+    "The length L is not stated for more than two groups. An example in the paper has "
+    "L = K + 1, as K = 2 has; we use {length}.",
+    "Width, initial scale and steps are not stated: m = 64, ω = 0.1, {steps} steps, "
+    "and three seeds.",
+    "What consistent and conflicting mean is defined for K = 2 alone. We call a sample "
+    "consistent where all its distractors have the sign of the label, conflicting "
+    "where none has, and mixed otherwise.",
+)
+
+
+def _exhibit(
+    number: int,
+    groups: str,
+    needs: Mapping[str, Request],
+    readings: Mapping[str, str],
+    *,
+    more: str = "",
+) -> Exhibit:
+    caption = (
+        f"All weights together with {groups} groups. Curves are medians over groups "
+        "and three seeds, bands the range over both. Training has the stages of two "
+        "groups, and takes longer. Scores of a group token with class tokens of other "
+        "groups are no longer as large as with its own; what holds instead is that the "
+        "scores of a group token sum to about zero (dashed: the score with another "
+        f"group that follows from that).{more}"
+    )
+    return Exhibit(
+        id=f"figure{number}",
+        kind="figure",
+        title=f"{groups.capitalize()} groups",
+        caption=caption,
+        needs={**needs, "two": FINITE},
+        draw=draw,
+        values=values,
+        seen=seen,
+        silent=tuple(text.format(**readings) for text in SILENT),
+    )
+
+
+# In the symmetric limit one sample per orbit is exact, and 14 stand for 448.
+LONGER = {"L": 5, "width": "infinite", "population": "orbits", "steps": 20000.0}
+FIGURE5 = _exhibit(
+    5,
+    "three",
+    {"run": Request("k3", seeds=3)},
+    {"length": "L = 4", "steps": "4000"},
+)
+FIGURE6 = _exhibit(
+    6,
+    "four",
+    {
+        "run": Request("k4", seeds=3),
+        "longer": Request("k4", LONGER, seeds=1, quick={"steps": 8000.0}),
+    },
+    {"length": "L = 4, since L = 5 with b = 1/2 does not train", "steps": "5000"},
+    more=(
+        " We use L = 4. With L = K + 1 = 5 and the bias b = 1/2 training does not "
+        "succeed reliably: at infinite width it stops at an accuracy of 8/9, whatever "
+        "the number of steps, and at finite width only some seeds break the symmetry "
+        "between groups and go on. With b = 1 it succeeds."
+    ),
+)
+FIGURE7 = _exhibit(
+    7,
+    "eight",
+    {"run": Request("k8", seeds=3)},
+    {"length": "L = 3", "steps": "10 000"},
+)

@@ -1,0 +1,142 @@
+"""The headline: stages of training at finite and at infinite width."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnflow import figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.mixture.figures import panels
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    INFINITE,
+    SILENT_TRAINING,
+    at_end,
+    comes_before,
+)
+from attnflow.papers.mixture.stages import (
+    attention_grown,
+    learned,
+    neurons_aligned,
+    stage_table,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+LOSSES = (
+    ("loss_by_group[consistent]", "consistent", "consistent"),
+    ("loss_by_group[conflicting]", "conflicting", "conflicting"),
+)
+NEURONS = (("value[+,v1]", "class", "v1"), ("value[+,c1]", "group", "c1"))
+SCORES = (
+    ("score[+,c1,v1]", "match", "c1, v1"),
+    ("score[+,c1,v2]", "mismatch", "c1, v2"),
+)
+TITLES = (
+    "Loss of the two groups of samples",
+    "Alignment of the positive head's neuron",
+    "Attention scores of the positive head: key, query",
+)
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """Three panels on one time axis: losses, neurons, main scores."""
+    figure, grid = figures.panels(3, titles=TITLES, size=(8.4, 8.4), share_time=True)
+    curves = (LOSSES, NEURONS, SCORES)
+    labels = ("loss", panels.ALIGNMENT, panels.SCORE)
+    drawn = []
+    for ax, chosen, label in zip(grid[:, 0], curves, labels, strict=True):
+        drawn.append(_both_widths(ax, evidence, chosen))
+        ax.set_ylabel(label)
+    _say_widths(grid[1, 0], evidence, drawn[1])
+    figures.reference(grid[0, 0], panels.LOG2, r"$\log 2$")
+    grid[0, 0].set_ylim(0, 0.78)
+    for ax in grid[:, 0]:
+        panels.finish(ax, evidence["finite"], named=ax is grid[0, 0])
+    for ax in grid[:-1, 0]:
+        ax.set_xlabel("")
+    return figure
+
+
+def _both_widths(
+    ax: "Axes", evidence: Evidence, chosen: tuple[tuple[str, str, str], ...]
+) -> "list[Line2D]":
+    """Draws the chosen series; returns the lines of one of them."""
+    finite, infinite = evidence["finite"], evidence["infinite"]
+    drawn = [
+        figures.beside(ax, finite, infinite, selector, kind=kind, label=label)
+        for selector, kind, label in chosen
+    ]
+    return drawn[0]
+
+
+def _say_widths(ax: "Axes", evidence: Evidence, drawn: "list[Line2D]") -> None:
+    """What the two kinds of lines are, once."""
+    finite = evidence["finite"]
+    width, seeds = schema.setting_of(finite)["width"], finite.sizes["seed"]
+    names = [f"width {width}, {seeds} seeds", "infinite width"]
+    ax.legend(drawn, names, loc="lower right", bbox_to_anchor=(1.0, 0.02))
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """Times of the stages, and where curves end, at both widths."""
+    return {
+        name: {
+            "steps": {row.name: row.detected for row in stage_table(run)},
+            "at the end": {
+                label: at_end(run, selector)
+                for selector, _, label in (*LOSSES, *NEURONS, *SCORES)
+            },
+        }
+        for name, run in evidence.items()
+    } | {"closed form": {"steps": _closed_forms(evidence)}}
+
+
+def _closed_forms(evidence: Evidence) -> dict[str, float | None]:
+    return {row.name: row.formula for row in stage_table(evidence["infinite"])}
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """The order of the stages, and how near the limit is."""
+    finite, limit = evidence["finite"], evidence["infinite"]
+    stages = [
+        (neurons_aligned(run), learned(run, "consistent"), attention_grown(run))
+        for run in (finite, limit)
+    ]
+    ratio = learned(finite, "conflicting").times / learned(limit, "conflicting").times
+    return {
+        "neurons align, then consistent samples are learned, then attention grows": all(
+            comes_before(one, two) and comes_before(two, three)
+            for one, two, three in stages
+        ),
+        "conflicting samples are learned last": all(
+            comes_before(learned(run, "consistent"), learned(run, "conflicting"))
+            for run in (finite, limit)
+        ),
+        "at width 128 they are learned within 5% of the time of infinite width": bool(
+            (np.abs(ratio - 1) < 0.05).all()
+        ),
+    }
+
+
+OVERVIEW = Exhibit(
+    id="overview",
+    kind="figure",
+    title="Three stages of training, at finite and at infinite width",
+    caption=(
+        "Training all weights together by gradient descent: coloured lines are three "
+        "runs of width 128, dashed ones the infinitely wide model, computed exactly. "
+        "Neurons learn until the consistent samples are learned; scores then grow "
+        "exponentially, unseen at first, until conflicting samples are learned too; "
+        "and both lower the loss. The paper shows the finite runs (its Figure 1) and "
+        "analyses the infinite one."
+    ),
+    needs={"finite": FINITE, "infinite": INFINITE},
+    draw=draw,
+    values=values,
+    seen=seen,
+    silent=SILENT_TRAINING,
+)

@@ -1,0 +1,216 @@
+"""Figure 1: all weights together. Losses, neurons and main scores, one figure each."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnflow import figures
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.mixture.figures import panels
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    SILENT_TRAINING,
+    at_end,
+    at_time,
+    comes_before,
+    every_at_end,
+)
+from attnflow.papers.mixture.stages import (
+    LEFT_PLATEAU,
+    attention_grown,
+    learned,
+    main_score_reaches,
+    neurons_aligned,
+    stage_table,
+)
+from attnflow.stages import first_crossing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _single(evidence: Evidence, title: str, draw: Any) -> "Figure":
+    run = evidence["run"]
+    figure, grid = figures.panels(titles=[title], size=(7.2, 3.9))
+    draw(grid[0, 0], run)
+    panels.finish(grid[0, 0], run)
+    return figure
+
+
+# Figure 1a
+
+
+def draw_losses(evidence: Evidence) -> "Figure":
+    """Losses of consistent and conflicting samples."""
+    return _single(evidence, "Losses of the two groups of samples", panels.losses)
+
+
+def loss_values(evidence: Evidence) -> dict[str, Any]:
+    """When each loss falls to 0.1, and where it ends."""
+    run = evidence["run"]
+    groups = [str(name) for name in run["group"].values]
+    return {
+        "steps to loss 0.1": {g: learned(run, g).median for g in groups},
+        "loss at the end": {g: at_end(run, f"loss_by_group[{g}]") for g in groups},
+    }
+
+
+def loss_seen(evidence: Evidence) -> dict[str, bool]:
+    """The order of learning, and the plateau."""
+    run = evidence["run"]
+    easy, hard = (learned(run, group) for group in ("consistent", "conflicting"))
+    waiting = at_time(run, "loss_by_group[conflicting]", easy.times)
+    return {
+        "consistent samples are learned before conflicting ones": comes_before(
+            easy, hard
+        ),
+        "while consistent samples are learned, the loss of conflicting ones stays "
+        "within 1% of log 2": bool(np.abs(waiting / panels.LOG2 - 1).max() < 0.01),
+        "both losses fall below 0.1": all((*easy.reached, *hard.reached)),
+    }
+
+
+# Figure 1b
+
+
+def draw_neurons(evidence: Evidence) -> "Figure":
+    """Alignments of the positive head's neuron."""
+    return _single(evidence, "Neuron of the positive head", panels.neurons)
+
+
+def neuron_values(evidence: Evidence) -> dict[str, Any]:
+    """When alignments reach 0.1, and where they end."""
+    run = evidence["run"]
+    tokens = ("v1", "v2", "c1", "c2")
+    return {
+        "steps to alignment 0.1": {
+            t: first_crossing(run, f"value[+,{t}]", level=0.1).median for t in tokens
+        },
+        "alignment at the end": {t: at_end(run, f"value[+,{t}]") for t in tokens},
+    }
+
+
+def neuron_seen(evidence: Evidence) -> dict[str, bool]:
+    """Class tokens before group tokens, neurons before attention."""
+    run = evidence["run"]
+    first, second = (
+        first_crossing(run, f"value[+,{token}]", level=0.1) for token in ("v1", "c1")
+    )
+    ends = [every_at_end(run, f"value[+,{t}]") for t in ("v1", "v2", "c1", "c2")]
+    return {
+        "the neuron aligns with class tokens, then with group tokens": comes_before(
+            first, second
+        ),
+        "it ends aligned with both kinds": bool(np.min(ends) > 0.5),
+        "neurons align before attention scores grow": comes_before(
+            neurons_aligned(run), attention_grown(run)
+        ),
+    }
+
+
+# Figure 1c
+
+
+def draw_scores(evidence: Evidence) -> "Figure":
+    """Main attention scores of the positive head."""
+    return _single(evidence, "Attention scores of the positive head", panels.scores)
+
+
+def score_values(evidence: Evidence) -> dict[str, Any]:
+    """Main scores at the end, the largest other one, and the onset."""
+    run = evidence["run"]
+    rows = {row.name: row for row in stage_table(run)}
+    return {
+        "score at the end": {
+            f"{key}, {query}": at_end(run, f"score[+,{key},{query}]")
+            for key, query in panels.MAIN
+        },
+        "largest other score": float(np.median(_others(evidence))),
+        "steps to score 0.1": {
+            "measured": rows["t_onset"].detected,
+            "closed form": rows["t_onset"].formula,
+        },
+        "steps until the conflicting loss leaves log 2": rows["t_conflict"].detected,
+    }
+
+
+def _others(evidence: Evidence) -> np.ndarray:
+    """The largest score in absolute value beside the main ones, per seed."""
+    last = evidence["run"]["score_at_end"].isel(stage=-1).sel(head="+")
+    table = {
+        (str(key), str(query)): np.abs(last.sel(key=key, query=query).values)
+        for key in last["key"].values
+        for query in last["query"].values
+    }
+    return np.max([table[pair] for pair in table if pair not in panels.MAIN], axis=0)
+
+
+def score_seen(evidence: Evidence) -> dict[str, bool]:
+    """Signs and sizes of the main scores, and when they move."""
+    run = evidence["run"]
+    same, other = (every_at_end(run, f"score[+,c1,{query}]") for query in ("v1", "v2"))
+    smallest = np.minimum(np.abs(same), np.abs(other))
+    leaves = learned(run, "conflicting", LEFT_PLATEAU)
+    ratio = leaves.times / attention_grown(run).times
+    return {
+        "the score of key c1 and query v1 grows large": bool((same > 1).all()),
+        "the score of key c1 and query v2 falls as far": bool((other < -1).all()),
+        "all other scores stay below half of these": bool(
+            (_others(evidence) < smallest / 2).all()
+        ),
+        "scores grow only after the consistent samples are learned": comes_before(
+            learned(run, "consistent"), main_score_reaches(run)
+        ),
+        "they grow when the loss of the conflicting samples starts to fall": bool(
+            (np.abs(np.log(ratio)) < np.log(1.3)).all()
+        ),
+    }
+
+
+FIGURE1A = Exhibit(
+    id="figure1a",
+    kind="figure",
+    title="Losses of consistent and conflicting samples",
+    caption=(
+        "Training all weights together by gradient descent. Samples whose two class "
+        "tokens agree in sign are learned within 150 steps; those whose signs conflict "
+        "stay at the loss of a guess for most of training, and are learned when "
+        "attention moves (Figure 1c)."
+    ),
+    needs={"run": FINITE},
+    draw=draw_losses,
+    values=loss_values,
+    seen=loss_seen,
+    silent=SILENT_TRAINING,
+)
+FIGURE1B = Exhibit(
+    id="figure1b",
+    kind="figure",
+    title="Alignment of the positive head's neuron with the tokens",
+    caption=(
+        "The same runs. The neuron aligns with the class tokens v from the first step; "
+        "with the group tokens c only once its ReLU has switched off on consistent "
+        "samples of the wrong sign, and faster once attention lets the loss of "
+        "conflicting samples fall."
+    ),
+    needs={"run": FINITE},
+    draw=draw_neurons,
+    values=neuron_values,
+    seen=neuron_seen,
+    silent=SILENT_TRAINING,
+)
+FIGURE1C = Exhibit(
+    id="figure1c",
+    kind="figure",
+    title="Main attention scores of the positive head",
+    caption=(
+        "The same runs; a curve is named by its key, then its query. Attention learns "
+        "last: queries v1 are drawn to the key of their own group and repelled by that "
+        "of the other one. The scores in grey are the other twelve."
+    ),
+    needs={"run": FINITE},
+    draw=draw_scores,
+    values=score_values,
+    seen=score_seen,
+    silent=SILENT_TRAINING,
+)

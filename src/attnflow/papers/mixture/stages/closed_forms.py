@@ -1,0 +1,33 @@
+"""Times of stage 1 in closed form, and the units of a run's time."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from attnflow.papers.mixture import formulas
+
+Setting = Mapping[str, Any]
+
+
+def steps_per_time(setting: Setting) -> float | None:
+    """What converts a time of the gradient flow; `None` for other rules."""
+    return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
+
+
+def stage_one_time(output: float, bias: float) -> float:
+    """When stage 1 has brought the output on consistent samples to `output`.
+
+    Until `T_half` the output is 4a, with 4a + e^{4a} = 2t + 1; afterwards it is
+    u = c + 2a + b, with u + e^u = 2b + e^{2b} + (5/8)(t − T_half).
+    """
+    if output <= 2 * bias:
+        return (output + math.expm1(output)) / 2
+    start = 2 * bias + math.exp(2 * bias)
+    return formulas.switch_time(bias) + 1.6 * (output + math.exp(output) - start)
+
+
+def alignment_time(level: float, bias: float) -> float:
+    """When stage 1 has brought w₊ᵀv to a level."""
+    early = level <= bias / 2
+    output = 4 * level if early else 2 * bias + (level - bias / 2) / 0.4
+    return stage_one_time(output, bias)
