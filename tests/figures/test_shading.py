@@ -52,4 +52,4 @@ def test_empty_names_leave_the_shades_alone(run, panel):
     before = panel.title.get_position()
     assert figures.shade_stages(panel, [500], ["", ""]) == []
     assert spans(panel) == [(0, 500), (500, 2000)]
-    assert panel.texts == [] and panel.title.get_position() == before
+    assert not panel.texts and panel.title.get_position() == before
