@@ -167,7 +167,7 @@ class Conformance:
     width: int = 64
     omega: float = 0.1
     steps: float = 2000.0
-    twins: int = 3
+    twins: int = 10
 
 
 _HERE = "attnflow.papers.mixture"
