@@ -214,6 +214,7 @@ EXPERIMENTS = (
         judge=_judge_still_classifies,
         predicate="accuracy 1 in at least 10% of 40 runs with sd 0.1, and below 1 in "
         "at least 90% of 80 runs with sd 2 and 4",
+        conditions="m = 128, ω = 0.1, 1; 20 seeds (100 … 119) of each",
         source="sheet B section 7 (16 of 40), and our run (10 of 40; 2 of 80)",
         mutations=named(
             mutate.replace(ALL, "accuracy", 1.0),
