@@ -4,15 +4,11 @@ import tomllib
 from importlib.resources import files
 
 from attnflow.paper import Paper
+from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.papers.mixture.exhibits import EXHIBITS
 from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
 from attnflow.papers.mixture.stages import stage_table
-
-try:
-    from attnflow.papers.mixture.claims import CLAIMS
-except ImportError:
-    CLAIMS = ()
 
 
 def _text(name: str) -> str:

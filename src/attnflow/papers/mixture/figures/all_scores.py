@@ -63,7 +63,7 @@ def _without(last: xr.DataArray) -> np.ndarray:
 FIGURE4 = Exhibit(
     id="figure4",
     kind="figure",
-    title="All scores of the positive head",
+    title="Figure 4: all scores of the positive head",
     caption=(
         "The runs of Figure 1. Of the sixteen scores four grow large: those of a group "
         "token as key and a class token as query."

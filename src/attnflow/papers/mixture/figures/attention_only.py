@@ -105,14 +105,14 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 FIGURE3 = Exhibit(
     id="figure3",
     kind="figure",
-    title="Training attention alone",
+    title="Figure 3: training attention alone",
     caption=(
         "Neurons stay at Gaussian values, whose standard deviation (sd) is written at "
-        "each curve; 20 seeds each. The loss settles far from zero, which is what the "
-        "paper reports. Two things it does not mean: with small neurons several seeds "
-        "classify every sample, by outputs too small to lower the loss; and with large "
-        "ones a lucky draw of the neurons (3 of 200 at standard deviation 4) is "
-        "trained to a loss below 0.003."
+        "each curve; the same 20 seeds, hence the same directions, at each. The loss "
+        "settles far from zero, which is what the paper reports. Two things it does "
+        "not mean: with small neurons several seeds classify every sample, by outputs "
+        "too small to lower the loss; and with large ones a lucky draw of the neurons "
+        "(3 of 200 at standard deviation 4) is trained to a loss below 0.003."
     ),
     needs=NEEDS,
     draw=draw,

@@ -68,7 +68,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 FIGURE2 = Exhibit(
     id="figure2",
     kind="figure",
-    title="Attention of the positive head on samples of group 1",
+    title="Figure 2: attention of the positive head on samples of group 1",
     caption=(
         "At the end of training; rows are queries, columns keys, and each row sums to "
         "one (mean over seeds). On the positive conflicting sample (c1, v1, −v2) class "

@@ -59,6 +59,27 @@ def comes_before(first: Event, second: Event) -> bool:
     return bool((first.times < later).all())
 
 
+def nearly_together(first: Event, second: Event, factor: float) -> bool:
+    """Whether both events happened in every seed, at times within a factor."""
+    early = np.minimum(first.times, second.times)
+    late = np.maximum(first.times, second.times)
+    return bool((early > 0).all() and (late < factor * early).all())
+
+
+def line(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Slope and intercept by least squares; NaN where the points are not finite."""
+    if len(x) < 2 or not np.isfinite([x, y]).all():
+        return np.full(2, np.nan)
+    return np.polyfit(x, y, 1)
+
+
+def power(size: np.ndarray, measured: np.ndarray) -> float:
+    """The log-log slope; NaN where something measured is not positive."""
+    if not (measured > 0).all():
+        return float("nan")
+    return float(line(np.log(size), np.log(measured))[0])
+
+
 def at_time(run: xr.Dataset, selector: str, times: np.ndarray) -> np.ndarray:
     """A series at a time of its own for each seed, between records by interpolation."""
     series = select(run, selector).transpose("seed", "time")
