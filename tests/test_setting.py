@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from attnflow.setting import canonical_json, digest, replace
 
+
 @dataclass(frozen=True)
 class Setting:
     width: int | Literal["infinite"] = 8
@@ -23,9 +24,7 @@ class Setting:
     [
         ("width", "16", 16),
         ("width", "1e12", 10**12),
-        pytest.param(
-            "width", "12345678901234567891", 12345678901234567891
-        ),
+        pytest.param("width", "12345678901234567891", 12345678901234567891),
         ("width", "infinite", "infinite"),
         ("width", 32, 32),
         ("rate", "1e-3", 1e-3),

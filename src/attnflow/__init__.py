@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from attnflow.store import export_netcdf as export_netcdf
     from attnflow.store import read_run_file as read_run_file
 
-__version__ = "0.1.0"
+from attnflow._version import __version__ as __version__
 
 _HOMES = {
     "Outcome": "attnflow._outcome",

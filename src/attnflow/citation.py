@@ -1,6 +1,6 @@
 """How to cite a paper, and the program that checked it."""
 
-from attnflow import __version__
+from attnflow._version import __version__
 from attnflow.papers import paper
 
 _ATTNFLOW = """@software{{attnflow,

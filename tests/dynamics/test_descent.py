@@ -39,7 +39,8 @@ def test_only_what_a_stage_trains_moves():
     weights = given_weights()
     for part, still in (("values", "score"), ("scores", "value")):
         stage = (Stage(GradientDescent(0.1), 50, (part,)),)
-        made = run(experiment(stages=stage, grid=Grid(stop=50, count=6)), weights=weights)
+        plan = experiment(stages=stage, grid=Grid(stop=50, count=6))
+        made = run(plan, weights=weights)
         assert float(np.abs(made[still] - made[still][:, :1]).max()) == 0.0
         moved = "value" if part == "values" else "score"
         assert float(np.abs(made[moved][:, -1] - made[moved][:, 0]).max()) > 1e-6
@@ -105,7 +106,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
         (lambda: Adam(0.1, epsilon=-1.0), "epsilon"),
         (lambda: SignGD(0.0), "positive"),
         (lambda: Stage(GradientDescent(0.1), 10, ()), "trains nothing"),
-        (lambda: Stage(GradientDescent(0.1), 10, ("neurons",)), "'scores' and 'values'"),
+        (lambda: Stage(GradientDescent(0.1), 10, ("neurons",)), "'scores' and"),
         (lambda: Stage(GradientDescent(0.1), -1), "positive time"),
         (lambda: Reach("loss", 0.1, 0.0), "horizon"),
         (lambda: Reach("loss", 0.1, 1.0, "sideways"), "'up' or 'down'"),
@@ -126,8 +127,13 @@ def test_bad_rules(rule, message):
 def test_sign_of_zero_is_zero(precise):
     import jax.numpy as jnp
 
-    update, _ = SignGD(0.1).transformation().update(
-        {"w": jnp.array([0.0, -2.0, 1e-300])}, SignGD(0.1).transformation().init(None)
+    update, _ = (
+        SignGD(0.1)
+        .transformation()
+        .update(
+            {"w": jnp.array([0.0, -2.0, 1e-300])},
+            SignGD(0.1).transformation().init(None),
+        )
     )
     np.testing.assert_array_equal(update["w"], [0.0, -1.0, 1.0])
 
@@ -141,7 +147,7 @@ def test_an_interrupt_keeps_what_was_recorded(monkeypatch):
 
     def advance(*args):
         blocks.append(args)
-        if len(blocks) == 8:
+        if len(blocks) == 3:
             raise KeyboardInterrupt
         return real(*args)
 

@@ -84,9 +84,7 @@ def test_tables_and_weights_at_chosen_steps():
     )
     assert list(made["time"].values) == [0, 1, 7]
     np.testing.assert_array_equal(made["W_K"].values[0, 0], weights["W_K"])
-    table = np.einsum(
-        "thmk,thmq->thkq", made["W_K"].values[0], made["W_Q"].values[0]
-    )
+    table = np.einsum("thmk,thmq->thkq", made["W_K"].values[0], made["W_Q"].values[0])
     np.testing.assert_allclose(made["score"].values[0], table, rtol=0, atol=1e-15)
     with pytest.raises(ValueError, match="form='weights'"):
         run(experiment(form="gram"), weights=weights, record=["W_K"])

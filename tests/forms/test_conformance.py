@@ -200,9 +200,7 @@ def test_bartlett_draws_have_the_law_of_weights():
 
     initial = Initial(width=40, omega=2.0)
     with attnflow.precise():
-        factor = np.asarray(
-            bartlett_factor(initial, 4000, 3, key=jax.random.key(0))
-        )
+        factor = np.asarray(bartlett_factor(initial, 4000, 3, key=jax.random.key(0)))
     gram = factor.swapaxes(1, 2) @ factor
     # For W ~ Wishart(m, I ω²/m): mean ω² I, variance (ω⁴/m) (1 + δ_ij).
     variance = 2.0**4 / 40 * (1 + np.eye(6))

@@ -39,7 +39,8 @@ def test_rates_are_derivatives_in_time(made, name, rate):
 def test_losses_and_accuracies_by_group_average_to_the_whole(made):
     for name in ("loss", "accuracy"):
         by_group = made[f"{name}_by_group"].values
-        np.testing.assert_allclose(by_group.mean(axis=-1), made[name].values, rtol=1e-13)
+        whole = made[name].values
+        np.testing.assert_allclose(by_group.mean(axis=-1), whole, rtol=1e-13)
 
 
 def test_outputs_follow_from_heads_and_heads_from_what_they_read(made):

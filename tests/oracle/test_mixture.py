@@ -88,9 +88,7 @@ def compare(rule, form, steps, tolerance, observed=("loss", "score", "value")):
     given = given_weights(width=32)
     theirs = train(rule, steps)
     grid = Grid(points=tuple(float(t) for t in range(0, steps + 1, EVERY)))
-    ours = run(
-        experiment(rule=rule, form=form, until=steps, grid=grid), weights=given
-    )
+    ours = run(experiment(rule=rule, form=form, until=steps, grid=grid), weights=given)
     for name, expected in zip(observed, theirs, strict=True):
         error = np.abs(ours[name].values[0] - expected).max()
         assert error <= tolerance * np.abs(expected).max(), name
@@ -121,7 +119,8 @@ def test_the_population_is_the_definition():
         ours = np.asarray(data.tokens)[np.asarray(data.key)]
         labels = np.asarray(data.label)
     theirs = {(_bag(row), float(label)) for row, label in zip(x, y, strict=True)}
-    assert {(_bag(row), label) for row, label in zip(ours, labels, strict=True)} == theirs
+    found = {(_bag(row), label) for row, label in zip(ours, labels, strict=True)}
+    assert found == theirs
 
 
 def _bag(row):

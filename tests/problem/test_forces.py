@@ -82,9 +82,12 @@ def test_log_forces_do_not_underflow(precise):
     assert float(jnp.abs(forces(problem, far, data).values).max()) == 0.0
     sign, log = log_forces(problem, far, data).values
     present = np.asarray(data.mass)[:, None, :] > 0
-    assert (np.asarray(sign)[present] == np.sign(np.asarray(data.label)).repeat(
-        present.reshape(len(data.label), -1).sum(axis=1)
-    )).all()
+    assert (
+        np.asarray(sign)[present]
+        == np.sign(np.asarray(data.label)).repeat(
+            present.reshape(len(data.label), -1).sum(axis=1)
+        )
+    ).all()
     assert np.isfinite(np.asarray(log)[present]).all()
     assert float(log.max()) < -745
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from attnflow import __version__
+from attnflow._version import __version__
 from attnflow.cli.background import leave
 from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-import attnflow
+from attnflow._version import __version__
 from attnflow.paper import Paper
 from attnflow.report.claims import claim_views, tally
 from attnflow.report.files import write_text
@@ -48,7 +48,7 @@ def write_page(
     records = _all_runs(list(shown.values()), runs)
     page = environment().get_template("page.html")
     text = page.render(
-        version=attnflow.__version__,
+        version=__version__,
         paper=paper,
         exhibits=[
             exhibit_view(paper, exhibit, shown.get(exhibit.id), commands or {})

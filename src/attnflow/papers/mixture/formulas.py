@@ -1,9 +1,9 @@
 """Closed forms of `mixture`, by numpy and scipy alone.
 
 Stage 1 at infinite width has two variables, `a = w₊ᵀ v` and `c = w₊ᵀ c`. While all
-ReLUs are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the wrong-sign
-consistent samples switch off (`a = b/2`); from then on `u = c + 2a + b` obeys
-`u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, since
+ReLUs are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the
+wrong-sign consistent samples switch off (`a = b/2`); from then on `u = c + 2a + b`
+obeys `u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, since
 `x + e^x = y` has the solution `x = y − ω(y)`, which does not overflow.
 """
 
