@@ -1,42 +1,68 @@
 """Drifts vanish on what conserves, and see what does not."""
 
 import numpy as np
+import pytest
 from scipy.linalg import expm
 
-from attnflow.conserved.drift import gram_drift, transport_drift, weight_drift
+from attnflow.conserved.drift import balance_drift, gram_drift, transport_drift
+from attnflow.experiment import run
+from attnflow.forms import Chain, Initial, Neurons
+from attnflow.rules import Flow
+from tests.core import experiment
+
+SIGNS = np.repeat([1.0, -1.0], 3)
 
 
 def example(seed=0):
     draw = np.random.default_rng(seed)
     force = draw.standard_normal((3, 3))
     omega = np.block([[np.zeros((3, 3)), force], [force.T, np.zeros((3, 3))]])
-    factor = draw.standard_normal((9, 6))
-    return factor, omega
+    return draw.standard_normal((9, 6)), omega
+
+
+def drifts(factor, moved):
+    before = factor.T @ factor
+    ends = [half for both in (factor, factor @ moved) for half in np.hsplit(both, 2)]
+    return (
+        transport_drift(moved, SIGNS),
+        gram_drift(before, moved.T @ before @ moved, SIGNS),
+        balance_drift(*ends),
+    )
 
 
 def test_a_pseudo_orthogonal_path_conserves_all_three():
     """`exp(Ω)` is where a constant force leads: exactly pseudo-orthogonal."""
     factor, omega = example()
-    moved = expm(0.7 * omega)
-    before = factor.T @ factor
-    after = moved.T @ before @ moved
-    assert transport_drift(moved) < 1e-14
-    assert gram_drift(before, after) < 1e-13
-    states = [
-        {"W_K": both[None, :, :3], "W_Q": both[None, :, 3:]}
-        for both in (factor, factor @ moved)
-    ]
-    assert weight_drift(*states) < 1e-13
+    assert max(drifts(factor, expm(0.7 * omega))) < 1e-13
 
 
 def test_a_step_of_descent_is_seen():
     factor, omega = example()
-    step = np.eye(6) + 0.1 * omega
-    assert transport_drift(step) > 1e-3
-    before = factor.T @ factor
-    assert gram_drift(before, step.T @ before @ step) > 1e-4
-    states = [
-        {"W_K": both[None, :, :3], "W_Q": both[None, :, 3:]}
-        for both in (factor, factor @ step)
-    ]
-    assert weight_drift(*states) > 1e-3
+    assert min(drifts(factor, np.eye(6) + 0.1 * omega)) > 1e-4
+
+
+@pytest.mark.parametrize("gain", [0.3, 1.0, 40.0])
+def test_a_chain_conserves_its_twin(gain):
+    draw = np.random.default_rng(1)
+    force = draw.standard_normal(3)
+    omega = np.zeros((4, 4))
+    omega[:3, 3], omega[3, :3] = gain * force, force
+    moved = expm(0.3 * omega)
+    diagonal = np.array([1.0, 1.0, 1.0, -1 / gain])
+    assert transport_drift(moved, diagonal) < 1e-14
+    assert transport_drift(np.eye(4) + 0.3 * omega, diagonal) > 1e-3
+
+
+@pytest.mark.parametrize("form", ["weights", "transport", "gram"])
+@pytest.mark.parametrize("values", [Chain(6, 0.3, 0.5), Neurons(6, 5, 0.3, 0.3)])
+def test_flows_of_chains_conserve_and_report_it(form, values):
+    """Drift follows the tolerance of the solver: it is measured, not assumed."""
+    initial = Initial(width=9, omega=0.4, values=values)
+    found = []
+    for rtol in (1e-5, 1e-10):
+        plan = experiment(
+            form=form, initial=initial, rule=Flow(rtol=rtol, atol=rtol), until=30.0
+        )
+        found.append(float(run(plan)["drift"][0]))
+    assert found[1] < 1e-8
+    assert found[1] < found[0] / 10

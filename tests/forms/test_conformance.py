@@ -196,11 +196,11 @@ def test_the_cheapest_exact_form_is_taken(rule, form):
 def test_bartlett_draws_have_the_law_of_weights():
     """First two moments of the initial Gram matrix, 4000 draws, to 5 sigma."""
     import attnflow
-    from attnflow.forms.initialise import bartlett_factor
+    from attnflow.forms.initialise import score_factor
 
     initial = Initial(width=40, omega=2.0)
     with attnflow.precise():
-        factor = np.asarray(bartlett_factor(initial, 4000, 3, key=jax.random.key(0)))
+        factor = np.asarray(score_factor(initial, 4000, 3, key=jax.random.key(0)))
     gram = factor.swapaxes(1, 2) @ factor
     # For W ~ Wishart(m, I ω²/m): mean ω² I, variance (ω⁴/m) (1 + δ_ij).
     variance = 2.0**4 / 40 * (1 + np.eye(6))

@@ -1,66 +1,140 @@
 """Drift of what gradient flow conserves: a self-test of every flow run.
 
-Under gradient flow the transport is pseudo-orthogonal, `M J Mᵀ = J` with
-`J = diag(I, −I)`; the spectrum of `J P` is constant for the Gram matrix P; and
-`W_K W_Kᵀ − W_Q W_Qᵀ` is for weights. A small drift does not bound the error of a run,
-but a large one shows that it is wrong.
+| part | conserved |
+|---|---|
+| transport | `M K Mᵀ = K` with `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)` |
+| Gram | the spectrum of `K⁻¹ P`, by its first two power sums |
+| weights | `W_K W_Kᵀ − W_Q W_Qᵀ`; `W_V W_Vᵀ − w_O w_Oᵀ`; `W_V W_Vᵀ − Wᵀ W` |
+
+A small drift does not bound the error of a run, but a large one shows that it is wrong.
 """
 
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 
-from attnflow.forms import Form
+from attnflow.forms import AbstractPart, Form
+from attnflow.forms.chains import ChainGram, ChainTransport
+from attnflow.forms.gram import Gram
+from attnflow.forms.transport import Transport
+from attnflow.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
 
 
 def drift(form: Form, before: Any, after: Any) -> float:
-    """The largest relative drift over the heads between two states.
+    """The largest relative drift over both parts and all heads between two states."""
+    return max(
+        part_drift(form.scores, before["scores"], after["scores"]),
+        part_drift(form.values, before["values"], after["values"]),
+    )
 
-    0 where the form conserves by construction (scores alone at infinite width).
+
+@singledispatch
+def part_drift(part: AbstractPart, before: Any, after: Any) -> float:
+    """The drift of one part; 0 for parts that have nothing to lose.
+
+    Scores alone at infinite width conserve by construction, and values that are
+    linear in one set of weights have no law.
     """
-    first, last = before["scores"], after["scores"]
-    if form.name == "transport":
-        return max(transport_drift(np.asarray(m)) for m in last)
-    if form.name in ("gram", "quotient"):
-        pairs = zip(np.asarray(first), np.asarray(last), strict=True)
-        return max(gram_drift(p, q) for p, q in pairs)
-    if form.name == "weights":
-        return weight_drift(first, last)
     return 0.0
 
 
-def transport_drift(transport: np.ndarray) -> float:
-    """`max |M J Mᵀ − J|` relative to `max |M|²`."""
-    signs = _signs(len(transport))
-    excess = (transport * signs) @ transport.T - np.diag(signs)
-    return float(np.abs(excess).max() / np.abs(transport).max() ** 2)
+@part_drift.register
+def _(part: Transport, before: Any, after: Any) -> float:
+    return max(transport_drift(m, _halves(len(m))) for m in np.asarray(after))
 
 
-def gram_drift(before: np.ndarray, after: np.ndarray) -> float:
-    """Change of `tr (J P)²` and `tr J P`, relative to the size of P.
+@part_drift.register
+def _(part: ChainTransport, before: Any, after: Any) -> float:
+    gains = np.asarray(part.gain)
+    return max(
+        transport_drift(m, _last(len(m), -1 / gain))
+        for m, gain in zip(np.asarray(after), gains, strict=True)
+    )
+
+
+@part_drift.register
+def _(part: Gram, before: Any, after: Any) -> float:
+    pairs = zip(np.asarray(before), np.asarray(after), strict=True)
+    return max(gram_drift(p, q, _halves(len(p))) for p, q in pairs)
+
+
+@part_drift.register
+def _(part: ChainGram, before: Any, after: Any) -> float:
+    # `K⁻¹ P` with K⁻¹ = diag(I, −gain) is similar to a matrix without large entries
+    # once β is measured in units of sqrt(gain).
+    found = []
+    for p, q, gain in zip(
+        np.asarray(before), np.asarray(after), np.asarray(part.gain), strict=True
+    ):
+        unit = _last(len(p), 1 / np.sqrt(gain))
+        scale = np.outer(unit, unit)
+        found.append(gram_drift(p * scale, q * scale, _last(len(p), -1.0)))
+    return max(found)
+
+
+@part_drift.register
+def _(part: ScoreWeights, before: Any, after: Any) -> float:
+    return balance_drift(before["W_K"], before["W_Q"], after["W_K"], after["W_Q"])
+
+
+@part_drift.register
+def _(part: ChainWeights, before: Any, after: Any) -> float:
+    states = [
+        np.asarray(x) for s in (before, after) for x in (s["W_V"], s["w_O"][..., None])
+    ]
+    return balance_drift(*states)
+
+
+@part_drift.register
+def _(part: NeuronWeights, before: Any, after: Any) -> float:
+    states = [
+        x
+        for s in (before, after)
+        for x in (np.asarray(s["W_V"]), np.asarray(s["W"]).swapaxes(-1, -2))
+    ]
+    return balance_drift(*states)
+
+
+def transport_drift(transport: np.ndarray, diagonal: np.ndarray) -> float:
+    """`max |M K Mᵀ − K|` relative to the size of its terms, K diagonal."""
+    excess = (transport * diagonal) @ transport.T - np.diag(diagonal)
+    return float(np.abs(excess).max() / ((transport**2) @ np.abs(diagonal)).max())
+
+
+def gram_drift(before: np.ndarray, after: np.ndarray, diagonal: np.ndarray) -> float:
+    """Change of `tr K⁻¹P` and `tr (K⁻¹P)²`, relative to the size of P.
 
     Power sums stand for the spectrum: eigenvalues of a matrix that is not symmetric
     are ill-conditioned where they meet.
     """
-    signs = _signs(len(before))[:, None]
-    first, last = signs * before, signs * after
+    first, last = diagonal[:, None] * before, diagonal[:, None] * after
     scale = np.abs(after).max()
     linear = abs(np.trace(last) - np.trace(first)) / scale
     square = abs(np.sum(last * last.T) - np.sum(first * first.T)) / scale**2
     return float(max(linear, square))
 
 
-def weight_drift(before: Any, after: Any) -> float:
-    """Change of `W_K W_Kᵀ − W_Q W_Qᵀ`, relative to the size of its terms."""
+def balance_drift(
+    first_before: Any, second_before: Any, first_after: Any, second_after: Any
+) -> float:
+    """Change of `A Aᵀ − B Bᵀ`, relative to the size of its terms."""
 
-    def balance(state: Any) -> np.ndarray:
-        key, query = np.asarray(state["W_K"]), np.asarray(state["W_Q"])
-        return key @ key.swapaxes(-1, -2) - query @ query.swapaxes(-1, -2)
+    def square(x: Any) -> np.ndarray:
+        x = np.asarray(x)
+        return x @ x.swapaxes(-1, -2)
 
-    key = np.asarray(after["W_K"])
-    scale = np.abs(key @ key.swapaxes(-1, -2)).max()
-    return float(np.abs(balance(after) - balance(before)).max() / scale)
+    before = square(first_before) - square(second_before)
+    after = square(first_after) - square(second_after)
+    scale = np.abs(square(first_after)).max()
+    return float(np.abs(after - before).max() / scale)
 
 
-def _signs(size: int) -> np.ndarray:
+def _halves(size: int) -> np.ndarray:
     return np.repeat([1.0, -1.0], size // 2)
+
+
+def _last(size: int, entry: float) -> np.ndarray:
+    diagonal = np.ones(size)
+    diagonal[-1] = entry
+    return diagonal

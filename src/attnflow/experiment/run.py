@@ -194,7 +194,12 @@ def _member(
     samples = _samples(experiment, streams["data"], data)
     heads = experiment.problem.heads
     if weights is not None:
-        weights = check_weights(weights, heads=heads, embed=samples.tokens.shape[1])
+        weights = check_weights(
+            weights,
+            experiment.initial,
+            heads=heads,
+            embed=samples.tokens.shape[1],
+        )
     form, state = build(
         form_name,
         samples,

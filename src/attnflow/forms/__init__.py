@@ -10,6 +10,10 @@ from attnflow.forms.base import State as State
 from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
+from attnflow.forms.initial_values import AbstractValues as AbstractValues
+from attnflow.forms.initial_values import Chain as Chain
+from attnflow.forms.initial_values import Neurons as Neurons
+from attnflow.forms.initial_values import Vector as Vector
 from attnflow.forms.initialise import Initial as Initial
 from attnflow.forms.initialise import check_weights as check_weights
 from attnflow.forms.quotient import Symmetry as Symmetry

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Tables
@@ -56,6 +57,18 @@ class AbstractPart(eqx.Module):
     @abc.abstractmethod
     def refuses(self, rule: Rule) -> str | None:
         """Why this part cannot follow the rule exactly; `None` if it can."""
+
+
+class AbstractLinearPart(AbstractPart):
+    """A part that is linear in weights: a rule sees the flow's velocity and adds."""
+
+    def direction(self, state: Any, force: Array) -> Any:
+        """Minus the gradient, which is the velocity."""
+        return self.velocity(state, force)
+
+    def move(self, state: Any, update: Any) -> Any:
+        """The state plus the update."""
+        return jax.tree.map(jnp.add, state, update)
 
 
 class AbstractScores(AbstractPart):
@@ -113,3 +126,24 @@ class Form(eqx.Module):
         """Why this form cannot follow the rules exactly; `None` if it can."""
         reasons = [self.part(name).refuses(rule) for name, rule in rules.items()]
         return next((reason for reason in reasons if reason), None)
+
+
+def rotation_refusal(rule: Rule) -> str | None:
+    """Why a rule that does not commute with rotations cannot be followed."""
+    if rule.equivariant:
+        return None
+    return (
+        f"{rule.name} acts on each coordinate of the weights alone, so that it does "
+        "not commute with rotations and the reduced forms do not close under it. Use "
+        "form='weights'."
+    )
+
+
+def memory_refusal(rule: Rule) -> str | None:
+    """Why a rule with memory or decay cannot be followed by Gram matrices."""
+    if rule.memoryless:
+        return None
+    return (
+        f"{rule.name} carries a memory of past gradients, which Gram matrices alone do "
+        "not determine. Use form='transport'."
+    )

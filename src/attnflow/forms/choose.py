@@ -20,20 +20,16 @@ from jaxtyping import Array
 
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
-from attnflow.forms.base import AbstractScores, Form, State
+from attnflow.forms.base import AbstractFrame, AbstractScores, Form, State
 from attnflow.forms.frames import Basis, basis_of, frame_of
 from attnflow.forms.gram import Gram, InfiniteWidth
-from attnflow.forms.initialise import (
-    Initial,
-    bartlett_factor,
-    draw_values,
-    draw_weights,
-    factor_of,
-)
+from attnflow.forms.initial_values import Vector
+from attnflow.forms.initialise import Initial, draw_weights, factor_of, score_factor
+from attnflow.forms.laws import gram_of, identity_transport
 from attnflow.forms.quotient import Symmetry, quotient_frame
-from attnflow.forms.transport import Transport, identity_transport
+from attnflow.forms.transport import Transport
 from attnflow.forms.values import ValueTable
-from attnflow.forms.weights import ScoreWeights, ValueWeights
+from attnflow.forms.weights import ScoreWeights
 from attnflow.rules import Rule
 
 FORMS = ("weights", "transport", "gram", "infinite", "quotient")
@@ -72,12 +68,33 @@ def build(
     if name == "quotient":
         return _quotient(data, basis, initial, symmetry, given)
     _check_width(name, initial, given)
-    if name == "weights":
-        return _weights(data, basis, initial, heads, key, given)
-    factor, values = _factor(data, basis, initial, heads, key, given)
+    embed = data.tokens.shape[1]
+    frame, span = frame_of(data, basis), basis.vectors
+    how = initial.drawn_as(basis.rank, embed) if given is None else "weights"
+    if name == "weights" or how == "weights":
+        weights = given or draw_weights(initial, heads, embed, key=key)
+        if name == "weights":
+            return _plain(frame, span, initial, weights)
+        factor = factor_of(weights, span)
+        values = initial.values.reduced(weights, span, gram=name != "transport")
+    else:
+        key_scores, key_values = jax.random.split(key)
+        factor = score_factor(initial, heads, basis.rank, key=key_scores)
+        values = initial.values.sampled(
+            heads, basis.rank, gram=name != "transport", key=key_values
+        )
     part, state = _score_part(name, initial, factor)
-    form = Form(frame_of(data, basis), part, ValueTable(), name)
-    return form, {"scores": state, "values": values @ basis.vectors.T}
+    form = Form(frame, part, values[0], name)
+    return form, {"scores": state, "values": values[1]}
+
+
+def _plain(
+    frame: AbstractFrame, span: Array, initial: Initial, weights: Mapping[str, Array]
+) -> tuple[Form, State]:
+    part, state = initial.values.plain(weights, span)
+    scores = {name: weights[name] for name in ("W_K", "W_Q")}
+    form = Form(frame, ScoreWeights(span), part, "weights")
+    return form, {"scores": scores, "values": state}
 
 
 def _check_width(name: str, initial: Initial, given: Any) -> None:
@@ -94,47 +111,13 @@ def _check_width(name: str, initial: Initial, given: Any) -> None:
         )
 
 
-def _weights(
-    data: Sequences, basis: Basis, initial: Initial, heads: int, key: Array, given: Any
-) -> tuple[Form, State]:
-    embed = data.tokens.shape[1]
-    weights = given or draw_weights(initial, heads, embed, key=key)
-    form = Form(
-        frame_of(data, basis),
-        ScoreWeights(basis.vectors),
-        ValueWeights(basis.vectors),
-        "weights",
-    )
-    scores = {"W_K": weights["W_K"], "W_Q": weights["W_Q"]}
-    return form, {"scores": scores, "values": {"w": weights["w"]}}
-
-
-def _factor(
-    data: Sequences, basis: Basis, initial: Initial, heads: int, key: Array, given: Any
-) -> tuple[Array, Array]:
-    """The initial Gram factor, and the values' vectors."""
-    embed = data.tokens.shape[1]
-    if given is not None:
-        return factor_of(given, basis.vectors), given["w"]
-    how = initial.drawn_as(basis.rank, embed)
-    if how == "weights":
-        weights = draw_weights(initial, heads, embed, key=key)
-        return factor_of(weights, basis.vectors), weights["w"]
-    key_factor, key_values = jax.random.split(key)
-    values = draw_values(initial, heads, embed, key=key_values)
-    if how == "bartlett":
-        return bartlett_factor(initial, heads, basis.rank, key=key_factor), values
-    eye = jnp.eye(2 * basis.rank)
-    return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape)), values
-
-
 def _score_part(
     name: str, initial: Initial, factor: Array
 ) -> tuple[AbstractScores, Array]:
     if name == "transport":
         return Transport(factor), identity_transport(factor)
     if name == "gram":
-        return Gram(), factor.swapaxes(-1, -2) @ factor
+        return Gram(), gram_of(factor)
     rank = factor.shape[-1] // 2
     omega = jnp.asarray(initial.omega, jnp.float64)
     return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
@@ -147,17 +130,17 @@ def _quotient(
     symmetry: Symmetry | None,
     given: Any,
 ) -> tuple[Form, State]:
-    symmetric = initial.width == "infinite" and initial.value_scale == 0
+    symmetric = initial.width == "infinite" and initial.values == Vector()
     if symmetry is None or given is not None or not symmetric:
         raise ValueError(
             "A quotient needs data with a symmetry, one representative per orbit, and "
             "an initial state that shares it: population='orbits', width='infinite', "
-            f"value_scale=0 (given: width={initial.width}, "
-            f"value_scale={initial.value_scale}, "
+            f"values=Vector() (given: width={initial.width}, values={initial.values}, "
             f"{'no ' if given is None else ''}initial weights). "
             "Use population='exact' otherwise."
         )
     eye = initial.omega**2 * jnp.eye(2 * symmetry.size)
     state = jnp.broadcast_to(eye, (symmetry.blocks, *eye.shape))
-    form = Form(quotient_frame(data, basis, symmetry), Gram(), ValueTable(), "quotient")
+    part = ValueTable(jnp.ones(1))
+    form = Form(quotient_frame(data, basis, symmetry), Gram(), part, "quotient")
     return form, {"scores": state, "values": jnp.zeros((1, symmetry.size))}

@@ -3,8 +3,12 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractScores, SelfScores
-from attnflow.forms.values import rotation_refusal
+from attnflow.forms.base import (
+    AbstractScores,
+    SelfScores,
+    memory_refusal,
+    rotation_refusal,
+)
 from attnflow.rules import Flow, Rule
 
 
@@ -43,13 +47,7 @@ class Gram(AbstractScores):
 
     def refuses(self, rule: Rule) -> str | None:
         """Gram matrices forget the directions that memory and decay would need."""
-        refusal = rotation_refusal(rule)
-        if refusal is None and not rule.memoryless:
-            return (
-                f"{rule.name} carries a memory of past gradients, which Gram matrices "
-                "alone do not determine. Use form='transport'."
-            )
-        return refusal
+        return rotation_refusal(rule) or memory_refusal(rule)
 
 
 class InfiniteWidth(AbstractScores):

@@ -9,30 +9,32 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from attnflow.forms.initial_values import AbstractValues, Vector
+from attnflow.forms.laws import Law, bartlett_factor, draw_entries, shortened
+
 # Up to this many weights they are drawn themselves, so that every form of one seed
 # starts from the same ones; beyond, only their Gram factor is.
 DRAWN_WEIGHTS = 2**16
 
-Weights = dict[str, Array]
-
 
 @dataclass(frozen=True)
 class Initial:
-    """Gaussian weights of a given width.
+    """Weights of a given width, and how a token gets its value.
 
     **Arguments:**
 
     - `width`: rows of `W_K` and `W_Q`, or `infinite`.
-    - `omega`: entries of `W_K`, `W_Q` are normal with variance `omega² / width`.
-    - `value_scale`: standard deviation of the entries of `w`.
+    - `omega`: entries of `W_K`, `W_Q` have variance `omega² / width`, by `law`.
+    - `values`: a `Vector`, a `Chain` or `Neurons`.
     - `draw`: `weights` themselves, their Gram factor by `bartlett` (any width at the
       cost of the tokens' rank alone), or `auto`: weights while they are few.
     """
 
     width: int | Literal["infinite"] = 128
     omega: float = 0.1
-    value_scale: float = 0.0
+    values: AbstractValues = Vector()  # noqa: RUF009 (frozen)
     draw: Literal["auto", "weights", "bartlett"] = "auto"
+    law: Law = "normal"
 
     def __post_init__(self) -> None:
         if self.width != "infinite" and self.width < 1:
@@ -45,14 +47,14 @@ class Initial:
                 f"omega is {self.omega}; the initial scale must be positive: at 0 the "
                 "attention never starts to move. Use omega=0.1."
             )
-        if not self.value_scale >= 0:
+        if self.draw == "bartlett" and self.law != "normal":
             raise ValueError(
-                f"value_scale is {self.value_scale}; a standard deviation must not be "
-                "negative. Use value_scale=0."
+                f"draw is 'bartlett' but law is {self.law!r}: only normal weights have "
+                "a Wishart Gram matrix. Use draw='weights'."
             )
 
     def drawn_as(self, rank: int, embed: int) -> str:
-        """How keys and queries are drawn: `weights`, `bartlett` or `infinite`."""
+        """How weights are drawn: `weights`, `bartlett` or `infinite`."""
         if self.width == "infinite":
             return "infinite"
         if self.draw == "bartlett" and self.width < 2 * rank:
@@ -63,28 +65,27 @@ class Initial:
             )
         if self.draw != "auto":
             return self.draw
-        small = self.width * embed <= DRAWN_WEIGHTS or self.width < 2 * rank
+        few = self.width * embed <= DRAWN_WEIGHTS or self.width < 2 * rank
+        small = (few or self.law != "normal") and self.values.is_small(
+            embed, DRAWN_WEIGHTS
+        )
         return "weights" if small else "bartlett"
 
 
 def draw_weights(
     initial: Initial, heads: int, embed: int, *, key: Array
 ) -> dict[str, Array]:
-    """`W_K`, `W_Q`: `(heads, width, embed)`, and `w`: `(heads, embed)`."""
-    assert isinstance(initial.width, int)
-    key_k, key_q, key_w = jax.random.split(key, 3)
+    """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values."""
+    if not isinstance(initial.width, int):
+        raise ValueError("There are no weights at infinite width: give a finite one.")
+    key_k, key_q, key_v = jax.random.split(key, 3)
     shape = (heads, initial.width, embed)
     scale = initial.omega / np.sqrt(initial.width)
     return {
-        "W_K": scale * jax.random.normal(key_k, shape, jnp.float64),
-        "W_Q": scale * jax.random.normal(key_q, shape, jnp.float64),
-        "w": draw_values(initial, heads, embed, key=key_w),
+        "W_K": draw_entries(initial.law, scale, shape, key=key_k),
+        "W_Q": draw_entries(initial.law, scale, shape, key=key_q),
+        **initial.values.draw(heads, embed, key=key_v),
     }
-
-
-def draw_values(initial: Initial, heads: int, embed: int, *, key: Array) -> Array:
-    """`w`: `(heads, embed)`."""
-    return initial.value_scale * jax.random.normal(key, (heads, embed), jnp.float64)
 
 
 def factor_of(
@@ -92,76 +93,88 @@ def factor_of(
 ) -> Float[Array, "heads rows columns"]:
     """A factor F with `FᵀF` the Gram matrix of `[W_K E, W_Q E]`, at most 2r rows."""
     both = jnp.concatenate([weights["W_K"] @ basis.T, weights["W_Q"] @ basis.T], -1)
-    if both.shape[1] <= both.shape[2]:
-        return both
-    return jnp.linalg.qr(both, mode="r")
+    return shortened(both)
 
 
-def bartlett_factor(
+def score_factor(
     initial: Initial, heads: int, rank: int, *, key: Array
 ) -> Float[Array, "heads rows columns"]:
-    """A factor of a Wishart matrix with `width` degrees of freedom, in O(r²) draws.
-
-    `F` is upper triangular with `F[i, i]² ~ χ²(width − i)` and standard normal entries
-    above, times `omega / sqrt(width)`: then `FᵀF` has the law of the Gram matrix of
-    `[W_K E, W_Q E]` (Bartlett's decomposition).
-    """
-    assert isinstance(initial.width, int)
-    size = 2 * rank
-    key_chi, key_normal = jax.random.split(key)
-    freedom = initial.width - jnp.arange(size, dtype=jnp.float64)
-    chi = jnp.sqrt(
-        jax.random.chisquare(key_chi, freedom, (heads, size), dtype=jnp.float64)
-    )
-    above = jax.random.normal(key_normal, (heads, size, size), jnp.float64)
-    factor = jnp.triu(above, 1) + jnp.eye(size) * chi[:, :, None]
+    """A drawn factor of the Gram matrix of keys and queries, or ω I at infinity."""
+    if initial.width == "infinite":
+        eye = jnp.eye(2 * rank)
+        return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
+    factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
     return factor * (initial.omega / np.sqrt(initial.width))
 
 
 def check_weights(
-    given: Mapping[str, Any], *, heads: int, embed: int
+    given: Mapping[str, Any], initial: Initial, *, heads: int, embed: int
 ) -> dict[str, Array]:
     """Given initial weights, checked.
 
-    `W_K`, `W_Q`: `(heads, width, embed)`, rows are hidden units; `w`: `(heads, embed)`.
+    `W_K`, `W_Q`: `(heads, width, embed)`, rows are hidden units; those of the values as
+    the record `initial.values` says: `w`: `(heads, embed)` for a vector. Widths are
+    taken from the arrays and must fit each other.
     """
-    wanted = {
+    wanted: dict[str, tuple[Any, ...]] = {
         "W_K": (heads, "width", embed),
         "W_Q": (heads, "width", embed),
-        "w": (heads, embed),
+        **_open_shapes(initial.values, heads, embed),
     }
-    extra, missing = sorted(set(given) - set(wanted)), sorted(set(wanted) - set(given))
-    if extra or missing:
-        raise ValueError(
-            f"The given weights are {sorted(given)}; they must be W_K and W_Q with "
-            f"shape (heads, width, embed) and w with shape (heads, embed)."
-        )
+    if set(given) != set(wanted):
+        listed = ", ".join(f"{n} {_written(s)}" for n, s in wanted.items())
+        raise ValueError(f"The given weights are {sorted(given)}; needed are {listed}.")
     arrays = {name: np.asarray(given[name], float) for name in wanted}
+    sizes: dict[str, int] = {}
     for name, array in arrays.items():
-        shape = wanted[name]
-        same = len(shape) == array.ndim and all(
-            s == "width" or s == n for s, n in zip(shape, array.shape, strict=True)
-        )
-        if not same:
-            hint = _orientation_hint(array.shape, shape)
-            raise ValueError(
-                f"{name} has shape {array.shape}; it must have {shape}.{hint}"
-            )
+        _check_shape(name, array, wanted[name], sizes)
         if not np.isfinite(array).all():
             bad = int((~np.isfinite(array)).sum())
             raise ValueError(
                 f"{name} has {bad} entries that are not finite: mend them first."
             )
-    if arrays["W_K"].shape != arrays["W_Q"].shape:
-        raise ValueError(
-            f"W_K and W_Q have shapes {arrays['W_K'].shape} and {arrays['W_Q'].shape}; "
-            "they must have the same width."
-        )
     return {name: jnp.asarray(array) for name, array in arrays.items()}
 
 
+def _open_shapes(
+    values: AbstractValues, heads: int, embed: int
+) -> dict[str, tuple[Any, ...]]:
+    """Shapes of the values' weights, with names for the widths that may differ."""
+    names = {"W_V": "value_width", "w_O": "value_width", "W": "neurons", "a": "neurons"}
+    shapes: dict[str, tuple[Any, ...]] = {}
+    for name, shape in values.shapes(heads, embed).items():
+        if name == "w":
+            shapes[name] = shape
+        elif name == "W":
+            shapes[name] = (heads, "neurons", "value_width")
+        else:
+            shapes[name] = (heads, names[name], *shape[2:])
+    return shapes
+
+
+def _check_shape(
+    name: str, array: np.ndarray, wanted: tuple[Any, ...], sizes: dict[str, int]
+) -> None:
+    fits = len(wanted) == array.ndim
+    if fits:
+        for want, size in zip(wanted, array.shape, strict=True):
+            known = sizes.setdefault(want, size) if isinstance(want, str) else want
+            fits = fits and known == size
+    if not fits:
+        known = ", ".join(f"{n} = {s}" for n, s in sizes.items())
+        raise ValueError(
+            f"{name} has shape {array.shape}; it must have {_written(wanted)}"
+            f"{f' with {known}' if known else ''}."
+            f"{_orientation_hint(array.shape, wanted)}"
+        )
+
+
+def _written(shape: tuple[Any, ...]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ")"
+
+
 def _orientation_hint(given: tuple[int, ...], wanted: tuple[Any, ...]) -> str:
-    if len(given) == 3 and given[1] == wanted[-1]:
+    if len(given) == 3 and given[1] == wanted[-1] != given[2]:
         return " It looks transposed: rows must be hidden units, columns the embedding."
     if len(given) == len(wanted) - 1:
         return " The first axis must be the head."

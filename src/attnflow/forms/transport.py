@@ -3,12 +3,16 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractScores, SelfScores
-from attnflow.forms.values import rotation_refusal
+from attnflow.forms.base import (
+    AbstractLinearPart,
+    AbstractScores,
+    SelfScores,
+    rotation_refusal,
+)
 from attnflow.rules import Rule
 
 
-class Transport(AbstractScores):
+class Transport(AbstractLinearPart, AbstractScores):
     """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span.
 
     With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
@@ -39,20 +43,6 @@ class Transport(AbstractScores):
             [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
         )
 
-    def direction(self, state: Array, force: Array) -> Array:
-        """`M Ω`."""
-        return self.velocity(state, force)
-
-    def move(self, state: Array, update: Array) -> Array:
-        """`M` plus the update."""
-        return state + update
-
     def refuses(self, rule: Rule) -> str | None:
         """Rules that act on single coordinates do not commute with rotations."""
         return rotation_refusal(rule)
-
-
-def identity_transport(factor: Array) -> Array:
-    """The state of `Transport` at time 0."""
-    blocks, size = factor.shape[0], factor.shape[-1]
-    return jnp.broadcast_to(jnp.eye(size), (blocks, size, size))

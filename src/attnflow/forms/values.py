@@ -1,44 +1,29 @@
-"""Values on the tokens' span."""
+"""Values that are linear in one set of weights, on the tokens' span."""
 
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractPart
+from attnflow.forms.base import AbstractLinearPart, rotation_refusal
 from attnflow.rules import Rule
 
 
-class ValueTable(AbstractPart):
-    """The vector of each head in an orthonormal basis of the tokens' span.
+class ValueTable(AbstractLinearPart):
+    """The values of an orthonormal basis of the tokens' span; the state is the table.
 
-    What lies outside the span is never seen and never moves. The state is the table.
+    What lies outside the span is never seen and never moves. The `gain` is what a unit
+    force moves a value by: 1 where the value of x is `w · x`, `|w_O|²` where it is
+    `w_Oᵀ W_V x` with `w_O` fixed, `1/m` where it is the mean over m neurons.
     """
+
+    gain: Float[Array, " blocks"]
 
     def table(self, state: Array) -> Array:
         """The state itself."""
         return state
 
     def velocity(self, state: Array, force: Array) -> Array:
-        """The force itself."""
-        return force
-
-    def direction(self, state: Array, force: Array) -> Array:
-        """The force itself."""
-        return force
-
-    def move(self, state: Array, update: Array) -> Array:
-        """The table plus the update."""
-        return state + update
+        """The gain times the force."""
+        return self.gain[:, None] * force
 
     def refuses(self, rule: Rule) -> str | None:
         """Rules that act on single coordinates depend on the basis."""
         return rotation_refusal(rule)
-
-
-def rotation_refusal(rule: Rule) -> str | None:
-    """Why a rule that does not commute with rotations cannot be followed."""
-    if rule.equivariant:
-        return None
-    return (
-        f"{rule.name} acts on each coordinate of the weights alone, so that it does "
-        "not commute with rotations and the reduced forms do not close under it. Use "
-        "form='weights'."
-    )

@@ -6,15 +6,26 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractPart, AbstractScores, SelfScores
+from attnflow.forms.base import AbstractLinearPart, AbstractScores, SelfScores
 from attnflow.rules import Rule
 
 
-class ScoreWeights(AbstractScores):
-    """Key and query weights themselves: exact for every rule, the plain path.
+class AbstractWeights(AbstractLinearPart):
+    """Weights as they are: their motion follows from the table by autodiff."""
 
-    The state is `{"W_K": (heads, width, embed), "W_Q": the same}`, and the table is
-    `(W_K E)ᵀ (W_Q E)` with the basis vectors as columns of E.
+    def velocity(self, state: Any, force: Array) -> Any:
+        """Minus the gradient."""
+        return jax.vjp(self.table, state)[1](force)[0]
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Weights follow every rule."""
+        return None
+
+
+class ScoreWeights(AbstractWeights, AbstractScores):
+    """Key and query weights: `{"W_K": (heads, width, embed), "W_Q": the same}`.
+
+    The table is `(W_K E)ᵀ (W_Q E)` with the basis vectors as columns of E.
     """
 
     basis: Float[Array, "basis embed"]
@@ -35,28 +46,9 @@ class ScoreWeights(AbstractScores):
     def _project(self, state: Any) -> tuple[Array, Array]:
         return state["W_K"] @ self.basis.T, state["W_Q"] @ self.basis.T
 
-    def velocity(self, state: Any, force: Array) -> Any:
-        """Minus the gradient, by autodiff of the table."""
-        return _by_autodiff(self, state, force)
 
-    def direction(self, state: Any, force: Array) -> Any:
-        """Minus the gradient, by autodiff of the table."""
-        return _by_autodiff(self, state, force)
-
-    def move(self, state: Any, update: Any) -> Any:
-        """The weights plus the update."""
-        return jax.tree.map(jnp.add, state, update)
-
-    def refuses(self, rule: Rule) -> str | None:
-        """Weights follow every rule."""
-        return None
-
-
-class ValueWeights(AbstractPart):
-    """One vector per head, `value of token x = w · x`.
-
-    The state is `{"w": (heads, embed)}`.
-    """
+class ValueWeights(AbstractWeights):
+    """One vector per head: `{"w": (heads, embed)}`, the value of x is `w · x`."""
 
     basis: Float[Array, "basis embed"]
 
@@ -64,23 +56,41 @@ class ValueWeights(AbstractPart):
         """The value of each basis vector, per head."""
         return state["w"] @ self.basis.T
 
-    def velocity(self, state: Any, force: Array) -> Any:
-        """Minus the gradient, by autodiff of the table."""
-        return _by_autodiff(self, state, force)
 
-    def direction(self, state: Any, force: Array) -> Any:
-        """Minus the gradient, by autodiff of the table."""
-        return _by_autodiff(self, state, force)
+class ChainWeights(AbstractWeights):
+    """`{"W_V": (heads, value_width, embed), "w_O": (heads, value_width)}`.
 
-    def move(self, state: Any, update: Any) -> Any:
-        """The weights plus the update."""
-        return jax.tree.map(jnp.add, state, update)
+    Both are trained. The value of x is `w_Oᵀ W_V x`.
+    """
 
-    def refuses(self, rule: Rule) -> str | None:
-        """Weights follow every rule."""
-        return None
+    basis: Float[Array, "basis embed"]
+
+    def table(self, state: Any) -> Array:
+        """The value of each basis vector, per head."""
+        return jnp.einsum("hv,hvd,rd->hr", state["w_O"], state["W_V"], self.basis)
 
 
-def _by_autodiff(part: AbstractPart, state: Any, force: Array) -> Any:
-    _, back = jax.vjp(part.table, state)
-    return back(force)[0]
+class FixedOutputWeights(AbstractWeights):
+    """`{"W_V": (heads, value_width, embed)}` under a fixed `w_O`."""
+
+    basis: Float[Array, "basis embed"]
+    output: Float[Array, "heads value_width"]
+
+    def table(self, state: Any) -> Array:
+        """The value of each basis vector, per head."""
+        return jnp.einsum("hv,hvd,rd->hr", self.output, state["W_V"], self.basis)
+
+
+class NeuronWeights(AbstractWeights):
+    """`{"W_V": (heads, value_width, embed), "W": (heads, neurons, value_width)}`.
+
+    The value of x is `aᵀ W W_V x` under a fixed a, `(heads, neurons)`.
+    """
+
+    basis: Float[Array, "basis embed"]
+    output: Float[Array, "heads neurons"]
+
+    def table(self, state: Any) -> Array:
+        """The value of each basis vector, per head."""
+        seen = jnp.einsum("hn,hnv->hv", self.output, state["W"])
+        return jnp.einsum("hv,hvd,rd->hr", seen, state["W_V"], self.basis)

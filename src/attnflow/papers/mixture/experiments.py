@@ -6,7 +6,7 @@ from typing import Any
 from attnflow.data import MixtureTask
 from attnflow.dynamics import Grid, Reach, Stage
 from attnflow.experiment import Computation, Experiment
-from attnflow.forms import Initial
+from attnflow.forms import Initial, Vector
 from attnflow.papers.mixture import settings
 from attnflow.problem import Logistic, Problem, ReluPair
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
@@ -26,7 +26,7 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
         stages=(stage,),
         task=MixtureTask(setting.K, setting.L, setting.population, setting.embed),
         initial=Initial(
-            setting.width, setting.omega, setting.value_scale, setting.draw
+            setting.width, setting.omega, Vector(setting.value_scale), setting.draw
         ),
         grid=Grid(stop=setting.steps, count=setting.records),
     )

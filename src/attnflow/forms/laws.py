@@ -1,0 +1,58 @@
+"""Laws of initial weights: entries, and Gram factors drawn without the entries."""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+Law = Literal["normal", "uniform"]
+
+
+def draw_entries(
+    law: Law, scale: float | Array, shape: tuple[int, ...], *, key: Array
+) -> Array:
+    """Independent entries of mean 0 and standard deviation `scale`."""
+    if law == "normal":
+        return scale * jax.random.normal(key, shape, jnp.float64)
+    bound = np.sqrt(3.0)
+    return scale * jax.random.uniform(key, shape, jnp.float64, -bound, bound)
+
+
+def bartlett_factor(
+    rows: int, columns: int, blocks: int, *, key: Array
+) -> Float[Array, "blocks columns columns"]:
+    """A factor F with `FᵀF` Wishart of `rows` degrees of freedom, in few draws.
+
+    F is upper triangular with `F[i, i]² ~ χ²(rows − i)` and standard normal entries
+    above: then `FᵀF` has the law of `XᵀX` for X of that many standard normal rows
+    (Bartlett's decomposition). Needs `rows >= columns`.
+    """
+    key_chi, key_normal = jax.random.split(key)
+    freedom = rows - jnp.arange(columns, dtype=jnp.float64)
+    chi = jnp.sqrt(
+        jax.random.chisquare(key_chi, freedom, (blocks, columns), dtype=jnp.float64)
+    )
+    above = jax.random.normal(key_normal, (blocks, columns, columns), jnp.float64)
+    return jnp.triu(above, 1) + jnp.eye(columns) * chi[:, :, None]
+
+
+def shortened(
+    factor: Float[Array, "blocks rows columns"],
+) -> Float[Array, "blocks short columns"]:
+    """A factor with the same Gram matrix and at most as many rows as columns."""
+    if factor.shape[1] <= factor.shape[2]:
+        return factor
+    return jnp.linalg.qr(factor, mode="r")
+
+
+def gram_of(factor: Float[Array, "blocks rows columns"]) -> Array:
+    """`FᵀF`."""
+    return factor.swapaxes(-1, -2) @ factor
+
+
+def identity_transport(factor: Array) -> Array:
+    """The transport at time 0."""
+    blocks, size = factor.shape[0], factor.shape[-1]
+    return jnp.broadcast_to(jnp.eye(size), (blocks, size, size))
