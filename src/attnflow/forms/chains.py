@@ -7,7 +7,8 @@ Two chains are trained in their factors. With β the vector that the readout see
 
 In both, with the force z on the values, minus the gradient moves `W_V` by `β zᵀ` and
 β by `g W_V z`, where the gain g is 1, and `|a|²` for neurons (all move along a,
-so that they collapse into one of output weight |a|). So `[W_V β]` moves by `[W_V β] Ω` with
+so that they collapse into one of output weight |a|). So `[W_V β]` moves by
+`[W_V β] Ω` with
 
     Ω = [[0, g z], [zᵀ, 0]],
 
