@@ -1,5 +1,6 @@
 """Data: token sequences, and one file per distribution."""
 
+from attnflow.data.cooccurrence import CooccurrenceTask as CooccurrenceTask
 from attnflow.data.mixture import MixtureTask as MixtureTask
 from attnflow.data.sequences import Sequences as Sequences
 from attnflow.data.sequences import from_arrays as from_arrays
