@@ -32,11 +32,8 @@ def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
 
     For every K and L = 2 … K + 1 over the exact population. NaN where L > K + 1.
     """
-    groups, sharpness, biases = (
-        setting["groups"],
-        setting["sharpness"],
-        setting["biases"],
-    )
+    names = ("groups", "sharpness", "biases")
+    groups, sharpness, biases = (setting[name] for name in names)
     lengths = range(2, max(groups) + 2)
     shape = (len(groups), len(lengths), len(sharpness), len(biases))
     names = ("margin", "printed_positive", "printed_negative", "formula_error")
@@ -88,14 +85,19 @@ def _head_outputs(
     return Problem().head_outputs(frame.pairs(Tables(scores, values)), data)
 
 
+@jax.jit
+def _outputs(readout: ReluPair | Linear, heads: Array) -> Array:
+    return readout(heads)
+
+
 def _judge_construction(
     data: Sequences, heads: dict[str, Array], L: int, C: float, b: float
 ) -> dict[str, float]:
     label = np.asarray(data.label)
     pair = ReluPair(b)
-    additive = label * np.asarray(Linear(2)(heads["printed"]))
-    corrected = label * np.asarray(pair(heads["corrected"]))
-    exchanged = label * np.asarray(pair(heads["exchanged"]))
+    additive = label * np.asarray(_outputs(Linear(2), heads["printed"]))
+    corrected = label * np.asarray(_outputs(pair, heads["corrected"]))
+    exchanged = label * np.asarray(_outputs(pair, heads["exchanged"]))
     formula = 1 / (L - 1 + math.exp(-C)) - 1 / (L - 1 + math.exp(C))
     kept = _share(C, -2 * C, L) - _share(C, 2 * C, L)
     return {
@@ -214,27 +216,23 @@ def _initial_reads(system: Training, state: Any, grams: Array) -> Array:
 def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     """How often Lemma G.1's bounds are broken, per pair and by any pair of a draw."""
     width, omega, delta = setting["width"], setting["omega"], setting["delta"]
-    initial = Initial(width, omega, draw="weights")
-    bound = omega**2 * (
-        math.sqrt(4 / width * math.log(8 / delta)) + 4 / width * math.log(8 / delta)
-    )
-
-    def one(key: Array) -> Array:
-        weights = draw_weights(initial, 1, 4, key=key)
-        both = jnp.concatenate([weights["W_K"][0], weights["W_Q"][0]], axis=1)
-        products = both.T @ both - omega**2 * jnp.eye(8)
-        return jnp.abs(products) > bound
-
-    found = []
-    for seed in seeds:
-        keys = jax.random.split(jax.random.key(seed), setting["draws"])
-        found.append(np.asarray(jax.lax.map(one, keys, batch_size=500)))
-    broken = np.stack(found)
+    reach = 4 / width * math.log(8 / delta)
+    bound = omega**2 * (math.sqrt(reach) + reach)
     upper = np.triu(np.ones((8, 8), bool))
+    broken = [
+        np.concatenate(
+            [
+                np.abs(_drawn_gram([seed, part], omega, width) - omega**2 * np.eye(8))
+                > bound
+                for part in range(-(-setting["draws"] // 2))
+            ]
+        )[: setting["draws"], upper]
+        for seed in seeds
+    ]
     return xr.Dataset(
         {
-            "per_pair": ("seed", broken[..., upper].mean(axis=(1, 2))),
-            "any_pair": ("seed", broken[..., upper].any(axis=2).mean(axis=1)),
+            "per_pair": ("seed", [found.mean() for found in broken]),
+            "any_pair": ("seed", [found.any(axis=1).mean() for found in broken]),
             "bound": ("seed", np.full(len(seeds), bound)),
         }
     )
