@@ -184,6 +184,7 @@ def toy_paper(**changes):
         "notes": (),
         "inventory": {},
         "headline": "figure1",
+        "headline_claims": ("T-Thm1",),
         "summary": "Losses fall.",
         "stage_table": stage_table,
     }

@@ -133,6 +133,7 @@ class Paper:
     notes: tuple[Note, ...]
     inventory: Mapping[str, Any]
     headline: str
+    headline_claims: tuple[str, ...]
     summary: str
     stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
 

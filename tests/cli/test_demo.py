@@ -7,7 +7,7 @@ def test_demo_shows_stages_claims_and_files(program, tmp_path):
     assert done.exit_code == 0, done.output
     for text in ("A toy paper", "Stages of toy/flow", "T-Thm1", "figure1.svg"):
         assert text in done.stdout
-    # The second claim needs a run that the headline does not show.
+    # The toy names one claim for its headline.
     assert "T-Thm2" not in done.stdout
     page = tmp_path / "attnflow-output" / "toy" / "index.html"
     assert f"Open {page.relative_to(tmp_path)}" in done.stdout

@@ -99,6 +99,7 @@ def paper(**changes):
         ),
         "inventory": {"theorem": [{"id": "Theorem 1", "covered_by": ["A-Thm1"]}]},
         "headline": "figure1",
+        "headline_claims": (),
         "summary": HOSTILE,
         "stage_table": stages,
     }

@@ -17,14 +17,11 @@ from attnflow.cli.reproduce import (
 )
 
 if TYPE_CHECKING:
-    from attnflow.claims import Claim
-    from attnflow.paper import Paper, Request
+    from attnflow.paper import Paper
     from attnflow.runner import Runner
 
-CLAIMS = 6
-"""How many claims are judged: enough to see what a verdict is."""
-SEEDS = 1
-"""As in the headline's runs, so that the claims are about what is shown."""
+SEEDS = 3
+"""For claims about seeds: enough to see what a verdict is."""
 
 
 @guarded
@@ -46,7 +43,7 @@ def demo(
     with shown_progress() as bar:
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
         results = make_exhibits(paper, paper.headline, runner, directory, bar)
-        claims = _claims_without_further_runs(paper)[:CLAIMS]
+        claims = [paper.claim(id) for id in paper.headline_claims]
         rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
         page = write_page(paper, results, rows, directory, runs=runner.made)
     exhibits = [as_json(result) for result in results]
@@ -58,20 +55,6 @@ def demo(
     output.say(f"Next: attnflow list, or attnflow verify {paper.slug}")
     differs = any(map(is_surprise, rows)) or any(r.agrees is False for r in results)
     return OTHERWISE if differs else 0
-
-
-def _claims_without_further_runs(paper: "Paper") -> "list[Claim]":
-    """Claims about the very runs that the headline shows."""
-    shown = [_run_of(need) for need in paper.exhibit(paper.headline).needs.values()]
-    return [
-        claim
-        for claim in paper.claim_list
-        if all(_run_of(need) in shown for need in claim.needs.values())
-    ]
-
-
-def _run_of(need: "Request") -> tuple:
-    return (need.experiment, dict(need.overrides), need.seeds)
 
 
 def _show_stages(output: Output, paper: "Paper", runner: "Runner") -> None:

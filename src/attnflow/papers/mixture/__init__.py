@@ -32,6 +32,16 @@ PAPER = Paper(
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
     headline="overview",
+    headline_claims=(
+        "B-Sec3-order",
+        "B-Thm4.1-T1",
+        "B-D.3",
+        "B-L5.4",
+        "B-Thm4.1-T2",
+        "B-Thm4.1-T3",
+        "B-Thm4.1-conc",
+        "B-E.5",
+    ),
     summary=(
         "A one-layer transformer with two heads must find out which of its tokens "
         "decides a sample's label: the one of the group that another token names. It "
