@@ -29,8 +29,7 @@ def algorithm(omega: float, quick: Mapping[str, Any]) -> Request:
 
 SILENT_TRAINING = (
     "The width m and the initial scale ω are not stated. We take m = 128 and ω = 0.1; "
-    "the order of events is the same for ω from 0.001 to 0.5 and for every width from "
-    "8 on.",
+    "the order of events does not hang on them (claim B-Sec3-range).",
     "The number of steps is not stated: 2000.",
     "Whether gradients are of the population or of samples is not stated. We use the "
     "population, whose 8 kinds of samples are enumerated.",
