@@ -12,6 +12,7 @@ from attnflow.store import Store
 SEEDS = 3
 # Many widths, scales or mixtures: what takes longest.
 SLOW = {
+    "B-E.4-range",
     "B-G",
     "B-Thm4.1-sym-width",
     "B-Thm4.1-conc-width",

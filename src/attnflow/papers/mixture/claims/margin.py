@@ -168,7 +168,7 @@ MARGIN = (
     ),
     _claim(
         id="B-7-margin",
-        place="Sections 5.2 and 5.3; abstract",
+        place="Section 7; also Section 5.3 and the abstract",
         statement="In stage 2 the attention features go from nearly non-separable to "
         "well separated.",
         system="gradient flow of Algorithm 1 at infinite width and at m = 128",
