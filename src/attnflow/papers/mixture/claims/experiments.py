@@ -82,10 +82,11 @@ def _observations(run: xr.Dataset, name: str) -> tuple[Measurement, ...]:
 def _main_over_others(run: xr.Dataset) -> np.ndarray:
     """The least of S[c1,v1], −S[c1,v2] (with groups exchanged too) over all others."""
     score = schema.last(run, "score").sel(head="+").transpose("seed", "key", "query")
-    block = score.values[:, :2, 2:] * np.array([[1.0, -1.0], [-1.0, 1.0]])
-    others = np.abs(score.values).copy()
-    others[:, :2, 2:] = 0.0
-    return block.min(axis=(1, 2)) / others.max(axis=(1, 2))
+    key, query = score["key"].isin(["c1", "c2"]), score["query"].isin(["v1", "v2"])
+    block = score.sel(key=["c1", "c2"], query=["v1", "v2"]).values
+    signed = block * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    others = abs(score).where(~(key & query), 0.0).max(("key", "query"))
+    return signed.min(axis=(1, 2)) / others.values
 
 
 def _judge_observations(evidence: Evidence) -> Finding:
