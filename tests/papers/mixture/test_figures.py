@@ -1,4 +1,5 @@
 import importlib
+import itertools
 import subprocess
 import sys
 
@@ -75,6 +76,20 @@ def inattentive(run):
     return replaced(run, ["attention"], lambda table: 0 * table + 1 / 3)
 
 
+def nearly_symmetric(run):
+    """Scores with all other groups as large as with the own one."""
+
+    def change(table):
+        groups = [str(k)[1:] for k in table["key"].values if str(k)[0] == "c"]
+        changed = table.copy(deep=True)
+        for k, j in itertools.permutations(groups, 2):
+            own = table.sel(key=f"c{k}", query=f"v{k}")
+            changed.loc[{"key": f"c{k}", "query": f"v{j}"}] = -own
+        return changed
+
+    return replaced(run, ["score"], change)
+
+
 def as_in_closed_form(run):
     """Neurons that go on as if attention had not moved."""
     found = run["value"].copy(deep=True)
@@ -87,8 +102,9 @@ CHANGES = (frozen, groups_exchanged, negated, even, shifted, vanishing, another_
 
 
 def changes_of(id):
-    special = {"figure2": [inattentive], "stage1-closed-form": [as_in_closed_form]}
-    return [*CHANGES, *special.get(id, [])]
+    special = {"figure2": inattentive, "stage1-closed-form": as_in_closed_form}
+    special |= dict.fromkeys(("figure5", "figure6", "figure7"), nearly_symmetric)
+    return [*CHANGES, *filter(None, [special.get(id)])]
 
 
 @pytest.mark.parametrize("id", EXHIBITS)

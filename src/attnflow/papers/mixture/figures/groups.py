@@ -204,6 +204,10 @@ def _exhibit(
     )
 
 
+OUTVOTED = (
+    " Two distractors that both conflict outvote a sample's own class token: that loss "
+    "rises beyond log 2 before it falls."
+)
 # In the symmetric limit one sample per orbit is exact, and 14 stand for 448.
 LONGER = {"L": 5, "width": "infinite", "population": "orbits", "steps": 20000.0}
 FIGURE5 = _exhibit(
@@ -211,6 +215,7 @@ FIGURE5 = _exhibit(
     "three",
     {"run": Request("k3", seeds=3)},
     {"length": "L = 4", "steps": "4000"},
+    more=OUTVOTED,
 )
 FIGURE6 = _exhibit(
     6,
@@ -220,7 +225,8 @@ FIGURE6 = _exhibit(
         "longer": Request("k4", LONGER, seeds=1, quick={"steps": 8000.0}),
     },
     {"length": "L = 4, since L = 5 with b = 1/2 does not train", "steps": "5000"},
-    more=(
+    more=OUTVOTED
+    + (
         " We use L = 4. With L = K + 1 = 5 and the bias b = 1/2 training does not "
         "succeed reliably: at infinite width it stops at an accuracy of 8/9 (the same "
         "after 100 000 steps), and at width 64 one of five seeds classifies every "
