@@ -159,3 +159,18 @@ def test_an_interrupt_keeps_what_was_recorded(monkeypatch):
     np.testing.assert_array_equal(
         made["loss"].values[0][recorded], whole["loss"].values[0][recorded]
     )
+
+
+def test_waiting_for_an_event_ends_with_it():
+    """A horizon of 10⁹ steps costs nothing once every seed has met the event."""
+    stages = (Stage(GradientDescent(0.1), Reach("loss", 0.6, 1e9, "down")),)
+    made = run(experiment(stages=stages, grid=Grid(stop=50, count=6)), seeds=(0, 1))
+    assert list(made["outcome"].values) == ["event", "event"]
+    assert float(made["end_time"].max()) < 50
+    assert (made["loss_at_end"].values <= 0.6).all()
+
+
+def test_steps_are_the_nearest_whole_number():
+    made = run(experiment(until=153.1 / 0.1 - 1e-9, grid=Grid(stop=1531, count=3)))
+    assert float(made["end_time"][0]) == 1531
+    assert made["recorded"].values[0, -1]

@@ -208,3 +208,14 @@ def test_bartlett_draws_have_the_law_of_weights():
     assert mean_error.max() < 5
     ratio = gram.var(axis=0) / variance
     assert np.abs(ratio - 1).max() < 5 * np.sqrt(4 / 4000)
+
+
+def test_one_seed_draws_differently_at_every_width():
+    """Otherwise a ladder over widths would look cleaner than it is."""
+    grid = Grid(points=(0.0, 1.0))
+    found = []
+    for width in (10**6, 2 * 10**6):
+        initial = Initial(width=width, omega=1.0, draw="bartlett")
+        made = run(experiment(initial=initial, until=1, grid=grid))
+        found.append(made["score"].values[0, 0].ravel() * np.sqrt(width))
+    assert abs(np.corrcoef(*found)[0, 1]) < 0.6

@@ -133,7 +133,8 @@ def _blocks(
         living.append(np.asarray(alive))
         if progress is not None:
             progress(min(1.0, (number + 1) * size / len(gaps)))
-        if not living[-1][:, -1].any():
+        reached = np.asarray(carry.end) >= 0
+        if not (living[-1][:, -1] & ~reached).any():
             break
     joined = {k: np.concatenate([p[k] for p in parts], axis=1) for k in parts[0]}
     return joined, np.concatenate(living, axis=1), carry, stopped
@@ -145,15 +146,30 @@ def _advance(
 ) -> tuple[Carry, dict[str, Array], Array]:
     def one(system: Any, carry: Carry) -> tuple:
         def record(carry: Carry, gap: Array) -> tuple:
-            carry = jax.lax.fori_loop(
-                0, gap, lambda _, c: _step(system, c, rates, loop), carry
-            )
+            carry = _walk(system, carry, gap, rates, loop)
             return carry, (loop.observe(system, carry.state), _finite(carry.state))
 
         carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
         return carry, rows, alive
 
     return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
+
+
+def _walk(
+    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+) -> Carry:
+    """`gap` steps, or fewer where the event is met before."""
+    if loop.event is None:
+        return jax.lax.fori_loop(
+            0, gap, lambda _, c: _step(system, c, rates, loop), carry
+        )
+    target = carry.step + gap
+    carry = jax.lax.while_loop(
+        lambda c: (c.step < target) & (c.end < 0),
+        lambda c: _step(system, c, rates, loop),
+        carry,
+    )
+    return carry._replace(step=target)
 
 
 def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Carry:

@@ -164,7 +164,8 @@ def _leg(
         state,
         rules=per_part(stage.rule, stage.trains),  # pyright: ignore[reportArgumentType]
         start=start,
-        stop=int(stop.max()),
+        # 153.1 / 0.1 is 1530.999…: steps are the nearest whole number.
+        stop=int(np.rint(stop.max())),
         times=times,
         observe=observe,
         event=event,

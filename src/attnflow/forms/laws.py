@@ -29,7 +29,9 @@ def bartlett_factor(
     above: then `FᵀF` has the law of `XᵀX` for X of that many standard normal rows
     (Bartlett's decomposition). Needs `rows >= columns`.
     """
-    key_chi, key_normal = jax.random.split(key)
+    # One seed must not give nearly the same draw at every width: ladders over the
+    # width would look cleaner than they are.
+    key_chi, key_normal = jax.random.split(jax.random.fold_in(key, rows % 2**31))
     freedom = rows - jnp.arange(columns, dtype=jnp.float64)
     chi = jnp.sqrt(
         jax.random.chisquare(key_chi, freedom, (blocks, columns), dtype=jnp.float64)
