@@ -19,8 +19,12 @@ CONDITION = (
     "T_half; stage 2 ends where the main score is 1"
 )
 OMEGAS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
-PLAN = tuple(range(100, 116))
-"""Seeds that decide; those below 100 were used to set tolerances."""
+PLAN = tuple(range(200, 216))
+"""Seeds that decide, first used when every predicate was fixed.
+
+Those below 200 were looked at while predicates were written. That holds for seeds 0, 1,
+… of requests that leave seeds to the user too: seeds 200 … 204 confirmed those claims.
+"""
 
 ALL_RIGHT = 1 - 1e-9
 """An accuracy beyond this is 1: probabilities of samples sum to 1 up to rounding."""

@@ -13,14 +13,14 @@ from attnflow.claims import (
     Exact,
     Finding,
     Ladder,
-    Measurement,
     Scope,
+    Seeds,
     Verdict,
     named,
 )
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
-from attnflow.papers.mixture.claims.evidence import PLAN, algorithm, stage
+from attnflow.papers.mixture.claims.evidence import FLOW, PLAN, algorithm, stage
 from attnflow.papers.mixture.features import feature_margin
 
 ALL = mutate.EVERY
@@ -31,12 +31,10 @@ _claim = partial(
     source="sheet B section 7, and our run",
 )
 PATTERNS = {"patterns": Request("separability", seeds=1)}
-GROWING = {
-    "infinite": algorithm(0.1),
-    **{
-        f"m=128, seed {seed}": algorithm(0.1, width=128, seeds=(seed,))
-        for seed in (100, 101, 102)
-    },
+GROWING = {"infinite": algorithm(0.1)}
+GROWING_FINITE = {
+    f"m=128, seed {seed}": algorithm(0.1, width=128, seeds=(seed,))
+    for seed in (200, 201, 202)
 }
 
 
@@ -77,19 +75,41 @@ def _margins(run: xr.Dataset, count: int = 25) -> np.ndarray:
     return np.array([feature_margin(*part, bias) for part in parts])
 
 
-def _judge_growing(evidence: Evidence) -> Finding:
-    checks: list[Measurement] = []
-    numbers = {}
-    for name, run in evidence.items():
-        found = _margins(run.isel(seed=0))
-        fall = float(np.maximum(-np.diff(found), 0.0).max())
-        # A margin of features of size 3 is known to some 1e-14.
-        checks.append(Exact(fall, 1e-13, f"largest fall of the margin, {name}"))
-        short = 0.3 / max(float(found[-1]), 1e-9)
-        checks.append(Exact(short, 1.0, f"0.3 over the last margin, {name}"))
-        numbers[name] = [found[0], found[-1]]
-    return Finding(tuple(checks), numbers)
+# A margin of features of size 3 is known to some 1e-14.
+FALL = 1e-13
 
+
+def _grown(run: xr.Dataset) -> tuple[float, float, float]:
+    """The largest fall of the margin in stage 2, and its first and last value."""
+    found = _margins(run.isel(seed=0))
+    fall = float(np.maximum(-np.diff(found), 0.0).max())
+    return fall, float(found[0]), float(found[-1])
+
+
+def _judge_growing(evidence: Evidence) -> Finding:
+    fall, first, last = _grown(evidence["infinite"])
+    return Finding(
+        (
+            Exact(fall, FALL, "largest fall of the margin"),
+            Exact(0.3 / max(last, 1e-9), 1.0, "0.3 over the last margin"),
+        ),
+        {"first": first, "last": last},
+    )
+
+
+def _judge_growing_finite(evidence: Evidence) -> Finding:
+    found = {name: _grown(run) for name, run in evidence.items()}
+    margin = [min(1 - fall / FALL, last / 0.3 - 1) for fall, _, last in found.values()]
+    held = tuple(m > 0 for m in margin)
+    check = Seeds(held, tuple(margin), "the margin never falls, and ends beyond 0.3")
+    return Finding((check,), {name: list(values) for name, values in found.items()})
+
+
+_NOT_GROWING = (
+    mutate.constant(ALL, "pooled_token"),
+    mutate.swap(ALL, "pooled_token", "sample", ("c1 v1 -v2", "c1 -v1 v2")),
+    mutate.shuffle(ALL, "label", "sample"),
+)
 
 MARGIN = (
     _claim(
@@ -158,7 +178,7 @@ MARGIN = (
         },
         judge=_judge_initial_margin,
         predicate="Õ by the ladder's rule over the 25 cells, √m/ω² = 63 … 1e7, with "
-        "medians over 16 seeds (100 … 115)",
+        "medians over 16 seeds (200 … 215)",
         conditions="ω = 0.3 … 0.003, m = 32 … 8192, b = 1/2",
         mutations=named(
             mutate.power(ALL, "margin", 0.5),
@@ -171,17 +191,29 @@ MARGIN = (
         place="Section 7; also Section 5.3 and the abstract",
         statement="In stage 2 the attention features go from nearly non-separable to "
         "well separated.",
-        system="gradient flow of Algorithm 1 at infinite width and at m = 128",
+        system=FLOW,
         needs=GROWING,
         judge=_judge_growing,
         predicate="the margin at 25 records of stage 2 never falls by more than 1e-13 "
-        "and ends beyond 0.3, at infinite width and for 3 seeds (100, 101, 102) at "
-        "m = 128",
-        conditions="ω = 0.1, T1 = 10, b = 1/2, stage 2 up to a main score of 1",
-        mutations=named(
-            mutate.constant(ALL, "pooled_token"),
-            mutate.swap(ALL, "pooled_token", "sample", ("c1 v1 -v2", "c1 -v1 v2")),
-            mutate.shuffle(ALL, "label", "sample"),
-        ),
+        "and ends beyond 0.3",
+        conditions="ω = 0.1, m infinite, T1 = 10, b = 1/2, up to a main score of 1",
+        mutations=named(*_NOT_GROWING),
+    ),
+    _claim(
+        id="B-7-margin-width",
+        origin="ours",
+        place="Section 7, at finite width",
+        statement="At m = 128 too the margin never falls in stage 2.",
+        system="gradient flow of Algorithm 1 at m = 128",
+        needs=GROWING_FINITE,
+        judge=_judge_growing_finite,
+        predicate="as B-7-margin, in 90% of 3 seeds (200, 201, 202)",
+        scope=Scope.BEYOND,
+        conditions="ω = 0.1, m = 128, T1 = 10, b = 1/2",
+        expected=Verdict.INCONCLUSIVE,
+        source="our run: the margin grows to 0.43 … 0.49, but in seed 202 falls by "
+        "2.6e-5 on the way. Seeds 100, 101, 102, looked at while this was written, and "
+        "the one seed of sheet B section 7 show no fall",
+        mutations=named(*_NOT_GROWING),
     ),
 )

@@ -152,14 +152,15 @@ WIDTH = (
         "those at infinite width by poly(1/ω)/√m.",
         needs=RUNS,
         judge=_judge_scores,
-        predicate="the root mean square over 16 seeds (100 … 115) of the largest "
+        predicate="the root mean square over 16 seeds (200 … 215) of the largest "
         "deviation falls with an exponent of −0.5 ± 0.1 in m = 2^5 … 2^14, for each "
         "ω; a seed has the same normal draws at every width (Bartlett)",
         scope=Scope.THEOREM,
         conditions=f"{SIZES}, where the main score is about 0.9",
-        source="sheet B section 7 (−0.49 to −0.54), and our run: −0.49 with the same "
-        "normal draws at every width, −0.44 to −0.45 with weights drawn anew for each. "
-        "The prefactor is 1.4 to 2.2 and does not grow as ω falls",
+        source="sheet B section 7 (−0.49 to −0.54), and our run: −0.50. With weights "
+        "drawn anew for each width, or medians in the place of root mean squares, −0.50 "
+        "to −0.54; on seeds 100 … 115, looked at while this was written, −0.43 to "
+        "−0.49. The prefactor is 1.6 to 2.4 and does not grow as ω falls",
         mutations=named(
             _falls_otherwise("score_at_end", 0.25),
             _falls_otherwise("score_at_end", -0.25),
@@ -196,6 +197,10 @@ WIDTH = (
         "(0.3, 512), (0.1, 64), (0.01, 512)",
         scope=Scope.BEYOND,
         conditions=SIZES,
+        expected=Verdict.INCONCLUSIVE,
+        source="our run: 14 of 16 seeds at (0.1, 64), the least 0.23, and 16 of 16 at "
+        "the others. Seeds 100 … 115, looked at while this was written, had 16 of 16; "
+        "sheet B section 7 has a least of 0.38 in 6 seeds",
         mutations=named(
             mutate.swap(ALL, "attention_at_end", "head", ("+", "-")),
             mutate.replace(ALL, "attention_at_end", 1 / 3),
@@ -211,7 +216,7 @@ WIDTH = (
         "queries keep within the stated bounds.",
         system="Gaussian initial weights",
         needs={
-            f"m={width}": Request("concentration", {"width": width}, seeds=(100,))
+            f"m={width}": Request("concentration", {"width": width}, seeds=(200,))
             for width in (16, 64, 256, 1024)
         },
         judge=_judge_coverage,
