@@ -69,13 +69,15 @@ def algorithm(
     return Request("three-stage", setting, seeds=seeds)
 
 
-def two_stages(omega: float, **changes: float | str) -> Request:
-    """The first two stages up to a fixed time, for the seeds of `PLAN`.
+def two_stages(
+    omega: float, *, seeds: tuple[int, ...] = PLAN, **changes: float | str
+) -> Request:
+    """The first two stages up to a fixed time, for 16 seeds.
 
     At infinite width all seeds are alike, and still cheaper than another program.
     """
     setting = {**_BRIEF, "omega": omega, "T2": END_OF_STAGE_TWO[omega], **changes}
-    return Request("three-stage", setting, seeds=PLAN)
+    return Request("three-stage", setting, seeds=seeds)
 
 
 LADDER = {f"omega={omega:g}": algorithm(omega) for omega in OMEGAS}
