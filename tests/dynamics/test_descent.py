@@ -83,7 +83,9 @@ def test_memory_does_not_grow_with_the_number_of_steps():
 
     def buffers(gap):
         with attnflow.precise():
-            system, state = _member(experiment(), 0, "gram", None, None, None)
+            plan = experiment()
+            samples = plan.task.sequences()
+            system, state = _member(plan, 0, "gram", samples, None, None)
             stacked, axes = stack([system])
             state = jax.tree.map(lambda leaf: leaf[None], state)
             rules = (("scores", GradientDescent(1.0)), ("values", GradientDescent(1.0)))

@@ -193,6 +193,12 @@ def test_the_cheapest_exact_form_is_taken(rule, form):
     assert made.attrs["form_reason"]
 
 
+def test_many_tokens_take_transport():
+    grid = Grid(points=(0.0, 2.0))
+    made = run(experiment(task=MixtureTask(3, 4), until=2, grid=grid))
+    assert made.attrs["form"] == "transport"
+
+
 def test_bartlett_draws_have_the_law_of_weights():
     """First two moments of the initial Gram matrix, 4000 draws, to 5 sigma."""
     import attnflow

@@ -2,7 +2,7 @@
 
 | part | conserved |
 |---|---|
-| transport | `M K Mᵀ = K` with `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)` |
+| transport | `N K Nᵀ`, `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)` |
 | Gram | the spectrum of `K⁻¹ P`, by its first two power sums |
 | weights | `W_K W_Kᵀ − W_Q W_Qᵀ`; `W_V W_Vᵀ − w_O w_Oᵀ`; `W_V W_Vᵀ − Wᵀ W` |
 
@@ -41,15 +41,17 @@ def part_drift(part: AbstractPart, before: Any, after: Any) -> float:
 
 @part_drift.register
 def _(part: Transport, before: Any, after: Any) -> float:
-    return max(transport_drift(m, _halves(len(m))) for m in np.asarray(after))
+    pairs = zip(np.asarray(before), np.asarray(after), strict=True)
+    return max(transport_drift(n, m, _halves(n.shape[1])) for n, m in pairs)
 
 
 @part_drift.register
 def _(part: ChainTransport, before: Any, after: Any) -> float:
-    gains = np.asarray(part.gain)
+    blocks = zip(
+        np.asarray(before), np.asarray(after), np.asarray(part.gain), strict=True
+    )
     return max(
-        transport_drift(m, _last(len(m), -1 / gain))
-        for m, gain in zip(np.asarray(after), gains, strict=True)
+        transport_drift(n, m, _last(n.shape[1], -1 / gain)) for n, m, gain in blocks
     )
 
 
@@ -96,10 +98,12 @@ def _(part: NeuronWeights, before: Any, after: Any) -> float:
     return balance_drift(*states)
 
 
-def transport_drift(transport: np.ndarray, diagonal: np.ndarray) -> float:
-    """`max |M K Mᵀ − K|` relative to the size of its terms, K diagonal."""
-    excess = (transport * diagonal) @ transport.T - np.diag(diagonal)
-    return float(np.abs(excess).max() / ((transport**2) @ np.abs(diagonal)).max())
+def transport_drift(
+    before: np.ndarray, after: np.ndarray, diagonal: np.ndarray
+) -> float:
+    """Change of `N K Nᵀ` relative to the size of its terms, K diagonal."""
+    change = (after * diagonal) @ after.T - (before * diagonal) @ before.T
+    return float(np.abs(change).max() / ((after**2) @ np.abs(diagonal)).max())
 
 
 def gram_drift(before: np.ndarray, after: np.ndarray, diagonal: np.ndarray) -> float:

@@ -35,7 +35,7 @@ class Carry(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """What is compiled into the loop: all of it hashable.
+    """What the loop is made of; all but arrays in it is compiled in.
 
     `waits` says that seeds start at different steps.
     """

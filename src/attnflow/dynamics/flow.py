@@ -59,7 +59,8 @@ def flow(
     - `state`: stacked over seeds.
     - `start`, `stop`: `(seeds,)`. `times`: when to observe, the same for all seeds;
       rows at times outside of a seed's own stage mean nothing.
-    - `observe`, `event`: functions of system and state; hashable, since compiled in.
+    - `observe`, `event`: functions of system and state; hashable, since compiled in,
+      or PyTrees whose arrays are not.
     """
     require_precise()
     spans = jnp.asarray(start, float), jnp.asarray(stop, float)

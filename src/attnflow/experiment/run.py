@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,7 +28,7 @@ from attnflow.experiment.record import (
     load,
 )
 from attnflow.experiment.versions import library_versions
-from attnflow.forms import build, check_weights, choose, permuted_groups
+from attnflow.forms import basis_of, build, check_weights, choose, permuted_groups
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.rules import per_part
 from attnflow.setting import canonical_json
@@ -122,13 +123,15 @@ class _Observe:
         return {name: find(name).compute(view) for name in self.names}
 
 
-@dataclass(frozen=True)
-class _Event:
-    """The distance of a scalar from its level, positive beyond it; hashable."""
+class _Event(eqx.Module):
+    """The distance of a scalar from its level, positive beyond it.
 
-    scalar: Scalar
-    level: float
-    sign: float
+    The level is an array, so that another one compiles nothing anew.
+    """
+
+    scalar: Scalar = eqx.field(static=True)
+    level: Array
+    sign: float = eqx.field(static=True)
 
     def __call__(self, system: Training, state: Any) -> Array:
         return self.sign * (self.scalar(View(system, state)) - self.level)
@@ -145,9 +148,16 @@ def _train(
         find(name)
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
     symmetry = experiment.task.symmetry if data is None else None
-    name, why = choose(experiment.form, rules, symmetric=symmetry is not None)
+    samples = [_samples(experiment, seed, data) for seed in seeds]
+    name, why = choose(
+        experiment.form,
+        rules,
+        rank=basis_of(samples[0]).rank,
+        symmetric=symmetry is not None,
+    )
     members = [
-        _member(experiment, seed, name, data, weights, symmetry) for seed in seeds
+        _member(experiment, seed, name, drawn, weights, symmetry)
+        for seed, drawn in zip(seeds, samples, strict=True)
     ]
     for stage_rules in rules:
         reason = members[0][0].form.refuses(stage_rules)
@@ -180,18 +190,11 @@ def _member(
     experiment: Experiment,
     seed: int,
     form_name: str,
-    data: Mapping[str, Any] | None,
+    samples: Sequences,
     weights: Mapping[str, Any] | None,
     symmetry: Any,
 ) -> tuple[Training, Any]:
     """The system and the initial state of one seed."""
-    streams = {
-        stream: jax.random.fold_in(
-            jax.random.key(experiment.fixed.get(stream, seed)), number
-        )
-        for number, stream in enumerate(("data", "weights"))
-    }
-    samples = _samples(experiment, streams["data"], data)
     heads = experiment.problem.heads
     if weights is not None:
         weights = check_weights(
@@ -205,27 +208,30 @@ def _member(
         samples,
         experiment.initial,
         heads=heads,
-        key=streams["weights"],
+        key=_stream(experiment, seed, "weights"),
         given=weights,
         symmetry=None if symmetry is None else permuted_groups(symmetry),
     )
     system = Training(
-        form,
-        experiment.problem,
-        samples,
-        samples.probability,
-        ("scores", "values"),
+        form, experiment.problem, samples, samples.probability, ("scores", "values")
     )
     return system, state
 
 
 def _samples(
-    experiment: Experiment, key: Array, data: Mapping[str, Any] | None
+    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
 ) -> Sequences:
+    key = _stream(experiment, seed, "data")
     if data is None:
         return experiment.task.sequences(key=key)
     like = None if experiment.task.random else experiment.task.sequences(key=key)
     return from_arrays(data, like)
+
+
+def _stream(experiment: Experiment, seed: int, name: str) -> Array:
+    """The key of one of a seed's streams of random numbers."""
+    number = ("data", "weights").index(name)
+    return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
 
 
 def _stage_leg(
@@ -247,7 +253,8 @@ def _stage_leg(
     event = None
     if isinstance(stage.until, Reach):
         sign = 1.0 if stage.until.direction == "up" else -1.0
-        event = _Event(parse(stage.until.scalar, dict(coords)), stage.until.level, sign)
+        scalar = parse(stage.until.scalar, dict(coords))
+        event = _Event(scalar, jnp.asarray(stage.until.level), sign)
     return stage, stacked, axes, event
 
 

@@ -35,7 +35,8 @@ def code_version(paper: str) -> str:
     """A digest of the sources and libraries that can change a run of a paper."""
     root = Path(__file__).resolve().parent.parent
     places = [root / name for name in NUMERICS]
-    places += [root / "papers" / paper / f"{n}.py" for n in ("experiments", "systems")]
+    own = ("experiments", "systems", "features")
+    places += [root / "papers" / paper / f"{name}.py" for name in own]
     files = [
         file
         for place in places

@@ -10,6 +10,7 @@ from attnflow.forms.base import State as State
 from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
+from attnflow.forms.frames import basis_of as basis_of
 from attnflow.forms.initial_values import AbstractValues as AbstractValues
 from attnflow.forms.initial_values import Chain as Chain
 from attnflow.forms.initial_values import Neurons as Neurons

@@ -30,19 +30,23 @@ from attnflow.rules import Rule
 
 
 class ChainTransport(AbstractLinearPart):
-    """The transport of `[W_V β]`; the state is M, `(blocks, r + 1, r + 1)`."""
+    """The transport of `[W_V β]`, carried as `N = F M`.
 
-    factor: Float[Array, "blocks rows columns"]
+    The state is N, `(blocks, rows, r + 1)` with at most r + 1 rows.
+    """
+
     gain: Float[Array, " blocks"]
 
     def table(self, state: Array) -> Array:
         """The value of each basis vector."""
-        moved = self.factor @ state
-        return jnp.einsum("bmr,bm->br", moved[..., :-1], moved[..., -1])
+        return jnp.einsum("bmr,bm->br", state[..., :-1], state[..., -1])
 
     def velocity(self, state: Array, force: Array) -> Array:
-        """`M Ω`."""
-        return state @ chain_generator(force, self.gain)
+        """`N Ω`."""
+        first, seen = state[..., :-1], state[..., -1]
+        rate = self.gain[:, None] * jnp.einsum("bmr,br->bm", first, force)
+        outer = seen[..., None] * force[:, None, :]
+        return jnp.concatenate([outer, rate[..., None]], axis=-1)
 
     def refuses(self, rule: Rule) -> str | None:
         """Rules that act on single coordinates do not commute with rotations."""

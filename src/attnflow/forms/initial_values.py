@@ -21,7 +21,6 @@ from attnflow.forms.laws import (
     bartlett_factor,
     draw_entries,
     gram_of,
-    identity_transport,
     shortened,
 )
 from attnflow.forms.values import ValueTable
@@ -259,7 +258,7 @@ def _chain(
 def _from_factor(factor: Array, gain: Array, *, gram: bool) -> Built:
     if gram:
         return ChainGram(gain), gram_of(factor)
-    return ChainTransport(factor, gain), identity_transport(factor)
+    return ChainTransport(gain), factor
 
 
 def _sampled_chain(

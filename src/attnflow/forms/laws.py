@@ -52,9 +52,3 @@ def shortened(
 def gram_of(factor: Float[Array, "blocks rows columns"]) -> Array:
     """`FᵀF`."""
     return factor.swapaxes(-1, -2) @ factor
-
-
-def identity_transport(factor: Array) -> Array:
-    """The transport at time 0."""
-    blocks, size = factor.shape[0], factor.shape[-1]
-    return jnp.broadcast_to(jnp.eye(size), (blocks, size, size))

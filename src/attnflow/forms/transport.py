@@ -1,7 +1,7 @@
 """Transport: training at any width as a path of small matrices."""
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from attnflow.forms.base import (
     AbstractLinearPart,
@@ -13,31 +13,30 @@ from attnflow.rules import Rule
 
 
 class Transport(AbstractLinearPart, AbstractScores):
-    """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span.
+    """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
 
     With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
-    the weights is `[W_K W_Q] Ω`, so that in the coordinates M it is `M Ω`, at every
-    width. The width enters through a factor F of the initial Gram matrix `FᵀF` alone:
-    given weights, a Wishart draw, or ω times the identity. Exact for every rule that
-    is linear in gradients and weights. The state is M, `(heads, 2r, 2r)`.
+    the weights is `[W_K W_Q] Ω`, so that M moves by `M Ω` at every width. The width
+    enters through a factor F of the initial Gram matrix `FᵀF` alone: given weights, a
+    Wishart draw, or ω times the identity. Tables need `N = F M` only, which moves by
+    `N Ω` and starts as F. Exact for every rule that is linear in gradients and weights.
+    The state is N, `(heads, rows, 2r)` with at most 2r rows.
     """
-
-    factor: Float[Array, "blocks rows columns"]
 
     def table(self, state: Array) -> Array:
         """`S[key, query]` per head."""
-        keys, queries = jnp.split(self.factor @ state, 2, axis=-1)
+        keys, queries = jnp.split(state, 2, axis=-1)
         return keys.swapaxes(-1, -2) @ queries
 
     def self_scores(self, state: Array) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
-        keys, queries = jnp.split(self.factor @ state, 2, axis=-1)
+        keys, queries = jnp.split(state, 2, axis=-1)
         return SelfScores(
             keys.swapaxes(-1, -2) @ keys, queries.swapaxes(-1, -2) @ queries
         )
 
     def velocity(self, state: Array, force: Array) -> Array:
-        """`M Ω`."""
+        """`N Ω`."""
         keys, queries = jnp.split(state, 2, axis=-1)
         return jnp.concatenate(
             [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
