@@ -180,7 +180,7 @@ def test_surprises_and_summary():
     found = table()
     assert [r.id for r in found.surprises] == ["T-Other"]
     assert found.summary().startswith(
-        "3 claims: 1 hold, 1 are inconclusive, 1 are unchecked."
+        "3 claims: 1 hold, 1 inconclusive, 1 unchecked."
     )
     assert "Otherwise than recorded (*): T-Other." in found.summary()
     assert "not a proof" in found.summary()

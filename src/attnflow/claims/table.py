@@ -29,8 +29,8 @@ _WORDS = {
     Verdict.HOLDS: "hold",
     Verdict.HOLDS_CORRECTED: "hold after correction",
     Verdict.FAILS: "fail",
-    Verdict.INCONCLUSIVE: "are inconclusive",
-    Verdict.UNCHECKED: "are unchecked",
+    Verdict.INCONCLUSIVE: "inconclusive",
+    Verdict.UNCHECKED: "unchecked",
 }
 
 
