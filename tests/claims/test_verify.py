@@ -179,9 +179,7 @@ def table():
 def test_surprises_and_summary():
     found = table()
     assert [r.id for r in found.surprises] == ["T-Other"]
-    assert found.summary().startswith(
-        "3 claims: 1 hold, 1 inconclusive, 1 unchecked."
-    )
+    assert found.summary().startswith("3 claims: 1 hold, 1 inconclusive, 1 unchecked.")
     assert "Otherwise than recorded (*): T-Other." in found.summary()
     assert "not a proof" in found.summary()
     assert ClaimsTable(()).summary().startswith("0 claims: none checked.")

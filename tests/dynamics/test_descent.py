@@ -79,17 +79,17 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     import attnflow
     from attnflow.dynamics import descent
     from attnflow.dynamics.seeds import stack
-    from attnflow.experiment.run import _member, _Observe
+    from attnflow.experiment.members import Observe, member
 
     def buffers(gap):
         with attnflow.precise():
             plan = experiment()
             samples = plan.task.sequences()
-            system, state = _member(plan, 0, "gram", samples, None, None)
+            system, state = member(plan, 0, "gram", samples, None, None)
             stacked, axes = stack([system])
             state = jax.tree.map(lambda leaf: leaf[None], state)
             rules = (("scores", GradientDescent(1.0)), ("values", GradientDescent(1.0)))
-            loop = descent.Loop(rules, _Observe(("loss",)), None, waits=False)
+            loop = descent.Loop(rules, Observe(("loss",)), None, waits=False)
             carry = descent._begin(state, rules, np.zeros(1), 0)
             rates = {name: jnp.asarray(0.1) for name, _ in rules}
             gaps = jnp.full(5, gap)

@@ -5,21 +5,20 @@ import json
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array
 
 from attnflow import schema
 from attnflow.conserved import drift
-from attnflow.data import Sequences, from_arrays
-from attnflow.dynamics import Course, Grid, Reach, Stage, precise, stack, train
+from attnflow.dynamics import Grid, precise, train
 from attnflow.experiment.compilation import compile_time, keep_compiled
+from attnflow.experiment.dataset import as_dataset, labels_of
+from attnflow.experiment.members import Observe, member, samples_of, stage_leg
 from attnflow.experiment.record import (
     Computation,
     Experiment,
@@ -28,11 +27,10 @@ from attnflow.experiment.record import (
     load,
 )
 from attnflow.experiment.versions import library_versions
-from attnflow.forms import basis_of, build, check_weights, choose, permuted_groups
-from attnflow.observables import Scalar, View, find, parse
+from attnflow.forms import basis_of, choose
+from attnflow.observables import find
 from attnflow.rules import per_part
 from attnflow.setting import canonical_json
-from attnflow.systems import Training
 
 Progress = Callable[[float, str], None]
 
@@ -112,31 +110,6 @@ def _compute(experiment: Computation, seeds: list[int]) -> xr.Dataset:
     return body.assign_coords(seed=seeds)
 
 
-@dataclass(frozen=True)
-class _Observe:
-    """The observables of a run, as a hashable function of system and state."""
-
-    names: tuple[str, ...]
-
-    def __call__(self, system: Training, state: Any) -> dict[str, Array]:
-        view = View(system, state)
-        return {name: find(name).compute(view) for name in self.names}
-
-
-class _Event(eqx.Module):
-    """The distance of a scalar from its level, positive beyond it.
-
-    The level is an array, so that another one compiles nothing anew.
-    """
-
-    scalar: Scalar = eqx.field(static=True)
-    level: Array
-    sign: float = eqx.field(static=True)
-
-    def __call__(self, system: Training, state: Any) -> Array:
-        return self.sign * (self.scalar(View(system, state)) - self.level)
-
-
 def _train(
     experiment: Experiment,
     seeds: list[int],
@@ -148,7 +121,7 @@ def _train(
         find(name)
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
     symmetry = experiment.task.symmetry if data is None else None
-    samples = [_samples(experiment, seed, data) for seed in seeds]
+    samples = [samples_of(experiment, seed, data) for seed in seeds]
     name, why = choose(
         experiment.form,
         rules,
@@ -156,15 +129,15 @@ def _train(
         symmetric=symmetry is not None,
     )
     members = [
-        _member(experiment, seed, name, drawn, weights, symmetry)
+        member(experiment, seed, name, drawn, weights, symmetry)
         for seed, drawn in zip(seeds, samples, strict=True)
     ]
     for stage_rules in rules:
         reason = members[0][0].form.refuses(stage_rules)
         if reason is not None:
             raise ValueError(f"form={name!r} is not exact here: {reason}")
-    coords = _coords(members[0][0])
-    legs = [_stage_leg(stage, members, coords) for stage in experiment.stages]
+    coords = labels_of(members[0][0])
+    legs = [stage_leg(stage, members, coords) for stage in experiment.stages]
     state = jax.tree.map(lambda *parts: jnp.stack(parts), *[s for _, s in members])
     times = experiment.grid.times(whole=not experiment.is_flow)
     course = train(
@@ -172,10 +145,10 @@ def _train(
         state,
         seeds=len(seeds),
         times=times,
-        observe=_Observe(experiment.observables),
+        observe=Observe(experiment.observables),
         progress=progress,
     )
-    body = _dataset(experiment, seeds, course, coords)
+    body = as_dataset(experiment, seeds, course, coords)
     if experiment.is_flow:
         lost = [
             drift(system.form, before, jax.tree.map(lambda x, i=i: x[i], course.state))
@@ -184,123 +157,3 @@ def _train(
         body["drift"] = ("seed", np.array(lost))
     names = dict.fromkeys(rule.name for stage in rules for rule in stage.values())
     return body, {"form": name, "form_reason": why, "rule": ", ".join(names)}
-
-
-def _member(
-    experiment: Experiment,
-    seed: int,
-    form_name: str,
-    samples: Sequences,
-    weights: Mapping[str, Any] | None,
-    symmetry: Any,
-) -> tuple[Training, Any]:
-    """The system and the initial state of one seed."""
-    heads = experiment.problem.heads
-    if weights is not None:
-        weights = check_weights(
-            weights,
-            experiment.initial,
-            heads=heads,
-            embed=samples.tokens.shape[1],
-        )
-    form, state = build(
-        form_name,
-        samples,
-        experiment.initial,
-        heads=heads,
-        key=_stream(experiment, seed, "weights"),
-        given=weights,
-        symmetry=None if symmetry is None else permuted_groups(symmetry),
-    )
-    system = Training(
-        form, experiment.problem, samples, samples.probability, ("scores", "values")
-    )
-    return system, state
-
-
-def _samples(
-    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
-) -> Sequences:
-    key = _stream(experiment, seed, "data")
-    if data is None:
-        return experiment.task.sequences(key=key)
-    like = None if experiment.task.random else experiment.task.sequences(key=key)
-    return from_arrays(data, like)
-
-
-def _stream(experiment: Experiment, seed: int, name: str) -> Array:
-    """The key of one of a seed's streams of random numbers."""
-    number = ("data", "weights").index(name)
-    return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
-
-
-def _stage_leg(
-    stage: Stage, members: list[tuple[Training, Any]], coords: Mapping[str, Any]
-) -> tuple[Stage, Any, Any, Any]:
-    systems = []
-    for system, _ in members:
-        data = system.data if stage.group is None else system.data.restrict(stage.group)
-        systems.append(
-            Training(
-                system.form,
-                system.problem,
-                system.data,
-                data.probability,
-                tuple(sorted(stage.trains)),
-            )
-        )
-    stacked, axes = stack(systems)
-    event = None
-    if isinstance(stage.until, Reach):
-        sign = 1.0 if stage.until.direction == "up" else -1.0
-        scalar = parse(stage.until.scalar, dict(coords))
-        event = _Event(scalar, jnp.asarray(stage.until.level), sign)
-    return stage, stacked, axes, event
-
-
-def _coords(system: Training) -> dict[str, tuple[str, ...]]:
-    """Labels of the dims of observables."""
-    data = system.data
-    tokens = data.shown_names
-    names = data.sample_names()
-    if len(set(names)) < len(names):
-        names = [f"{name} #{i}" for i, name in enumerate(names)]
-    return {
-        "head": system.problem.readout.head_names,
-        "key": tokens,
-        "query": tokens,
-        "token": tokens,
-        "sample": tuple(names),
-        "group": data.group_names,
-    }
-
-
-def _dataset(
-    experiment: Experiment,
-    seeds: list[int],
-    course: Course,
-    coords: Mapping[str, tuple[str, ...]],
-) -> xr.Dataset:
-    records = course.records
-    variables: dict[str, Any] = {
-        "recorded": (("seed", "time"), records.recorded),
-        "outcome": ("seed", np.array([o.label for o in course.outcomes])),
-        "end_time": ("seed", course.ends[:, -1]),
-        "stage_start": (("seed", "stage"), course.starts),
-        "stage_end": (("seed", "stage"), course.ends),
-    }
-    used = {"stage"}
-    for name in experiment.observables:
-        dims = find(name).dims
-        used.update(dims)
-        about = {"about": find(name).about}
-        variables[name] = (("seed", "time", *dims), records.rows[name], about)
-        ends = np.stack([row[name] for row in records.ends], axis=1)
-        variables[f"{name}_at_end"] = (("seed", "stage", *dims), ends, about)
-    labels = {dim: list(coords[dim]) for dim in used if dim in coords}
-    labels["stage"] = [s.name for s in experiment.stages[: len(records.ends)]]
-    units = "time" if experiment.is_flow else "step"
-    return xr.Dataset(
-        variables,
-        {"seed": seeds, "time": ("time", records.times, {"units": units}), **labels},
-    )

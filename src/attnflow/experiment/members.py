@@ -1,0 +1,118 @@
+"""Seeds as members of a run: each its own data, initial state and system."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from attnflow.data import Sequences, from_arrays
+from attnflow.dynamics import Reach, Stage, stack
+from attnflow.experiment.record import Experiment
+from attnflow.forms import build, check_weights, permuted_groups
+from attnflow.observables import Scalar, View, find, parse
+from attnflow.systems import Training
+
+
+def member(
+    experiment: Experiment,
+    seed: int,
+    form_name: str,
+    samples: Sequences,
+    weights: Mapping[str, Any] | None,
+    symmetry: Any,
+) -> tuple[Training, Any]:
+    """The system and the initial state of one seed."""
+    heads = experiment.problem.heads
+    if weights is not None:
+        weights = check_weights(
+            weights,
+            experiment.initial,
+            heads=heads,
+            embed=samples.tokens.shape[1],
+        )
+    form, state = build(
+        form_name,
+        samples,
+        experiment.initial,
+        heads=heads,
+        key=_stream(experiment, seed, "weights"),
+        given=weights,
+        symmetry=None if symmetry is None else permuted_groups(symmetry),
+    )
+    system = Training(
+        form, experiment.problem, samples, samples.probability, ("scores", "values")
+    )
+    return system, state
+
+
+def samples_of(
+    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
+) -> Sequences:
+    """The samples of one seed: the task's own, or given ones."""
+    key = _stream(experiment, seed, "data")
+    if data is None:
+        return experiment.task.sequences(key=key)
+    like = None if experiment.task.random else experiment.task.sequences(key=key)
+    return from_arrays(data, like)
+
+
+def _stream(experiment: Experiment, seed: int, name: str) -> Array:
+    """The key of one of a seed's streams of random numbers."""
+    number = ("data", "weights").index(name)
+    return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
+
+
+def stage_leg(
+    stage: Stage, members: list[tuple[Training, Any]], coords: Mapping[str, Any]
+) -> tuple[Stage, Any, Any, Any]:
+    """A stage with its system stacked over seeds, the axes of that, and its event."""
+    systems = []
+    for system, _ in members:
+        data = system.data if stage.group is None else system.data.restrict(stage.group)
+        systems.append(
+            Training(
+                system.form,
+                system.problem,
+                system.data,
+                data.probability,
+                tuple(sorted(stage.trains)),
+            )
+        )
+    stacked, axes = stack(systems)
+    event = None
+    if isinstance(stage.until, Reach):
+        sign = 1.0 if stage.until.direction == "up" else -1.0
+        scalar = parse(stage.until.scalar, dict(coords))
+        event = Event(scalar, jnp.asarray(stage.until.level), sign)
+    return stage, stacked, axes, event
+
+
+@dataclass(frozen=True)
+class Observe:
+    """The observables of a run, as a hashable function of system and state."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, system: Training, state: Any) -> dict[str, Array]:
+        """The observables in one state."""
+        view = View(system, state)
+        return {name: find(name).compute(view) for name in self.names}
+
+
+class Event(eqx.Module):
+    """The distance of a scalar from its level, positive beyond it.
+
+    The level is an array, so that another one compiles nothing anew.
+    """
+
+    scalar: Scalar = eqx.field(static=True)
+    level: Array
+    sign: float = eqx.field(static=True)
+
+    def __call__(self, system: Training, state: Any) -> Array:
+        """How far beyond its level the scalar is."""
+        return self.sign * (self.scalar(View(system, state)) - self.level)
