@@ -43,7 +43,15 @@ def sampled_data(seed):
 
 
 def systems(
-    values, *, width=11, steps=3, problem=None, data=None, trained=BOTH, seed=0
+    values,
+    *,
+    width=11,
+    steps=3,
+    rate=0.5,
+    problem=None,
+    data=None,
+    trained=BOTH,
+    seed=0,
 ):
     """One model after a few steps of training, in every form: (system, state)."""
     problem = problem or Problem(ReluPair(0.5), Logistic(), score_scale=1.3)
@@ -56,17 +64,17 @@ def systems(
     for name in FORMS:
         form, state = build(name, data, initial, heads=heads, key=key, given=weights)
         system = Training(form, problem, data, data.probability, BOTH)
-        state = few_steps(system, state, steps)
+        state = few_steps(system, state, steps, rate)
         found[name] = dataclasses.replace(system, trained=trained), state
     return initial, found
 
 
 @eqx.filter_jit
-def few_steps(system, state, steps):
-    """Away from the initial state, at a large learning rate."""
+def few_steps(system, state, steps, rate):
+    """Away from the initial state, where nothing is special."""
 
     def step(_, state):
-        updates = jax.tree.map(lambda x: 0.5 * x, system.direction(state))
+        updates = jax.tree.map(lambda x: rate * x, system.direction(state))
         return system.move(state, updates)
 
     return jax.lax.fori_loop(0, steps, step, state)

@@ -74,6 +74,7 @@ def test_random_problems_of_the_family(seed, values, width, readout, loss):
         initial, made = systems(
             VALUES[values],
             width=width,
+            rate=0.02,
             problem=Problem(readout, loss),
             data=sampled_data(seed),
             seed=seed,
@@ -167,6 +168,18 @@ def test_a_free_direction_can_be_the_sharpest():
     force = np.asarray(system.forces(state).scores)
     wide = float(sharpness(system, state, Widths(9)))
     assert wide == pytest.approx(np.linalg.norm(force, 2, axis=(1, 2)).max(), rel=1e-8)
+
+
+def test_a_state_that_has_diverged(monkeypatch):
+    initial, made = systems(VALUES["vector"])
+    system, state = made["transport"]
+    state = {**state, "values": jnp.nan * state["values"]}
+    with pytest.raises(ValueError, match="Take an earlier state"):
+        hessian_spectrum(system, state, widths_of(initial))
+    module = sys.modules["attnflow.curvature.hessian"]
+    for limit in (1000, 0):
+        monkeypatch.setattr(module, "DENSE_SIZE", limit)
+        assert np.isnan(sharpness(system, state, widths_of(initial)))
 
 
 @pytest.mark.parametrize("change", ["width", "gain"])

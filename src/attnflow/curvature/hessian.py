@@ -78,6 +78,10 @@ def hessian_spectrum(
     eigenvalues of the block are listed one by one.
     """
     made = hessian(system, state, widths)
+    if not jnp.isfinite(made.block).all():
+        raise ValueError(
+            "The Hessian is not finite: training has diverged. Take an earlier state."
+        )
     own = np.linalg.eigvalsh(np.asarray(made.block))
     sizes = np.asarray(made.repeated)
     values = np.concatenate([own, sizes, -sizes])
@@ -130,6 +134,8 @@ def _top_by_products(model: LocalModel, size: int) -> float:
         dtype=np.float64,  # pyright: ignore[reportCallIssue]
     )
     start = np.random.default_rng(0).standard_normal(size)
+    if not np.isfinite(product.matvec(start)).all():
+        return float("nan")
     return float(eigsh(product, k=1, which="LA", v0=start, tol=0)[0][0])
 
 
