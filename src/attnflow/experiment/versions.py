@@ -18,6 +18,7 @@ NUMERICS = (
     "dynamics",
     "observables",
     "conserved",
+    "curvature",
     "experiment",
     "measures",
 )
