@@ -44,7 +44,7 @@ def _(part: ScoreWeights, state: Any, width: Width | None) -> Product:
 
 @local_part.register
 def _(part: Transport, state: Array, width: Width | None) -> Product:
-    return _scores(part.factor @ state, width)
+    return _scores(state, width)
 
 
 @local_part.register
@@ -88,7 +88,7 @@ def _(part: NeuronWeights, state: Any, width: Width | None) -> Product:
 
 @local_part.register
 def _(part: ChainTransport, state: Array, width: Width | None) -> Product:
-    return _chain(part.factor @ state, part.gain, width)
+    return _chain(state, part.gain, width)
 
 
 @local_part.register
