@@ -47,13 +47,13 @@ class MixtureTask:
     def __post_init__(self) -> None:
         if self.groups < 2:
             raise ValueError(
-                f"groups is {self.groups}; a mixture needs at least 2 groups, for the "
-                "distractors come from the others. Use groups=2."
+                f"groups (K) is {self.groups}; a mixture needs at least 2 groups, for the "
+                "distractors come from the others. Use 2."
             )
         if self.length < 2:
             raise ValueError(
-                f"length is {self.length}; a sample holds at least its group token "
-                "and its class token. Use length=3."
+                f"length (L) is {self.length}; a sample holds at least its group token "
+                "and its class token. Use 3."
             )
         if self.embed is not None and self.embed < 2 * self.groups:
             raise ValueError(
