@@ -47,8 +47,8 @@ class MixtureTask:
     def __post_init__(self) -> None:
         if self.groups < 2:
             raise ValueError(
-                f"groups (K) is {self.groups}; a mixture needs at least 2 groups, for the "
-                "distractors come from the others. Use 2."
+                f"groups (K) is {self.groups}; a mixture needs at least 2 groups, for "
+                "the distractors come from the others. Use 2."
             )
         if self.length < 2:
             raise ValueError(
