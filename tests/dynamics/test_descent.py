@@ -153,6 +153,7 @@ def test_an_interrupt_keeps_what_was_recorded(monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
+    monkeypatch.setattr(descent, "STEPS_PER_BLOCK", 20)
     monkeypatch.setattr(descent, "_advance", advance)
     made = run(experiment())
     assert made["outcome"].values[0] == "interrupted"

@@ -19,6 +19,8 @@ from attnflow.rules import Descent
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
 BLOCKS = 10
+# A block of fewer steps costs more to dispatch than it has to show.
+STEPS_PER_BLOCK = 1000
 
 
 class Carry(NamedTuple):
@@ -113,7 +115,8 @@ def _blocks(
 
     An interrupt is heard between blocks; what was recorded by then is kept.
     """
-    size = max(1, math.ceil(len(gaps) / BLOCKS))
+    blocks = min(BLOCKS, max(1, int(gaps.sum()) // STEPS_PER_BLOCK))
+    size = max(1, math.ceil(len(gaps) / blocks))
     padded = np.concatenate([gaps, np.zeros(-len(gaps) % size, int)])
     parts, living = [], []
     stopped = False
