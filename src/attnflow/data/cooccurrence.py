@@ -6,7 +6,7 @@ there.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import jax
@@ -33,6 +33,7 @@ class CooccurrenceTask:
     - `fillers`: `repeated` (each slot uniform on the fillers) or `distinct` (no filler
       occurs twice in the training set).
     - `shares`: `exact` (n/2, n/6, n/6, n/6 samples of the four types) or `drawn`.
+    - `test_samples`: fresh samples beside them, drawn from the law itself.
     """
 
     samples: int = 60
@@ -40,6 +41,7 @@ class CooccurrenceTask:
     embed: int = 64
     fillers: Literal["repeated", "distinct"] = "repeated"
     shares: Literal["exact", "drawn"] = "exact"
+    test_samples: int = 0
 
     def __post_init__(self) -> None:
         if self.length < 3:
@@ -98,6 +100,16 @@ class CooccurrenceTask:
         else:
             order = jax.random.randint(key_fillers, (slots,), 0, self.embed - NAMED)
         return _assemble(types, NAMED + np.asarray(order), self.length, self.embed)
+
+    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+        """Fresh samples of the law itself: types by their shares, fillers uniform."""
+        if not self.test_samples:
+            return None
+        assert key is not None
+        law = replace(
+            self, samples=self.test_samples, shares="drawn", fillers="repeated"
+        )
+        return law.sequences(key=key)
 
     def _types(self, key: Array) -> np.ndarray:
         if self.shares == "exact":

@@ -76,6 +76,10 @@ class MixtureTask:
         """Whether the data depend on the seed."""
         return isinstance(self.population, int)
 
+    def test_sequences(self, *, key: Array | None = None) -> None:
+        """None: the exact population is its own test."""
+        return None
+
     def sequences(
         self,
         *,

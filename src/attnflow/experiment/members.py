@@ -1,7 +1,7 @@
 """Seeds as members of a run: each its own data, initial state and system."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -11,7 +11,7 @@ from jaxtyping import Array
 
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
-from attnflow.experiment.record import Experiment
+from attnflow.experiment.record import STREAMS, Experiment
 from attnflow.forms import build, check_weights, permuted_groups
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.systems import Training
@@ -24,6 +24,7 @@ def member(
     samples: Sequences,
     weights: Mapping[str, Any] | None,
     symmetry: Any,
+    test: Sequences | None = None,
 ) -> tuple[Training, Any]:
     """The system and the initial state of one seed."""
     heads = experiment.problem.heads
@@ -42,9 +43,16 @@ def member(
         key=_stream(experiment, seed, "weights"),
         given=weights,
         symmetry=None if symmetry is None else permuted_groups(symmetry),
+        test=test,
     )
     system = Training(
-        form, experiment.problem, samples, samples.probability, ("scores", "values")
+        form,
+        experiment.problem,
+        samples,
+        samples.probability,
+        ("scores", "values"),
+        test=test,
+        start=state,
     )
     return system, state
 
@@ -60,9 +68,18 @@ def samples_of(
     return from_arrays(data, like)
 
 
+def test_samples_of(
+    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
+) -> Sequences | None:
+    """The test samples of one seed; none beside given data."""
+    if data is not None:
+        return None
+    return experiment.task.test_sequences(key=_stream(experiment, seed, "test"))
+
+
 def _stream(experiment: Experiment, seed: int, name: str) -> Array:
     """The key of one of a seed's streams of random numbers."""
-    number = ("data", "weights").index(name)
+    number = STREAMS.index(name)
     return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
 
 
@@ -73,15 +90,8 @@ def stage_leg(
     systems = []
     for system, _ in members:
         data = system.data if stage.group is None else system.data.restrict(stage.group)
-        systems.append(
-            Training(
-                system.form,
-                system.problem,
-                system.data,
-                data.probability,
-                tuple(sorted(stage.trains)),
-            )
-        )
+        trained = tuple(sorted(stage.trains))
+        systems.append(replace(system, probability=data.probability, trained=trained))
     stacked, axes = stack(systems)
     event = None
     if isinstance(stage.until, Reach):

@@ -18,6 +18,7 @@ from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest
 
 Given = Mapping[str, Any] | str | Path
+STREAMS = ("data", "weights", "test")
 
 
 class Task(Protocol):
@@ -37,6 +38,10 @@ class Task(Protocol):
         """The samples."""
         ...
 
+    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+        """Samples to test on, over the same vocabulary; `None` where there are none."""
+        ...
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -51,7 +56,7 @@ class Experiment:
     - `grid`, `observables`: when and what to record.
     - `form`: `auto`, or the name of one.
     - `fixed`: streams of random numbers held fixed over seeds, such as
-      `{"weights": 0}`; the streams are `data` and `weights`.
+      `{"weights": 0}`; the streams are `data`, `weights` and `test`.
     """
 
     paper: str
@@ -78,9 +83,9 @@ class Experiment:
                 "Some stages are flows and some are descents, which have different "
                 "clocks: use one kind in one experiment."
             )
-        odd = sorted(set(self.fixed) - {"data", "weights"})
+        odd = sorted(set(self.fixed) - set(STREAMS))
         if odd:
-            raise ValueError(f"There are no streams {odd}: use 'data' or 'weights'.")
+            raise ValueError(f"There are no streams {odd}: use {STREAMS}.")
 
     @property
     def is_flow(self) -> bool:

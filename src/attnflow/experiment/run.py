@@ -18,7 +18,13 @@ from attnflow.conserved import drift
 from attnflow.dynamics import Grid, precise, train
 from attnflow.experiment.compilation import compile_time, keep_compiled
 from attnflow.experiment.dataset import as_dataset, labels_of
-from attnflow.experiment.members import Observe, member, samples_of, stage_leg
+from attnflow.experiment.members import (
+    Observe,
+    member,
+    samples_of,
+    stage_leg,
+    test_samples_of,
+)
 from attnflow.experiment.record import (
     Computation,
     Experiment,
@@ -129,7 +135,15 @@ def _train(
         symmetric=symmetry is not None,
     )
     members = [
-        member(experiment, seed, name, drawn, weights, symmetry)
+        member(
+            experiment,
+            seed,
+            name,
+            drawn,
+            weights,
+            symmetry,
+            test_samples_of(experiment, seed, data),
+        )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]
     for stage_rules in rules:

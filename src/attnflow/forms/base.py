@@ -105,12 +105,16 @@ class AbstractFrame(eqx.Module):
 
 
 class Form(eqx.Module):
-    """A frame and the two parts; `name` says which form this is."""
+    """A frame and the two parts; `name` says which form this is.
+
+    `test_frame` carries the same tables to the positions of test samples.
+    """
 
     frame: AbstractFrame
     scores: AbstractScores
     values: AbstractPart
     name: str = eqx.field(static=True)
+    test_frame: AbstractFrame | None = None
 
     def part(self, name: str) -> AbstractPart:
         """The part with this name."""

@@ -15,6 +15,7 @@ A caller may name a form; it is refused, with the reason, where it would not be 
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -74,19 +75,26 @@ def build(
     key: Array,
     given: Mapping[str, Array] | None = None,
     symmetry: Symmetry | None = None,
+    test: Sequences | None = None,
 ) -> tuple[Form, State]:
-    """The form and its initial state for one seed."""
+    """The form and its initial state for one seed.
+
+    Samples of `test` stand over the vocabulary of `data`, tokens that occur in them
+    alone included: what is drawn must know every token that is ever asked about.
+    """
     basis = basis_of(data)
     if name == "quotient":
         return _quotient(data, basis, initial, symmetry, given)
     _check_width(name, initial, given)
     embed = data.tokens.shape[1]
     frame, span = frame_of(data, basis), basis.vectors
+    test_frame = None if test is None else frame_of(test, basis)
     how = initial.drawn_as(basis.rank, embed) if given is None else "weights"
     if name == "weights" or how == "weights":
         weights = given or draw_weights(initial, heads, embed, key=key)
         if name == "weights":
-            return _plain(frame, span, initial, weights)
+            form, state = _plain(frame, span, initial, weights)
+            return replace(form, test_frame=test_frame), state
         factor = factor_of(weights, span)
         values = initial.values.reduced(weights, span, gram=name != "transport")
     else:
@@ -96,7 +104,7 @@ def build(
             heads, basis.rank, gram=name != "transport", key=key_values
         )
     part, state = _score_part(name, initial, factor)
-    form = Form(frame, part, values[0], name)
+    form = Form(frame, part, values[0], name, test_frame)
     return form, {"scores": state, "values": values[1]}
 
 

@@ -22,6 +22,8 @@ class Training(eqx.Module):
     - `probability`: the samples' probabilities in training (a stage may train on some
       groups alone).
     - `trained`: the parts that move; the others stay.
+    - `test`: samples that are never trained on, over the same vocabulary.
+    - `start`: the initial state, for what is measured as a change.
     """
 
     form: Form
@@ -29,10 +31,20 @@ class Training(eqx.Module):
     data: Sequences
     probability: Float[Array, " samples"]
     trained: tuple[str, ...] = eqx.field(static=True)
+    test: Sequences | None = None
+    start: State | None = None
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
         return self.form.frame.pairs(self.form.tables(state))
+
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+        if self.form.test_frame is None:
+            raise ValueError(
+                "There are no test samples: give the experiment a task that draws them."
+            )
+        return self.form.test_frame.pairs(self.form.tables(state))
 
     def forces(self, state: State) -> Tables:
         """Minus the gradient of the training loss by the tables."""
