@@ -1,5 +1,7 @@
 """Numbers measured on arrays, by numpy and scipy alone."""
 
+from attnflow.measures.hard_margin import HardMargin as HardMargin
+from attnflow.measures.hard_margin import hard_margin as hard_margin
 from attnflow.measures.margin import Margin as Margin
 from attnflow.measures.margin import max_margin as max_margin
 from attnflow.measures.proportions import clopper_pearson as clopper_pearson
