@@ -22,6 +22,8 @@ NUMERICS = (
     "experiment",
     "measures",
 )
+# Of a paper's folder: modules or packages of these names compute, the others judge.
+OWN = ("experiments", "systems", "features")
 
 
 @functools.cache
@@ -35,17 +37,21 @@ def library_versions() -> dict[str, str]:
 def code_version(paper: str) -> str:
     """A digest of the sources and libraries that can change a run of a paper."""
     root = Path(__file__).resolve().parent.parent
+    total = hashlib.sha256(repr(sorted(library_versions().items())).encode())
+    for file in sources(root, paper):
+        total.update(file.relative_to(root).as_posix().encode())
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def sources(root: Path, paper: str) -> list[Path]:
+    """The files under `root` that can change a run of a paper, in a fixed order."""
+    own = root / "papers" / paper
     places = [root / name for name in NUMERICS]
-    own = ("experiments", "systems", "features")
-    places += [root / "papers" / paper / f"{name}.py" for name in own]
-    files = [
+    places += [own / f"{name}{kind}" for name in OWN for kind in (".py", "")]
+    return [
         file
         for place in places
         for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if file.is_file()
     ]
-    total = hashlib.sha256(repr(sorted(library_versions().items())).encode())
-    for file in files:
-        total.update(file.relative_to(root).as_posix().encode())
-        total.update(file.read_bytes())
-    return total.hexdigest()[:16]
