@@ -1,0 +1,53 @@
+"""Word co-occurrence by one softmax head and a linear layer: two phases of training."""
+
+import tomllib
+from importlib.resources import files
+
+from attnflow.paper import Paper
+from attnflow.papers.cooccurrence.claims import CLAIMS
+from attnflow.papers.cooccurrence.exhibits import EXHIBITS
+from attnflow.papers.cooccurrence.notes import NOTES
+from attnflow.papers.cooccurrence.settings import RECIPES
+from attnflow.papers.cooccurrence.stages import stage_table
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+PAPER = Paper(
+    slug="cooccurrence",
+    letter="A",
+    title=(
+        "On the Training Dynamics of Transformers for Word Co-occurrence Recognition: "
+        "A Gradient Flow Perspective"
+    ),
+    version_read="arXiv 2410.09605 (NeurIPS 2024), read as text extracted from it",
+    bibtex=_text("paper.bib"),
+    recipes=RECIPES,
+    exhibits=EXHIBITS,
+    claim_list=CLAIMS,
+    notes=NOTES,
+    inventory=tomllib.loads(_text("inventory.toml")),
+    headline="overview",
+    headline_claims=(
+        "A-Thm3.1-i2",
+        "A-Thm3.1-T1",
+        "A-bump",
+        "A-L4.4",
+        "A-L4.7-sign",
+        "A-Thm3.3-train",
+        "A-Thm3.3-test",
+        "A-R4",
+    ),
+    summary=(
+        "A one-layer transformer with one softmax head and a linear layer must say "
+        "whether two target tokens are both present. First, in a time that shrinks "
+        "like 1/m, only the readout of tokens moves, until every sample is right. "
+        "Then, for long, the loss falls like 1/t, attention between the two targets "
+        "rises, and the logistic weights of the kinds of samples keep fixed "
+        "proportions. These proportions, we find, are the dual variables of a "
+        "hard-margin classifier of token counts."
+    ),
+    stage_table=stage_table,
+)

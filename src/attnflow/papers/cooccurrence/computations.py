@@ -1,0 +1,82 @@
+"""Settings of the computations of `cooccurrence`, which `systems` carries out.
+
+They train nothing through the forms of the core, or something beside them.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Appendix B: its gradients beside autodiff of a forward pass of its own.
+
+    Twice: with fillers that repeat, among `embed` tokens, and with distinct ones. An
+    identity holds at all weights; these standard deviations (`sigma_scores` of W_K and
+    W_Q, `sigma_values` of W_V and W) give scores and outputs of order 1 and terms of
+    one size, so that each of them counts.
+    """
+
+    samples: int = 60
+    length: int = 5
+    embed: int = 64
+    width: int = 128
+    neurons: int = 256
+    sigma_scores: float = 1.0
+    sigma_values: float = 0.07
+
+
+@dataclass(frozen=True)
+class AppendixC:
+    """Appendix C: its right-hand sides, equation (5), and its own flow beside ours.
+
+    The right-hand sides are taken at `width` and `neurons`, the flow, which is of
+    neurons² numbers, at `flow_width` and `flow_neurons`; it goes on to the time `clock`
+    in units of 1 / (sigma_values² · flow_width · flow_neurons), and both integrations
+    keep to `rtol` per step.
+    """
+
+    samples: int = 60
+    length: int = 5
+    embed: int = 64
+    width: int = 128
+    neurons: int = 256
+    sigma_scores: float = 1.0
+    sigma_values: float = 0.07
+    flow_width: int = 64
+    flow_neurons: int = 32
+    clock: float = 50.0
+    records: int = 41
+    rtol: float = 1e-12
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """Appendices D and H: how often the bounds at initialisation are broken.
+
+    Appendix D for `samples` of `length` tokens with distinct fillers, by `widths` and
+    `deltas`, over `draws` per seed, with standard deviations `scale0 / sqrt(L m)` and
+    `scale1 / sqrt(m1)`. Lemma H.2 by `lone_widths`: exactly, and over `lone_draws`.
+    """
+
+    samples: int = 60
+    length: int = 5
+    neurons: int = 64
+    widths: tuple[int, ...] = (512, 4096, 32768)
+    deltas: tuple[float, ...] = (0.01, 0.1, 0.5)
+    scale0: float = 0.3
+    scale1: float = 0.3
+    draws: int = 50
+    lone_widths: tuple[int, ...] = (1, 3, 10, 30, 100, 1000)
+    lone_draws: int = 4000
+
+
+@dataclass(frozen=True)
+class TokenSvm:
+    """The hard-margin machine of token counts, to which frozen attention leads.
+
+    For n `samples` (any real number) with exact shares of the types and distinct
+    fillers, by `lengths`, and in the limit of many samples.
+    """
+
+    samples: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 600.0, 6000.0, 1e7)
+    lengths: tuple[int, ...] = (3, 5, 10, 20, 40)

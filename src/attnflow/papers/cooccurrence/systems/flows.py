@@ -1,0 +1,138 @@
+"""Appendix C's own flow beside the same run by the forms of the core."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+from jaxtyping import Array
+
+from attnflow.data import CooccurrenceTask, Sequences
+from attnflow.data.cooccurrence import NAMED
+from attnflow.dynamics import Grid, Stage, flow, stack
+from attnflow.experiment import Experiment, run
+from attnflow.forms import Initial
+from attnflow.papers.cooccurrence.systems.closed_system import (
+    ClosedSystem,
+    State,
+    system_of,
+    tables_of,
+)
+from attnflow.papers.cooccurrence.systems.model import (
+    Weights,
+    drawn,
+    initial_of,
+    samples_of,
+    task_of,
+)
+from attnflow.problem import Linear, Logistic, Problem
+from attnflow.rules import Flow
+
+QUANTITIES = ("loss", "score", "value")
+Course = dict[str, np.ndarray]
+
+
+def flow_differences(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+    """Differences of loss, named tokens' scores and all values along the run."""
+    task, initial = task_of(setting, "repeated"), _initial(setting)
+    starts = [drawn(task, initial, seed) for seed in seeds]
+    plan = _experiment(setting, task)
+    ours = [_by_forms(plan, *start) for start in starts]
+    theirs = _by_tables(plan, starts)
+    pairs = list(zip(theirs, ours, strict=True))
+    difference = [[_apart(t[q], o[q]) for q in QUANTITIES] for t, o in pairs]
+    move = [[_apart(o[q], o[q][:1]) for q in QUANTITIES] for o in ours]
+    # A maximum that skips NaN would hide a run that ended early.
+    if not np.isfinite(difference).all():
+        raise ValueError(
+            f"Some run ended before clock={setting['clock']}: with these scales the "
+            "flow is too fast to follow. Lower clock, sigma_values or sigma_scores."
+        )
+    dims = ("seed", "quantity", "record")
+    return xr.Dataset(
+        {
+            "difference": (dims, np.array(difference)),
+            "move": (dims, np.array(move)),
+            "loss": (("seed", "record"), np.stack([o["loss"] for o in ours])),
+        },
+        {
+            "quantity": list(QUANTITIES),
+            "clock": ("record", np.linspace(0, setting["clock"], setting["records"])),
+        },
+    )
+
+
+def _initial(setting: dict[str, Any]) -> Initial:
+    return initial_of(setting, setting["flow_width"], setting["flow_neurons"])
+
+
+def _experiment(setting: dict[str, Any], task: CooccurrenceTask) -> Experiment:
+    width, neurons = setting["flow_width"], setting["flow_neurons"]
+    stop = setting["clock"] / (setting["sigma_values"] ** 2 * width * neurons)
+    rule = Flow(rtol=setting["rtol"], atol=setting["rtol"] * 1e-6)
+    return Experiment(
+        "cooccurrence",
+        "AppendixC",
+        setting,
+        task=task,
+        problem=Problem(Linear(1), Logistic(), score_scale=width**-0.5),
+        initial=_initial(setting),
+        stages=(Stage(rule, stop),),
+        grid=Grid(stop=stop, count=setting["records"]),
+        observables=QUANTITIES,
+    )
+
+
+def _by_forms(plan: Experiment, data: Sequences, weights: Weights) -> Course:
+    arrays = {
+        name: np.asarray(getattr(data, name)) for name in ("tokens", "key", "label")
+    }
+    given = {name: np.asarray(w)[None] for name, w in weights.items()}
+    found = run(plan, data=arrays, weights=given)
+    head = {name: found[name].values[0] for name in QUANTITIES}
+    return {
+        "loss": head["loss"],
+        "score": head["score"][:, 0, :NAMED, :NAMED],
+        "value": head["value"][:, 0],
+    }
+
+
+def _by_tables(
+    plan: Experiment, starts: list[tuple[Sequences, Weights]]
+) -> list[Course]:
+    """Appendix C's flow of every seed, side by side."""
+    systems = [system_of(weights, samples_of(data)) for data, weights in starts]
+    states = [tables_of(weights) for _, weights in starts]
+    system, axes = stack(systems)
+    times, seeds = plan.grid.times(whole=False), np.ones(len(starts))
+    rule = plan.stages[0].rule
+    assert isinstance(rule, Flow)
+    rows = flow(
+        system,
+        axes,
+        jax.tree.map(lambda *parts: jnp.stack(parts), *states),
+        rule=rule,
+        start=0 * seeds,
+        stop=times[-1] * seeds,
+        times=times,
+        observe=observe,
+    ).rows
+    return [
+        {n: np.asarray(row[i]) for n, row in rows.items()} for i in range(len(starts))
+    ]
+
+
+def observe(system: ClosedSystem, state: State) -> dict[str, Array]:
+    """Loss, scores of the named tokens, values of all."""
+    return {
+        "loss": system.loss(state),
+        "score": state["S"][:NAMED, :NAMED],
+        "value": system.readout(state),
+    }
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The largest difference of an entry at each record."""
+    return np.abs(one - other).reshape(len(one), -1).max(axis=1)

@@ -1,0 +1,133 @@
+"""What Appendix D bounds at initialisation, drawn in law at any width.
+
+All of it is in two Gram matrices: that of the tokens' keys and queries, and that of the
+tokens' values and the neurons.
+"""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from attnflow.forms.laws import bartlett_factor, draw_entries, gram_of
+
+# Draws at once: their Gram matrices are to stay below some 50 MB.
+ENTRIES = 6_000_000
+
+
+class Sizes(NamedTuple):
+    """m, m1, d, n and L."""
+
+    width: int
+    neurons: int
+    embed: int
+    samples: int
+    length: int
+
+
+class Grams(NamedTuple):
+    """Gram matrices over their variances times m, so that their means are I.
+
+    - `keys_queries`: of `[W_K μ …, W_Q μ …]`; `values_neurons`: of `[W_V μ …, w_j …]`.
+    - `signs`: a.
+    """
+
+    keys_queries: Float[Array, "*draws both both"]
+    values_neurons: Float[Array, "*draws all all"]
+    signs: Float[Array, "*draws neurons"]
+
+
+class Worst(NamedTuple):
+    """The largest entry of each kind in a draw, in units free of the variances.
+
+    - `keys_queries`, `values`, `neurons` (between two), `neuron_lengths`,
+      `neurons_values`: of the Gram matrices, minus I.
+    - `read_length`: `|W_V X p_l|²` over σ0² m / L, minus 1.
+    - `read_neuron`: `w_j · W_V X p_l` over σ0 σ1 sqrt(m / L).
+    - `attention`: `m (L p − 1)`.
+    - `readout`: G over σ0 σ1 sqrt(m m1). `output`: F over σ0 σ1 sqrt(L m m1).
+    """
+
+    keys_queries: Float[Array, "*draws"]
+    values: Float[Array, "*draws"]
+    neurons: Float[Array, "*draws"]
+    neuron_lengths: Float[Array, "*draws"]
+    neurons_values: Float[Array, "*draws"]
+    read_length: Float[Array, "*draws"]
+    read_neuron: Float[Array, "*draws"]
+    attention: Float[Array, "*draws"]
+    readout: Float[Array, "*draws"]
+    output: Float[Array, "*draws"]
+
+
+def worst_entries(
+    sizes: Sizes,
+    position: Int[Array, "samples length"],
+    scale: float,
+    *,
+    draws: int,
+    key: Array,
+) -> Worst:
+    """The worst of each draw; `position` holds the samples' tokens as indices.
+
+    Of the variances attention alone depends on one, by `scale`, which is σ0 sqrt(L m).
+    """
+    columns = max(2 * sizes.embed, sizes.embed + sizes.neurons)
+    batch = min(draws, max(1, ENTRIES // columns**2))
+    parts = []
+    for i in range(-(-draws // batch)):
+        grams = _drawn(sizes, batch, key=jax.random.fold_in(key, i))
+        parts.append(_each(grams, position, scale, sizes))
+    return Worst(*[jnp.concatenate(c)[:draws] for c in zip(*parts, strict=True)])
+
+
+def _drawn(sizes: Sizes, draws: int, *, key: Array) -> Grams:
+    keys = jax.random.split(key, 3)
+    return Grams(
+        _gram(sizes.width, 2 * sizes.embed, draws, key=keys[0]),
+        _gram(sizes.width, sizes.embed + sizes.neurons, draws, key=keys[1]),
+        jax.random.rademacher(keys[2], (draws, sizes.neurons), jnp.float64),
+    )
+
+
+def _gram(width: int, columns: int, draws: int, *, key: Array) -> Array:
+    if width >= columns:
+        factor = bartlett_factor(width, columns, draws, key=key)
+    else:
+        factor = draw_entries("normal", 1.0, (draws, width, columns), key=key)
+    return gram_of(factor) / width
+
+
+@functools.partial(jax.jit, static_argnames="sizes")
+def _each(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
+    return jax.vmap(lambda one: worst_of(one, position, scale, sizes))(grams)
+
+
+def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
+    """The worst of one draw."""
+    m, m1, d, L = float(sizes.width), float(sizes.neurons), sizes.embed, sizes.length
+    A, N = grams.values_neurons[:d, :d], grams.values_neurons[d:, :d]
+    between = grams.values_neurons[d:, d:]
+    keys, queries = position[:, :, None], position[:, None, :]
+    # Axes: sample, key, query. W_Kᵀ W_Q / sqrt(m) is σ0² sqrt(m) times the Gram matrix.
+    score = scale**2 / (L * m**0.5) * grams.keys_queries[keys, d + queries]
+    p = jax.nn.softmax(score, axis=1)
+    lengths = jnp.einsum("ihl,ikl,ihk->il", p, p, A[keys, queries])
+    reads = jnp.einsum("jih,ihl->jil", N[:, position], p)
+    G = (m / m1) ** 0.5 * grams.signs @ N
+    F = jnp.einsum("ih,ihl->i", G[position], p) / L**0.5
+    own = jnp.diagonal(between)
+    return Worst(
+        keys_queries=jnp.abs(grams.keys_queries - jnp.eye(2 * d)).max(),
+        values=jnp.abs(A - jnp.eye(d)).max(),
+        neurons=jnp.abs(between - jnp.diag(own)).max(),
+        neuron_lengths=jnp.abs(own - 1).max(),
+        neurons_values=jnp.abs(N).max(),
+        read_length=jnp.abs(L * lengths - 1).max(),
+        read_neuron=(m * L) ** 0.5 * jnp.abs(reads).max(),
+        attention=m * jnp.abs(L * p - 1).max(),
+        readout=jnp.abs(G).max(),
+        output=jnp.abs(F).max(),
+    )
