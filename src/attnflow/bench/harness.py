@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -15,8 +16,11 @@ import numpy as np
 from attnflow._suggest import look_up
 from attnflow.bench.case import Case, Rows, agreement, as_numbers
 
-PAPERS = {"mixture": "attnflow.bench.mixture"}
-REPEATS = {"ours": 9, "weights": 3, "torch": 3}
+PAPERS = {
+    "mixture": "attnflow.bench.mixture",
+    "cooccurrence": "attnflow.bench.cooccurrence",
+}
+RIVAL_REPEATS = 3
 # One core for everything; PyTorch's allocator must not return memory at every step.
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -75,7 +79,11 @@ def measure(case: Case) -> dict[str, Any]:
         for name in ("ours", "weights", "torch")
         if (way := getattr(case, name)) is not None
     }
-    rows = {name: as_numbers(way()) for name, way in ways.items()}
+    # Ours comes first, so that the peak is its own, compilation included.
+    before = _peak_memory()
+    rows = {"ours": as_numbers(ways["ours"]())}
+    memory = _peak_memory() - before
+    rows |= {name: as_numbers(way()) for name, way in ways.items() if name != "ours"}
     errors = {n: agreement(rows["ours"], r) for n, r in rows.items() if n != "ours"}
     worst = max(errors.values(), default=0.0)
     if not worst <= case.tolerance:
@@ -83,7 +91,9 @@ def measure(case: Case) -> dict[str, Any]:
             f"The trajectories differ by {worst:.2e}, more than {case.tolerance:.0e}: "
             "times of different computations are not compared."
         )
-    times = _times(ways)
+    times = _times(ways, case.repeats)
+    times["torch"] = [seconds / case.share for seconds in times.get("torch", ())]
+    times = {name: seconds for name, seconds in times.items() if seconds}
     medians = {name: float(np.median(t)) for name, t in times.items()}
     rival = "torch" if "torch" in times else "weights"
     ratios = _ratios(times, rival)
@@ -97,17 +107,26 @@ def measure(case: Case) -> dict[str, Any]:
         "ratio": float(np.median(ratios)) if ratios else None,
         "spread": [min(ratios), max(ratios)] if ratios else None,
         "agreement": worst if errors else None,
+        "memory": memory,
         "rival": case.rival,
     }
 
 
-def _times(ways: dict[str, Callable[[], Rows]]) -> dict[str, list[float]]:
+def _peak_memory() -> float:
+    """The largest resident memory of this process so far, in MB."""
+    # Linux counts in kilobytes, macOS in bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _times(ways: dict[str, Callable[[], Rows]], repeats: int) -> dict[str, list[float]]:
     """Seconds of each repeat; the ways take turns, so that load hits all alike."""
     times: dict[str, list[float]] = {name: [] for name in ways}
-    for turn in range(max(REPEATS[name] for name in ways)):
+    for turn in range(repeats):
         for name, way in ways.items():
             # Fewer repeats of the slow ones, spread over the turns.
-            if turn * REPEATS[name] % REPEATS["ours"] < REPEATS[name]:
+            often = repeats if name == "ours" else min(repeats, RIVAL_REPEATS)
+            if turn * often % repeats < often:
                 begun = time.perf_counter()
                 as_numbers(way())
                 times[name].append(time.perf_counter() - begun)

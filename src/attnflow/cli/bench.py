@@ -49,6 +49,7 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         "ratio",
         "spread",
         "agreement",
+        "memory",
     )
     cells = [
         (f"{row['paper']}/{row['id']}", *(_cell(row[name]) for name in columns[1:]))

@@ -19,8 +19,8 @@ PAPER = Paper(
     slug="cooccurrence",
     letter="A",
     title=(
-        "On the Training Dynamics of Transformers for Word Co-occurrence Recognition: "
-        "A Gradient Flow Perspective"
+        "Training Dynamics of Transformers to Recognize Word Co-occurrence via "
+        "Gradient Flow Analysis"
     ),
     version_read="arXiv 2410.09605 (NeurIPS 2024), read as text extracted from it",
     bibtex=_text("paper.bib"),

@@ -1,0 +1,5 @@
+"""Claims of `cooccurrence`: end."""
+
+from attnflow.claims import Claim
+
+CLAIMS: tuple[Claim, ...] = ()

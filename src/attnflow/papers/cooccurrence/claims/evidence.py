@@ -1,0 +1,141 @@
+"""The runs that claims of `cooccurrence` share, and how to look into them.
+
+What is compiled into a flow (its observables, the number of its records, the number
+of seeds) is the same in as many runs as possible; what differs (the width, the number
+of samples of a quotient, horizons) is an argument of the compiled program.
+"""
+
+import numpy as np
+import xarray as xr
+
+from attnflow import schema
+from attnflow.paper import Request
+from attnflow.papers.cooccurrence.settings import PHASES
+
+WIDTHS = (512, 2048, 8192, 32768, 131072)
+"""A ladder of five widths over 2.4 decades; m1, n and L stay, as Condition 1 allows."""
+
+PLAN = (200, 201, 202)
+"""Seeds that decide, first used when every predicate was fixed."""
+
+END_OF_PHASE_ONE = 20.0
+"""C_T1: phase 1 ends at b0·t = 20, beyond T1 of every run that we met (9 to 10)."""
+
+FLOW = "gradient flow of all weights"
+DESCENT = "gradient descent of all weights, learning rate 0.01"
+NOISE_FREE = "gradient flow of all weights, up to symmetry and without noise"
+CONDITION = (
+    "Assumption 2.3 (exact shares, distinct fillers) and Condition 1 with c0 = c1 = "
+    "0.3 in place of its logarithms: σ0 = 0.3/sqrt(L m), σ1 = 0.3/sqrt(m1); n = 60, "
+    "L = 5, m1 = 64, m = 512 … 131072"
+)
+APPENDIX_A = (
+    "Appendix A's sizes (n = 60, L = 5, d = 64, m = 128, m1 = 256) with the reading of "
+    "the initialisation that matches Figure 1; fillers repeat and m < m1, against "
+    "Assumption 2.3 and Condition 1"
+)
+
+CHANGES = (
+    "largest_score_change",
+    "largest_key_self_score_change",
+    "largest_query_self_score_change",
+    "largest_value_self_score_change",
+    "largest_attention_change",
+)
+
+
+def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Phase 1 with every neuron followed, to b0·t = 20."""
+    recorded = (
+        "loss",
+        "loss_by_group",
+        "margin",
+        "pull_by_group",
+        "value",
+        "value_rate",
+        "vocabulary_value",
+        "readout_gain",
+        "neuron_value",
+        "neuron_value_rate",
+        "largest_neuron_gram_change",
+        *CHANGES,
+    )
+    setting = {
+        "width": width,
+        "follow": True,
+        "horizon": END_OF_PHASE_ONE,
+        "records": 41,
+        "first_record": 0.1,
+        "test_samples": 0,
+        "record": recorded,
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+def whole(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Training until the loss is 1/m; records on the b0·t clock from 0.1 to 1e7."""
+    recorded = (
+        *PHASES,
+        "vocabulary_value",
+        "readout_part_rate",
+        "inner_part_rate",
+        *CHANGES,
+    )
+    setting = {
+        "width": width,
+        "level": 1.0 / width,
+        "horizon": 1e7,
+        "records": 121,
+        "record": recorded,
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+def noise_free(samples: float, length: int = 5, **changes: object) -> Request:
+    """The quotient to b0·t = 1e8."""
+    setting = {"samples": samples, "length": length, **changes}
+    return Request("quotient", setting, seeds=1)
+
+
+def experiment(*, seeds: int | tuple[int, ...] | None = None, **changes: object):
+    """Appendix A's run; `reading` picks the initialisation."""
+    return Request("figure1", changes, seeds=seeds)
+
+
+def clock(run: xr.Dataset) -> xr.DataArray:
+    """b0·t by seed and time, b0 the readout gain at the start of each seed.
+
+    Descents count steps, whose time is the learning rate.
+    """
+    unit = 1.0
+    if run["time"].attrs.get("units") == "step":
+        unit = schema.setting_of(run)["learning_rate"]
+    gain = run["readout_gain"].isel(time=0, head=0)
+    return gain * run["time"] * unit
+
+
+def class_weights(run: xr.Dataset) -> xr.DataArray:
+    """Σ_k, the sum of the logistic weights of each type, by group."""
+    return run["pull_by_group"] * schema.setting_of(run)["samples"]
+
+
+def balance_ratio(weights: xr.DataArray) -> xr.DataArray:
+    """R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
+    both, first = weights.sel(group="both"), weights.sel(group="first")
+    rest = weights.sum("group") - both
+    return (rest - both) / (both - first)
+
+
+def velocity_ratio(run: xr.Dataset) -> xr.DataArray:
+    """−G3' / max(G1', G2'), of the values' own velocities."""
+    rate = run["value_rate"].isel(head=0)
+    largest = np.maximum(rate.sel(token="mu1"), rate.sel(token="mu2"))
+    return -rate.sel(token="mu3") / largest
+
+
+def velocity_share(run: xr.Dataset) -> xr.DataArray:
+    """U = −G3' / (G1' + G2')."""
+    rate = run["value_rate"].isel(head=0)
+    return -rate.sel(token="mu3") / (rate.sel(token="mu1") + rate.sel(token="mu2"))

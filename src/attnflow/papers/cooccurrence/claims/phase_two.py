@@ -1,0 +1,5 @@
+"""Claims of `cooccurrence`: phase_two."""
+
+from attnflow.claims import Claim
+
+CLAIMS: tuple[Claim, ...] = ()

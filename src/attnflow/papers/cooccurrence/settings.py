@@ -1,0 +1,183 @@
+"""The settings of `cooccurrence` and its named experiments.
+
+What the paper leaves silent has the reading of its README here; every one of them can
+be changed.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnflow.paper import Recipe
+from attnflow.papers.cooccurrence.computations import (
+    AppendixC,
+    Concentration,
+    Gradients,
+    TokenSvm,
+)
+from attnflow.papers.cooccurrence.readings import Reading
+
+FormName = Literal["auto", "weights", "transport", "gram"]
+Draw = Literal["auto", "weights", "bartlett", "limit", "expected"]
+CURVES = ("loss", "loss_by_group", "accuracy", "score", "value", "readout_gain")
+PHASES = (
+    *CURVES,
+    "margin",
+    "pull_by_group",
+    "score_rate",
+    "value_rate",
+    "value_self_score",
+    "value_self_score_rate",
+    "test_loss",
+    "test_accuracy",
+)
+
+
+@dataclass(frozen=True)
+class Train:
+    """All of W_K, W_Q, W_V and W trained together; a stays.
+
+    - `samples` n of `length` L tokens out of `embed` d; `fillers`, `shares` as in
+      `CooccurrenceTask`; `test_samples` fresh ones.
+    - `width` m, `neurons` m1; `reading` of the initialisation, with `c0` and `c1` for
+      `theory`; `law`: `normal` draws normal weights of the reading's variances.
+    - `rule`; `learning_rate` for descents. `steps` of a descent, or time of a `flow`,
+      or instead `horizon`: training time in units of 1/b0, b0 = |a|² σ1² m. `level`:
+      training ends where the loss falls to it.
+    - `follow`: every neuron's own readout rides along.
+    - `show`: tables on the three `named` tokens, or on `all`.
+    - `records` times of recording, `even` or by the logarithm from `first_record` (in
+      steps, times, or units of 1/b0 beside a horizon).
+    """
+
+    samples: int = 60
+    length: int = 5
+    embed: int = 64
+    fillers: Literal["repeated", "distinct"] = "repeated"
+    shares: Literal["exact", "drawn"] = "exact"
+    test_samples: int = 0
+    width: int = 128
+    neurons: int = 256
+    reading: Reading = "fig1"
+    law: Literal["reading", "normal"] = "reading"
+    c0: float = 0.3
+    c1: float = 0.3
+    rule: Literal["gd", "momentum", "adam", "signgd", "flow"] = "gd"
+    learning_rate: float = 0.01
+    momentum: float = 0.9
+    steps: float = 30000.0
+    horizon: float | None = None
+    level: float | None = None
+    draw: Draw = "auto"
+    form: FormName = "auto"
+    follow: bool = False
+    show: Literal["named", "all"] = "named"
+    records: int = 301
+    spacing: Literal["even", "log"] = "even"
+    first_record: float = 1.0
+    record: tuple[str, ...] = PHASES
+    rtol: float = 1e-9
+    atol: float = 1e-14
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The noise-free flow or descent up to symmetry: n is a number, and may be huge.
+
+    - `samples` n, `length` L; `unseen` fillers that only tests hold; `test_samples`.
+    - `width` m, `neurons` m1, `c0`, `c1`: scales of Condition 1, as in `Train`.
+    - `horizon`: training time in units of 1/b0; `first_record` likewise.
+    """
+
+    samples: float = 60.0
+    length: int = 5
+    unseen: float = 20.0
+    test_samples: int = 0
+    width: int = 10**6
+    neurons: int = 64
+    c0: float = 0.3
+    c1: float = 0.3
+    rule: Literal["flow", "gd"] = "flow"
+    learning_rate: float = 1e-6
+    horizon: float = 1e8
+    records: int = 241
+    first_record: float = 0.01
+    record: tuple[str, ...] = (
+        *CURVES,
+        "margin",
+        "pull_by_group",
+        "score_rate",
+        "value_rate",
+    )
+    rtol: float = 1e-10
+    atol: float = 1e-18
+
+
+_HERE = "attnflow.papers.cooccurrence.experiments"
+
+THEORY = Train(
+    embed=183,
+    fillers="distinct",
+    test_samples=4000,
+    width=4096,
+    neurons=64,
+    reading="theory",
+    rule="flow",
+    horizon=3e5,
+    records=121,
+    spacing="log",
+    first_record=0.1,
+    rtol=1e-8,
+)
+
+RECIPES = (
+    Recipe(
+        "figure1",
+        "The paper's experiment: gradient descent at Appendix A's sizes",
+        Train(test_samples=4000),
+        f"{_HERE}:train",
+    ),
+    Recipe(
+        "flow",
+        "The same by gradient flow",
+        Train(
+            test_samples=4000, rule="flow", steps=300.0, spacing="log", first_record=0.1
+        ),
+        f"{_HERE}:train",
+    ),
+    Recipe(
+        "theory",
+        "Gradient flow under the theory's assumptions: distinct fillers, Condition 1",
+        THEORY,
+        f"{_HERE}:train",
+    ),
+    Recipe(
+        "quotient",
+        "The noise-free flow up to symmetry, for any number of samples",
+        Quotient(),
+        f"{_HERE}:quotient",
+    ),
+    Recipe(
+        "gradients",
+        "Appendix B's gradients against automatic differentiation",
+        Gradients(),
+        f"{_HERE}:gradients",
+    ),
+    Recipe(
+        "appendix-c",
+        "Appendix C's system of six variables beside the reduced form",
+        AppendixC(),
+        f"{_HERE}:appendix_c",
+    ),
+    Recipe(
+        "concentration",
+        "Initial weights against the bounds of Appendices D and H",
+        Concentration(),
+        f"{_HERE}:concentration",
+    ),
+    Recipe(
+        "token-svm",
+        "The hard-margin classifier of token counts, for any number of samples",
+        TokenSvm(),
+        f"{_HERE}:token_svm",
+    ),
+)
