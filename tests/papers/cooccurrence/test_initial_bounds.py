@@ -158,6 +158,8 @@ def test_concentration():
     assert (found["norm_failure"] <= found["delta"]).all()
     assert (found["product_failure"] <= found["delta"]).all()
     assert (found["count_failure"] <= found["delta"]).all()
+    counts = SMALL.draws * found["broken"].values
+    assert np.abs(counts - np.rint(counts)).max() < 1e-12
     broken = found["broken"].mean("seed")
     kept = [name for name in LEMMAS if name != "D.5"]
     # 120 draws: five standard deviations of a share.

@@ -66,14 +66,19 @@ def _at_width(
     output = setting["scale0"] * setting["scale1"] * worst.output
     return {
         "broken": [
-            [np.mean(is_broken(worst, sizes, delta)) for delta in setting["deltas"]]
+            [_share(is_broken(worst, sizes, delta)) for delta in setting["deltas"]]
             for is_broken in LEMMAS.values()
         ],
         "attention_gap": worst.attention.mean(),
         "token_readout": worst.readout.mean(),
         "largest_output": output.mean(),
-        "small_output": (output <= 0.01).mean(),
+        "small_output": _share(output <= 0.01),
     }
+
+
+def _share(broken: Any) -> float:
+    # JAX has the mean of truth values in float32.
+    return float(np.asarray(broken).mean())
 
 
 def _keys_queries(worst: Worst, sizes: Sizes, delta: float) -> Any:
