@@ -5,6 +5,8 @@ of seeds) is the same in as many runs as possible; what differs (the width, the 
 of samples of a quotient, horizons) is an argument of the compiled program.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import xarray as xr
 
@@ -17,6 +19,9 @@ WIDTHS = (512, 2048, 8192, 32768, 131072)
 
 PLAN = (200, 201, 202)
 """Seeds that decide, first used when every predicate was fixed."""
+
+START = tuple(range(200, 220))
+"""The same for what is judged at time 0 alone, and costs little."""
 
 END_OF_PHASE_ONE = 20.0
 """C_T1: phase 1 ends at b0·t = 20, beyond T1 of every run that we met (9 to 10)."""
@@ -71,6 +76,54 @@ def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
         "draw": "bartlett",
     }
     return Request("theory", setting, seeds=seeds)
+
+
+def start(width: int, *, seeds: tuple[int, ...] = START) -> Request:
+    """Time 0 with every neuron on every token; the one step taken moves nothing."""
+    setting = {
+        "width": width,
+        "follow": True,
+        "show": "all",
+        "rule": "gd",
+        "learning_rate": 1e-9,
+        "steps": 1.0,
+        "horizon": None,
+        "records": 2,
+        "spacing": "even",
+        "test_samples": 0,
+        "record": ("margin", "value", "neuron_value", "neuron_value_rate"),
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+def neurons(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Phase 1 with every neuron on every token, at few times."""
+    recorded = (
+        "pull_by_group",
+        "value",
+        "readout_gain",
+        "neuron_value",
+        "neuron_value_rate",
+    )
+    setting = {
+        "width": width,
+        "follow": True,
+        "show": "all",
+        "horizon": END_OF_PHASE_ONE,
+        "records": 9,
+        "first_record": 0.1,
+        "test_samples": 0,
+        "record": recorded,
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+def small_outputs(c0: float, *, width: int = 8192) -> Request:
+    """Phase 1 from initial outputs that are smaller by c0 / 0.3."""
+    request = phase_one(width)
+    return replace(request, overrides={**request.overrides, "c0": c0})
 
 
 def whole(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
@@ -139,3 +192,22 @@ def velocity_share(run: xr.Dataset) -> xr.DataArray:
     """U = −G3' / (G1' + G2')."""
     rate = run["value_rate"].isel(head=0)
     return -rate.sel(token="mu3") / (rate.sel(token="mu1") + rate.sel(token="mu2"))
+
+
+def at_end(run: xr.Dataset) -> xr.Dataset:
+    """Values at the end of training, under the observables' own names, by seed.
+
+    Not the last record: a time that is known to rounding may just miss the end.
+    """
+    ends = run.isel(stage=-1)
+    suffix = "_at_end"
+    names = [str(name) for name in run.data_vars if str(name).endswith(suffix)]
+    return xr.Dataset({name.removesuffix(suffix): ends[name] for name in names})
+
+
+def with_end(run: xr.Dataset, name: str) -> xr.DataArray:
+    """The records of an observable and its value at the end, along time."""
+    records = run[name].isel(time=np.flatnonzero(run["recorded"].all("seed")))
+    end = at_end(run)[name].drop_vars("stage", errors="ignore")
+    last = end.expand_dims(time=[float(run["end_time"].max())])
+    return xr.concat([records, last], "time", coords="minimal", compat="override")
