@@ -21,7 +21,8 @@ class Flow:
 
     - `rtol`, `atol`: local error per step, `rtol·|θ| + atol`. `atol` must lie far
       below the smallest entry that matters (a squared initial scale, say).
-    - `clock`: `log` integrates in `s = log(1 + t)`, so that steps grow with t.
+    - `clock`: `log` integrates in `s = log(1 + t / scale)`, so that steps grow with t
+      beyond the `scale`.
     - `solver`: `dopri8` or `tsit5` (cheaper to compile).
     - `max_steps`: solver steps per training stage.
     - `interpolate`: record between steps by the solver's interpolant, which is of
@@ -32,6 +33,7 @@ class Flow:
     rtol: float = 1e-10
     atol: float = 1e-16
     clock: Literal["linear", "log"] = "linear"
+    scale: float = 1.0
     solver: Literal["dopri8", "tsit5"] = "dopri8"
     max_steps: int = 200_000
     interpolate: bool = False
@@ -42,6 +44,7 @@ class Flow:
     def __post_init__(self) -> None:
         _positive("rtol", self.rtol)
         _positive("atol", self.atol)
+        _positive("scale", self.scale)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from attnflow.curvature import (
 )
 from attnflow.curvature.parts import local_part
 from attnflow.data import MixtureTask
-from attnflow.forms import Initial, build, permuted_groups
+from attnflow.forms import Initial, build, symmetry_of
 from attnflow.forms.weights import AbstractWeights
 from attnflow.problem import Logistic, Problem, ReluPair
 from attnflow.systems import Training
@@ -44,7 +44,7 @@ def test_quotients_hold_too_little(ask):
         initial,
         heads=2,
         key=jax.random.key(0),
-        symmetry=permuted_groups(task.symmetry),
+        symmetry=symmetry_of(task.symmetry, data),
     )
     problem = Problem(ReluPair(0.5), Logistic())
     system = Training(form, problem, data, data.probability, BOTH)

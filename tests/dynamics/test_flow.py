@@ -102,11 +102,12 @@ def test_the_closed_form_does_not_overflow():
 
 def test_log_time_changes_nothing_but_the_steps():
     changes = {"initial": INFINITE, "until": 100.0}
-    plain, log = (
-        run(experiment(rule=Flow(rtol=1e-11, clock=clock), **changes))
-        for clock in ("linear", "log")
+    plain, log, late = (
+        run(experiment(rule=Flow(rtol=1e-11, clock=clock, scale=scale), **changes))
+        for clock, scale in (("linear", 1.0), ("log", 1.0), ("log", 1e-3))
     )
     assert largest_difference(plain, log).max() < 1e-9
+    assert largest_difference(plain, late).max() < 1e-9
 
 
 def test_conserved_quantities_hold_along_a_flow_and_not_along_descent():

@@ -34,6 +34,7 @@ class CooccurrenceTask:
       occurs twice in the training set).
     - `shares`: `exact` (n/2, n/6, n/6, n/6 samples of the four types) or `drawn`.
     - `test_samples`: fresh samples beside them, drawn from the law itself.
+    - `shown`: tables on `all` tokens, or on the three `named` ones.
     """
 
     samples: int = 60
@@ -42,6 +43,7 @@ class CooccurrenceTask:
     fillers: Literal["repeated", "distinct"] = "repeated"
     shares: Literal["exact", "drawn"] = "exact"
     test_samples: int = 0
+    shown: Literal["all", "named"] = "all"
 
     def __post_init__(self) -> None:
         if self.length < 3:
@@ -99,7 +101,10 @@ class CooccurrenceTask:
             order = jax.random.permutation(key_fillers, self.embed - NAMED)[:slots]
         else:
             order = jax.random.randint(key_fillers, (slots,), 0, self.embed - NAMED)
-        return _assemble(types, NAMED + np.asarray(order), self.length, self.embed)
+        made = _assemble(types, NAMED + np.asarray(order), self.length, self.embed)
+        if self.shown == "named":
+            return replace(made, shown=tuple(range(NAMED)))
+        return made
 
     def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
         """Fresh samples of the law itself: types by their shares, fillers uniform."""

@@ -1,6 +1,7 @@
 """Gradient flow: an adaptive solution of `dθ/dt = velocity(t, θ)` in float64."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import diffrax as dfx
@@ -65,7 +66,11 @@ def flow(
     require_precise()
     spans = jnp.asarray(start, float), jnp.asarray(stop, float)
     marks = jnp.asarray(times, float)
-    return _flow(system, axes, state, *spans, marks, rule, observe, event)
+    # Numbers are arguments of the compiled program: another clock or another
+    # tolerance compiles nothing anew.
+    plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0)
+    numbers = jnp.array([rule.rtol, rule.atol, rule.scale])
+    return _flow(system, axes, state, *spans, marks, numbers, plain, observe, event)
 
 
 @eqx.filter_jit
@@ -76,12 +81,14 @@ def _flow(
     start: Array,
     stop: Array,
     times: Array,
+    numbers: Array,
     rule: Flow,
     observe: Observe,
     event: Any,
 ) -> Leg:
     def one(system: Any, state: Any, start: Array, stop: Array) -> Leg:
-        return _solve(system, state, start, stop, times, rule, observe, event)
+        spans = (start, stop, times)
+        return _solve(system, state, spans, numbers, rule, observe, event)
 
     return jax.vmap(one, in_axes=(axes.tree(system), 0, 0, 0))(
         system, state, start, stop
@@ -91,29 +98,30 @@ def _flow(
 def _solve(
     system: Any,
     state: Any,
-    start: Array,
-    stop: Array,
-    times: Array,
+    spans: tuple[Array, Array, Array],
+    numbers: Array,
     rule: Flow,
     observe: Observe,
     event: Any,
 ) -> Leg:
+    start, stop, times = spans
+    rtol, atol, scale = numbers
     log = rule.clock == "log"
 
     def clock(t: Array) -> Array:
-        return jnp.log1p(t - start) if log else t
+        return jnp.log1p((t - start) / scale) if log else t
 
     def time(s: Array) -> Array:
-        return start + jnp.expm1(s) if log else s
+        return start + scale * jnp.expm1(s) if log else s
 
     def field(s: Any, y: Any, args: Any) -> Any:
         velocity = system.velocity(time(s), y)
         if not log:
             return velocity
-        return jax.tree.map(lambda v: v * jnp.exp(s), velocity)
+        return jax.tree.map(lambda v: v * scale * jnp.exp(s), velocity)
 
     marks = clock(jnp.clip(times, start, stop))
-    controller = dfx.PIDController(rtol=rule.rtol, atol=rule.atol)
+    controller = dfx.PIDController(rtol=rtol, atol=atol)
     if not rule.interpolate:
         controller = dfx.ClipStepSizeController(controller, step_ts=marks)
     solution = dfx.diffeqsolve(

@@ -12,7 +12,7 @@ from jaxtyping import Array
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
 from attnflow.experiment.record import STREAMS, Experiment
-from attnflow.forms import build, check_weights, permuted_groups
+from attnflow.forms import build, check_weights, symmetry_of
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.systems import Training
 
@@ -42,7 +42,7 @@ def member(
         heads=heads,
         key=_stream(experiment, seed, "weights"),
         given=weights,
-        symmetry=None if symmetry is None else permuted_groups(symmetry),
+        symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
     )
     system = Training(

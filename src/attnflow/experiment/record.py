@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow._types import as_record
-from attnflow.data import PermutedGroups, Sequences
+from attnflow.data import Sequences, Symmetry
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment.versions import code_version
 from attnflow.forms import Initial
@@ -30,7 +30,7 @@ class Task(Protocol):
         ...
 
     @property
-    def symmetry(self) -> PermutedGroups | None:
+    def symmetry(self) -> Symmetry | None:
         """The symmetry of which the data hold one representative per orbit."""
         ...
 

@@ -17,5 +17,5 @@ from attnflow.forms.initial_values import Neurons as Neurons
 from attnflow.forms.initial_values import Vector as Vector
 from attnflow.forms.initialise import Initial as Initial
 from attnflow.forms.initialise import check_weights as check_weights
-from attnflow.forms.quotient import Symmetry as Symmetry
-from attnflow.forms.quotient import permuted_groups as permuted_groups
+from attnflow.forms.quotient import AbstractSymmetry as AbstractSymmetry
+from attnflow.forms.quotient import symmetry_of as symmetry_of

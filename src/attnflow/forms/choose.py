@@ -25,14 +25,13 @@ from jaxtyping import Array
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
 from attnflow.forms.base import AbstractFrame, AbstractScores, Form, State
-from attnflow.forms.frames import Basis, basis_of, frame_of
+from attnflow.forms.frames import basis_of, frame_of
 from attnflow.forms.gram import Gram, InfiniteWidth
 from attnflow.forms.initial_values import Vector
 from attnflow.forms.initialise import Initial, draw_weights, factor_of, score_factor
 from attnflow.forms.laws import gram_of
-from attnflow.forms.quotient import Symmetry, quotient_frame
+from attnflow.forms.quotient import AbstractSymmetry, quotient_frame
 from attnflow.forms.transport import Transport
-from attnflow.forms.values import ValueTable
 from attnflow.forms.weights import ScoreWeights
 from attnflow.rules import Rule
 
@@ -74,7 +73,7 @@ def build(
     heads: int,
     key: Array,
     given: Mapping[str, Array] | None = None,
-    symmetry: Symmetry | None = None,
+    symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
 ) -> tuple[Form, State]:
     """The form and its initial state for one seed.
@@ -82,10 +81,12 @@ def build(
     Samples of `test` stand over the vocabulary of `data`, tokens that occur in them
     alone included: what is drawn must know every token that is ever asked about.
     """
-    basis = basis_of(data)
     if name == "quotient":
-        return _quotient(data, basis, initial, symmetry, given)
+        _check_quotient(initial, symmetry, given)
+        assert symmetry is not None
+        return _quotient(data, initial, symmetry, test=test, key=key)
     _check_width(name, initial, given)
+    basis = basis_of(data)
     embed = data.tokens.shape[1]
     frame, span = frame_of(data, basis), basis.vectors
     test_frame = None if test is None else frame_of(test, basis)
@@ -143,24 +144,35 @@ def _score_part(
     return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
 
 
-def _quotient(
-    data: Sequences,
-    basis: Basis,
-    initial: Initial,
-    symmetry: Symmetry | None,
-    given: Any,
-) -> tuple[Form, State]:
-    symmetric = initial.width == "infinite" and initial.values == Vector()
-    if symmetry is None or given is not None or not symmetric:
+def _check_quotient(
+    initial: Initial, symmetry: AbstractSymmetry | None, given: Any
+) -> None:
+    quiet = initial.width == "infinite" or initial.draw == "expected"
+    free = initial.draw == "expected" or initial.values == Vector()
+    if symmetry is None or given is not None or not (quiet and free):
         raise ValueError(
             "A quotient needs data with a symmetry, one representative per orbit, and "
-            "an initial state that shares it: population='orbits', width='infinite', "
-            f"values=Vector() (given: width={initial.width}, values={initial.values}, "
-            f"{'no ' if given is None else ''}initial weights). "
-            "Use population='exact' otherwise."
+            "an initial state that shares it: draw='expected', or width='infinite' "
+            f"with values=Vector() (given: width={initial.width}, draw={initial.draw}, "
+            f"values={initial.values}, {'no ' if given is None else ''}initial "
+            "weights). Use the data without the quotient otherwise."
         )
+
+
+def _quotient(
+    data: Sequences,
+    initial: Initial,
+    symmetry: AbstractSymmetry,
+    *,
+    test: Sequences | None,
+    key: Array,
+) -> tuple[Form, State]:
     eye = initial.omega**2 * jnp.eye(2 * symmetry.size)
     state = jnp.broadcast_to(eye, (symmetry.blocks, *eye.shape))
-    part = ValueTable(jnp.ones(1))
-    form = Form(quotient_frame(data, basis, symmetry), Gram(), part, "quotient")
-    return form, {"scores": state, "values": jnp.zeros((1, symmetry.size))}
+    part, values = initial.values.sampled(
+        1, symmetry.size, gram=True, key=key, draw="expected"
+    )
+    frame = quotient_frame(data, symmetry)
+    test_frame = None if test is None else quotient_frame(test, symmetry)
+    form = Form(frame, Gram(), part, "quotient", test_frame)
+    return form, {"scores": state, "values": values}

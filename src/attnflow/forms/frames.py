@@ -29,14 +29,14 @@ class Basis(eqx.Module):
 def basis_of(data: Sequences) -> Basis:
     """A basis of the span of the tokens.
 
-    Where the shown tokens are themselves an orthonormal basis, they are taken, so
-    that coordinates are exact; otherwise the right singular vectors are. Duplicate
-    and dependent tokens are no special case.
+    Where the tokens, or the shown ones, are themselves an orthonormal basis, they are
+    taken, so that coordinates are exact; otherwise the right singular vectors are.
+    Duplicate and dependent tokens are no special case.
     """
     tokens = np.asarray(data.tokens)
-    shown = tokens[list(data.shown)]
-    if _is_basis(shown, tokens):
-        return Basis(jnp.asarray(shown), jnp.asarray(tokens @ shown.T))
+    for own in (tokens, tokens[list(data.shown)]):
+        if _is_basis(own, tokens):
+            return Basis(jnp.asarray(own), jnp.asarray(tokens @ own.T))
     _, sizes, vectors = np.linalg.svd(tokens, full_matrices=False)
     cut = sizes.max() * max(tokens.shape) * np.finfo(float).eps
     vectors = vectors[sizes > cut]
@@ -97,18 +97,24 @@ class DenseFrame(_HeadFrame):
 
 
 class GatherFrame(_HeadFrame):
-    """Pair scores picked out of a table over all tokens: the choice for large data."""
+    """Pair scores picked out of a table over all tokens: the choice for large data.
+
+    `plain` says that the tokens are the basis, so that the table is there already.
+    """
 
     coordinates: Float[Array, "tokens basis"]
     key: Int[Array, "samples keys"]
     query: Int[Array, "samples queries"]
     shown_coordinates: Float[Array, "shown basis"]
+    plain: bool = eqx.field(static=True)
 
     def pairs(self, tables: Tables) -> Pairs:
         """Pair scores and values at the positions of the samples."""
-        tokens = self.coordinates
-        scores = jnp.einsum("kr,hrs,qs->hkq", tokens, tables.scores, tokens)
-        values = jnp.einsum("kr,hr->hk", tokens, tables.values)
+        scores, values = tables
+        if not self.plain:
+            tokens = self.coordinates
+            scores = jnp.einsum("kr,hrs,qs->hkq", tokens, scores, tokens)
+            values = jnp.einsum("kr,hr->hk", tokens, values)
         picked = scores[:, self.key[:, None, :], self.query[:, :, None]]
         return Pairs(picked.swapaxes(0, 1), values[:, self.key].swapaxes(0, 1))
 
@@ -126,6 +132,7 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
             key=data.key,
             query=data.query,
             shown_coordinates=shown,
+            plain=np.array_equal(tokens, np.eye(len(tokens))),
         )
     keys, query = tokens[np.asarray(data.key)], tokens[np.asarray(data.query)]
     score_map = np.einsum("nkr,nqs->nqkrs", keys, query)

@@ -6,69 +6,213 @@ the symmetry's action, and products act block by block. So the parts of every ot
 form serve here too, with blocks in the place of heads; only the frame differs. A
 block entry stands for several entries of the full tables; its force is the derivative
 of the loss divided by that number (the gradient metric).
+
+A kind of symmetry is an `AbstractSymmetry`: how scores and values of tokens are read
+off the blocks, and how many entries each block entry stands for.
 """
 
-from typing import NamedTuple
+import abc
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from attnflow._types import Pairs, Tables
-from attnflow.data import PermutedGroups, Sequences
+from attnflow.data import PermutedGroups, PrivateTokens, Sequences
+from attnflow.data import Symmetry as Law
 from attnflow.forms.base import AbstractFrame
-from attnflow.forms.frames import Basis
+from attnflow.forms.frames import basis_of
+
+Tokens = Int[np.ndarray, "..."]
 
 
-class Symmetry(NamedTuple):
-    """How blocks sit in the full tables of the heads.
+class AbstractSymmetry(abc.ABC):
+    """How blocks sit in the full tables.
 
-    - `score_lift`: full scores as a linear map of the blocks' entries.
-    - `value_lift`: full values as a linear map of the value entries.
-    - `score_multiplicity`: how many entries (heads × dimension of the irreducible
-      part) share a block; `value_multiplicity`: likewise for each value entry.
+    Score blocks are `(blocks, size, size)`; values are one row of `size` entries,
+    the components along orthonormal vectors that the symmetry leaves alone.
     """
 
-    score_lift: Float[np.ndarray, "heads basis basis blocks size size"]
-    value_lift: Float[np.ndarray, "heads basis one size"]
-    score_multiplicity: Float[np.ndarray, " blocks"]
-    value_multiplicity: Float[np.ndarray, " size"]
+    blocks: ClassVar[int]
 
     @property
-    def blocks(self) -> int:
-        """Number of irreducible parts."""
-        return self.score_lift.shape[3]
-
-    @property
+    @abc.abstractmethod
     def size(self) -> int:
-        """Size of a block."""
-        return self.score_lift.shape[-1]
+        """Rows of a score block, and entries of the values."""
+
+    @abc.abstractmethod
+    def score_rows(self, key: Tokens, query: Tokens) -> np.ndarray:
+        """Scores of pairs of tokens as linear maps of the blocks' entries.
+
+        `(…, heads, blocks · size · size)` for key and query indices of shape `(…)`.
+        """
+
+    @abc.abstractmethod
+    def value_rows(self, token: Tokens) -> np.ndarray:
+        """Values of tokens likewise, `(…, heads, size)`."""
+
+    @property
+    @abc.abstractmethod
+    def score_multiplicity(self) -> Float[np.ndarray, "blocks #size #size"]:
+        """How many entries of the full tables share each block entry."""
+
+    @property
+    @abc.abstractmethod
+    def value_multiplicity(self) -> float:
+        """How many heads share the values."""
 
 
-def permuted_groups(law: PermutedGroups) -> Symmetry:
+@dataclass(frozen=True)
+class GroupSymmetry(AbstractSymmetry):
     """The symmetry that permutes K groups of a few kinds of tokens.
 
     Under permutations a kind splits into a trivial part (the mean over groups) and a
     standard one, so that every block of a table is `t` on means and `s` on differences:
     diagonal entries are `(t + (K − 1) s) / K` and the others `(t − s) / K`. Head h
-    carries the same tables with the kinds' signs `head_signs[h]`.
+    carries the same tables with the kinds' signs `head_signs[h]`. `coordinates` gives
+    the tokens on the basis that is ordered by kind, then by group.
     """
-    groups, head_signs = law.groups, law.head_signs
-    kinds, heads = len(head_signs[0]), len(head_signs)
-    mean = np.full((groups, groups), 1 / groups)
-    parts = np.stack([mean, np.eye(groups) - mean])
-    unit = np.eye(kinds)
-    signs = np.array(head_signs, float)
-    lift = np.einsum("ha,hb,pij,ac,bd->haibjpcd", signs, signs, parts, unit, unit)
-    size = kinds * groups
-    values = np.einsum("ha,i,ac->haic", signs, np.ones(groups), unit)
-    return Symmetry(
-        score_lift=lift.reshape(heads, size, size, 2, kinds, kinds),
-        value_lift=values.reshape(heads, size, 1, kinds),
-        score_multiplicity=heads * np.array([1.0, groups - 1.0]),
-        value_multiplicity=np.full(kinds, float(heads * groups)),
-    )
+
+    law: PermutedGroups
+    coordinates: Float[np.ndarray, "tokens basis"]
+    blocks: ClassVar[int] = 2
+
+    @property
+    def size(self) -> int:
+        """Kinds of tokens."""
+        return len(self.law.head_signs[0])
+
+    @cached_property
+    def _tables(self) -> tuple[np.ndarray, np.ndarray]:
+        groups, kinds = self.law.groups, self.size
+        signs, unit = np.array(self.law.head_signs, float), np.eye(kinds)
+        mean = np.full((groups, groups), 1 / groups)
+        parts = np.stack([mean, np.eye(groups) - mean])
+        lift = np.einsum("ha,hb,pij,ac,bd->aibjhpcd", signs, signs, parts, unit, unit)
+        lift = lift.reshape(kinds * groups, kinds * groups, len(signs), -1)
+        row = np.einsum("ha,i,ac->aihc", signs, np.full(groups, groups**-0.5), unit)
+        row = row.reshape(kinds * groups, len(signs), kinds)
+        tokens = self.coordinates
+        return (
+            np.einsum("kr,rshe,qs->kqhe", tokens, lift, tokens),
+            np.einsum("kr,rhe->khe", tokens, row),
+        )
+
+    def score_rows(self, key: Tokens, query: Tokens) -> np.ndarray:
+        """Means and differences over groups, with the heads' signs."""
+        return self._tables[0][key, query]
+
+    def value_rows(self, token: Tokens) -> np.ndarray:
+        """The kind's value, with the heads' signs."""
+        return self._tables[1][token]
+
+    @property
+    def score_multiplicity(self) -> np.ndarray:
+        """The dimensions of the two parts, times heads."""
+        heads = len(self.law.head_signs)
+        return heads * np.array([1.0, self.law.groups - 1.0])[:, None, None]
+
+    @property
+    def value_multiplicity(self) -> float:
+        """The number of heads."""
+        return float(len(self.law.head_signs))
+
+
+@dataclass(frozen=True)
+class PrivateSymmetry(AbstractSymmetry):
+    """The symmetry that permutes samples of a kind, and the private tokens of a sample.
+
+    Kind k has N samples with r private tokens each. Its tokens split into a trivial
+    part (their sum), differences between samples (N − 1 dimensions) and differences
+    within a sample (N (r − 1) dimensions). Trivial parts of all kinds, and the shared
+    tokens, are mixed by one block; each of the others is a number for every kind. These
+    numbers stand on the diagonals of two more blocks, where products keep them. With
+    `t`, `b`, `w` the three numbers of a kind, the entry of two of its tokens is
+
+        t / (N r)  +  b ([same sample] / r − 1 / (N r))  +  w ([same] − [same sample] / r).
+    """  # noqa: E501
+
+    law: PrivateTokens
+    blocks: ClassVar[int] = 3
+
+    @property
+    def size(self) -> int:
+        """Shared tokens and kinds of samples."""
+        return self.law.shared + len(self.law.counts)
+
+    @cached_property
+    def _window(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row of the trivial block of every token (−1: unseen), and its sample."""
+        law = self.law
+        places = law.places()
+        rows = [*range(law.shared), *(law.shared + kind for kind, _, _ in places), -1]
+        samples = [-1] * law.shared + [sample for _, sample, _ in places] + [-1]
+        return np.array(rows), np.array(samples)
+
+    @cached_property
+    def _norms(self) -> np.ndarray:
+        """A token's component along the unit vector of its row."""
+        counts, private = np.array(self.law.counts), np.array(self.law.private)
+        total = counts * private
+        own = np.where(total > 0, total, np.inf) ** -0.5
+        return np.concatenate([np.ones(self.law.shared), own, [0.0]])
+
+    def score_rows(self, key: Tokens, query: Tokens) -> np.ndarray:
+        """The trivial block's entry, and the two numbers of the kind."""
+        rows, samples = self._window
+        first, second = rows[key], rows[query]
+        found = np.zeros((*first.shape, 1, self.blocks, self.size, self.size))
+        place = np.indices(first.shape)
+        trivial = self._norms[first] * self._norms[second]
+        found[(*place, 0, 0, first, second)] = trivial
+        together = (first == second) & (first >= self.law.shared)
+        alike = samples[key] == samples[query]
+        share = 1 / np.maximum(1, self._private[first])
+        between = np.where(together, alike * share - trivial, 0.0)
+        within = np.where(together, (key == query) - alike * share, 0.0)
+        found[(*place, 0, 1, first, second)] += between
+        found[(*place, 0, 2, first, second)] += within
+        return found.reshape(*first.shape, 1, -1)
+
+    def value_rows(self, token: Tokens) -> np.ndarray:
+        """The component along the trivial part."""
+        row = self._window[0][token]
+        found = np.zeros((*row.shape, 1, self.size))
+        found[(*np.indices(row.shape), 0, row)] = self._norms[row]
+        return found
+
+    @cached_property
+    def _private(self) -> np.ndarray:
+        """Private tokens of a sample, by row."""
+        shared = np.ones(self.law.shared, int)
+        return np.concatenate([shared, self.law.private, [1]])
+
+    @property
+    def score_multiplicity(self) -> np.ndarray:
+        """1 for trivial parts; N − 1 and N (r − 1) on the diagonals of the others."""
+        counts, private = np.array(self.law.counts), np.array(self.law.private)
+        found = np.ones((self.blocks, self.size, self.size))
+        own = np.arange(self.law.shared, self.size)
+        found[1, own, own] = counts - 1
+        found[2, own, own] = counts * (private - 1)
+        # No token, no force: an absent part is divided by 1.
+        return np.where(found > 0, found, 1.0)
+
+    @property
+    def value_multiplicity(self) -> float:
+        """There is one head."""
+        return 1.0
+
+
+def symmetry_of(law: Law, data: Sequences) -> AbstractSymmetry:
+    """The quotient's symmetry for a law of the data."""
+    if isinstance(law, PrivateTokens):
+        return PrivateSymmetry(law)
+    return GroupSymmetry(law, np.asarray(basis_of(data).coordinates))
 
 
 class QuotientFrame(AbstractFrame):
@@ -78,8 +222,8 @@ class QuotientFrame(AbstractFrame):
     value_map: Float[Array, "positions size"]
     score_shown: Float[Array, "heads shown shown entries"]
     value_shown: Float[Array, "heads shown size"]
-    score_multiplicity: Float[Array, " blocks"]
-    value_multiplicity: Float[Array, " size"]
+    score_multiplicity: Float[Array, "blocks #block #block"]
+    value_multiplicity: Float[Array, ""]
     shape: tuple[int, int, int, int] = eqx.field(static=True)
 
     def pairs(self, tables: Tables) -> Pairs:
@@ -93,7 +237,7 @@ class QuotientFrame(AbstractFrame):
     def metric(self, gradient: Tables) -> Tables:
         """Derivatives divided by the number of entries that they stand for."""
         return Tables(
-            gradient.scores / self.score_multiplicity[:, None, None],
+            gradient.scores / self.score_multiplicity,
             gradient.values / self.value_multiplicity,
         )
 
@@ -108,23 +252,22 @@ class QuotientFrame(AbstractFrame):
         return self.score_shown @ scores.reshape(-1)
 
 
-def quotient_frame(data: Sequences, basis: Basis, symmetry: Symmetry) -> QuotientFrame:
+def quotient_frame(data: Sequences, symmetry: AbstractSymmetry) -> QuotientFrame:
     """The frame of a quotient for one representative per orbit."""
-    heads, rank = symmetry.score_lift.shape[:2]
-    tokens = np.asarray(basis.coordinates)
-    scores = symmetry.score_lift.reshape(heads, rank, rank, -1)
-    values = symmetry.value_lift.reshape(heads, rank, -1)
-    shown = tokens[list(data.shown)]
-    table = np.einsum("kr,hrse,qs->hkqe", tokens, scores, tokens)
-    row = np.einsum("kr,hre->hke", tokens, values)
     key, query = np.asarray(data.key), np.asarray(data.query)
-    picked = table[:, key[:, None, :], query[:, :, None]].swapaxes(0, 1)
+    pairs = symmetry.score_rows(
+        *np.broadcast_arrays(key[:, None, :], query[:, :, None])
+    )
+    scores = pairs.transpose(0, 3, 1, 2, 4)
+    values = symmetry.value_rows(key).swapaxes(1, 2)
+    shown = np.array(data.shown)
+    every = np.broadcast_arrays(shown[:, None], shown[None, :])
     return QuotientFrame(
-        score_map=jnp.asarray(picked.reshape(-1, picked.shape[-1])),
-        value_map=jnp.asarray(row[:, key].swapaxes(0, 1).reshape(-1, row.shape[-1])),
-        score_shown=jnp.asarray(np.einsum("kr,hrse,qs->hkqe", shown, scores, shown)),
-        value_shown=jnp.asarray(np.einsum("kr,hre->hke", shown, values)),
+        score_map=jnp.asarray(scores.reshape(-1, scores.shape[-1])),
+        value_map=jnp.asarray(values.reshape(-1, values.shape[-1])),
+        score_shown=jnp.asarray(symmetry.score_rows(*every).transpose(2, 0, 1, 3)),
+        value_shown=jnp.asarray(symmetry.value_rows(shown).swapaxes(0, 1)),
         score_multiplicity=jnp.asarray(symmetry.score_multiplicity),
         value_multiplicity=jnp.asarray(symmetry.value_multiplicity),
-        shape=picked.shape[:-1],
+        shape=scores.shape[:-1],
     )
