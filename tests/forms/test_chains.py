@@ -172,7 +172,7 @@ def test_given_weights_of_a_chain_are_checked():
     weights = weights_of(initial)
     plan = experiment(initial=initial)
     lacking = {n: w for n, w in weights.items() if n != "a"}
-    with pytest.raises(ValueError, match=r"a \(2, neurons\)"):
+    with pytest.raises(ValueError, match=r"a \(2, neuron\)"):
         run(plan, weights=lacking)
     with pytest.raises(ValueError, match="with width = 11, value_width = 7"):
         run(plan, weights={**weights, "W": weights["W"][..., :5]})

@@ -13,6 +13,7 @@ from attnflow.forms import AbstractPart
 from attnflow.forms.chains import ChainGram, ChainTransport
 from attnflow.forms.gram import Gram, InfiniteWidth
 from attnflow.forms.laws import shortened
+from attnflow.forms.neurons import NeuronTransport
 from attnflow.forms.transport import Transport
 from attnflow.forms.values import ValueTable
 from attnflow.forms.weights import (
@@ -89,6 +90,11 @@ def _(part: NeuronWeights, state: Any, width: Width | None) -> Product:
 @local_part.register
 def _(part: ChainTransport, state: Array, width: Width | None) -> Product:
     return _chain(state, part.gain, width)
+
+
+@local_part.register
+def _(part: NeuronTransport, state: Any, width: Width | None) -> Product:
+    return _chain(state["factor"], part.gain, width)
 
 
 @local_part.register

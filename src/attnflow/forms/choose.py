@@ -4,7 +4,8 @@ The rule, in order:
 
 1. Data that are orbit representatives need the `quotient`.
 2. Rules that do not commute with rotations (Adam, SignGD) need `weights`.
-3. Rules with memory or decay (momentum) need `transport`.
+3. Rules with memory or decay (momentum) need `transport`, and so do single neurons
+   that are to be followed.
 4. Gradient flow and gradient descent take `gram` where the rank r of the tokens is at
    most 4: two products of `2r × 2r` matrices a step, at every width (5.3 against
    6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero blocks of Ω
@@ -27,7 +28,8 @@ from attnflow.data import Sequences
 from attnflow.forms.base import AbstractFrame, AbstractScores, Form, State
 from attnflow.forms.frames import Basis, basis_of, frame_of
 from attnflow.forms.gram import Gram, InfiniteWidth
-from attnflow.forms.initial_values import Vector
+from attnflow.forms.initial_neurons import Neurons
+from attnflow.forms.initial_vector import Vector
 from attnflow.forms.initialise import Initial, draw_weights, factor_of, score_factor
 from attnflow.forms.laws import gram_of
 from attnflow.forms.quotient import Symmetry, quotient_frame
@@ -44,7 +46,12 @@ GRAM_RANK = 4
 
 
 def choose(
-    asked: str, rules: list[dict[str, Rule]], *, rank: int, symmetric: bool
+    asked: str,
+    rules: list[dict[str, Rule]],
+    *,
+    initial: Initial,
+    rank: int,
+    symmetric: bool,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
@@ -61,6 +68,8 @@ def choose(
         return "weights", f"{odd.name} does not commute with rotations"
     if any(not r.memoryless for r in every):
         return "transport", "exact at every width for rules with memory or decay"
+    if isinstance(initial.values, Neurons) and initial.values.follow:
+        return "transport", "exact at every width; it carries single neurons along"
     if rank > GRAM_RANK:
         return "transport", "exact at every width; the cheapest at this rank of tokens"
     return "gram", "exact at every width; the cheapest for flow and gradient descent"
@@ -99,9 +108,9 @@ def build(
         values = initial.values.reduced(weights, span, gram=name != "transport")
     else:
         key_scores, key_values = jax.random.split(key)
-        factor = score_factor(initial, heads, basis.rank, key=key_scores)
+        factor = score_factor(initial, heads, basis.rank, key=key_scores, draw=how)
         values = initial.values.sampled(
-            heads, basis.rank, gram=name != "transport", key=key_values
+            heads, basis.rank, gram=name != "transport", key=key_values, draw=how
         )
     part, state = _score_part(name, initial, factor)
     form = Form(frame, part, values[0], name, test_frame)
@@ -128,6 +137,11 @@ def _check_width(name: str, initial: Initial, given: Any) -> None:
         raise ValueError(
             "There are no weights at infinite width: use form='gram' or 'transport', "
             "or a finite width."
+        )
+    if name == "weights" and given is None and initial.draw in ("limit", "expected"):
+        raise ValueError(
+            f"draw is {initial.draw!r}, which gives Gram matrices and no weights: use "
+            "form='gram' or 'transport', or draw='weights'."
         )
 
 

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.forms.initial_values import AbstractValues, Vector
+from attnflow.forms.initial_values import AbstractValues, Draw
+from attnflow.forms.initial_vector import Vector
 from attnflow.forms.laws import Law, bartlett_factor, draw_entries, shortened
 
 # Up to this many weights they are drawn themselves, so that every form of one seed
@@ -27,13 +28,18 @@ class Initial:
     - `omega`: entries of `W_K`, `W_Q` have variance `omega² / width`, by `law`.
     - `values`: a `Vector`, a `Chain` or `Neurons`.
     - `draw`: `weights` themselves, their Gram factor by `bartlett` (any width at the
-      cost of the tokens' rank alone), or `auto`: weights while they are few.
+      cost of the tokens' rank alone), or `auto`: weights while they are few. Two more
+      leave out noise: `expected` takes the Gram matrices at their expectation and
+      initial values of zero, so that every symmetry of the data is kept; `limit` takes
+      the same Gram matrices and normal initial values of the variance that they keep
+      at large width. At infinite width keys and queries are `expected` in any case,
+      and `draw` is about the values.
     """
 
     width: int | Literal["infinite"] = 128
     omega: float = 0.1
     values: AbstractValues = Vector()  # noqa: RUF009 (frozen)
-    draw: Literal["auto", "weights", "bartlett"] = "auto"
+    draw: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     law: Law = "normal"
 
     def __post_init__(self) -> None:
@@ -50,25 +56,35 @@ class Initial:
         if self.draw == "bartlett" and self.law != "normal":
             raise ValueError(
                 f"draw is 'bartlett' but law is {self.law!r}: only normal weights have "
-                "a Wishart Gram matrix. Use draw='weights'."
+                "a Wishart Gram matrix. Use draw='weights', or draw='limit', which "
+                "holds for every law."
+            )
+        if self.draw == "weights" and self.width == "infinite":
+            raise ValueError(
+                "draw is 'weights' but width is infinite, where there are none. Use "
+                "draw='bartlett', 'limit' or 'expected', or a finite width."
             )
 
-    def drawn_as(self, rank: int, embed: int) -> str:
-        """How weights are drawn: `weights`, `bartlett` or `infinite`."""
-        if self.width == "infinite":
-            return "infinite"
-        if self.draw == "bartlett" and self.width < 2 * rank:
+    def drawn_as(self, rank: int, embed: int) -> Literal["weights"] | Draw:
+        """How the initial state is drawn: `weights`, or what reduced forms need."""
+        if self.draw == "auto":
+            return self._auto(rank, embed)
+        narrow = self.width != "infinite" and self.width < 2 * rank
+        if self.draw == "bartlett" and narrow:
             raise ValueError(
                 f"draw is 'bartlett' but width {self.width} is below twice the rank "
                 f"{rank} of the tokens, where the Gram matrix is singular. Use "
                 "draw='weights'."
             )
-        if self.draw != "auto":
-            return self.draw
+        return self.draw
+
+    def _auto(self, rank: int, embed: int) -> Literal["weights", "bartlett"]:
+        if self.width == "infinite":
+            return "bartlett"
+        if self.law != "normal" or self.values.law != "normal":
+            return "weights"
         few = self.width * embed <= DRAWN_WEIGHTS or self.width < 2 * rank
-        small = (few or self.law != "normal") and self.values.is_small(
-            embed, DRAWN_WEIGHTS
-        )
+        small = few and self.values.is_small(embed, DRAWN_WEIGHTS)
         return "weights" if small else "bartlett"
 
 
@@ -97,10 +113,13 @@ def factor_of(
 
 
 def score_factor(
-    initial: Initial, heads: int, rank: int, *, key: Array
+    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
 ) -> Float[Array, "heads rows columns"]:
-    """A drawn factor of the Gram matrix of keys and queries, or ω I at infinity."""
-    if initial.width == "infinite":
+    """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
+
+    At infinite width every draw is as expected.
+    """
+    if initial.width == "infinite" or draw != "bartlett":
         eye = jnp.eye(2 * rank)
         return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
@@ -140,16 +159,11 @@ def _open_shapes(
     values: AbstractValues, heads: int, embed: int
 ) -> dict[str, tuple[Any, ...]]:
     """Shapes of the values' weights, with names for the widths that may differ."""
-    names = {"W_V": "value_width", "w_O": "value_width", "W": "neurons", "a": "neurons"}
-    shapes: dict[str, tuple[Any, ...]] = {}
-    for name, shape in values.shapes(heads, embed).items():
-        if name == "w":
-            shapes[name] = shape
-        elif name == "W":
-            shapes[name] = (heads, "neurons", "value_width")
-        else:
-            shapes[name] = (heads, names[name], *shape[2:])
-    return shapes
+    known = {"embed": embed}
+    return {
+        name: (heads, *(known.get(axis, axis) for axis in axes))
+        for name, axes in values.axes.items()
+    }
 
 
 def _check_shape(

@@ -6,7 +6,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractLinearPart, AbstractScores, SelfScores
+from attnflow.forms.base import (
+    AbstractLinearPart,
+    AbstractNeurons,
+    AbstractScores,
+    SelfScores,
+)
 from attnflow.rules import Rule
 
 
@@ -81,7 +86,7 @@ class FixedOutputWeights(AbstractWeights):
         return jnp.einsum("hv,hvd,rd->hr", self.output, state["W_V"], self.basis)
 
 
-class NeuronWeights(AbstractWeights):
+class NeuronWeights(AbstractWeights, AbstractNeurons):
     """`{"W_V": (heads, value_width, embed), "W": (heads, neurons, value_width)}`.
 
     The value of x is `aᵀ W W_V x` under a fixed a, `(heads, neurons)`.
@@ -94,3 +99,13 @@ class NeuronWeights(AbstractWeights):
         """The value of each basis vector, per head."""
         seen = jnp.einsum("hn,hnv->hv", self.output, state["W"])
         return jnp.einsum("hv,hvd,rd->hr", seen, state["W_V"], self.basis)
+
+    def neuron_table(self, state: Any) -> Array:
+        """`W W_V` on the basis."""
+        return state["W"] @ (state["W_V"] @ self.basis.T)
+
+    def neuron_gram_change(self, state: Any, start: Any) -> Array:
+        """`W Wᵀ − (W Wᵀ)(0) = W Δᵀ + Δ W(0)ᵀ`, which does not cancel for small Δ."""
+        now, then = state["W"], start["W"]
+        moved = now - then
+        return now @ moved.swapaxes(-1, -2) + moved @ then.swapaxes(-1, -2)
