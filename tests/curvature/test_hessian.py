@@ -57,6 +57,13 @@ def test_the_whole_spectrum_with_multiplicities(values, width):
     check(initial, made)
 
 
+@pytest.mark.parametrize("values", ["vector", "neurons"])
+def test_one_merged_matrix(values):
+    initial, made = systems(VALUES[values], merged=True)
+    assert widths_of(initial).scores is None
+    check(initial, made)
+
+
 @pytest.mark.parametrize("trained", ["scores", "values"])
 def test_only_trained_parts_count(trained):
     initial, made = systems(VALUES["neurons"], trained=(trained,))

@@ -12,11 +12,12 @@ from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
 from attnflow.forms.frames import basis_of as basis_of
+from attnflow.forms.given_weights import check_weights as check_weights
 from attnflow.forms.initial_chain import Chain as Chain
+from attnflow.forms.initial_class_means import ClassMeans as ClassMeans
 from attnflow.forms.initial_neurons import Neurons as Neurons
 from attnflow.forms.initial_values import AbstractValues as AbstractValues
 from attnflow.forms.initial_vector import Vector as Vector
 from attnflow.forms.initialise import Initial as Initial
-from attnflow.forms.initialise import check_weights as check_weights
 from attnflow.forms.quotient import Symmetry as Symmetry
 from attnflow.forms.quotient import permuted_groups as permuted_groups

@@ -16,7 +16,6 @@ A caller may name a form; it is refused, with the reason, where it would not be 
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -25,17 +24,20 @@ from jaxtyping import Array
 
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
-from attnflow.forms.base import AbstractFrame, AbstractScores, Form, State
+from attnflow.forms.base import Form, State
 from attnflow.forms.frames import Basis, basis_of, frame_of
-from attnflow.forms.gram import Gram, InfiniteWidth
+from attnflow.forms.gram import Gram
 from attnflow.forms.initial_neurons import Neurons
+from attnflow.forms.initial_scores import (
+    check_scores,
+    plain_scores,
+    reduced_scores,
+    sampled_scores,
+)
 from attnflow.forms.initial_vector import Vector
-from attnflow.forms.initialise import Initial, draw_weights, factor_of, score_factor
-from attnflow.forms.laws import gram_of
+from attnflow.forms.initialise import Initial, draw_weights
 from attnflow.forms.quotient import Symmetry, quotient_frame
-from attnflow.forms.transport import Transport
 from attnflow.forms.values import ValueTable
-from attnflow.forms.weights import ScoreWeights
 from attnflow.rules import Rule
 
 FORMS = ("weights", "transport", "gram", "infinite", "quotient")
@@ -91,70 +93,43 @@ def build(
     Samples of `test` stand over the vocabulary of `data`, tokens that occur in them
     alone included: what is drawn must know every token that is ever asked about.
     """
+    check_scores(name, initial, given)
     basis = basis_of(data)
     if name == "quotient":
         return _quotient(data, basis, initial, symmetry, given)
-    _check_width(name, initial, given)
-    embed = data.tokens.shape[1]
     frame, span = frame_of(data, basis), basis.vectors
     test_frame = None if test is None else frame_of(test, basis)
-    how = initial.drawn_as(basis.rank, embed) if given is None else "weights"
-    if name == "weights" or how == "weights":
-        weights = given or draw_weights(initial, heads, embed, key=key)
-        if name == "weights":
-            form, state = _plain(frame, span, initial, weights)
-            return replace(form, test_frame=test_frame), state
-        factor = factor_of(weights, span)
-        values = initial.values.reduced(weights, span, gram=name != "transport")
+    rank, gram = basis.rank, name != "transport"
+    weights = given or drawn_weights(
+        name, initial, heads=heads, rank=rank, embed=data.tokens.shape[1], key=key
+    )
+    if weights is None:
+        draw, keys = initial.drawn_without_weights, jax.random.split(key)
+        scores = sampled_scores(name, initial, heads, rank, key=keys[0], draw=draw)
+        values = initial.values.sampled(heads, rank, gram=gram, key=keys[1], draw=draw)
+    elif name == "weights":
+        scores = plain_scores(weights, span)
+        values = initial.values.plain(weights, span)
     else:
-        key_scores, key_values = jax.random.split(key)
-        factor = score_factor(initial, heads, basis.rank, key=key_scores, draw=how)
-        values = initial.values.sampled(
-            heads, basis.rank, gram=name != "transport", key=key_values, draw=how
-        )
-    part, state = _score_part(name, initial, factor)
-    form = Form(frame, part, values[0], name, test_frame)
-    return form, {"scores": state, "values": values[1]}
+        scores = reduced_scores(name, initial, weights, span)
+        values = initial.values.reduced(weights, span, gram=gram)
+    form = Form(frame, scores[0], values[0], name, test_frame)
+    return form, {"scores": scores[1], "values": values[1]}
 
 
-def _plain(
-    frame: AbstractFrame, span: Array, initial: Initial, weights: Mapping[str, Array]
-) -> tuple[Form, State]:
-    part, state = initial.values.plain(weights, span)
-    scores = {name: weights[name] for name in ("W_K", "W_Q")}
-    form = Form(frame, ScoreWeights(span), part, "weights")
-    return form, {"scores": scores, "values": state}
-
-
-def _check_width(name: str, initial: Initial, given: Any) -> None:
-    infinite = initial.width == "infinite" and given is None
-    if name == "infinite" and not infinite:
+def drawn_weights(
+    name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
+) -> dict[str, Array] | None:
+    """The weights from which a form starts; `None` where none are drawn."""
+    how = initial.drawn_as(rank, embed)
+    if name != "weights" and how != "weights":
+        return None
+    if how in ("limit", "expected"):
         raise ValueError(
-            "form='infinite' keeps scores alone, which close only at infinite width "
-            f"and without given weights; width is {initial.width}. Set it to infinite."
-        )
-    if name == "weights" and infinite:
-        raise ValueError(
-            "There are no weights at infinite width: use form='gram' or 'transport', "
-            "or a finite width."
-        )
-    if name == "weights" and given is None and initial.draw in ("limit", "expected"):
-        raise ValueError(
-            f"draw is {initial.draw!r}, which gives Gram matrices and no weights: use "
+            f"draw is {how!r}, which gives Gram matrices and no weights: use "
             "form='gram' or 'transport', or draw='weights'."
         )
-
-
-def _score_part(
-    name: str, initial: Initial, factor: Array
-) -> tuple[AbstractScores, Array]:
-    if name == "transport":
-        return Transport(), factor
-    if name == "gram":
-        return Gram(), gram_of(factor)
-    rank = factor.shape[-1] // 2
-    omega = jnp.asarray(initial.omega, jnp.float64)
-    return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
+    return draw_weights(initial, heads, embed, key=key)
 
 
 def _quotient(

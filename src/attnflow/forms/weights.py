@@ -86,6 +86,20 @@ class FixedOutputWeights(AbstractWeights):
         return jnp.einsum("hv,hvd,rd->hr", self.output, state["W_V"], self.basis)
 
 
+class ClassMeanWeights(AbstractWeights):
+    """`{"W_V": (heads, 2, neurons, embed)}`, a bank of neurons for either class.
+
+    The value of x is `mean_r W_V[0, r] · x − mean_r W_V[1, r] · x`.
+    """
+
+    basis: Float[Array, "basis embed"]
+
+    def table(self, state: Any) -> Array:
+        """The value of each basis vector, per head."""
+        means = state["W_V"].mean(axis=2)
+        return (means[:, 0] - means[:, 1]) @ self.basis.T
+
+
 class NeuronWeights(AbstractWeights, AbstractNeurons):
     """`{"W_V": (heads, value_width, embed), "W": (heads, neurons, value_width)}`.
 
