@@ -60,7 +60,7 @@ def largest_difference(one: Any, other: Any, names: tuple = TABLES) -> np.ndarra
 
 
 def allowed(
-    weights: dict, data: dict | None = None, **changes: Any
+    weights: dict, data: dict | None = None, names: tuple = TABLES, **changes: Any
 ) -> tuple[Any, np.ndarray]:
     """The plain run and the design's tolerance at each time.
 
@@ -72,10 +72,8 @@ def allowed(
     assert not isinstance(changes.get("rule"), Flow)
     plan = experiment(form="weights", **changes)
     plain = run(plan, weights=weights, data=data)
-    spread = [
-        largest_difference(plain, run(plan, weights=one_ulp(weights, twin), data=data))
-        for twin in range(3)
-    ]
-    size = [float(np.abs(plain[name]).max()) for name in TABLES]
+    twins = [run(plan, weights=one_ulp(weights, n), data=data) for n in range(3)]
+    spread = [largest_difference(plain, twin, names) for twin in twins]
+    size = [float(np.abs(plain[name]).max()) for name in names]
     rounding = np.finfo(float).eps * np.array(size)[:, None]
     return plain, 10 * np.maximum(np.max(spread, axis=0), rounding)

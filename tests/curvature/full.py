@@ -9,7 +9,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from attnflow.data import MixtureTask, sequences
-from attnflow.forms import Chain, Initial, Neurons, Vector, build
+from attnflow.forms import Chain, ClassMeans, Initial, Neurons, Vector, build
 from attnflow.forms.initialise import draw_weights
 from attnflow.problem import Logistic, Problem, ReluPair
 from attnflow.systems import Training
@@ -20,6 +20,7 @@ VALUES = {
     "trained output": Chain(7, 0.3, 0.5),
     "neurons": Neurons(7, 5, 0.3, 0.3),
     "narrow chain": Chain(2, 0.4, 0.5),
+    "class means": ClassMeans(3, 0.3),
 }
 FORMS = ("weights", "gram", "transport")
 BOTH = ("scores", "values")
@@ -52,11 +53,12 @@ def systems(
     data=None,
     trained=BOTH,
     seed=0,
+    merged=False,
 ):
     """One model after a few steps of training, in every form: (system, state)."""
     problem = problem or Problem(ReluPair(0.5), Logistic(), score_scale=1.3)
     data = MixtureTask().sequences() if data is None else data
-    initial = Initial(width=width, omega=0.9, values=values)
+    initial = Initial(width=width, omega=0.9, values=values, merged=merged)
     key = jax.random.key(seed)
     heads = problem.heads
     weights = draw_weights(initial, heads, data.tokens.shape[1], key=key)

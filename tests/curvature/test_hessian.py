@@ -1,6 +1,7 @@
 """The Hessian from reduced states against autodiff over all weights."""
 
 import sys
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -20,12 +21,14 @@ from attnflow.curvature import (
 )
 from attnflow.data import MixtureTask
 from attnflow.forms import Initial, Vector, build
+from attnflow.forms.initialise import draw_weights
 from attnflow.problem import Exponential, Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.systems import Training
 from tests.curvature.full import (
     BOTH,
     VALUES,
     expanded,
+    few_steps,
     full_spectrum,
     sampled_data,
     systems,
@@ -51,6 +54,13 @@ def check(initial, made, tolerance=1e-10):
 def test_the_whole_spectrum_with_multiplicities(values, width):
     """Widths above and below twice the rank of the tokens, where P is singular."""
     initial, made = systems(VALUES[values], width=width)
+    check(initial, made)
+
+
+@pytest.mark.parametrize("values", ["vector", "neurons"])
+def test_one_merged_matrix(values):
+    initial, made = systems(VALUES[values], merged=True)
+    assert widths_of(initial).scores is None
     check(initial, made)
 
 
@@ -80,6 +90,20 @@ def test_random_problems_of_the_family(seed, values, width, readout, loss):
             seed=seed,
         )
         check(initial, made)
+
+
+def test_followed_neurons_are_part_of_no_curvature():
+    """The rows that ride along are weights of nothing."""
+    initial, made = systems(VALUES["neurons"])
+    followed = replace(initial, values=replace(initial.values, follow=True))
+    data = MixtureTask().sequences()
+    weights = draw_weights(initial, 2, data.tokens.shape[1], key=jax.random.key(0))
+    form, state = build(
+        "transport", data, followed, heads=2, key=jax.random.key(0), given=weights
+    )
+    system = replace(made["transport"][0], form=form)
+    state = few_steps(system, state, 3, 0.5)
+    check(initial, {"weights": made["weights"], "transport": (system, state)})
 
 
 def on_mixture(form, initial, weights=None):

@@ -27,6 +27,11 @@ def test_equals_autodiff_over_all_weights(values):
         check(made)
 
 
+def test_one_merged_matrix():
+    _, made = systems(VALUES["class means"], merged=True)
+    check(made)
+
+
 @pytest.mark.parametrize("trained", ["scores", "values"])
 def test_only_trained_parts_count(trained):
     _, made = systems(VALUES["neurons"], trained=(trained,))

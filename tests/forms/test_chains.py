@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import attnflow
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import run
-from attnflow.forms import Chain, Initial, Neurons, Vector
+from attnflow.forms import Chain, ClassMeans, Initial, Neurons, Vector
 from attnflow.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
 from tests.core import allowed, experiment, largest_difference
@@ -22,6 +22,7 @@ CHAINS = {
     "neurons by law": Neurons(7, 9, 0.3, 0.3, 0.4, "law"),
     "narrow chain": Chain(2, 0.4, 0.5),
     "uniform": Neurons(7, 9, 0.3, 0.3, 0.4, "law", law="uniform"),
+    "class means": ClassMeans(3, 0.3),
 }
 RULES = {
     "descent": GradientDescent(0.1),
@@ -131,7 +132,9 @@ def test_rules_that_do_not_commute_are_refused():
         run(experiment(form="transport", initial=initial, rule=Adam(0.01)))
 
 
-@pytest.mark.parametrize("chain", ["trained output", "fixed output", "neurons"])
+@pytest.mark.parametrize(
+    "chain", ["trained output", "fixed output", "neurons", "class means"]
+)
 def test_sampled_chains_have_the_law_of_weights(chain):
     """Two-sample Kolmogorov–Smirnov of the initial values and of their first step."""
     from scipy.stats import ks_2samp
@@ -158,6 +161,7 @@ def test_sampled_chains_have_the_law_of_weights(chain):
         (lambda: Vector(-1.0), "scale is -1.0"),
         (lambda: Chain(0, 0.1, 0.1), "width is 0"),
         (lambda: Neurons(3, -1, 0.1, 0.1), "count is -1"),
+        (lambda: ClassMeans(0, 0.1), "count is 0"),
         (lambda: Neurons(3, 4, 0.1, float("nan")), "inner_scale is nan"),
         (lambda: Initial(draw="bartlett", law="uniform"), "only normal weights"),
     ],
@@ -172,10 +176,23 @@ def test_given_weights_of_a_chain_are_checked():
     weights = weights_of(initial)
     plan = experiment(initial=initial)
     lacking = {n: w for n, w in weights.items() if n != "a"}
-    with pytest.raises(ValueError, match=r"a \(2, neurons\)"):
+    with pytest.raises(ValueError, match=r"a \(2, neuron\)"):
         run(plan, weights=lacking)
     with pytest.raises(ValueError, match="with width = 11, value_width = 7"):
         run(plan, weights={**weights, "W": weights["W"][..., :5]})
+
+
+def test_given_weights_of_class_means_are_checked():
+    initial = Initial(width=11, omega=0.4, values=CHAINS["class means"])
+    weights = weights_of(initial)
+    with pytest.raises(ValueError, match=r"must have \(2, 2, neuron, 4\)"):
+        run(experiment(initial=initial), weights={**weights, "W_V": weights["W_V"][0]})
+    wider = {**weights, "W_V": np.repeat(weights["W_V"], 2, axis=2)}
+    made = [run(experiment(initial=initial), weights=w) for w in (weights, wider)]
+    start = largest_difference(*(m.isel(time=[0]) for m in made), ("value",))
+    assert start.max() < 1e-15, "the mean of repeated neurons is the same"
+    moved = [m["value"].isel(time=1) - m["value"].isel(time=0) for m in made]
+    assert float(np.abs(moved[0]).max()) > 1.5 * float(np.abs(moved[1]).max())
 
 
 def test_a_wide_chain_costs_what_a_narrow_one_costs():

@@ -10,6 +10,7 @@ from attnflow.experiment import run
 from attnflow.forms import Initial
 from attnflow.forms.gram import Gram, generator
 from attnflow.forms.transport import Transport
+from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, SignGD
 from tests.core import (
     allowed,
@@ -197,6 +198,47 @@ def test_many_tokens_take_transport():
     grid = Grid(points=(0.0, 2.0))
     made = run(experiment(task=MixtureTask(3, 4), until=2, grid=grid))
     assert made.attrs["form"] == "transport"
+
+
+def late_start(form, omega):
+    """Two orthogonal groups of tokens, learned one after the other, at rank 4.
+
+    Tokens that occur in no sample mix the groups in the basis, so that what starts late
+    shares its entries with what is large by then.
+    """
+    draw = np.random.default_rng(0)
+    groups = 1.5 * np.linalg.qr(draw.standard_normal((4, 4)))[0]
+    data = {
+        "tokens": np.concatenate([groups, draw.standard_normal((3, 4))]),
+        "key": [[0, 1, 1], [0, 1, 0], [1, 1, 1], [2, 3, 3], [2, 3, 2], [3, 3, 3]],
+        "label": [1.0, 1.0, -1.0, 1.0, 1.0, -1.0],
+        "group": [0, 0, 0, 1, 1, 1],
+    }
+    rule = GradientDescent(1.0)
+    stages = (
+        Stage(rule, 2000, group="consistent", name="1"),
+        Stage(rule, 4000, group="conflicting", name="2"),
+    )
+    plan = experiment(
+        form=form,
+        initial=Initial(width=16, omega=omega),
+        stages=stages,
+        grid=Grid(stop=4000, count=11),
+        problem=Problem(Linear(1), Logistic()),
+    )
+    weights = {name: w[:1] * omega / 0.3 for name, w in given_weights().items()}
+    return run(plan, weights={**weights, "w": given_weights()["w"][:1]}, data=data)
+
+
+def test_small_scales_need_transport():
+    """Gram matrices keep a late direction to eps/ω² alone, which is why ω is asked."""
+    made = {form: late_start(form, 1e-4) for form in ("weights", "gram", "auto")}
+    scores = np.abs(made["weights"]["score"]).isel(time=-1)
+    assert float(scores[0, 0, 2:4, 2:4].max()) > 1
+    lost = {n: largest_difference(made["weights"], made[n]).max() for n in made}
+    assert made["auto"].attrs["form"] == "transport"
+    assert "well conditioned" in made["auto"].attrs["form_reason"]
+    assert lost["auto"] < 1e-10 < 1e-9 < lost["gram"]
 
 
 def test_bartlett_draws_have_the_law_of_weights():

@@ -7,7 +7,8 @@ from attnflow.observables import OBSERVABLES, parse
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
 
-EVERYTHING = tuple(sorted(set(OBSERVABLES) - {"W_K", "W_Q", "w"}))
+NEURONS = {name for name in OBSERVABLES if "neuron" in name}
+EVERYTHING = tuple(sorted(set(OBSERVABLES) - {"W_K", "W_Q", "w"} - NEURONS))
 RATES = {
     "score": "score_rate",
     "value": "value_rate",

@@ -2,7 +2,8 @@
 
 | part | conserved |
 |---|---|
-| transport | `N K Nᵀ`, `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)` |
+| transport | `N K Nᵀ`, `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)`, |
+| | and so for the rows of neurons that are carried along |
 | Gram | the spectrum of `K⁻¹ P`, by its first two power sums |
 | weights | `W_K W_Kᵀ − W_Q W_Qᵀ`; `W_V W_Vᵀ − w_O w_Oᵀ`; `W_V W_Vᵀ − Wᵀ W` |
 
@@ -17,6 +18,7 @@ import numpy as np
 from attnflow.forms import AbstractPart, Form
 from attnflow.forms.chains import ChainGram, ChainTransport
 from attnflow.forms.gram import Gram
+from attnflow.forms.neurons import NeuronTransport
 from attnflow.forms.transport import Transport
 from attnflow.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
 
@@ -47,12 +49,20 @@ def _(part: Transport, before: Any, after: Any) -> float:
 
 @part_drift.register
 def _(part: ChainTransport, before: Any, after: Any) -> float:
-    blocks = zip(
-        np.asarray(before), np.asarray(after), np.asarray(part.gain), strict=True
-    )
+    return _chain_drift(part.gain, before, after)
+
+
+@part_drift.register
+def _(part: NeuronTransport, before: Any, after: Any) -> float:
     return max(
-        transport_drift(n, m, _last(n.shape[1], -1 / gain)) for n, m, gain in blocks
+        _chain_drift(part.gain, before["factor"], after["factor"]),
+        _chain_drift(part.gain, part.rows(before), part.rows(after)),
     )
+
+
+def _chain_drift(gain: Any, before: Any, after: Any) -> float:
+    blocks = zip(np.asarray(before), np.asarray(after), np.asarray(gain), strict=True)
+    return max(transport_drift(n, m, _last(n.shape[1], -1 / g)) for n, m, g in blocks)
 
 
 @part_drift.register

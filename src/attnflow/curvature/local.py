@@ -20,7 +20,8 @@ one of the copies), as long as it has no more rows than W.
 the component of dW along a counts, and a unit of it moves β by |a| = √g. So
 `β = β₀ + √g x` with x orthonormal, and the copies become `−√g [[0, z], [zᵀ, 0]]`.
 Likewise a value that is linear in one set of weights with gain g (a vector, a chain
-with fixed `w_O`) is `v₀ + √g x`, and nothing else of these weights is seen.
+with fixed `w_O`) is `v₀ + √g x`, and nothing else of these weights is seen; so are the
+scores of one merged key–query matrix, with g = 1.
 
 Components of weights outside the tokens' span are never seen.
 """
@@ -82,9 +83,9 @@ class Product(AbstractLocalPart):
 
 
 class Line(AbstractLocalPart):
-    """`table = v₀ + √g x`: values that are linear in one set of weights."""
+    """`table = v₀ + √g x`: values or scores that are linear in one set of weights."""
 
-    start: Float[Array, "blocks basis"]
+    start: Float[Array, "blocks *table"]
     gain: Float[Array, " blocks"]
 
     def origin(self) -> Array:
@@ -93,7 +94,8 @@ class Line(AbstractLocalPart):
 
     def table(self, step: Array) -> Array:
         """`v₀ + √g x`."""
-        return self.start + jnp.sqrt(self.gain)[:, None] * step
+        scale = jnp.sqrt(self.gain).reshape(-1, *[1] * (step.ndim - 1))
+        return self.start + scale * step
 
     def repeated(self, force: Array) -> tuple[Array, Array]:
         """None: what does not move the table has no curvature."""

@@ -13,10 +13,13 @@ from attnflow.forms import AbstractPart
 from attnflow.forms.chains import ChainGram, ChainTransport
 from attnflow.forms.gram import Gram, InfiniteWidth
 from attnflow.forms.laws import shortened
+from attnflow.forms.merged import MergedTable, MergedWeights
+from attnflow.forms.neurons import NeuronTransport
 from attnflow.forms.transport import Transport
 from attnflow.forms.values import ValueTable
 from attnflow.forms.weights import (
     ChainWeights,
+    ClassMeanWeights,
     FixedOutputWeights,
     NeuronWeights,
     ScoreWeights,
@@ -58,6 +61,12 @@ def _(part: InfiniteWidth, state: Array, width: Width | None) -> Product:
 
 
 @local_part.register
+def _(part: MergedTable | MergedWeights, state: Any, width: Width | None) -> Line:
+    table = part.table(state)
+    return Line(table, jnp.ones(len(table)))
+
+
+@local_part.register
 def _(part: ValueTable, state: Array, width: Width | None) -> Line:
     return Line(state, part.gain)
 
@@ -66,6 +75,12 @@ def _(part: ValueTable, state: Array, width: Width | None) -> Line:
 def _(part: ValueWeights, state: Any, width: Width | None) -> Line:
     table = part.table(state)
     return Line(table, jnp.ones(len(table)))
+
+
+@local_part.register
+def _(part: ClassMeanWeights, state: Any, width: Width | None) -> Line:
+    heads, _, count, _ = state["W_V"].shape
+    return Line(part.table(state), jnp.full((heads,), 2 / count))
 
 
 @local_part.register
@@ -89,6 +104,11 @@ def _(part: NeuronWeights, state: Any, width: Width | None) -> Product:
 @local_part.register
 def _(part: ChainTransport, state: Array, width: Width | None) -> Product:
     return _chain(state, part.gain, width)
+
+
+@local_part.register
+def _(part: NeuronTransport, state: Any, width: Width | None) -> Product:
+    return _chain(state["factor"], part.gain, width)
 
 
 @local_part.register

@@ -10,8 +10,8 @@ Width = int | Literal["infinite"]
 class Widths(NamedTuple):
     """Rows of `W_K` and `W_Q`, and rows of `W_V` where the values are a chain.
 
-    `None` where it is not known: plain weights tell it themselves, and values that are
-    linear in one set of weights have none.
+    `None` where it is not known: plain weights tell it themselves, and values or scores
+    that are linear in one set of weights have none.
     """
 
     scores: Width | None = None
@@ -28,7 +28,8 @@ def widths_of(initial: Initial) -> Widths:
     """
     values = initial.values
     chain = isinstance(values, Chain | Neurons)
-    return Widths(initial.width, values.width if chain else None)
+    scores = None if initial.merged else initial.width
+    return Widths(scores, values.width if chain else None)
 
 
 def free_rows(what: str, width: Width | None, rows: int) -> float:

@@ -131,6 +131,7 @@ def _train(
     name, why = choose(
         experiment.form,
         rules,
+        initial=experiment.initial,
         rank=basis_of(samples[0]).rank,
         symmetric=symmetry is not None,
     )

@@ -2,6 +2,7 @@
 
 from attnflow.forms.base import PARTS as PARTS
 from attnflow.forms.base import AbstractFrame as AbstractFrame
+from attnflow.forms.base import AbstractNeurons as AbstractNeurons
 from attnflow.forms.base import AbstractPart as AbstractPart
 from attnflow.forms.base import AbstractScores as AbstractScores
 from attnflow.forms.base import Form as Form
@@ -11,11 +12,12 @@ from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
 from attnflow.forms.frames import basis_of as basis_of
+from attnflow.forms.given_weights import check_weights as check_weights
+from attnflow.forms.initial_chain import Chain as Chain
+from attnflow.forms.initial_class_means import ClassMeans as ClassMeans
+from attnflow.forms.initial_neurons import Neurons as Neurons
 from attnflow.forms.initial_values import AbstractValues as AbstractValues
-from attnflow.forms.initial_values import Chain as Chain
-from attnflow.forms.initial_values import Neurons as Neurons
-from attnflow.forms.initial_values import Vector as Vector
+from attnflow.forms.initial_vector import Vector as Vector
 from attnflow.forms.initialise import Initial as Initial
-from attnflow.forms.initialise import check_weights as check_weights
 from attnflow.forms.quotient import AbstractSymmetry as AbstractSymmetry
 from attnflow.forms.quotient import symmetry_of as symmetry_of

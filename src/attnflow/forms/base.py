@@ -79,6 +79,20 @@ class AbstractScores(AbstractPart):
         """Inner products of keys with keys and of queries with queries."""
 
 
+class AbstractNeurons(AbstractPart):
+    """A part that knows its single neurons."""
+
+    @abc.abstractmethod
+    def neuron_table(self, state: Any) -> Float[Array, "blocks neurons basis"]:
+        """`W W_V`: what each neuron reads of each basis vector."""
+
+    @abc.abstractmethod
+    def neuron_gram_change(
+        self, state: Any, start: Any
+    ) -> Float[Array, "blocks neurons neurons"]:
+        """`W Wᵀ` less its value at the start."""
+
+
 class AbstractFrame(eqx.Module):
     """How tables over a basis become pair scores and values of samples."""
 

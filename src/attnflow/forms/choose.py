@@ -4,18 +4,34 @@ The rule, in order:
 
 1. Data that are orbit representatives need the `quotient`.
 2. Rules that do not commute with rotations (Adam, SignGD) need `weights`.
-3. Rules with memory or decay (momentum) need `transport`.
-4. Gradient flow and gradient descent take `gram` where the rank r of the tokens is at
-   most 4: two products of `2r × 2r` matrices a step, at every width (5.3 against
-   6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero blocks of Ω
-   (15 against 22 µs at r = 6, 154 against 280 at r = 64), and it is the better
-   conditioned: it never squares the factor that it carries.
+3. Rules with memory or decay (momentum) need `transport`, and so do single neurons
+   that are to be followed.
+4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
+   order one, so that a direction that starts late is kept to eps/ω² alone; the factor
+   that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is
+   taken where ω² is below `GRAM_SQUARE`. Measured at rank 4 on two groups of tokens
+   that are learned one after the other, as the largest error of a table against plain
+   weights, the worst of three seeds (twins: plain weights one ulp apart):
+
+   | ω | 1e-2 | 1e-3 | 1e-4 | 1e-5 |
+   |---|---|---|---|---|
+   | Gram | 4e-12 | 5e-10 | 5e-8 | 6e-6 |
+   | transport | 4e-13 | 5e-12 | 2e-11 | 2e-10 |
+   | twins | 5e-14 | 3e-13 | 9e-12 | 5e-11 |
+
+5. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
+   tokens is at most 4: two products of `2r × 2r` matrices a step, at every width (5.3
+   against 6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero
+   blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64).
+
+One merged key–query matrix, and values that are linear in one set of weights, are
+tables in both forms: they have no Gram matrix, and what is chosen is about the other
+part. Where both parts are tables, the two names stand for the same computation.
 
 A caller may name a form; it is refused, with the reason, where it would not be exact.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -24,15 +40,19 @@ from jaxtyping import Array
 
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
-from attnflow.forms.base import AbstractFrame, AbstractScores, Form, State
+from attnflow.forms.base import Form, State
 from attnflow.forms.frames import basis_of, frame_of
-from attnflow.forms.gram import Gram, InfiniteWidth
-from attnflow.forms.initial_values import Vector
-from attnflow.forms.initialise import Initial, draw_weights, factor_of, score_factor
-from attnflow.forms.laws import gram_of
+from attnflow.forms.gram import Gram
+from attnflow.forms.initial_neurons import Neurons
+from attnflow.forms.initial_scores import (
+    check_scores,
+    plain_scores,
+    reduced_scores,
+    sampled_scores,
+)
+from attnflow.forms.initial_vector import Vector
+from attnflow.forms.initialise import Initial, draw_weights
 from attnflow.forms.quotient import AbstractSymmetry, quotient_frame
-from attnflow.forms.transport import Transport
-from attnflow.forms.weights import ScoreWeights
 from attnflow.rules import Rule
 
 FORMS = ("weights", "transport", "gram", "infinite", "quotient")
@@ -40,14 +60,22 @@ FORMS = ("weights", "transport", "gram", "infinite", "quotient")
 
 # Up to this rank a Gram matrix is moved faster than a factor of it.
 GRAM_RANK = 4
+# Below this size of its initial entries a Gram matrix loses more than 1e-9.
+GRAM_SQUARE = 1e-6
 
 
 def choose(
-    asked: str, rules: list[dict[str, Rule]], *, rank: int, symmetric: bool
+    asked: str,
+    rules: list[dict[str, Rule]],
+    *,
+    initial: Initial,
+    rank: int,
+    symmetric: bool,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
-    `rank` is that of the tokens; `symmetric` says that the data are orbits.
+    `initial` tells the initial scale ω and what is to be followed; `rank` is that of
+    the tokens; `symmetric` says that the data are orbits.
     """
     if asked != "auto":
         look_up("form", asked, dict.fromkeys(("auto", *FORMS)))
@@ -60,6 +88,11 @@ def choose(
         return "weights", f"{odd.name} does not commute with rotations"
     if any(not r.memoryless for r in every):
         return "transport", "exact at every width for rules with memory or decay"
+    if isinstance(initial.values, Neurons) and initial.values.follow:
+        return "transport", "exact at every width; it carries single neurons along"
+    if initial.omega**2 < GRAM_SQUARE and not initial.merged:
+        small = f"omega² is below {GRAM_SQUARE:g}"
+        return "transport", f"exact at every width; well conditioned where {small}"
     if rank > GRAM_RANK:
         return "transport", "exact at every width; the cheapest at this rank of tokens"
     return "gram", "exact at every width; the cheapest for flow and gradient descent"
@@ -81,67 +114,45 @@ def build(
     Samples of `test` stand over the vocabulary of `data`, tokens that occur in them
     alone included: what is drawn must know every token that is ever asked about.
     """
+    check_scores(name, initial, given)
     if name == "quotient":
         _check_quotient(initial, symmetry, given)
         assert symmetry is not None
         return _quotient(data, initial, symmetry, test=test, key=key)
-    _check_width(name, initial, given)
     basis = basis_of(data)
-    embed = data.tokens.shape[1]
     frame, span = frame_of(data, basis), basis.vectors
     test_frame = None if test is None else frame_of(test, basis)
-    how = initial.drawn_as(basis.rank, embed) if given is None else "weights"
-    if name == "weights" or how == "weights":
-        weights = given or draw_weights(initial, heads, embed, key=key)
-        if name == "weights":
-            form, state = _plain(frame, span, initial, weights)
-            return replace(form, test_frame=test_frame), state
-        factor = factor_of(weights, span)
-        values = initial.values.reduced(weights, span, gram=name != "transport")
+    rank, gram = basis.rank, name != "transport"
+    weights = given or drawn_weights(
+        name, initial, heads=heads, rank=rank, embed=data.tokens.shape[1], key=key
+    )
+    if weights is None:
+        draw, keys = initial.drawn_without_weights, jax.random.split(key)
+        scores = sampled_scores(name, initial, heads, rank, key=keys[0], draw=draw)
+        values = initial.values.sampled(heads, rank, gram=gram, key=keys[1], draw=draw)
+    elif name == "weights":
+        scores = plain_scores(weights, span)
+        values = initial.values.plain(weights, span)
     else:
-        key_scores, key_values = jax.random.split(key)
-        factor = score_factor(initial, heads, basis.rank, key=key_scores)
-        values = initial.values.sampled(
-            heads, basis.rank, gram=name != "transport", key=key_values
-        )
-    part, state = _score_part(name, initial, factor)
-    form = Form(frame, part, values[0], name, test_frame)
-    return form, {"scores": state, "values": values[1]}
+        scores = reduced_scores(name, initial, weights, span)
+        values = initial.values.reduced(weights, span, gram=gram)
+    form = Form(frame, scores[0], values[0], name, test_frame)
+    return form, {"scores": scores[1], "values": values[1]}
 
 
-def _plain(
-    frame: AbstractFrame, span: Array, initial: Initial, weights: Mapping[str, Array]
-) -> tuple[Form, State]:
-    part, state = initial.values.plain(weights, span)
-    scores = {name: weights[name] for name in ("W_K", "W_Q")}
-    form = Form(frame, ScoreWeights(span), part, "weights")
-    return form, {"scores": scores, "values": state}
-
-
-def _check_width(name: str, initial: Initial, given: Any) -> None:
-    infinite = initial.width == "infinite" and given is None
-    if name == "infinite" and not infinite:
+def drawn_weights(
+    name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
+) -> dict[str, Array] | None:
+    """The weights from which a form starts; `None` where none are drawn."""
+    how = initial.drawn_as(rank, embed)
+    if name != "weights" and how != "weights":
+        return None
+    if how in ("limit", "expected"):
         raise ValueError(
-            "form='infinite' keeps scores alone, which close only at infinite width "
-            f"and without given weights; width is {initial.width}. Set it to infinite."
+            f"draw is {how!r}, which gives Gram matrices and no weights: use "
+            "form='gram' or 'transport', or draw='weights'."
         )
-    if name == "weights" and infinite:
-        raise ValueError(
-            "There are no weights at infinite width: use form='gram' or 'transport', "
-            "or a finite width."
-        )
-
-
-def _score_part(
-    name: str, initial: Initial, factor: Array
-) -> tuple[AbstractScores, Array]:
-    if name == "transport":
-        return Transport(), factor
-    if name == "gram":
-        return Gram(), gram_of(factor)
-    rank = factor.shape[-1] // 2
-    omega = jnp.asarray(initial.omega, jnp.float64)
-    return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
+    return draw_weights(initial, heads, embed, key=key)
 
 
 def _check_quotient(
@@ -149,11 +160,13 @@ def _check_quotient(
 ) -> None:
     quiet = initial.width == "infinite" or initial.draw == "expected"
     free = initial.draw == "expected" or initial.values == Vector()
+    free = free and not initial.merged
     if symmetry is None or given is not None or not (quiet and free):
         raise ValueError(
             "A quotient needs data with a symmetry, one representative per orbit, and "
             "an initial state that shares it: draw='expected', or width='infinite' "
-            f"with values=Vector() (given: width={initial.width}, draw={initial.draw}, "
+            "with values=Vector(), and keys and queries apart (given: "
+            f"width={initial.width}, draw={initial.draw}, merged={initial.merged}, "
             f"values={initial.values}, {'no ' if given is None else ''}initial "
             "weights). Use the data without the quotient otherwise."
         )

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.forms.initial_values import AbstractValues, Vector
+from attnflow.forms.initial_values import AbstractValues, Draw
+from attnflow.forms.initial_vector import Vector
 from attnflow.forms.laws import Law, bartlett_factor, draw_entries, shortened
 
 # Up to this many weights they are drawn themselves, so that every form of one seed
@@ -24,17 +25,27 @@ class Initial:
     **Arguments:**
 
     - `width`: rows of `W_K` and `W_Q`, or `infinite`.
-    - `omega`: entries of `W_K`, `W_Q` have variance `omega² / width`, by `law`.
-    - `values`: a `Vector`, a `Chain` or `Neurons`.
+    - `omega`: entries of `W_K`, `W_Q` have variance `omega² / width`, by `law`; entries
+      of a merged matrix have variance `omega²`.
+    - `values`: a `Vector`, a `Chain`, `Neurons` or `ClassMeans`.
     - `draw`: `weights` themselves, their Gram factor by `bartlett` (any width at the
-      cost of the tokens' rank alone), or `auto`: weights while they are few.
+      cost of the tokens' rank alone), or `auto`: weights while they are few. Two more
+      leave out noise: `expected` takes the Gram matrices at their expectation and
+      initial values of zero, so that every symmetry of the data is kept; `limit` takes
+      the same Gram matrices and normal initial values of the variance that they keep
+      at large width. At infinite width keys and queries are `expected` in any case,
+      and `draw` is about the values.
+    - `merged`: one matrix `W_KQ`, `(heads, embed, embed)`, in the place of `W_K` and
+      `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` plays no part.
+      It is normal in the `limit` and zero as `expected`.
     """
 
     width: int | Literal["infinite"] = 128
     omega: float = 0.1
     values: AbstractValues = Vector()  # noqa: RUF009 (frozen)
-    draw: Literal["auto", "weights", "bartlett"] = "auto"
+    draw: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     law: Law = "normal"
+    merged: bool = False
 
     def __post_init__(self) -> None:
         if self.width != "infinite" and self.width < 1:
@@ -50,41 +61,70 @@ class Initial:
         if self.draw == "bartlett" and self.law != "normal":
             raise ValueError(
                 f"draw is 'bartlett' but law is {self.law!r}: only normal weights have "
-                "a Wishart Gram matrix. Use draw='weights'."
+                "a Wishart Gram matrix. Use draw='weights', or draw='limit', which "
+                "holds for every law."
+            )
+        wide = self.width == "infinite" and not self.merged
+        if self.draw == "weights" and wide:
+            raise ValueError(
+                "draw is 'weights' but width is infinite, where there are none. Use "
+                "draw='bartlett', 'limit' or 'expected', or a finite width."
             )
 
-    def drawn_as(self, rank: int, embed: int) -> str:
-        """How weights are drawn: `weights`, `bartlett` or `infinite`."""
-        if self.width == "infinite":
-            return "infinite"
-        if self.draw == "bartlett" and self.width < 2 * rank:
+    def drawn_as(self, rank: int, embed: int) -> Literal["weights"] | Draw:
+        """How the initial state is drawn: `weights`, or what reduced forms need."""
+        if self.draw == "auto":
+            return self._auto(rank, embed)
+        if self.draw == "bartlett" and self._is_narrow(rank):
             raise ValueError(
                 f"draw is 'bartlett' but width {self.width} is below twice the rank "
                 f"{rank} of the tokens, where the Gram matrix is singular. Use "
                 "draw='weights'."
             )
-        if self.draw != "auto":
-            return self.draw
-        few = self.width * embed <= DRAWN_WEIGHTS or self.width < 2 * rank
-        small = (few or self.law != "normal") and self.values.is_small(
-            embed, DRAWN_WEIGHTS
-        )
+        return self.draw
+
+    @property
+    def drawn_without_weights(self) -> Draw:
+        """The draw of what reduced forms need, where weights are not drawn."""
+        return self.draw if self.draw in ("limit", "expected") else "bartlett"
+
+    def _auto(self, rank: int, embed: int) -> Literal["weights", "bartlett"]:
+        rows = embed if self.merged else self.width
+        if rows == "infinite":
+            return "bartlett"
+        if self.law != "normal" or self.values.law != "normal":
+            return "weights"
+        few = rows * embed <= DRAWN_WEIGHTS or self._is_narrow(rank)
+        small = few and self.values.is_small(embed, DRAWN_WEIGHTS)
         return "weights" if small else "bartlett"
+
+    def _is_narrow(self, rank: int) -> bool:
+        """Whether the Gram matrix of keys and queries is singular."""
+        if self.merged or self.width == "infinite":
+            return False
+        return self.width < 2 * rank
 
 
 def draw_weights(
     initial: Initial, heads: int, embed: int, *, key: Array
 ) -> dict[str, Array]:
-    """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values."""
+    """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values.
+
+    Or `W_KQ`: `(heads, embed, embed)`, where keys and queries are merged.
+    """
+    key_k, key_q, key_v = jax.random.split(key, 3)
+    values = initial.values.draw(heads, embed, key=key_v)
+    if initial.merged:
+        shape, scale = (heads, embed, embed), initial.omega
+        return {"W_KQ": draw_entries(initial.law, scale, shape, key=key_k), **values}
     if not isinstance(initial.width, int):
         raise ValueError("There are no weights at infinite width: give a finite one.")
-    key_k, key_q, key_v = jax.random.split(key, 3)
     shape = (heads, initial.width, embed)
     scale = initial.omega / np.sqrt(initial.width)
     return {
         "W_K": draw_entries(initial.law, scale, shape, key=key_k),
         "W_Q": draw_entries(initial.law, scale, shape, key=key_q),
-        **initial.values.draw(heads, embed, key=key_v),
+        **values,
     }
 
 
@@ -97,85 +137,14 @@ def factor_of(
 
 
 def score_factor(
-    initial: Initial, heads: int, rank: int, *, key: Array
+    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
 ) -> Float[Array, "heads rows columns"]:
-    """A drawn factor of the Gram matrix of keys and queries, or ω I at infinity."""
-    if initial.width == "infinite":
+    """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
+
+    At infinite width every draw is as expected.
+    """
+    if initial.width == "infinite" or draw != "bartlett":
         eye = jnp.eye(2 * rank)
         return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
     return factor * (initial.omega / np.sqrt(initial.width))
-
-
-def check_weights(
-    given: Mapping[str, Any], initial: Initial, *, heads: int, embed: int
-) -> dict[str, Array]:
-    """Given initial weights, checked.
-
-    `W_K`, `W_Q`: `(heads, width, embed)`, rows are hidden units; those of the values as
-    the record `initial.values` says: `w`: `(heads, embed)` for a vector. Widths are
-    taken from the arrays and must fit each other.
-    """
-    wanted: dict[str, tuple[Any, ...]] = {
-        "W_K": (heads, "width", embed),
-        "W_Q": (heads, "width", embed),
-        **_open_shapes(initial.values, heads, embed),
-    }
-    if set(given) != set(wanted):
-        listed = ", ".join(f"{n} {_written(s)}" for n, s in wanted.items())
-        raise ValueError(f"The given weights are {sorted(given)}; needed are {listed}.")
-    arrays = {name: np.asarray(given[name], float) for name in wanted}
-    sizes: dict[str, int] = {}
-    for name, array in arrays.items():
-        _check_shape(name, array, wanted[name], sizes)
-        if not np.isfinite(array).all():
-            bad = int((~np.isfinite(array)).sum())
-            raise ValueError(
-                f"{name} has {bad} entries that are not finite: mend them first."
-            )
-    return {name: jnp.asarray(array) for name, array in arrays.items()}
-
-
-def _open_shapes(
-    values: AbstractValues, heads: int, embed: int
-) -> dict[str, tuple[Any, ...]]:
-    """Shapes of the values' weights, with names for the widths that may differ."""
-    names = {"W_V": "value_width", "w_O": "value_width", "W": "neurons", "a": "neurons"}
-    shapes: dict[str, tuple[Any, ...]] = {}
-    for name, shape in values.shapes(heads, embed).items():
-        if name == "w":
-            shapes[name] = shape
-        elif name == "W":
-            shapes[name] = (heads, "neurons", "value_width")
-        else:
-            shapes[name] = (heads, names[name], *shape[2:])
-    return shapes
-
-
-def _check_shape(
-    name: str, array: np.ndarray, wanted: tuple[Any, ...], sizes: dict[str, int]
-) -> None:
-    fits = len(wanted) == array.ndim
-    if fits:
-        for want, size in zip(wanted, array.shape, strict=True):
-            known = sizes.setdefault(want, size) if isinstance(want, str) else want
-            fits = fits and known == size
-    if not fits:
-        known = ", ".join(f"{n} = {s}" for n, s in sizes.items())
-        raise ValueError(
-            f"{name} has shape {array.shape}; it must have {_written(wanted)}"
-            f"{f' with {known}' if known else ''}."
-            f"{_orientation_hint(array.shape, wanted)}"
-        )
-
-
-def _written(shape: tuple[Any, ...]) -> str:
-    return "(" + ", ".join(map(str, shape)) + ")"
-
-
-def _orientation_hint(given: tuple[int, ...], wanted: tuple[Any, ...]) -> str:
-    if len(given) == 3 and given[1] == wanted[-1] != given[2]:
-        return " It looks transposed: rows must be hidden units, columns the embedding."
-    if len(given) == len(wanted) - 1:
-        return " The first axis must be the head."
-    return ""

@@ -11,7 +11,8 @@ class ValueTable(AbstractLinearPart):
 
     What lies outside the span is never seen and never moves. The `gain` is what a unit
     force moves a value by: 1 where the value of x is `w · x`, `|w_O|²` where it is
-    `w_Oᵀ W_V x` with `w_O` fixed, `1/m` where it is the mean over m neurons.
+    `w_Oᵀ W_V x` with `w_O` fixed, `2/m` where it is the difference of two means over m
+    neurons.
     """
 
     gain: Float[Array, " blocks"]

@@ -6,7 +6,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractLinearPart, AbstractScores, SelfScores
+from attnflow.forms.base import (
+    AbstractLinearPart,
+    AbstractNeurons,
+    AbstractScores,
+    SelfScores,
+)
 from attnflow.rules import Rule
 
 
@@ -81,7 +86,21 @@ class FixedOutputWeights(AbstractWeights):
         return jnp.einsum("hv,hvd,rd->hr", self.output, state["W_V"], self.basis)
 
 
-class NeuronWeights(AbstractWeights):
+class ClassMeanWeights(AbstractWeights):
+    """`{"W_V": (heads, 2, neurons, embed)}`, a bank of neurons for either class.
+
+    The value of x is `mean_r W_V[0, r] · x − mean_r W_V[1, r] · x`.
+    """
+
+    basis: Float[Array, "basis embed"]
+
+    def table(self, state: Any) -> Array:
+        """The value of each basis vector, per head."""
+        means = state["W_V"].mean(axis=2)
+        return (means[:, 0] - means[:, 1]) @ self.basis.T
+
+
+class NeuronWeights(AbstractWeights, AbstractNeurons):
     """`{"W_V": (heads, value_width, embed), "W": (heads, neurons, value_width)}`.
 
     The value of x is `aᵀ W W_V x` under a fixed a, `(heads, neurons)`.
@@ -94,3 +113,13 @@ class NeuronWeights(AbstractWeights):
         """The value of each basis vector, per head."""
         seen = jnp.einsum("hn,hnv->hv", self.output, state["W"])
         return jnp.einsum("hv,hvd,rd->hr", seen, state["W_V"], self.basis)
+
+    def neuron_table(self, state: Any) -> Array:
+        """`W W_V` on the basis."""
+        return state["W"] @ (state["W_V"] @ self.basis.T)
+
+    def neuron_gram_change(self, state: Any, start: Any) -> Array:
+        """`W Wᵀ − (W Wᵀ)(0) = W Δᵀ + Δ W(0)ᵀ`, which does not cancel for small Δ."""
+        now, then = state["W"], start["W"]
+        moved = now - then
+        return now @ moved.swapaxes(-1, -2) + moved @ then.swapaxes(-1, -2)

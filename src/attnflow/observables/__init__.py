@@ -1,5 +1,6 @@
 """Observables: named functions of a system in one state."""
 
+from attnflow.observables import neurons as neurons
 from attnflow.observables.registry import OBSERVABLES as OBSERVABLES
 from attnflow.observables.registry import Observable as Observable
 from attnflow.observables.registry import find as find
