@@ -93,6 +93,7 @@ class Runner:
         weights: Arrays | None = None,
         record: Sequence[str] | None = None,
         at: Sequence[float] | None = None,
+        lift: bool = False,
     ) -> xr.Dataset:
         """The run of an experiment: from memory, from the store, or computed.
 
@@ -100,6 +101,7 @@ class Runner:
 
         - `data`, `weights`: in the place of what the experiment draws.
         - `record`, `at`: which observables to record, and at which times.
+        - `lift`: add all weights at the end.
         - `name`: what the run is called; several names may share an address.
         - `stage_table`: what the stored summary says about stages.
         """
@@ -107,7 +109,7 @@ class Runner:
 
         wanted = seed_numbers(self.seeds if seeds is None else seeds)
         given = {"data": data, "weights": weights}
-        recording = _recording(record, at)
+        recording = _recording(record, at, lift)
         id = address(experiment, seeds=wanted, **given)
         if recording:
             id = digest(id, canonical_json(recording))
@@ -165,6 +167,7 @@ def run(
     weights: Arrays | None = None,
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
+    lift: bool = False,
     **overrides: Any,
 ) -> xr.Dataset:
     """Run an experiment, or read its run where it is stored.
@@ -177,6 +180,7 @@ def run(
     - `rerun`: compute it even where it is stored.
     - `data`, `weights`: arrays by name, or an `.npz` file, in the place of drawn ones.
     - `record`, `at`: which observables to record, and at which times.
+    - `lift`: add all weights at the end, as `W_K_final` and so on.
     - `overrides`: settings that differ from the experiment's own.
 
     **Returns:** the run; `attnflow.schema` says what is in it.
@@ -186,7 +190,8 @@ def run(
         >>> run = af.run("mixture/figure1", seeds=3, width="infinite")
     """
     runner = Runner(store, rerun=rerun, progress=progress)
-    inputs = {"data": data, "weights": weights, "record": record, "at": at}
+    given = {"data": data, "weights": weights}
+    inputs = {**given, "record": record, "at": at, "lift": lift}
     if not isinstance(experiment, str):
         if overrides:
             raise ValueError(
@@ -232,11 +237,12 @@ def stage_rows(run: xr.Dataset, stage_table: Callable | None) -> list[dict[str, 
 
 
 def _recording(
-    record: Sequence[str] | None, at: Sequence[float] | None
-) -> dict[str, list]:
-    """What was asked to be recorded, in plain lists; empty where nothing was."""
+    record: Sequence[str] | None, at: Sequence[float] | None, lift: bool
+) -> dict[str, Any]:
+    """What was asked to be recorded beside the usual; empty where nothing was."""
     names = [record] if isinstance(record, str) else record
     asked = {"record": names and list(names), "at": at and [float(t) for t in at]}
+    asked["lift"] = lift
     return {name: value for name, value in asked.items() if value}
 
 

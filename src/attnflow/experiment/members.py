@@ -83,6 +83,11 @@ def _stream(experiment: Experiment, seed: int, name: str) -> Array:
     return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
 
 
+def weights_key(experiment: Experiment, seed: int) -> Array:
+    """The key with which a seed's initial weights are drawn."""
+    return _stream(experiment, seed, "weights")
+
+
 def stage_leg(
     stage: Stage, members: list[tuple[Training, Any]], coords: Mapping[str, Any]
 ) -> tuple[Stage, Any, Any, Any]:

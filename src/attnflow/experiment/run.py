@@ -18,6 +18,7 @@ from attnflow.conserved import drift
 from attnflow.dynamics import Grid, precise, train
 from attnflow.experiment.compilation import compile_time, keep_compiled
 from attnflow.experiment.dataset import as_dataset, labels_of
+from attnflow.experiment.final_weights import final_weights, require_lift
 from attnflow.experiment.members import (
     Observe,
     member,
@@ -36,7 +37,7 @@ from attnflow.experiment.versions import library_versions
 from attnflow.forms import basis_of, choose
 from attnflow.observables import find
 from attnflow.rules import per_part
-from attnflow.setting import canonical_json
+from attnflow.setting import canonical_json, digest
 
 Progress = Callable[[float, str], None]
 
@@ -49,6 +50,7 @@ def run(
     weights: Given | None = None,
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
+    lift: bool = False,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Run an experiment for some seeds, side by side, into one Dataset.
@@ -62,6 +64,8 @@ def run(
       (heads, embed).
     - `record`: observables to record beside the experiment's own.
     - `at`: times to record at, in place of the experiment's own.
+    - `lift`: add all weights at the end of each seed, as `W_K_final`, … with the dims
+      `seed`, `head` and their own.
     - `progress`: called with the fraction done and what is being done.
 
     **Returns:** a Dataset as `attnflow.schema` says.
@@ -77,12 +81,15 @@ def run(
     else:
         experiment = _adjusted(experiment, record, at)
         with precise(), compile_time() as watch:
-            body, notes = _train(experiment, seeds, load(data), load(weights), progress)
+            body, notes = _train(
+                experiment, seeds, load(data), load(weights), progress, lift=lift
+            )
         watch_seconds = watch.seconds
+    id = address(experiment, seeds=seeds, data=data, weights=weights)
     body.attrs = {
         "paper": experiment.paper,
         "experiment": experiment.id,
-        "id": address(experiment, seeds=seeds, data=data, weights=weights),
+        "id": digest(id, canonical_json({"lift": True})) if lift else id,
         "setting": canonical_json(dict(experiment.setting)),
         "record": canonical_json(experiment.canonical()),
         "form_reason": "",
@@ -122,6 +129,8 @@ def _train(
     data: Mapping[str, Any] | None,
     weights: Mapping[str, Any] | None,
     progress: Progress | None,
+    *,
+    lift: bool,
 ) -> tuple[xr.Dataset, dict[str, str]]:
     for name in experiment.observables:
         find(name)
@@ -134,6 +143,7 @@ def _train(
         initial=experiment.initial,
         rank=basis_of(samples[0]).rank,
         symmetric=symmetry is not None,
+        lift=lift,
     )
     members = [
         member(
@@ -151,6 +161,8 @@ def _train(
         reason = members[0][0].form.refuses(stage_rules)
         if reason is not None:
             raise ValueError(f"form={name!r} is not exact here: {reason}")
+    if lift:
+        require_lift(experiment, members, weights)
     coords = labels_of(members[0][0])
     legs = [stage_leg(stage, members, coords) for stage in experiment.stages]
     state = jax.tree.map(lambda *parts: jnp.stack(parts), *[s for _, s in members])
@@ -164,6 +176,9 @@ def _train(
         progress=progress,
     )
     body = as_dataset(experiment, seeds, course, coords)
+    if lift:
+        found = final_weights(experiment, seeds, members, weights, course.state)
+        body = body.assign(found)
     if experiment.is_flow:
         lost = [
             drift(system.form, before, jax.tree.map(lambda x, i=i: x[i], course.state))

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Tables
-from attnflow.rules import Rule
+from attnflow.rules import Momentum, Rule
 
 PARTS = ("scores", "values")
 State = dict[str, Any]
@@ -165,3 +165,8 @@ def memory_refusal(rule: Rule) -> str | None:
         f"{rule.name} carries a memory of past gradients, which Gram matrices alone do "
         "not determine. Use form='transport'."
     )
+
+
+def decays(rule: Rule) -> bool:
+    """Whether a rule makes weights decay, those outside the tokens' span too."""
+    return isinstance(rule, Momentum) and rule.weight_decay > 0

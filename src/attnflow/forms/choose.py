@@ -5,7 +5,8 @@ The rule, in order:
 1. Data that are orbit representatives need the `quotient`.
 2. Rules that do not commute with rotations (Adam, SignGD) need `weights`.
 3. Rules with memory or decay (momentum) need `transport`, and so do single neurons
-   that are to be followed.
+   that are to be followed, and full weights that are asked for at the end (under decay
+   these need `weights`).
 4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
    order one, so that a direction that starts late is kept to eps/ω² alone; the factor
    that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is
@@ -40,7 +41,7 @@ from jaxtyping import Array
 
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
-from attnflow.forms.base import Form, State
+from attnflow.forms.base import Form, State, decays
 from attnflow.forms.frames import basis_of, frame_of
 from attnflow.forms.gram import Gram
 from attnflow.forms.initial_neurons import Neurons
@@ -71,11 +72,13 @@ def choose(
     initial: Initial,
     rank: int,
     symmetric: bool,
+    lift: bool = False,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
     `initial` tells the initial scale ω and what is to be followed; `rank` is that of
-    the tokens; `symmetric` says that the data are orbits.
+    the tokens; `symmetric` says that the data are orbits; `lift` that full weights are
+    asked for at the end.
     """
     if asked != "auto":
         look_up("form", asked, dict.fromkeys(("auto", *FORMS)))
@@ -86,8 +89,12 @@ def choose(
     odd = next((r for r in every if not r.equivariant), None)
     if odd is not None:
         return "weights", f"{odd.name} does not commute with rotations"
+    if lift and any(decays(r) for r in every):
+        return "weights", "weights outside the tokens' span decay, and are asked for"
     if any(not r.memoryless for r in every):
         return "transport", "exact at every width for rules with memory or decay"
+    if lift:
+        return "transport", "exact at every width; full weights come back from it"
     if isinstance(initial.values, Neurons) and initial.values.follow:
         return "transport", "exact at every width; it carries single neurons along"
     if initial.omega**2 < GRAM_SQUARE and not initial.merged:

@@ -23,10 +23,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms.base import AbstractLinearPart, AbstractNeurons, rotation_refusal
+from attnflow.forms.base import (
+    AbstractLinearPart,
+    AbstractNeurons,
+    decays,
+    rotation_refusal,
+)
 from attnflow.forms.chains import ChainTransport
 from attnflow.forms.initial_values import BasisVectors, Built, Draw, Weights
-from attnflow.rules import Momentum, Rule
+from attnflow.rules import Rule
 
 
 class NeuronTransport(AbstractLinearPart, AbstractNeurons):
@@ -90,8 +95,7 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons):
 
     def refuses(self, rule: Rule) -> str | None:
         """As for a chain; and decay, where `W Wᵀ` is not known at the start."""
-        decays = isinstance(rule, Momentum) and rule.weight_decay > 0
-        if decays and self.initial_gram is None:
+        if decays(rule) and self.initial_gram is None:
             return (
                 "The neurons were drawn without their weights, so that the part of "
                 "W Wᵀ that decays is not known. Use draw='weights', or follow=False."
