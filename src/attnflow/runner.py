@@ -93,6 +93,7 @@ class Runner:
         weights: Arrays | None = None,
         record: Sequence[str] | None = None,
         at: Sequence[float] | None = None,
+        check: bool = False,
     ) -> xr.Dataset:
         """The run of an experiment: from memory, from the store, or computed.
 
@@ -100,13 +101,14 @@ class Runner:
 
         - `data`, `weights`: in the place of what the experiment draws.
         - `record`, `at`: which observables to record, and at which times.
+        - `check`: repeat a flow at a tenth of its tolerance.
         - `name`: what the run is called; several names may share an address.
         - `stage_table`: what the stored summary says about stages.
         """
         from attnflow.experiment import address
 
         wanted = seed_numbers(self.seeds if seeds is None else seeds)
-        given = {"data": data, "weights": weights}
+        given = {"data": data, "weights": weights, "check": check}
         recording = _recording(record, at)
         id = address(experiment, seeds=wanted, **given)
         if recording:
@@ -165,6 +167,7 @@ def run(
     weights: Arrays | None = None,
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
+    check: bool = False,
     **overrides: Any,
 ) -> xr.Dataset:
     """Run an experiment, or read its run where it is stored.
@@ -177,6 +180,8 @@ def run(
     - `rerun`: compute it even where it is stored.
     - `data`, `weights`: arrays by name, or an `.npz` file, in the place of drawn ones.
     - `record`, `at`: which observables to record, and at which times.
+    - `check`: repeat a flow at a tenth of its tolerance and tell, as `refinement`, by
+      how much what was recorded changes.
     - `overrides`: settings that differ from the experiment's own.
 
     **Returns:** the run; `attnflow.schema` says what is in it.
@@ -187,6 +192,7 @@ def run(
     """
     runner = Runner(store, rerun=rerun, progress=progress)
     inputs = {"data": data, "weights": weights, "record": record, "at": at}
+    inputs["check"] = check
     if not isinstance(experiment, str):
         if overrides:
             raise ValueError(

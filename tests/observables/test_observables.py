@@ -23,7 +23,10 @@ def made():
     h = 1e-3
     grid = Grid(points=(0.0, 5 - 2 * h, 5 - h, 5.0, 5 + h, 5 + 2 * h))
     plan = experiment(
-        rule=Flow(rtol=1e-13, solver="tsit5"), until=5 + 2 * h, grid=grid, observables=EVERYTHING
+        rule=Flow(rtol=1e-13, solver="tsit5"),
+        until=5 + 2 * h,
+        grid=grid,
+        observables=EVERYTHING,
     )
     return run(plan, weights=given_weights())
 
