@@ -172,3 +172,9 @@ def test_wrong_names_and_values(toy, name, overrides, message):
     with pytest.raises(ValueError, match=message):
         af.run(name, **overrides)
     assert toy.calls == []
+
+
+def test_a_check_is_asked_for_by_name(toy):
+    plain, checked = af.run("toy/flow"), af.run("toy/flow", check=True)
+    assert [call["check"] for call in toy.calls] == [False, True]
+    assert plain.attrs["id"] != checked.attrs["id"]

@@ -106,8 +106,8 @@ class ToyModule:
 
     calls: list = field(default_factory=list)
 
-    def address(self, experiment, *, seeds, data=None, weights=None):
-        given = [str(data), str(weights)]
+    def address(self, experiment, *, seeds, data=None, weights=None, check=False):
+        given = [str(data), str(weights), check]
         return digest(canonical_json([experiment.canonical(), list(seeds), given]))
 
     def run(self, experiment, *, seeds, progress=None, record=None, at=None, **given):

@@ -94,6 +94,7 @@ class Runner:
         record: Sequence[str] | None = None,
         at: Sequence[float] | None = None,
         lift: bool = False,
+        check: bool = False,
     ) -> xr.Dataset:
         """The run of an experiment: from memory, from the store, or computed.
 
@@ -102,14 +103,15 @@ class Runner:
         - `data`, `weights`: in the place of what the experiment draws.
         - `record`, `at`: which observables to record, and at which times.
         - `lift`: add all weights at the end.
+        - `check`: repeat a flow at a tenth of its tolerance.
         - `name`: what the run is called; several names may share an address.
         - `stage_table`: what the stored summary says about stages.
         """
         from attnflow.experiment import address
 
         wanted = seed_numbers(self.seeds if seeds is None else seeds)
-        given = {"data": data, "weights": weights}
-        recording = _recording(record, at, lift)
+        given = {"data": data, "weights": weights, "check": check, "lift": lift}
+        recording = _recording(record, at)
         id = address(experiment, seeds=wanted, **given)
         if recording:
             id = digest(id, canonical_json(recording))
@@ -168,6 +170,7 @@ def run(
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
     lift: bool = False,
+    check: bool = False,
     **overrides: Any,
 ) -> xr.Dataset:
     """Run an experiment, or read its run where it is stored.
@@ -181,6 +184,8 @@ def run(
     - `data`, `weights`: arrays by name, or an `.npz` file, in the place of drawn ones.
     - `record`, `at`: which observables to record, and at which times.
     - `lift`: add all weights at the end, as `W_K_final` and so on.
+    - `check`: repeat a flow at a tenth of its tolerance and tell, as `refinement`, by
+      how much what was recorded changes.
     - `overrides`: settings that differ from the experiment's own.
 
     **Returns:** the run; `attnflow.schema` says what is in it.
@@ -190,8 +195,8 @@ def run(
         >>> run = af.run("mixture/figure1", seeds=3, width="infinite")
     """
     runner = Runner(store, rerun=rerun, progress=progress)
-    given = {"data": data, "weights": weights}
-    inputs = {**given, "record": record, "at": at, "lift": lift}
+    inputs = {"data": data, "weights": weights, "record": record, "at": at}
+    inputs |= {"check": check, "lift": lift}
     if not isinstance(experiment, str):
         if overrides:
             raise ValueError(
@@ -237,12 +242,11 @@ def stage_rows(run: xr.Dataset, stage_table: Callable | None) -> list[dict[str, 
 
 
 def _recording(
-    record: Sequence[str] | None, at: Sequence[float] | None, lift: bool
+    record: Sequence[str] | None, at: Sequence[float] | None
 ) -> dict[str, Any]:
     """What was asked to be recorded beside the usual; empty where nothing was."""
     names = [record] if isinstance(record, str) else record
     asked = {"record": names and list(names), "at": at and [float(t) for t in at]}
-    asked["lift"] = lift
     return {name: value for name, value in asked.items() if value}
 
 

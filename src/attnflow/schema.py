@@ -12,10 +12,19 @@
 | an observable | seed, time, its own dims | the recorded series |
 | `X_at_end`, X an observable | seed, stage, its own dims | its value at a stage's end |
 | `drift` | seed | the largest drift of the conserved quantities (flows only) |
+| `refinement` | seed | largest of the next, over observables |
+| `refinement_by_observable` | seed, observable | change at a tenth of the tolerance |
+| `sharpness_at_start` | seed | top Gauss–Newton curvature of the initial state |
+| `sharpness_at_zero` | seed | the same with every output at 0 |
+| `rate_threshold` | seed | largest stable learning rate (attrs `learning_rate`) |
+
+A refinement is relative to the observable's largest entry; flows have it that were
+checked. The last three are those of gradient descent and momentum, for the first stage.
 
 Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
 `form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,
-`compile_seconds`, `citation` (a BibTeX key).
+`compile_seconds`, `citation` (a BibTeX key); `rate_threshold_note` where a descent has
+no `rate_threshold`: why not.
 An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 
@@ -43,7 +52,19 @@ ATTRIBUTES = (
     "citation",
 )
 BOOKKEEPING = frozenset(
-    {"recorded", "outcome", "end_time", "stage_start", "stage_end", "drift"}
+    {
+        "recorded",
+        "outcome",
+        "end_time",
+        "stage_start",
+        "stage_end",
+        "drift",
+        "refinement",
+        "refinement_by_observable",
+        "sharpness_at_start",
+        "sharpness_at_zero",
+        "rate_threshold",
+    }
 )
 
 

@@ -2,8 +2,11 @@ import json
 
 import numpy as np
 import pytest
+import xarray as xr
 
-from attnflow.store import Store, read_run_file
+from attnflow.cli.show_run import error_lines, rate_lines
+from attnflow.store import Store, read_run_file, summarise
+from tests.toy import make_run
 
 FIELDS = {
     "id",
@@ -72,6 +75,57 @@ def test_inputs_reach_the_experiment(program, toy, tmp_path):
     assert call["at"] == [0.0, 10.0, 100.0]
     assert call["record"] == ["loss", "attention"]
     assert read_run_file(tmp_path / "run.nc").attrs["paper"] == "toy"
+
+
+def test_check_reaches_the_experiment_and_is_another_run(program, toy):
+    plain = program.json("run", "toy/flow")["runs"][0]
+    checked = program.json("run", "toy/flow", "--check")["runs"][0]
+    assert [call["check"] for call in toy.calls] == [False, True]
+    assert plain["id"] != checked["id"]
+    assert plain["refinement"] is None and plain["rate_threshold"] is None
+
+
+def test_a_flow_says_what_is_known_of_its_error(program):
+    shown = program("run", "toy/flow").stdout
+    assert "A small drift alone does not bound the error: --check" in shown
+
+
+CHANGES = xr.DataArray(
+    [[1e-9, 3e-7], [1e-8, 2e-7]],
+    dims=("seed", "observable"),
+    coords={"observable": ["loss", "attention"]},
+)
+
+
+def test_a_checked_flow_says_where_it_changes_most():
+    made = make_run().assign(
+        refinement_by_observable=CHANGES, refinement=CHANGES.max("observable")
+    )
+    lines = error_lines(made)
+    assert lines == [
+        "drift of the conserved quantities  2e-12",
+        "change at a tenth of the tolerance  3e-07 (of the largest entry of attention)",
+        "A small drift alone does not bound the error; the change estimates it.",
+    ]
+    assert summarise(made)["refinement"] == 3e-7
+
+
+def test_a_check_that_ended_otherwise_gives_no_number():
+    gap = CHANGES.copy(data=[[np.nan] * 2, [1e-8, 2e-7]])
+    made = make_run().assign(
+        refinement_by_observable=gap, refinement=gap.max("observable", skipna=False)
+    )
+    assert "– (there the run ended otherwise)" in error_lines(made)[1]
+
+
+def test_a_descent_says_what_it_could_bear():
+    limit = xr.DataArray([0.5, 0.25], dims="seed", attrs={"learning_rate": 0.1})
+    made = make_run().drop_vars("drift").assign(rate_threshold=limit)
+    assert error_lines(made) == []
+    (line,) = rate_lines(made)
+    assert line == "rate     0.1; linearly stable at the start up to 0.375 (0.25 … 0.5)"
+    assert summarise(made)["rate_threshold"] == 0.25
+    assert rate_lines(make_run()) == []
 
 
 def test_a_run_that_diverges_says_what_to_do(program):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import run
+from attnflow.experiment import LearningRateWarning, run
 from attnflow.problem import Linear, Problem, Squared
 from attnflow.rules import Adam, GradientDescent, Momentum, SignGD, per_part
 from tests.core import experiment, given_weights, largest_difference
@@ -27,7 +27,9 @@ def test_seeds_side_by_side_are_the_seeds_alone():
 
 def test_a_diverged_seed_keeps_what_it_had():
     problem = Problem(Linear(2), Squared())
-    made = run(experiment(problem=problem, rule=GradientDescent(20.0), until=200))
+    plan = experiment(problem=problem, rule=GradientDescent(20.0), until=200)
+    with pytest.warns(LearningRateWarning):
+        made = run(plan)
     assert made["outcome"].values[0] == "diverged"
     recorded = made["recorded"].values[0]
     assert recorded[0] and not recorded[-1]

@@ -14,6 +14,11 @@ from attnflow.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
 from tests.core import allowed, experiment, largest_difference
 
+# Forms are exact at every rate, also far from the gradient flow.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::attnflow.experiment.LearningRateWarning"
+)
+
 CHAINS = {
     "vector": Vector(0.3),
     "fixed output": Chain(7, 0.3, 0.5, trained=False),

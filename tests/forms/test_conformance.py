@@ -73,6 +73,8 @@ def test_equals_plain_weights_below_full_rank(form):
     assert (largest_difference(plain, ours) <= tolerance).all()
 
 
+# Long tokens at this rate: forms are exact far from the gradient flow as well.
+@pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
 @pytest.mark.parametrize("form", ["transport", "gram"])
 def test_duplicate_and_dependent_tokens(form):
     """Tokens that repeat or depend on others are no special case."""

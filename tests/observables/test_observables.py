@@ -6,9 +6,10 @@ from attnflow.experiment import run
 from attnflow.observables import OBSERVABLES, parse
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
+from tests.observables.plans import CHAIN, PLAIN, TEST
 
 NEURONS = {name for name in OBSERVABLES if "neuron" in name}
-EVERYTHING = tuple(sorted(set(OBSERVABLES) - {"W_K", "W_Q", "w"} - NEURONS))
+EVERYTHING = tuple(sorted(set(OBSERVABLES) - PLAIN - CHAIN - TEST - NEURONS))
 RATES = {
     "score": "score_rate",
     "value": "value_rate",
@@ -23,7 +24,10 @@ def made():
     h = 1e-3
     grid = Grid(points=(0.0, 5 - 2 * h, 5 - h, 5.0, 5 + h, 5 + 2 * h))
     plan = experiment(
-        rule=Flow(rtol=1e-13), until=5 + 2 * h, grid=grid, observables=EVERYTHING
+        rule=Flow(rtol=1e-13, solver="tsit5"),
+        until=5 + 2 * h,
+        grid=grid,
+        observables=EVERYTHING,
     )
     return run(plan, weights=given_weights())
 
@@ -64,6 +68,69 @@ def test_attention_is_a_probability_and_scores_make_it(made):
     expected = np.exp(table) / np.exp(table).sum(axis=-1, keepdims=True)
     ours = made["attention"].sel(sample="c1 v1 v2", head="+").values[:, :, 2]
     np.testing.assert_allclose(ours, expected, rtol=1e-13)
+
+
+def test_margins_and_pulls(made):
+    output, label = made["output"].values, made["label"].values
+    np.testing.assert_allclose(made["margin"], label * output, rtol=1e-15)
+    pull = 1 / (1 + np.exp(label * output))
+    np.testing.assert_allclose(made["pull"], pull, rtol=1e-14)
+    # Eight samples of probability 1/8, four in each group, one group after the other.
+    found = made["pull_by_group"].values.sum(axis=-1)
+    np.testing.assert_allclose(found, pull.mean(axis=-1), rtol=1e-14)
+    names = [str(n) for n in made["sample"].values]
+    mixed = [n for n, sample in enumerate(names) if _is_conflicting(sample)]
+    np.testing.assert_allclose(
+        made["pull_by_group"].sel(group="conflicting"),
+        pull[..., mixed].sum(axis=-1) / 8,
+        rtol=1e-14,
+    )
+
+
+def _is_conflicting(sample):
+    """Whether the class token and the distractor have different signs."""
+    return ("-v1" in sample) != ("-v2" in sample)
+
+
+def test_score_rates_are_self_scores_times_forces(made):
+    """`dS/dt = A_K D + D A_Q` on orthonormal tokens."""
+    force, key, query = (
+        made[name].values
+        for name in ("score_force", "key_self_score", "query_self_score")
+    )
+    np.testing.assert_allclose(
+        made["score_rate"], key @ force + force @ query, rtol=0, atol=1e-15
+    )
+
+
+def test_value_rates_of_a_vector_are_its_forces(made):
+    np.testing.assert_allclose(made["value_rate"], made["token_force"], atol=1e-16)
+
+
+def test_the_vocabulary_holds_tokens_that_are_not_shown(made):
+    found = made["vocabulary_value"]
+    assert list(found["vocabulary"].values) == ["c1", "c2", "v1", "v2", "-v1", "-v2"]
+    shown = made["value"].rename(token="vocabulary")
+    assert (found.sel(vocabulary=shown["vocabulary"]) == shown).all()
+    mirrored = -shown.sel(vocabulary=["v1", "v2"]).values
+    assert (found.sel(vocabulary=["-v1", "-v2"]).values == mirrored).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ("largest_score_change", "score"),
+        ("largest_key_self_score_change", "key_self_score"),
+        ("largest_query_self_score_change", "query_self_score"),
+        ("largest_attention_change", "attention"),
+    ],
+)
+def test_largest_changes_are_those_of_the_recorded_entries(made, change, name):
+    """Shown tokens are the basis here, so that no entry is missing."""
+    moved = np.abs(made[name].values - made[name].values[:, :1])
+    expected = moved.reshape(*moved.shape[:2], -1).max(axis=-1)
+    assert expected[0, -1] > 1e-3
+    np.testing.assert_allclose(made[change], expected, rtol=0, atol=1e-15)
 
 
 def test_a_margin_of_zero_is_an_error():

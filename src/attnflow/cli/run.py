@@ -34,6 +34,10 @@ def run(
     at: Annotated[
         str | None, typer.Option(metavar="0,10,100", help="When to record.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Repeat a flow at a tenth of its tolerance."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.nc", help="Write the run as netCDF too."),
@@ -61,6 +65,7 @@ def run(
             weights=weights,
             record=target.names(record),
             at=target.times(at),
+            check=check,
         )
     if out:
         export_netcdf(made, out)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from attnflow.cli import text
@@ -30,10 +31,8 @@ def give_and_show(
     output.show(stage_table(summary["stages"]))
     final = [(name, text.spread(value)) for name, value in summary["final"].items()]
     output.show(Table(("observable", "final value"), final))
-    if summary["drift"] is not None:
-        output.say(
-            f"drift of the conserved quantities  {text.number(summary['drift'])}"
-        )
+    for line in [*rate_lines(run), *error_lines(run)]:
+        output.say(line)
     wall, compiled = summary["seconds"], summary["compile_seconds"]
     output.say(
         f"time     {text.seconds(wall)}, {text.seconds(compiled)} of it to compile"
@@ -67,6 +66,42 @@ def outcome_lines(run: xr.Dataset) -> list[str]:
         where = "" if len(among) == len(found) else f" (seeds {among})"
         lines.append(f"{outcome.label}{where}: {outcome.value}")
     return lines
+
+
+def rate_lines(run: xr.Dataset) -> list[str]:
+    """The learning rate beside the threshold of linear stability."""
+    if "rate_threshold" not in run:
+        return []
+    rate = run["rate_threshold"].attrs["learning_rate"]
+    limits = text.spread(run["rate_threshold"].values.tolist())
+    return [
+        f"rate     {text.number(rate)}; linearly stable at the start up to {limits}"
+    ]
+
+
+def error_lines(run: xr.Dataset) -> list[str]:
+    """What is known of a flow's error: drift, and change at a finer tolerance."""
+    if "drift" not in run:
+        return []
+    lines = [f"drift of the conserved quantities  {_largest(run['drift'])}"]
+    if "refinement" not in run:
+        advice = "--check repeats the run at a tenth of the tolerance."
+        return [*lines, f"A small drift alone does not bound the error: {advice}"]
+    each = run["refinement_by_observable"].values.max(axis=0)
+    if np.isnan(each).any():
+        found = f"{text.ABSENT} (there the run ended otherwise)"
+    else:
+        at = run["observable"].values[each.argmax()]
+        found = f"{_largest(run['refinement'])} (of the largest entry of {at})"
+    return [
+        *lines,
+        f"change at a tenth of the tolerance  {found}",
+        "A small drift alone does not bound the error; the change estimates it.",
+    ]
+
+
+def _largest(values: xr.DataArray) -> str:
+    return text.number(float(values.max()))
 
 
 def _stored(id: str) -> list[Path]:

@@ -1,10 +1,11 @@
 """The tangent kernel of the full model."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from attnflow.curvature.samples import output_derivatives
 from attnflow.dynamics import require_precise
@@ -13,7 +14,7 @@ from attnflow.systems import Training
 
 
 def tangent_kernel(
-    system: Training, state: State
+    system: Training, state: State, *, rates: Mapping[str, ArrayLike] | None = None
 ) -> Float[Array, "samples other_samples"]:
     """`K[n, n'] = ∇θ f_n · ∇θ f_n'` over all trained weights θ, at any width.
 
@@ -29,6 +30,11 @@ def tangent_kernel(
     which the part's table moves under the force D: a form knows it by its velocity,
     which is how it is computed here, for every part that moves by gradient flow.
 
+    **Arguments:**
+
+    - `rates`: what the line of each trained part is multiplied by, such as learning
+      rates of parts; 1 without it.
+
     **Returns:** a symmetric matrix over all samples of `system.data`, also those of
     probability 0 in this stage of training.
     """
@@ -39,7 +45,8 @@ def tangent_kernel(
         force = getattr(derivatives, name)
         moved = table_rates(system.form.part(name), state[name], force)
         count = len(force)
-        total += force.reshape(count, -1) @ moved.reshape(count, -1).T
+        rate = 1.0 if rates is None else rates[name]
+        total += rate * force.reshape(count, -1) @ moved.reshape(count, -1).T
     return (total + total.T) / 2
 
 

@@ -24,6 +24,7 @@ def labels_of(system: Training) -> dict[str, tuple[str, ...]]:
         "key": tokens,
         "query": tokens,
         "token": tokens,
+        "vocabulary": data.names,
         "sample": tuple(names),
         "group": data.group_names,
     }

@@ -7,13 +7,15 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
 from attnflow.experiment.record import STREAMS, Experiment
-from attnflow.forms import build, check_weights, symmetry_of
+from attnflow.forms import basis_of, build, check_weights, symmetry_of
 from attnflow.observables import Scalar, View, find, parse
+from attnflow.problem import Problem
 from attnflow.systems import Training
 
 
@@ -47,14 +49,50 @@ def member(
     )
     system = Training(
         form,
-        experiment.problem,
+        _traced(experiment.problem),
         samples,
         samples.probability,
         ("scores", "values"),
         test=test,
         start=state,
+        vocabulary=_vocabulary(experiment, samples),
     )
+    _check_groups(experiment, system)
     return system, state
+
+
+def _vocabulary(experiment: Experiment, samples: Sequences) -> Array | None:
+    """Coordinates of all tokens, where asked for: a large basis costs a second."""
+    asked = "vocabulary_value" in experiment.observables
+    return basis_of(samples).coordinates if asked else None
+
+
+def _check_groups(experiment: Experiment, system: Training) -> None:
+    """Refuse means over groups without samples, which no record could hold."""
+    for name in experiment.observables:
+        kind = find(name).group_means
+        data = {"data": system.data, "test": system.test}.get(kind or "")
+        if data is None:
+            continue
+        weight = np.bincount(
+            np.asarray(data.group),
+            np.asarray(data.probability),
+            minlength=len(data.group_names),
+        )
+        empty = [n for n, w in zip(data.group_names, weight, strict=True) if w == 0]
+        if empty:
+            which = "test samples" if kind == "test" else "samples"
+            raise ValueError(
+                f"{name} needs {which} of every group, and there are none of {empty}. "
+                f"Give more {which}, or do not record {name}."
+            )
+
+
+def _traced(problem: Problem) -> Problem:
+    """The problem with its numbers as arrays, so that others compile nothing anew."""
+    return jax.tree.map(
+        lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, problem
+    )
 
 
 def samples_of(

@@ -126,13 +126,21 @@ def address(
     seeds: Sequence[int],
     data: Given | None = None,
     weights: Given | None = None,
+    check: bool = False,
+    lift: bool = False,
 ) -> str:
-    """The content address of a run: setting, seeds, given arrays, code version."""
+    """The content address of a run: setting, seeds, given arrays, code version.
+
+    A run that is checked at a finer tolerance, or that keeps its final weights, is
+    another one.
+    """
     parts = {
         "experiment": experiment.canonical(),
         "seeds": [int(seed) for seed in seeds],
         "data": fingerprint(data),
         "weights": fingerprint(weights),
+        "check": check,
+        "lift": lift,
         "code": code_version(experiment.paper),
     }
     return digest(canonical_json(parts))

@@ -6,26 +6,22 @@ import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.conserved import drift
-from attnflow.dynamics import Grid, precise, train
+from attnflow.dynamics import Course, Grid, precise, train
 from attnflow.experiment.compilation import compile_time, keep_compiled
-from attnflow.experiment.dataset import as_dataset, labels_of
-from attnflow.experiment.final_weights import final_weights, require_lift
-from attnflow.experiment.members import (
-    Observe,
-    member,
-    samples_of,
-    stage_leg,
-    test_samples_of,
-)
+from attnflow.experiment.dataset import as_dataset
+from attnflow.experiment.final_weights import final_weights
+from attnflow.experiment.members import Observe
+from attnflow.experiment.prepare import Prepared, prepare
+from attnflow.experiment.rates import rate_limit
 from attnflow.experiment.record import (
     Computation,
     Experiment,
@@ -33,11 +29,9 @@ from attnflow.experiment.record import (
     address,
     load,
 )
+from attnflow.experiment.refinement import finer, refinement, require_flow
 from attnflow.experiment.versions import library_versions
-from attnflow.forms import basis_of, choose
-from attnflow.observables import find
-from attnflow.rules import per_part
-from attnflow.setting import canonical_json, digest
+from attnflow.setting import canonical_json
 
 Progress = Callable[[float, str], None]
 
@@ -51,6 +45,7 @@ def run(
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
     lift: bool = False,
+    check: bool = False,
     progress: Progress | None = None,
 ) -> xr.Dataset:
     """Run an experiment for some seeds, side by side, into one Dataset.
@@ -66,13 +61,18 @@ def run(
     - `at`: times to record at, in place of the experiment's own.
     - `lift`: add all weights at the end of each seed, as `W_K_final`, … with the dims
       `seed`, `head` and their own.
+    - `check`: repeat a flow at a tenth of its tolerances and tell by how much what was
+      recorded changes, as `refinement`.
     - `progress`: called with the fraction done and what is being done.
 
-    **Returns:** a Dataset as `attnflow.schema` says.
+    **Returns:** a Dataset as `attnflow.schema` says. A `LearningRateWarning` tells
+    where the rate of a descent lies beyond linear stability at the start.
     """
     seeds = [int(seed) for seed in seeds]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds is {seeds}; give one or more different integers.")
+    if check:
+        require_flow(experiment)
     begun = time.perf_counter()
     keep_compiled()
     if isinstance(experiment, Computation):
@@ -82,14 +82,20 @@ def run(
         experiment = _adjusted(experiment, record, at)
         with precise(), compile_time() as watch:
             body, notes = _train(
-                experiment, seeds, load(data), load(weights), progress, lift=lift
+                experiment,
+                seeds,
+                load(data),
+                load(weights),
+                progress,
+                check=check,
+                lift=lift,
             )
         watch_seconds = watch.seconds
-    id = address(experiment, seeds=seeds, data=data, weights=weights)
+    given: dict[str, Any] = {"data": data, "weights": weights}
     body.attrs = {
         "paper": experiment.paper,
         "experiment": experiment.id,
-        "id": digest(id, canonical_json({"lift": True})) if lift else id,
+        "id": address(experiment, seeds=seeds, check=check, lift=lift, **given),
         "setting": canonical_json(dict(experiment.setting)),
         "record": canonical_json(experiment.canonical()),
         "form_reason": "",
@@ -130,60 +136,64 @@ def _train(
     weights: Mapping[str, Any] | None,
     progress: Progress | None,
     *,
+    check: bool,
     lift: bool,
 ) -> tuple[xr.Dataset, dict[str, str]]:
-    for name in experiment.observables:
-        find(name)
-    rules = [per_part(s.rule, s.trains) for s in experiment.stages]
-    symmetry = experiment.task.symmetry if data is None else None
-    samples = [samples_of(experiment, seed, data) for seed in seeds]
-    name, why = choose(
-        experiment.form,
-        rules,
-        initial=experiment.initial,
-        rank=basis_of(samples[0]).rank,
-        symmetric=symmetry is not None,
-        lift=lift,
-    )
-    members = [
-        member(
-            experiment,
-            seed,
-            name,
-            drawn,
-            weights,
-            symmetry,
-            test_samples_of(experiment, seed, data),
-        )
-        for seed, drawn in zip(seeds, samples, strict=True)
-    ]
-    for stage_rules in rules:
-        reason = members[0][0].form.refuses(stage_rules)
-        if reason is not None:
-            raise ValueError(f"form={name!r} is not exact here: {reason}")
+    made = prepare(experiment, seeds, data, weights, lift=lift)
+    limits, notes = {}, made.notes
+    if not experiment.is_flow:
+        limits, notes = _limits(made)
+    half = partial(_part_of, progress, 0, 2 if check else 1)
+    course = _course(experiment, made.legs, made.state, half)
+    body = as_dataset(experiment, seeds, course, made.coords).assign(limits)
+    if experiment.is_flow:
+        body["drift"] = ("seed", _drifts(made, course))
+    if check:
+        legs = [(finer(stage), *rest) for stage, *rest in made.legs]
+        other = partial(_part_of, progress, 1, 2)
+        again = _course(experiment, legs, made.state, other)
+        body = body.assign(refinement(course, again, experiment.observables))
     if lift:
-        require_lift(experiment, members, weights)
-    coords = labels_of(members[0][0])
-    legs = [stage_leg(stage, members, coords) for stage in experiment.stages]
-    state = jax.tree.map(lambda *parts: jnp.stack(parts), *[s for _, s in members])
-    times = experiment.grid.times(whole=not experiment.is_flow)
-    course = train(
+        found = final_weights(experiment, seeds, made.members, weights, course.state)
+        body = body.assign(found)
+    return body, notes
+
+
+def _limits(made: Prepared) -> tuple[dict[str, Any], dict[str, str]]:
+    """Thresholds of the learning rate as variables; a warning where it is beyond."""
+    stage, system, axes, _ = made.legs[0]
+    limit = rate_limit(stage, system, axes, made.state)
+    if isinstance(limit, str):
+        return {}, {**made.notes, "rate_threshold_note": limit}
+    limit.warn()
+    return limit.variables(), made.notes
+
+
+def _course(
+    experiment: Experiment, legs: list[Any], state: Any, progress: Progress
+) -> Course:
+    return train(
         legs,
         state,
-        seeds=len(seeds),
-        times=times,
+        seeds=len(jax.tree.leaves(state)[0]),
+        times=experiment.grid.times(whole=not experiment.is_flow),
         observe=Observe(experiment.observables),
         progress=progress,
     )
-    body = as_dataset(experiment, seeds, course, coords)
-    if lift:
-        found = final_weights(experiment, seeds, members, weights, course.state)
-        body = body.assign(found)
-    if experiment.is_flow:
-        lost = [
-            drift(system.form, before, jax.tree.map(lambda x, i=i: x[i], course.state))
-            for i, (system, before) in enumerate(members)
-        ]
-        body["drift"] = ("seed", np.array(lost))
-    names = dict.fromkeys(rule.name for stage in rules for rule in stage.values())
-    return body, {"form": name, "form_reason": why, "rule": ", ".join(names)}
+
+
+def _drifts(made: Prepared, course: Course) -> np.ndarray:
+    lost = [
+        drift(system.form, before, jax.tree.map(lambda x, i=i: x[i], course.state))
+        for i, (system, before) in enumerate(made.members)
+    ]
+    return np.array(lost)
+
+
+def _part_of(
+    progress: Progress | None, number: int, count: int, fraction: float, text: str
+) -> None:
+    """Tell the progress of one of several equal parts of the work."""
+    if progress is not None:
+        again = " (a tenth of the tolerance)" if number else ""
+        progress((number + fraction) / count, text + again)

@@ -1,6 +1,13 @@
 """Observables: named functions of a system in one state."""
 
+# Each of these registers the observables of its topic.
+from attnflow.observables import changes as changes
+from attnflow.observables import held_out as held_out
 from attnflow.observables import neurons as neurons
+from attnflow.observables import outputs as outputs
+from attnflow.observables import rates as rates
+from attnflow.observables import sharpness as sharpness
+from attnflow.observables import tables as tables
 from attnflow.observables.registry import OBSERVABLES as OBSERVABLES
 from attnflow.observables.registry import Observable as Observable
 from attnflow.observables.registry import find as find

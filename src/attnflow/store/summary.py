@@ -1,6 +1,6 @@
 """A run in a few numbers: what is listed, and what the command line prints as JSON."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,9 @@ def summarise(
 
     **Returns:** `id`, `paper`, `experiment`, `setting`, `form`, `outcome` (the worst
     of the seeds'), `stages`, `final` (scalar observable → last value: a number for
-    one seed, a list by seed otherwise), `seconds`, `compile_seconds`, `seeds` and
-    `drift` (of the conserved quantities; None where there are none).
+    one seed, a list by seed otherwise), `seconds`, `compile_seconds`, `seeds`, and the
+    worst over seeds of `drift`, `refinement` and `rate_threshold` (None where there
+    are none).
     """
     return {
         "id": str(run.attrs["id"]),
@@ -46,8 +47,17 @@ def summarise(
         "seconds": float(run.attrs["wall_seconds"]),
         "compile_seconds": float(run.attrs["compile_seconds"]),
         "seeds": [int(seed) for seed in run[_dims.SEED].values],
-        "drift": float(run["drift"].max()) if "drift" in run else None,
+        "drift": _worst(run, "drift", np.max),
+        # One seed without a finer run leaves the whole without one.
+        "refinement": _worst(run, "refinement", np.max),
+        "rate_threshold": _worst(run, "rate_threshold", np.min),
     }
+
+
+def _worst(
+    run: xr.Dataset, name: str, choose: Callable[[np.ndarray], Any]
+) -> float | None:
+    return float(choose(run[name].values)) if name in run else None
 
 
 def worst_outcome(run: xr.Dataset) -> Outcome:

@@ -24,6 +24,8 @@ class Training(eqx.Module):
     - `trained`: the parts that move; the others stay.
     - `test`: samples that are never trained on, over the same vocabulary.
     - `start`: the initial state, for what is measured as a change.
+    - `vocabulary`: the coordinates of every token on the form's basis, for what is
+      measured on tokens that are not shown.
     """
 
     form: Form
@@ -33,6 +35,7 @@ class Training(eqx.Module):
     trained: tuple[str, ...] = eqx.field(static=True)
     test: Sequences | None = None
     start: State | None = None
+    vocabulary: Float[Array, "tokens basis"] | None = None
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""

@@ -1,0 +1,90 @@
+"""From an experiment to what is trained: the form, every seed's system, the stages."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from attnflow.dynamics import Stage
+from attnflow.experiment.dataset import labels_of
+from attnflow.experiment.final_weights import require_lift
+from attnflow.experiment.members import (
+    member,
+    samples_of,
+    stage_leg,
+    test_samples_of,
+)
+from attnflow.experiment.record import Experiment
+from attnflow.forms import basis_of, choose
+from attnflow.observables import find
+from attnflow.rules import per_part
+from attnflow.systems import Training
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What a run trains.
+
+    - `members`: the system and the initial state of each seed.
+    - `state`: the initial states, stacked; `legs`: the stages, as `train` takes them.
+    - `coords`: labels of dims; `notes`: what the run says of its form and rules.
+    """
+
+    members: list[tuple[Training, Any]]
+    state: Any
+    legs: list[tuple[Stage, Any, Any, Any]]
+    coords: Mapping[str, tuple[str, ...]]
+    notes: dict[str, str]
+
+
+def prepare(
+    experiment: Experiment,
+    seeds: list[int],
+    data: Mapping[str, Any] | None,
+    weights: Mapping[str, Any] | None,
+    *,
+    lift: bool = False,
+) -> Prepared:
+    """Choose the form and build every seed, with data and weights that may be given."""
+    for name in experiment.observables:
+        find(name)
+    rules = [per_part(s.rule, s.trains) for s in experiment.stages]
+    symmetry = experiment.task.symmetry if data is None else None
+    samples = [samples_of(experiment, seed, data) for seed in seeds]
+    name, why = choose(
+        experiment.form,
+        rules,
+        initial=experiment.initial,
+        rank=basis_of(samples[0]).rank,
+        symmetric=symmetry is not None,
+        lift=lift,
+    )
+    members = [
+        member(
+            experiment,
+            seed,
+            name,
+            drawn,
+            weights,
+            symmetry,
+            test_samples_of(experiment, seed, data),
+        )
+        for seed, drawn in zip(seeds, samples, strict=True)
+    ]
+    for stage_rules in rules:
+        reason = members[0][0].form.refuses(stage_rules)
+        if reason is not None:
+            raise ValueError(f"form={name!r} is not exact here: {reason}")
+    if lift:
+        require_lift(experiment, members, weights)
+    coords = labels_of(members[0][0])
+    names = dict.fromkeys(rule.name for stage in rules for rule in stage.values())
+    return Prepared(
+        members=members,
+        state=jax.tree.map(lambda *parts: jnp.stack(parts), *[s for _, s in members]),
+        legs=[stage_leg(stage, members, coords) for stage in experiment.stages],
+        coords=coords,
+        notes={"form": name, "form_reason": why, "rule": ", ".join(names)},
+    )

@@ -1,0 +1,72 @@
+"""What a value chain is made of beside its values, the same for every form of it.
+
+With the chains of `attnflow.forms.chains`, `[W_V β]` under a gain g: the readout's
+`b = |β|²`, the values' self-scores `A_V = W_Vᵀ W_V`, and g.
+"""
+
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow.forms import AbstractPart
+from attnflow.forms.chains import ChainGram, ChainTransport
+from attnflow.forms.neurons import NeuronTransport
+from attnflow.forms.weights import ChainWeights, NeuronWeights
+
+
+class ValueChain(NamedTuple):
+    """`b`, `A_V` on the basis, and the gain g, per block."""
+
+    readout_gain: Float[Array, " blocks"]
+    self_scores: Float[Array, "blocks basis basis"]
+    gain: Float[Array, " blocks"]
+
+
+@singledispatch
+def value_chain(part: AbstractPart, state: Any) -> ValueChain:
+    """The chain that a part of the values holds; a part without one is refused."""
+    raise ValueError(
+        f"The values are a {type(part).__name__}, which keeps no chain W_V and β: "
+        "readout_gain, value_self_score and what follows from them are not defined. "
+        "Use initial values Chain(trained=True) or Neurons."
+    )
+
+
+@value_chain.register
+def _(part: ChainTransport, state: Any) -> ValueChain:
+    return of_columns(state[..., :-1], state[..., -1], part.gain)
+
+
+@value_chain.register
+def _(part: NeuronTransport, state: Any) -> ValueChain:
+    factor = state["factor"]
+    return of_columns(factor[..., :-1], factor[..., -1], part.gain)
+
+
+@value_chain.register
+def _(part: ChainGram, state: Any) -> ValueChain:
+    return ValueChain(state[..., -1, -1], state[..., :-1, :-1], part.gain)
+
+
+@value_chain.register
+def _(part: ChainWeights, state: Any) -> ValueChain:
+    seen = state["w_O"]
+    return of_columns(state["W_V"] @ part.basis.T, seen, jnp.ones(len(seen)))
+
+
+@value_chain.register
+def _(part: NeuronWeights, state: Any) -> ValueChain:
+    seen = jnp.einsum("hn,hnv->hv", part.output, state["W"])
+    gain = (part.output**2).sum(axis=1)
+    return of_columns(state["W_V"] @ part.basis.T, seen, gain)
+
+
+def of_columns(
+    first: Float[Array, "blocks rows basis"],
+    seen: Float[Array, "blocks rows"],
+    gain: Float[Array, " blocks"],
+) -> ValueChain:
+    """The chain of `W_V` on the basis (or a factor of it) and β."""
+    return ValueChain((seen**2).sum(axis=-1), first.swapaxes(-1, -2) @ first, gain)

@@ -1,0 +1,37 @@
+"""Experiments whose observables are checked, and which observables need what."""
+
+import jax
+import numpy as np
+
+import attnflow
+from attnflow.forms import Chain, Initial, Neurons
+from attnflow.forms.initialise import draw_weights
+
+PLAIN = {"W_K", "W_Q", "w"}
+CHAIN = {
+    "value_self_score",
+    "value_self_score_rate",
+    "readout_gain",
+    "readout_gain_rate",
+    "readout_part_rate",
+    "inner_part_rate",
+    "largest_value_self_score_change",
+}
+TEST = {
+    "test_loss",
+    "test_accuracy",
+    "test_loss_by_group",
+    "test_accuracy_by_group",
+}
+CHAINS = {
+    "trained output": Chain(7, 0.3, 0.5),
+    "neurons": Neurons(7, 9, 0.3, 0.3, 0.4, "law"),
+}
+
+
+def drawn(values, *, heads=2, embed=4, seed=0):
+    """A law of initial weights with these values, and a draw of it."""
+    initial = Initial(width=11, omega=0.4, values=values)
+    with attnflow.precise():
+        weights = draw_weights(initial, heads, embed, key=jax.random.key(seed))
+        return initial, {name: np.asarray(w) for name, w in weights.items()}
