@@ -1,0 +1,1 @@
+"""The figures of `cooccurrence`, one file for each kind."""

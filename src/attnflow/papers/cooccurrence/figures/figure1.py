@@ -1,0 +1,225 @@
+"""Figure 1: attention scores, and losses by type, in the paper's experiment."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import figures
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.cooccurrence.figures import panels
+from attnflow.papers.cooccurrence.figures.runs import (
+    EXPERIMENT,
+    SILENT_EXPERIMENT,
+    after,
+    always,
+    at_end,
+    at_time,
+    falls,
+    grows,
+    three_numbers,
+)
+from attnflow.papers.cooccurrence.stages import all_correct
+from attnflow.stages import select
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PHASES = ("Phase 1", "Phase 2")
+ENLARGED = 2.5
+"""The enlarged part of the axis, in units of T1."""
+RISES = 1.02
+
+
+def _shade(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
+    """Phases of the seed that is drawn boldly."""
+    end = all_correct(run.isel(seed=[0])).median
+    figures.shade_stages(ax, [end], PHASES if named else ("", ""))
+
+
+# Figure 1a
+
+
+def draw_scores(evidence: Evidence) -> "Figure":
+    """Four scores over epochs."""
+    run = evidence["run"]
+    title = "Attention scores: key, query"
+    figure, grid = figures.panels(titles=[title], size=(7.6, 4.2))
+    ax = grid[0, 0]
+    for pair, (kind, shade) in panels.PAIRS.items():
+        look = {"kind": kind, "shade": shade, "label": panels.pair_name(pair)}
+        panels.one_boldly(ax, run, f"score[0,{pair[0]},{pair[1]}]", **look)
+    ax.set_ylabel(panels.SCORE)
+    figures.time_axis(ax, run, label="epoch")
+    _shade(ax, run)
+    figures.label_ends(ax)
+    return figure
+
+
+def _moves(run: xr.Dataset) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By score: its move until T1, and in all, per seed."""
+    end = all_correct(run).times
+    found = {}
+    for key, query in panels.PAIRS:
+        series = f"score[0,{key},{query}]"
+        start = select(run, series).isel(time=0).values
+        early = at_time(run, series, end) - start
+        found[f"{key}, {query}"] = (early, at_end(run, series) - start)
+    return found
+
+
+def score_values(evidence: Evidence) -> dict[str, Any]:
+    """Where Phase 1 ends, and how far scores move until then and in all."""
+    run = evidence["run"]
+    moves = _moves(run)
+    return {
+        "Phase 1 ends at epoch": three_numbers(all_correct(run).times),
+        "move in Phase 1": {
+            name: three_numbers(early) for name, (early, _) in moves.items()
+        },
+        "move in all": {
+            name: three_numbers(whole) for name, (_, whole) in moves.items()
+        },
+    }
+
+
+def score_seen(evidence: Evidence) -> dict[str, bool]:
+    """Flat in Phase 1, then apart."""
+    run = evidence["run"]
+    later = after(run, all_correct(run).times)
+    scores = {
+        pair: select(run, f"score[0,{pair[0]},{pair[1]}]") for pair in panels.PAIRS
+    }
+    flat = [np.abs(early) < np.abs(whole) / 4 for early, whole in _moves(run).values()]
+    return {
+        "in Phase 1 no score makes more than a quarter of its move": bool(np.all(flat)),
+        "in Phase 2 the scores between the targets rise at every record": all(
+            always(grows(scores[pair]), later)
+            for pair in (("mu1", "mu2"), ("mu2", "mu1"))
+        ),
+        "in Phase 2 those of the common token's key fall at every record": all(
+            always(falls(scores[pair]), later)
+            for pair in (("mu3", "mu1"), ("mu3", "mu2"))
+        ),
+    }
+
+
+# Figure 1b
+
+
+def draw_losses(evidence: Evidence) -> "Figure":
+    """Losses by type: the first epochs enlarged, and all of them."""
+    run = evidence["run"]
+    titles = ("Phase 1 enlarged", "All epochs, on a logarithmic axis")
+    figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.4))
+    for ax in grid[0]:
+        _losses(ax, run)
+        figures.time_axis(ax, run, label="epoch")
+    first, whole = grid[0]
+    first.set_xlim(0, ENLARGED * float(all_correct(run.isel(seed=[0])).times[0]))
+    first.set_ylim(0, 0.9)
+    first.set_ylabel("mean loss of the type")
+    figures.reference(first, float(np.log(2)), r"$\log 2$")
+    whole.set_yscale("log")
+    figures.number_axis(whole, "y")
+    for ax in (first, whole):
+        figures.number_axis(ax, "x")
+        _shade(ax, run)
+    figures.label_ends(whole)
+    return figure
+
+
+def _losses(ax: "Axes", run: xr.Dataset) -> None:
+    for group, (kind, shade) in panels.TYPES.items():
+        look = {"kind": kind, "shade": shade, "label": panels.NAMES[group]}
+        panels.one_boldly(ax, run, f"loss_by_group[{group}]", **look)
+    panels.one_boldly(ax, run, "loss", kind="loss", label="all samples")
+
+
+def loss_values(evidence: Evidence) -> dict[str, Any]:
+    """How much one-target losses rise, when, and where losses end."""
+    run = evidence["run"]
+    losses = run["loss_by_group"]
+    peak = losses.max("time") / losses.isel(time=0)
+    when = run["time"].isel(time=losses.argmax("time"))
+    rising = ("first", "second")
+    return {
+        "largest loss over the first": {
+            g: three_numbers(peak.sel(group=g).values) for g in rising
+        },
+        "epoch of the largest loss": {
+            g: three_numbers(when.sel(group=g).values) for g in rising
+        },
+        "loss at the end": {
+            **{
+                g: three_numbers(at_end(run, f"loss_by_group[{g}]"))
+                for g in panels.TYPES
+            },
+            "all samples": three_numbers(at_end(run, "loss")),
+        },
+    }
+
+
+def loss_seen(evidence: Evidence) -> dict[str, bool]:
+    """Who falls at once, who rises first, and when."""
+    run = evidence["run"]
+    losses, end = run["loss_by_group"], all_correct(run).times
+    falling = {g: falls(losses.sel(group=g)) for g in panels.TYPES}
+    later = after(run, end)
+    first = losses.isel(time=0)
+    peak = losses.max("time") / first
+    when = run["time"].isel(time=losses.argmax("time"))
+    one = ["first", "second"]
+    at_end_of_one = {g: at_time(run, f"loss_by_group[{g}]", end) for g in one}
+    return {
+        "the loss of samples with both targets falls from the first record on": always(
+            falling["both"], after(run, run["time"].values[1] + 0 * end)
+        ),
+        "losses of samples with one target rise by 2% at least, in every seed": bool(
+            (peak.sel(group=one) > RISES).all()
+        ),
+        "they fall again within Phase 1, and end it below where they began": bool(
+            (when.sel(group=one).transpose("group", "seed") < end).all()
+            and all((at_end_of_one[g] < first.sel(group=g).values).all() for g in one)
+        ),
+        "in Phase 2 the losses of all four types fall at every record": all(
+            always(falling[g], later) for g in panels.TYPES
+        ),
+    }
+
+
+FIGURE1A = Exhibit(
+    id="figure1a",
+    kind="figure",
+    title="Figure 1a: attention scores between targets and common token",
+    caption=(
+        "Gradient descent at the sizes of Appendix A; a curve is named by its key, "
+        "then its query. Scores are flat while samples are being learned (Phase 1); "
+        "then the scores between the two targets rise, and those of the common token's "
+        "key with the targets' queries fall, for the rest of training. Phases are "
+        "those of the seed drawn boldly; four other seeds are faint."
+    ),
+    needs={"run": EXPERIMENT},
+    draw=draw_scores,
+    values=score_values,
+    seen=score_seen,
+    silent=SILENT_EXPERIMENT,
+)
+FIGURE1B = Exhibit(
+    id="figure1b",
+    kind="figure",
+    title="Figure 1b: loss of all samples and of the four types",
+    caption=(
+        "The same runs. The readout of the targets grows first: good for samples with "
+        "both, bad for those with one of them, whose loss rises until the readout of "
+        "the common token, which every sample holds, has fallen far enough. At the end "
+        "of Phase 1 all samples are right; in Phase 2 all losses fall. That of samples "
+        "with neither target falls fastest."
+    ),
+    needs={"run": EXPERIMENT},
+    draw=draw_losses,
+    values=loss_values,
+    seen=loss_seen,
+    silent=SILENT_EXPERIMENT,
+)

@@ -1,0 +1,72 @@
+"""Colours and panels that figures of `cooccurrence` share."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import figures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+TOKENS = {"mu1": ("signal", 0), "mu2": ("signal", 1), "mu3": ("common", 0)}
+"""Kind and shade, which give the colour, of each named token."""
+TYPES = {
+    "both": ("easy", 0),
+    "first": ("hard", 0),
+    "second": ("hard", 1),
+    "neither": ("noise", 0),
+}
+"""The same for each type of samples."""
+NAMES = {
+    "both": r"both targets",
+    "first": r"$\mu_1$ alone",
+    "second": r"$\mu_2$ alone",
+    "neither": "neither",
+}
+PAIRS = {
+    ("mu1", "mu2"): ("match", 0),
+    ("mu2", "mu1"): ("match", 1),
+    ("mu3", "mu1"): ("mismatch", 0),
+    ("mu3", "mu2"): ("mismatch", 1),
+}
+"""The scores (key, query) that the paper names."""
+
+READOUT = r"readout $G(\mu) = a^{\top} W\, W_V\,\mu$"
+SCORE = r"score $\mu_i^{\top} W_K^{\top} W_Q\,\mu_j$"
+CLOCK = r"training time $b_0 t$"
+
+
+def pair_name(pair: tuple[str, str]) -> str:
+    """Key and query of a score, as a label."""
+    return ", ".join(figures.typeset(token) for token in pair)
+
+
+def size_name(letter: str, size: float) -> str:
+    """Such as m = 32 768, or n = 10^7, as mathematics."""
+    exponent = round(np.log10(size))
+    if size >= 1e6 and np.isclose(size, 10.0**exponent):
+        return f"${letter} = 10^{{{exponent}}}$"
+    grouped = f"{size:,.0f}" if size >= 10_000 else f"{size:.0f}"
+    return f"${letter} = " + grouped.replace(",", r"\,") + "$"
+
+
+def one_boldly(
+    ax: "Axes", run: xr.Dataset, selector: str | xr.DataArray, **look: Any
+) -> "Line2D":
+    """The first seed as a full line, with its label; the others faint."""
+    for seed in run["seed"].values[1:]:
+        own = _of_seed(run, selector, seed)
+        line = figures.series(ax, *own, **{**look, "label": "", "band": "none"})
+        line.set(linewidth=0.7, alpha=0.45, zorder=2)
+    return figures.series(ax, *_of_seed(run, selector, run["seed"].values[0]), **look)
+
+
+def _of_seed(
+    run: xr.Dataset, selector: str | xr.DataArray, seed: int
+) -> tuple[xr.Dataset, str | xr.DataArray]:
+    if isinstance(selector, str):
+        return run.sel(seed=[seed]), selector
+    return run.sel(seed=[seed]), selector.sel(seed=[seed])
