@@ -8,6 +8,12 @@ from attnflow.forms import Chain, Initial, Neurons
 from attnflow.forms.initialise import draw_weights
 
 PLAIN = {"W_K", "W_Q", "w"}
+NEURONS = {
+    "neuron_value",
+    "neuron_value_rate",
+    "neuron_gram_change",
+    "largest_neuron_gram_change",
+}
 CHAIN = {
     "value_self_score",
     "value_self_score_rate",

@@ -6,9 +6,8 @@ from attnflow.experiment import run
 from attnflow.observables import OBSERVABLES, parse
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
-from tests.observables.plans import CHAIN, PLAIN, TEST
+from tests.observables.plans import CHAIN, NEURONS, PLAIN, TEST
 
-NEURONS = {name for name in OBSERVABLES if "neuron" in name}
 EVERYTHING = tuple(sorted(set(OBSERVABLES) - PLAIN - CHAIN - TEST - NEURONS))
 RATES = {
     "score": "score_rate",
