@@ -1,10 +1,16 @@
 """Drifts vanish on what conserves, and see what does not."""
 
+import jax
 import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from attnflow.conserved.drift import balance_drift, gram_drift, transport_drift
+from attnflow.conserved.drift import (
+    balance_drift,
+    gram_drift,
+    part_drift,
+    transport_drift,
+)
 from attnflow.experiment import run
 from attnflow.forms import Chain, Initial, Neurons
 from attnflow.problem import Linear, Problem
@@ -73,3 +79,25 @@ def test_flows_of_chains_conserve_and_report_it(form, values):
         found.append(float(run(plan)["drift"][0]))
     assert found[1] < 1e-8
     assert found[1] < found[0] / 10
+
+
+def test_rows_of_neurons_conserve_too():
+    values = Neurons(6, 5, 0.3, 0.3, follow=True)
+    initial = Initial(width=9, omega=0.4, values=values)
+    problem = Problem(Linear(2))
+    plan = experiment(
+        problem=problem, initial=initial, rule=Flow(rtol=1e-10), until=30.0
+    )
+    made = run(plan)
+    assert made.attrs["form"] == "transport"
+    assert float(made["drift"][0]) < 1e-8
+
+
+@pytest.mark.usefixtures("precise")
+def test_a_wrong_row_of_neurons_is_seen():
+    values = Neurons(6, 5, 0.3, 0.3, follow=True)
+    key = jax.random.key(0)
+    part, state = values.sampled(1, 3, gram=False, key=key)
+    assert part_drift(part, state, state) == 0
+    wrong = {**state, "neurons": state["neurons"].at[0, 0, 0].add(1e-3)}
+    assert part_drift(part, state, wrong) > 1e-5

@@ -3,14 +3,12 @@
 import jax
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import attnflow
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import run
 from attnflow.forms import Chain, ClassMeans, Initial, Neurons, Vector
-from attnflow.problem import Linear, Logistic, Problem, ReluPair, Squared
+from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
 from tests.core import allowed, experiment, largest_difference
 
@@ -94,41 +92,6 @@ def test_flow_of_a_chain(chain):
     for form in ("gram", "transport"):
         ours = run(experiment(form=form, **changes), weights=weights)
         assert largest_difference(plain, ours).max() < 1e-9
-
-
-@settings(max_examples=12, deadline=None)
-@given(
-    seed=st.integers(0, 10**6),
-    chain=st.sampled_from(sorted(CHAINS)),
-    form=st.sampled_from(["gram", "transport"]),
-    readout=st.sampled_from([Linear(2), ReluPair(0.3)]),
-    loss=st.sampled_from([Logistic(), Squared()]),
-)
-def test_random_problems_of_the_family(seed, chain, form, readout, loss):
-    """Random tokens (dependent ones too), positions, masses and probabilities."""
-    draw = np.random.default_rng(seed)
-    tokens = draw.standard_normal((6, 5)) / 2
-    tokens[5] = tokens[0] - tokens[1]
-    data = {
-        "tokens": tokens,
-        "key": draw.integers(0, 6, (5, 3)),
-        "label": draw.choice([-1.0, 1.0], 5),
-        "mass": draw.choice([0.5, 1.0, 2.0], (5, 3)),
-        "query": draw.integers(0, 6, (5, 2)),
-        "probability": draw.dirichlet(np.ones(5)),
-    }
-    initial = Initial(width=11, omega=0.4, values=CHAINS[chain])
-    weights = weights_of(initial, embed=5, seed=seed)
-    changes = {
-        "problem": Problem(readout, loss),
-        "initial": initial,
-        "rule": GradientDescent(0.05),
-        "until": 60,
-        "grid": Grid(stop=60, count=7),
-    }
-    plain, tolerance = allowed(weights, data, **changes)
-    ours = run(experiment(form=form, **changes), weights=weights, data=data)
-    assert (largest_difference(plain, ours) <= tolerance).all()
 
 
 def test_rules_that_do_not_commute_are_refused():
