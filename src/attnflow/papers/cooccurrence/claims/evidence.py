@@ -23,6 +23,9 @@ PLAN = (200, 201, 202)
 START = tuple(range(200, 220))
 """The same for what is judged at time 0 alone, and costs little."""
 
+SMALLER = (0.3, 0.1, 0.03, 0.01, 0.003)
+"""A ladder of c0, to which initial outputs are proportional; at m = 8192."""
+
 END_OF_PHASE_ONE = 20.0
 """C_T1: phase 1 ends at b0·t = 20, beyond T1 of every run that we met (9 to 10)."""
 
@@ -60,8 +63,6 @@ def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
         "value_rate",
         "vocabulary_value",
         "readout_gain",
-        "neuron_value",
-        "neuron_value_rate",
         "largest_neuron_gram_change",
         *CHANGES,
     )
@@ -69,8 +70,9 @@ def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
         "width": width,
         "follow": True,
         "horizon": END_OF_PHASE_ONE,
-        "records": 41,
-        "first_record": 0.1,
+        # Records cost as much as steps do; T_half and T1 lie between 3 and 12.
+        "records": 21,
+        "first_record": 0.5,
         "test_samples": 0,
         "record": recorded,
         "draw": "bartlett",
@@ -78,10 +80,11 @@ def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
     return Request("theory", setting, seeds=seeds)
 
 
-def start(width: int, *, seeds: tuple[int, ...] = START) -> Request:
+def start(width: int, *, c0: float = 0.3, seeds: tuple[int, ...] = START) -> Request:
     """Time 0 with every neuron on every token; the one step taken moves nothing."""
     setting = {
         "width": width,
+        "c0": c0,
         "follow": True,
         "show": "all",
         "rule": "gd",
@@ -91,7 +94,13 @@ def start(width: int, *, seeds: tuple[int, ...] = START) -> Request:
         "records": 2,
         "spacing": "even",
         "test_samples": 0,
-        "record": ("margin", "value", "neuron_value", "neuron_value_rate"),
+        "record": (
+            "margin",
+            "pull_by_group",
+            "value",
+            "neuron_value",
+            "neuron_value_rate",
+        ),
         "draw": "bartlett",
     }
     return Request("theory", setting, seeds=seeds)
@@ -121,7 +130,7 @@ def neurons(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
 
 
 def small_outputs(c0: float, *, width: int = 8192) -> Request:
-    """Phase 1 from initial outputs that are smaller by c0 / 0.3."""
+    """Phase 1 from initial outputs that are c0 / 0.3 of the usual ones."""
     request = phase_one(width)
     return replace(request, overrides={**request.overrides, "c0": c0})
 

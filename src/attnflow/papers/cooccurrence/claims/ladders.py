@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Evidence, Ladder
+from attnflow.claims import Evidence, Ladder, Seeds
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import WIDTHS
 from attnflow.papers.cooccurrence.readings import scales
@@ -52,6 +52,27 @@ def ladder(
     )
 
 
+def small_ladder(evidence: Evidence, measure: Measure, what: str) -> Ladder:
+    """A ladder of kind O in 1/c0, along which initial outputs vanish.
+
+    The largest over seeds at each rung: all rungs share their draws.
+    """
+    rungs = sorted(
+        (1 / schema.setting_of(run)["c0"], float(np.max(measure(run))))
+        for run in evidence.values()
+    )
+    size, ratio = zip(*rungs, strict=True)
+    seeds = max(run.sizes["seed"] for run in evidence.values())
+    return Ladder(size, ratio, "O", what, constant=3.0, seeds=seeds)
+
+
+def every_run(evidence: Evidence, margin: Measure, what: str) -> Seeds:
+    """A property of every seed of every run, without exception."""
+    found = points(evidence, margin)[1]
+    held = tuple(bool(number > 0) for number in found)
+    return Seeds(held, tuple(found.tolist()), what, q=1.0)
+
+
 def span(evidence: Evidence, measure: Measure) -> list[float]:
     """The least and the largest over all runs and seeds, for printing."""
     found = points(evidence, measure)[1]
@@ -70,7 +91,7 @@ def with_width(names: mutate.Names, exponent: float) -> mutate.NamedMutation:
 
     def change(run: xr.Dataset) -> xr.Dataset:
         factor = (schema.setting_of(run)["width"] / WIDTHS[0]) ** exponent
-        return run.assign({name: run[name] * factor for name in wanted})
+        return run.assign({n: run[n] * factor for n in wanted if n in run})
 
     text = f"{', '.join(wanted)} times m to the power {exponent:g}"
     return mutate.on_run(text, mutate.EVERY, change)
@@ -83,6 +104,12 @@ def variances(run: xr.Dataset) -> tuple[float, float]:
     reading, *sizes = (setting[name] for name in names)
     drawn = scales(reading, **dict(zip(names[1:], sizes, strict=True)))
     return drawn.first**2, drawn.inner**2
+
+
+def per_gain(run: xr.Dataset) -> float:
+    """1 / (σ1² m m1), which is also the unit of time."""
+    setting = schema.setting_of(run)
+    return 1 / (variances(run)[1] * setting["width"] * setting["neurons"])
 
 
 def output_signs(run: xr.Dataset) -> xr.DataArray:
