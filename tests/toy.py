@@ -106,8 +106,8 @@ class ToyModule:
 
     calls: list = field(default_factory=list)
 
-    def address(self, experiment, *, seeds, data=None, weights=None, check=False):
-        given = [str(data), str(weights), check]
+    def address(self, experiment, *, seeds, data=None, weights=None, **asked):
+        given = [str(data), str(weights), asked]
         return digest(canonical_json([experiment.canonical(), list(seeds), given]))
 
     def run(self, experiment, *, seeds, progress=None, record=None, at=None, **given):
