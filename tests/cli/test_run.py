@@ -124,6 +124,7 @@ def test_a_descent_says_what_it_could_bear():
     assert error_lines(made) == []
     (line,) = rate_lines(made)
     assert line == "rate     0.1; linearly stable at the start up to 0.375 (0.25 … 0.5)"
+    assert rate_lines(made.isel(seed=[0]))[0].endswith("up to 0.5")
     assert summarise(made)["rate_threshold"] == 0.25
     assert rate_lines(make_run()) == []
 

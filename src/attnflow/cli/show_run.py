@@ -73,7 +73,8 @@ def rate_lines(run: xr.Dataset) -> list[str]:
     if "rate_threshold" not in run:
         return []
     rate = run["rate_threshold"].attrs["learning_rate"]
-    limits = text.spread(run["rate_threshold"].values.tolist())
+    each = run["rate_threshold"].values.tolist()
+    limits = text.spread(each if len(each) > 1 else each[0])
     return [
         f"rate     {text.number(rate)}; linearly stable at the start up to {limits}"
     ]
