@@ -80,3 +80,36 @@ class TokenSvm:
 
     samples: tuple[float, ...] = (30.0, 60.0, 120.0, 240.0, 600.0, 6000.0, 1e7)
     lengths: tuple[int, ...] = (3, 5, 10, 20, 40)
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """Reduced forms against plain weights along a descent, and twins one ulp apart.
+
+    Appendix A's run for `steps` steps with all tokens shown. `twins` plain runs start
+    one ulp from the first: their divergence is what rounding does to any computation
+    of this run.
+    """
+
+    width: int = 128
+    neurons: int = 256
+    learning_rate: float = 0.01
+    steps: float = 3000.0
+    records: int = 31
+    twins: int = 5
+
+
+@dataclass(frozen=True)
+class Conservation:
+    """What the flow conserves, along Appendix A's run: by flow, and by descents.
+
+    All go on to the training `time`, the descents with each of `learning_rates`; the
+    flow keeps to `rtol` per step.
+    """
+
+    width: int = 128
+    neurons: int = 256
+    time: float = 300.0
+    learning_rates: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0)
+    records: int = 11
+    rtol: float = 1e-10

@@ -200,3 +200,13 @@ def concentration(setting: computations.Concentration) -> Computation:
 def token_svm(setting: computations.TokenSvm) -> Computation:
     """The balancing constants, without training."""
     return _computation(setting, "token_svm")
+
+
+def conformance(setting: computations.Conformance) -> Computation:
+    """Reduced forms against plain weights."""
+    return _computation(setting, "conformance")
+
+
+def conservation(setting: computations.Conservation) -> Computation:
+    """Spectra along the flow and along descents."""
+    return _computation(setting, "conservation")

@@ -11,6 +11,8 @@ from attnflow.paper import Recipe
 from attnflow.papers.cooccurrence.computations import (
     AppendixC,
     Concentration,
+    Conformance,
+    Conservation,
     Gradients,
     TokenSvm,
 )
@@ -179,5 +181,17 @@ RECIPES = (
         "The hard-margin classifier of token counts, for any number of samples",
         TokenSvm(),
         f"{_HERE}:token_svm",
+    ),
+    Recipe(
+        "conformance",
+        "Reduced forms and followed neurons against plain weights along the run",
+        Conformance(),
+        f"{_HERE}:conformance",
+    ),
+    Recipe(
+        "conservation",
+        "Spectra that gradient flow conserves, by flow and by descents",
+        Conservation(),
+        f"{_HERE}:conservation",
     ),
 )
