@@ -1,0 +1,110 @@
+"""Runs without noise, up to symmetry: what one sample of each type tells of all.
+
+Attention stays uniform to about 1/m there, so that outputs are sums of readouts. All
+samples of a type have the same margin, and all their fillers the same readout.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import xarray as xr
+
+from attnflow import schema
+from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, clock
+
+KINDS = ("both", "first", "second", "neither")
+SHARES = np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6])
+LABELS = np.array([1.0, -1.0, -1.0, -1.0])
+NAMED = ("mu1", "mu2", "mu3")
+HELD = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]], dtype=float)
+"""Which named tokens a sample of each type holds."""
+
+
+def quiet_rows(run: xr.Dataset) -> xr.Dataset:
+    """The one seed of a run, with the coordinate `clock`, b0·t."""
+    time = clock(run).isel(seed=0)
+    return run.isel(seed=0, head=0).assign_coords(clock=("time", time.values))
+
+
+def phase_two_rows(run: xr.Dataset) -> xr.Dataset:
+    """The same from b0·t = 20 on."""
+    rows = quiet_rows(run)
+    return rows.isel(time=np.flatnonzero(rows["clock"] >= END_OF_PHASE_ONE))
+
+
+def size_of(run: xr.Dataset) -> tuple[float, int]:
+    """Samples n and length L."""
+    own = schema.setting_of(run)
+    return float(own["samples"]), int(own["length"])
+
+
+def slots(length: int) -> np.ndarray:
+    """Fillers in a sample of each type."""
+    return (length - HELD.sum(axis=1)).astype(int)
+
+
+def named_outputs(values: xr.DataArray) -> np.ndarray:
+    """What named tokens give to the output of each type, `(time, types)`."""
+    return values.sel(token=list(NAMED)).values @ HELD.T
+
+
+def filler_values(values: xr.DataArray) -> np.ndarray:
+    """The readout of each type's fillers, `(time, types)`."""
+    names = [str(token) for token in values["token"].values]
+    places = [next(n for n in names if n.startswith(f"{kind}:")) for kind in KINDS]
+    return values.sel(token=places).values
+
+
+def filler_outputs(values: xr.DataArray, length: int) -> np.ndarray:
+    """What fillers give to the output of each type."""
+    return filler_values(values) * slots(length)
+
+
+def outputs(values: xr.DataArray, length: int) -> np.ndarray:
+    """Outputs at uniform attention, of training samples."""
+    return named_outputs(values) + filler_outputs(values, length)
+
+
+def class_weights(rows: xr.Dataset) -> np.ndarray:
+    """Σ_k over n, `(time, types)`."""
+    return rows["pull_by_group"].sel(group=list(KINDS)).values
+
+
+def margins(rows: xr.Dataset) -> np.ndarray:
+    """Margins of the four types, in the order of `KINDS`."""
+    return rows["margin"].values
+
+
+def test_loss(run: xr.Dataset) -> np.ndarray:
+    """The expected loss of a fresh sample at uniform attention, by time.
+
+    Exact: over all numbers of fillers of each kind that it may hold. A filler is
+    uniform on those of the training set, n_k r_k of each type, and on `unseen` others,
+    whose readout stays 0.
+    """
+    rows, own = quiet_rows(run), schema.setting_of(run)
+    free = slots(own["length"])
+    odds = np.append(own["samples"] * SHARES * free, own["unseen"])
+    odds = odds / odds.sum()
+    given = named_outputs(rows["value"])
+    fillers = np.pad(filler_values(rows["value"]), ((0, 0), (0, 1)))
+    total = np.zeros(len(given))
+    for kind, share in enumerate(SHARES):
+        counts, chance = _counts(int(free[kind]), odds)
+        output = given[:, kind, None] + fillers @ counts.T
+        total += share * (np.logaddexp(0, -LABELS[kind] * output) @ chance)
+    return total
+
+
+def _counts(number: int, odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All ways to take some fillers by kind, and their multinomial probabilities."""
+    kinds = len(odds)
+    bars = itertools.combinations(range(number + kinds - 1), kinds - 1)
+    edges = np.array([(-1, *bar, number + kinds - 1) for bar in bars])
+    counts = np.diff(edges, axis=1) - 1
+    ways = [
+        math.factorial(number) / math.prod(map(math.factorial, row))
+        for row in counts.tolist()
+    ]
+    return counts, np.array(ways) * np.prod(odds**counts, axis=1)
