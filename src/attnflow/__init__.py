@@ -15,6 +15,14 @@ if TYPE_CHECKING:
     from attnflow.claims import Claim as Claim
     from attnflow.claims import Scope as Scope
     from attnflow.claims import Verdict as Verdict
+    from attnflow.curvature import Widths as Widths
+    from attnflow.curvature import hessian_spectrum as hessian_spectrum
+    from attnflow.curvature import linearised as linearised
+    from attnflow.curvature import sharpness as sharpness
+    from attnflow.curvature import tangent_kernel as tangent_kernel
+    from attnflow.curvature import widths_of as widths_of
+    from attnflow.data import CooccurrenceOrbits as CooccurrenceOrbits
+    from attnflow.data import CooccurrenceTask as CooccurrenceTask
     from attnflow.data import MixtureTask as MixtureTask
     from attnflow.data import Sequences as Sequences
     from attnflow.data import from_arrays as from_arrays
@@ -25,7 +33,12 @@ if TYPE_CHECKING:
     from attnflow.dynamics import precise as precise
     from attnflow.experiment import Computation as Computation
     from attnflow.experiment import Experiment as Experiment
+    from attnflow.experiment import LearningRateWarning as LearningRateWarning
+    from attnflow.forms import Chain as Chain
+    from attnflow.forms import ClassMeans as ClassMeans
     from attnflow.forms import Initial as Initial
+    from attnflow.forms import Neurons as Neurons
+    from attnflow.forms import Vector as Vector
     from attnflow.paper import Exhibit as Exhibit
     from attnflow.paper import Note as Note
     from attnflow.paper import Paper as Paper
@@ -57,6 +70,14 @@ _HOMES = {
     "Claim": "attnflow.claims",
     "Scope": "attnflow.claims",
     "Verdict": "attnflow.claims",
+    "Widths": "attnflow.curvature",
+    "hessian_spectrum": "attnflow.curvature",
+    "linearised": "attnflow.curvature",
+    "sharpness": "attnflow.curvature",
+    "tangent_kernel": "attnflow.curvature",
+    "widths_of": "attnflow.curvature",
+    "CooccurrenceOrbits": "attnflow.data",
+    "CooccurrenceTask": "attnflow.data",
     "MixtureTask": "attnflow.data",
     "Sequences": "attnflow.data",
     "from_arrays": "attnflow.data",
@@ -67,7 +88,12 @@ _HOMES = {
     "precise": "attnflow.dynamics",
     "Computation": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
+    "LearningRateWarning": "attnflow.experiment",
+    "Chain": "attnflow.forms",
+    "ClassMeans": "attnflow.forms",
     "Initial": "attnflow.forms",
+    "Neurons": "attnflow.forms",
+    "Vector": "attnflow.forms",
     "Exhibit": "attnflow.paper",
     "Note": "attnflow.paper",
     "Paper": "attnflow.paper",

@@ -8,7 +8,7 @@ from attnflow._suggest import look_up
 if TYPE_CHECKING:
     from attnflow.paper import Paper
 
-SLUGS = ("mixture",)
+SLUGS = ("cooccurrence", "mixture")
 
 
 def paper(slug: str) -> "Paper":

@@ -146,7 +146,7 @@ _INITIAL = (
             "probability about x^−1/2, too much for a union over m1 n L of them. What "
             "follows has Õ."
         ),
-        shown_by="text",
+        shown_by="A-D.5",
         effect="constant",
     ),
     Note(
