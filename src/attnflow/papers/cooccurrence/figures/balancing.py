@@ -223,10 +223,7 @@ BALANCING = Exhibit(
         "shift the limits where n is small."
     ),
     needs={
-        **{
-            _name(samples): noise_free(samples, quick_samples=samples)
-            for samples in SAMPLES
-        },
+        **{_name(samples): noise_free(samples) for samples in SAMPLES},
         "machine": Request("token-svm", {"samples": SAMPLES, "lengths": (3, 5)}, 1),
     },
     draw=draw,

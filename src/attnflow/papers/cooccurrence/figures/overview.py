@@ -241,7 +241,7 @@ OVERVIEW = Exhibit(
     ),
     needs={
         "run": theory(WIDTH),
-        "noise-free": noise_free(60.0, quick_samples=24.0),
+        "noise-free": noise_free(60.0, samples=24.0),
         "many samples": noise_free(MANY),
     },
     draw=draw,

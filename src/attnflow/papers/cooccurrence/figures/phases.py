@@ -193,7 +193,7 @@ PHASES = Exhibit(
     ),
     needs={
         **{f"m = {width}": theory(width) for width in WIDTHS},
-        LIMIT: noise_free(60.0, quick_samples=24.0),
+        LIMIT: noise_free(60.0, samples=24.0),
     },
     draw=draw,
     values=values,

@@ -36,7 +36,7 @@ QUICK_THEORY: Mapping[str, Any] = {
 }
 """Fewer, shorter samples have the same phases, and compile faster."""
 
-QUICK_NOISE_FREE: Mapping[str, Any] = {"records": 121}
+QUICK_NOISE_FREE: Mapping[str, Any] = {"length": 3, "records": 121}
 
 EXPERIMENT = dataclasses.replace(evidence.experiment(seeds=5), quick=QUICK_EXPERIMENT)
 
@@ -46,17 +46,10 @@ def theory(width: int) -> Request:
     return dataclasses.replace(evidence.whole(width), quick=QUICK_THEORY)
 
 
-def noise_free(
-    samples: float, length: int = 5, quick_samples: float | None = None, **own: Any
-) -> Request:
+def noise_free(samples: float, /, **quick: Any) -> Request:
     """The flow without noise, up to symmetry, to b0·t = 1e8."""
-    quick = QUICK_NOISE_FREE
-    if length == 5:
-        quick = {**quick, "length": 3}
-    if quick_samples is not None:
-        quick = {**quick, "samples": quick_samples}
-    request = evidence.noise_free(samples, length, **own)
-    return dataclasses.replace(request, quick=quick)
+    request = evidence.noise_free(samples)
+    return dataclasses.replace(request, quick={**QUICK_NOISE_FREE, **quick})
 
 
 SILENT_EXPERIMENT = (
