@@ -36,6 +36,7 @@ def marked(claim: Claim):
     return pytest.param(claim, id=claim.id, marks=marks)
 
 
+@pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
 @pytest.mark.parametrize("claim", [marked(claim) for claim in CLAIMS])
 def test_claim(claim, judging):
     check_claim(claim, judging.gather(PAPER, claim.needs))
