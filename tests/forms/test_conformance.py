@@ -216,16 +216,16 @@ def late_start(form, omega):
         "label": [1.0, 1.0, -1.0, 1.0, 1.0, -1.0],
         "group": [0, 0, 0, 1, 1, 1],
     }
-    rule = GradientDescent(1.0)
+    rule = GradientDescent(0.5)
     stages = (
-        Stage(rule, 2000, group="consistent", name="1"),
-        Stage(rule, 4000, group="conflicting", name="2"),
+        Stage(rule, 4000, group="consistent", name="1"),
+        Stage(rule, 8000, group="conflicting", name="2"),
     )
     plan = experiment(
         form=form,
         initial=Initial(width=16, omega=omega),
         stages=stages,
-        grid=Grid(stop=4000, count=11),
+        grid=Grid(stop=8000, count=11),
         problem=Problem(Linear(1), Logistic()),
     )
     weights = {name: w[:1] * omega / 0.3 for name, w in given_weights().items()}
