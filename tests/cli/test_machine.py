@@ -43,6 +43,7 @@ class Case:
 def benchmarks(monkeypatch):
     cases = [Case("toy", "one"), Case("other", "two")]
     names = ("size", "ours", "weights", "torch", "ratio", "spread", "agreement")
+    names = (*names, "memory")
 
     def run_case(case, progress):
         progress(0.5, "half")

@@ -117,10 +117,9 @@ def _name_branches(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
         shown = run.isel(time=run["recorded"].any("seed").values)
         end = float(shown["time"][-1]), float(shown["loss"].isel(time=-1).median())
         look = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
-        text = panels.size_name("m", width)
-        if width != WIDTHS[0]:
-            text = text.replace("m = ", "")
-        ax.annotate(text, end, ha="center", color=colour, **look)
+        # The ends of the first two are close: one name to either side.
+        side = "right" if width == WIDTHS[0] else "left"
+        ax.annotate(panels.size_name("m", width), end, ha=side, color=colour, **look)
 
 
 def _rescaled(run: xr.Dataset, factor: float) -> xr.Dataset:
