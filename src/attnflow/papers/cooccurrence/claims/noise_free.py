@@ -153,6 +153,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Without noise, and with distinct fillers, training of any number of "
         "samples is a system of 7 × 7 blocks, exactly.",
         system=NOISE_FREE,
+        conditions="Assumption 2.3 and an initial state without noise",
         needs={name: run for width in _PAIRS for name, run in _pair(width).items()},
         judge=_judge_quotient,
         predicate="loss, gain, class weights, named readouts and scores at 40 times up "
@@ -177,6 +178,8 @@ CLAIMS: tuple[Claim, ...] = (
         "many samples 7 : 5 : 5 : 0, R = 3/2 and 17; margins of samples with neither "
         "target grow three times as fast.",
         system=NOISE_FREE,
+        conditions="Assumption 2.3 and an initial state without noise; attention that "
+        "stays near uniform (m = 10^6)",
         needs={**_LIMIT, **_RUNS, "machine": Request("token-svm", seeds=1)},
         judge=_judge_machine,
         predicate="at b0·t = 1e8: for n = 1e7, L = 5 to 1e-3 (R approaches like 16/n "
