@@ -12,16 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.label_gauge import (
-    Classes,
-    check_counts,
-    check_noise,
-    deviation_of,
-    draw_labels,
-    fresh,
-    generator,
-    in_label_gauge,
-)
+from attnflow.data import label_gauge
 from attnflow.data.sequences import Sequences
 
 # Up to here norms are sums over drawn coordinates: 10 ms for each token at the top.
@@ -29,7 +20,7 @@ LARGEST_DRAWN = 10**6
 
 
 @dataclass(frozen=True)
-class DisjointNoiseTask:
+class DisjointNoiseTask(label_gauge.DrawnNoise):
     """Training sets of signal and noise tokens with disjoint supports.
 
     The token of a sample is `l2·e_i` with a unit vector of its own, and `columns` hold
@@ -53,40 +44,25 @@ class DisjointNoiseTask:
     samples: int = 20
     support: int = 10**6
     noise: float | None = None
-    classes: Classes = "equal"
+    classes: label_gauge.Classes = "equal"
     test_samples: int = 0
 
     def __post_init__(self) -> None:
-        check_counts(self.samples, self.test_samples, self.classes)
+        label_gauge.check_counts(self.samples, self.test_samples, self.classes)
         if not self.support >= 1:
             raise ValueError(
                 f"support is {self.support}; a noise token has at least 1 coordinate. "
                 f"Use support={LARGEST_DRAWN}."
             )
-        check_noise(self.noise)
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of a noise coordinate."""
-        return deviation_of(self.support, self.noise)
-
-    @property
-    def symmetry(self) -> None:
-        """A drawn training set has no symmetry."""
-        return None
-
-    @property
-    def random(self) -> bool:
-        """The norms depend on the seed."""
-        return True
+        label_gauge.check_noise(self.noise)
 
     def sequences(self, *, key: Array | None = None) -> Sequences:
         """A training set: `mu` and every `y·noise` first, then their opposites."""
-        draw = generator(key)
-        label = draw_labels(self.samples, self.classes, draw)
+        draw = label_gauge.generator(key)
+        label = label_gauge.draw_labels(self.samples, self.classes, draw)
         l1, l2 = self._norms(draw)
         room = np.zeros((self.samples + 1, self.test_samples))
-        return in_label_gauge(
+        return label_gauge.in_label_gauge(
             np.concatenate([np.diag([1.0, *l2]), room], axis=1),
             label,
             signals=1,
@@ -101,14 +77,14 @@ class DisjointNoiseTask:
         """
         if not self.test_samples:
             return None
-        draw = generator(key)
-        label = draw_labels(self.test_samples, "drawn", draw)
+        draw = label_gauge.generator(key)
+        label = label_gauge.draw_labels(self.test_samples, "drawn", draw)
         l2 = self.deviation * np.sqrt(draw.chisquare(self.support, self.test_samples))
         trained = self.samples + 1
         tokens = np.zeros((self.test_samples + 2, trained + self.test_samples))
         tokens[:2, 0] = 1, -1
         np.fill_diagonal(tokens[2:, trained:], l2)
-        return fresh(tokens, label, signals=1, columns=tokens[:, :trained])
+        return label_gauge.fresh(tokens, label, signals=1, columns=tokens[:, :trained])
 
     def _norms(self, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """The l1 and l2 norms of every noise token."""

@@ -41,9 +41,26 @@ def check_noise(noise: float | None) -> None:
         )
 
 
-def deviation_of(support: int, noise: float | None) -> float:
-    """Standard deviation of a noise coordinate: tokens of norm about 2 by default."""
-    return 2 / math.sqrt(support) if noise is None else noise
+class DrawnNoise:
+    """What tasks of signal and drawn noise share; they have these fields."""
+
+    support: int
+    noise: float | None
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a noise coordinate: tokens of norm 2 unless given."""
+        return 2 / math.sqrt(self.support) if self.noise is None else self.noise
+
+    @property
+    def symmetry(self) -> None:
+        """A drawn training set has no symmetry."""
+        return None
+
+    @property
+    def random(self) -> bool:
+        """The noise depends on the seed."""
+        return True
 
 
 def generator(key: Array | None) -> np.random.Generator:

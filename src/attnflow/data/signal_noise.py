@@ -10,21 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.label_gauge import (
-    Classes,
-    check_counts,
-    check_noise,
-    deviation_of,
-    draw_labels,
-    fresh,
-    generator,
-    in_label_gauge,
-)
+from attnflow.data import label_gauge
 from attnflow.data.sequences import Sequences
 
 
 @dataclass(frozen=True)
-class SignalNoiseTask:
+class SignalNoiseTask(label_gauge.DrawnNoise):
     """Training sets of signal and sparse noise.
 
     **Arguments:**
@@ -47,12 +38,12 @@ class SignalNoiseTask:
     length: int = 2
     noise_tokens: int | None = None
     orthogonal: bool = True
-    classes: Classes = "equal"
+    classes: label_gauge.Classes = "equal"
     test_samples: int = 500
     disjoint: bool = False
 
     def __post_init__(self) -> None:
-        check_counts(self.samples, self.test_samples, self.classes)
+        label_gauge.check_counts(self.samples, self.test_samples, self.classes)
         if self.length < 2:
             raise ValueError(
                 f"length is {self.length}; a sample holds at least one signal and one "
@@ -65,7 +56,7 @@ class SignalNoiseTask:
                 f"noise_tokens={self.length // 2}."
             )
         self._check_support()
-        check_noise(self.noise)
+        label_gauge.check_noise(self.noise)
 
     def _check_support(self) -> None:
         if not 1 <= self.support <= self.room:
@@ -94,27 +85,12 @@ class SignalNoiseTask:
         given = self.noise_tokens
         return self.length // 2 if given is None else given
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of a noise coordinate."""
-        return deviation_of(self.support, self.noise)
-
-    @property
-    def symmetry(self) -> None:
-        """A drawn training set has no symmetry."""
-        return None
-
-    @property
-    def random(self) -> bool:
-        """The noise depends on the seed."""
-        return True
-
     def sequences(self, *, key: Array | None = None) -> Sequences:
         """A training set: `mu` and every `y·noise` first, then their opposites."""
-        draw = generator(key)
-        label = draw_labels(self.samples, self.classes, draw)
+        draw = label_gauge.generator(key)
+        label = label_gauge.draw_labels(self.samples, self.classes, draw)
         gauge = np.repeat(label, self.noises)[:, None]
-        return in_label_gauge(
+        return label_gauge.in_label_gauge(
             np.concatenate([self._signal(), gauge * self._noise(draw)]),
             label,
             signals=self.length - self.noises,
@@ -125,11 +101,11 @@ class SignalNoiseTask:
         """Fresh samples of the law, over `mu`, `-mu` and the noise of their own."""
         if not self.test_samples:
             return None
-        draw = generator(key)
+        draw = label_gauge.generator(key)
         law = replace(self, samples=self.test_samples, classes="drawn", disjoint=False)
-        label = draw_labels(law.samples, law.classes, draw)
+        label = label_gauge.draw_labels(law.samples, law.classes, draw)
         signal = self._signal()
-        return fresh(
+        return label_gauge.fresh(
             np.concatenate([signal, -signal, law._noise(draw)]),
             label,
             signals=self.length - self.noises,
