@@ -94,6 +94,14 @@ def test_the_minority_is_picked_before_stage_four(run):
     assert int(stages.minority(run, at=640.0).sum()) == 0
 
 
+def test_what_the_minority_did_before_is_no_turn(run):
+    """While noise is at its initial size it moves either way."""
+    key = run["key_neuron"].copy(deep=True)
+    key.loc[{"time": slice(0, 20), "token": "noise4"}] *= -1
+    early = run.assign(key_neuron=key)
+    assert stages.keys_turn(early).times == pytest.approx(stages.keys_turn(run).times)
+
+
 def test_where_attention_stays_there_is_no_minority(run):
     still = run.assign(attention=0 * run["attention"] + 0.5)
     assert int(stages.minority(still).sum()) == 0
@@ -166,6 +174,23 @@ def test_formulas_at_the_papers_sizes():
     assert one.time == pytest.approx(161, abs=0.5)
     assert found["T4-_lo"].time is None
     assert "σ_p s / (3√2 n) = 0.211" in found["T4-_lo"].reason
+
+
+def test_where_gradients_balance():
+    """exp(−(2/π) m_k (t η σ_p s)²) √(2/π) σ_p s = 1/4 solved for t."""
+    size = sizes(Lattice())
+    moved = formulas.late(size)["T4-"].time * size.learning_rate * size.strength
+    odds = 2 / math.pi * size.key_neurons * moved**2
+    balance = math.exp(-odds) * math.sqrt(2 / math.pi) * size.strength
+    assert balance == pytest.approx(1 / 4)
+
+
+def test_our_time_stands_beside_the_papers(run):
+    late = formulas.late(sizes(Train(embed=400)))
+    rows = rows_of(run)
+    for name, multiple in (("T4-_hi", 1), ("2 T4-_hi", 2)):
+        time = multiple * late["T4-"].time
+        assert f"disjoint supports: {time:.4g} (ours)" in rows[name].note
 
 
 def test_early_formulas_by_hand():

@@ -46,7 +46,10 @@ def softmax_yields(run: xr.Dataset) -> Event:
 
 
 def keys_turn(run: xr.Dataset, *, at: float | None = None) -> Event:
-    """When the key noise of half of the minority moves with the query signal."""
+    """When the key noise of half of the minority moves with the query signal.
+
+    For `at` see `minority`.
+    """
     return _turn(run, "key_neuron", at)
 
 
@@ -114,7 +117,8 @@ def turned(
 ) -> xr.DataArray:
     """The share of the minority whose noise moves with the query signal.
 
-    From each record to the next; the time is the middle of the steps between them.
+    From each record to the next, since the minority was picked; the time is the middle
+    of the steps between them.
     """
     query, toward = _at_pick(run, at)
     against = (series.signs(query) * series.signs(toward)) < 0
@@ -123,7 +127,9 @@ def turned(
     share = (moves > 0).where(against).mean(series.PAIR)
     times = run[_dims.TIME].values
     middle = (times[1:] + times[:-1] - 1) / 2
-    return share.assign_coords({_dims.TIME: middle})
+    picked = run[_dims.TIME].isel(time=_pick(run, at)[0]).drop_vars(_dims.TIME)
+    share = share.assign_coords({_dims.TIME: middle})
+    return share.where(share[_dims.TIME] >= picked)
 
 
 def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:

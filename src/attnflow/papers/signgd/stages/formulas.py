@@ -11,8 +11,13 @@ with noise and with the signal:
 | `T3` | 3 β_μ / η |
 | `T4-_lo` | √(0.99 (π/2) log(σ_p s / 3√2 n)) / (η √m_k σ_p s) |
 | `T4-_hi` | √(1.01 (π/2) log(σ_p s)) / (η √m_k σ_p s) |
+| `T4-` | √((π/2) log(4√(2/π) σ_p s)) / (η √m_k σ_p s) (ours) |
 | `T4` | C3 log(C3 σ_p s) / (η √m_k σ_p s), C3 = 4 (ours) |
-| `T_attn` | log(σ_p s) / (η √(m_k σ_p s)), its Õ read as one logarithm (ours) |
+| `T_attn` | log(σ_p s) / (η √(m_k σ_p s)), its Θ read as 1 (ours) |
+
+`T4-` is where the two terms of a minority key's gradient balance, s21 q_i = s11 s12 q_μ
+with all inner products linear in time: Lemma E.25's own inequality, whose constant
+4√(2/π) its statement swallows in 1.01. Without it that takes σ_p s above 10^50.
 """
 
 import math
@@ -45,16 +50,18 @@ def early(sizes: Sizes, *, noise: float, signal: float) -> dict[str, Formula]:
 
 
 def late(sizes: Sizes, *, constant: float = LARGE_CONSTANT) -> dict[str, Formula]:
-    """`T4-_lo`, `T4-_hi`, `T4`, `T_attn`, which sizes alone decide."""
+    """`T4-_lo`, `T4-_hi`, `T4-`, `T4`, `T_attn`, which sizes alone decide."""
     root = sizes.learning_rate * math.sqrt(sizes.key_neurons)
     unit = 1 / (root * sizes.strength)
     few = 3 * math.sqrt(2) * sizes.samples
     low = _logarithm(sizes.strength / few, "σ_p s / (3√2 n)")
     high = _logarithm(sizes.strength, "σ_p s")
+    balance = _logarithm(4 * math.sqrt(2 / math.pi) * sizes.strength, "3.19 σ_p s")
     whole = _logarithm(constant * sizes.strength, f"{constant:g} σ_p s")
     return {
         "T4-_lo": _scaled(low, lambda log: math.sqrt(0.99 * math.pi / 2 * log) * unit),
         "T4-_hi": _scaled(high, lambda log: math.sqrt(1.01 * math.pi / 2 * log) * unit),
+        "T4-": _scaled(balance, lambda log: math.sqrt(math.pi / 2 * log) * unit),
         "T4": _scaled(whole, lambda log: constant * log * unit),
         "T_attn": _scaled(high, lambda log: log / (root * math.sqrt(sizes.strength))),
     }

@@ -20,7 +20,8 @@ NEURONS = ("key_neuron", "query_neuron")
 class _Stage:
     """One row: what it looks at, how it is found, and its formula, perhaps a multiple.
 
-    `detector` is `None` where the paper's time marks nothing that could be seen.
+    `detector` is `None` where the paper's time marks nothing that could be seen;
+    `beside` is a formula of ours for the same time.
     """
 
     name: str
@@ -29,6 +30,7 @@ class _Stage:
     detector: Callable[[xr.Dataset], Event] | None
     formula: str = ""
     multiple: float = 1.0
+    beside: str = ""
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
@@ -63,7 +65,8 @@ def _row(run: xr.Dataset, stage: _Stage, known: dict[str, Formula]) -> StageRow:
         note = "; ".join(filter(None, (stage.meaning, why_none, reason)))
         return StageRow(stage.name, time, None, None, note)
     event = stage.detector(run)
-    parts = (stage.meaning, why_none, _on_clock(run, event), event.note)
+    ours = _ours(run, stage, known)
+    parts = (stage.meaning, why_none, ours, _on_clock(run, event), event.note)
     note = "; ".join(filter(None, parts))
     return StageRow(stage.name, time, event.median, event.spread, note)
 
@@ -84,6 +87,16 @@ def _formula(
         return None, found.reason
     caveat = "the formula is SignGD's" if setting.get("rule") == "adam" else ""
     return float(steps_at(stage.multiple * found.time, sizes(setting).growth)), caveat
+
+
+def _ours(run: xr.Dataset, stage: _Stage, known: dict[str, Formula]) -> str:
+    """The same time by a formula of ours."""
+    found = known.get(stage.beside, Formula(None)).time
+    if found is None:
+        return ""
+    growth = sizes(schema.setting_of(run)).growth
+    steps = float(steps_at(stage.multiple * found, growth))
+    return f"where gradients balance on disjoint supports: {steps:.4g} (ours)"
 
 
 def _unknown(run: xr.Dataset, stage: _Stage) -> str:
@@ -141,6 +154,7 @@ _STAGES = (
         (*NEURONS, "attention"),
         events.keys_turn,
         "T4-_hi",
+        beside="T4-",
     ),
     _Stage(
         "2 T4-_hi",
@@ -149,6 +163,7 @@ _STAGES = (
         events.queries_turn,
         "T4-_hi",
         2.0,
+        "T4-",
     ),
     _Stage(
         "keys follow",
