@@ -73,6 +73,15 @@ def test_the_lattice_resolves_its_first_stage():
     assert found.growth == 1e-3
 
 
+def test_steps_that_are_recorded():
+    few = Train(steps=1003, dense=4, every=5, fine=20, coarse=200)
+    expected = [*range(5), 5, 10, 15, 20, 200, 400, 600, 800, 1000, 1003]
+    assert few.recorded_steps == tuple(expected)
+    assert Train(steps=3).recorded_steps == (0, 1, 2, 3)
+    # Inner products of 100 neurons and 21 tokens, twice: 8 MB a seed.
+    assert len(Train().recorded_steps) == 61 + 108 + 70
+
+
 @pytest.mark.parametrize(
     "changes, words",
     [

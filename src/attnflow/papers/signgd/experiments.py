@@ -40,7 +40,7 @@ def train(setting: settings.Train) -> Experiment:
         heads=setting.heads,
         initial=_initial(size, learnable=setting.head == "learnable"),
         stages=(Stage(_rule(setting, size), setting.steps),),
-        grid=Grid(points=recorded_steps(setting)),
+        grid=Grid(points=setting.recorded_steps),
         observables=_recorded(setting),
         # Descent commutes with rotations and would be followed without neurons.
         form="coordinates" if _bare(setting) else setting.form,
@@ -74,19 +74,6 @@ def lattice(setting: settings.Lattice) -> Experiment:
         observables=setting.record,
         form=setting.form,
     )
-
-
-def recorded_steps(setting: settings.Train) -> tuple[float, ...]:
-    """Each step up to `dense`, every few up to `fine`, and fewer beyond; the last."""
-    dense, fine, last = setting.dense, setting.fine, setting.steps
-    kept = [
-        np.arange(0, dense + 1),
-        np.arange(0, fine + 1, setting.every),
-        np.arange(0, last + 1, setting.coarse),
-        [last],
-    ]
-    steps = np.unique(np.concatenate(kept))
-    return tuple(float(step) for step in steps if step <= last)
 
 
 def _bare(setting: settings.Train) -> bool:

@@ -81,6 +81,17 @@ class Train:
                     f"{name}=1."
                 )
 
+    @property
+    def recorded_steps(self) -> tuple[float, ...]:
+        """Each step up to `dense`, every few up to `fine`, fewer beyond; the last."""
+        kept = {
+            self.steps,
+            *range(self.dense + 1),
+            *range(0, self.fine + 1, self.every),
+            *range(0, self.steps + 1, self.coarse),
+        }
+        return tuple(float(step) for step in sorted(kept) if step <= self.steps)
+
 
 @dataclass(frozen=True)
 class Lattice:

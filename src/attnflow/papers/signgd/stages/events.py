@@ -142,8 +142,7 @@ def _turn(run: xr.Dataset, observable: str, at: float | None) -> Event:
     # Rows between two records are known where the later one is.
     known = run["recorded"].isel(time=slice(1, None)).drop_vars(_dims.TIME)
     between = xr.Dataset({"recorded": known.assign_coords(time=share[_dims.TIME])})
-    name = observable.replace("_neuron", "s turn")
-    return first_crossing(between, share, level=0.5, name=name)
+    return first_crossing(between, share, level=0.5, name=f"{observable} turns")
 
 
 def _at_pick(run: xr.Dataset, at: float | None) -> tuple[xr.DataArray, xr.DataArray]:
