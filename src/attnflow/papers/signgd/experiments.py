@@ -39,7 +39,7 @@ def train(setting: settings.Train) -> Experiment:
         ),
         heads=setting.heads,
         initial=_initial(size, learnable=setting.head == "learnable"),
-        stages=(Stage(_rule(setting, size), setting.steps),),
+        stages=(Stage(_rule(setting, size), float(setting.steps)),),
         grid=Grid(points=setting.recorded_steps),
         observables=_recorded(setting),
         # Descent commutes with rotations and would be followed without neurons.
@@ -69,7 +69,7 @@ def lattice(setting: settings.Lattice) -> Experiment:
         ),
         heads=1,
         initial=_initial(size, learnable=False),
-        stages=(Stage(SignGD(size.learning_rate, size.growth), steps),),
+        stages=(Stage(SignGD(size.learning_rate, size.growth), float(steps)),),
         grid=Grid(points=tuple(np.unique(np.rint(even)).tolist())),
         observables=setting.record,
         form=setting.form,
@@ -81,14 +81,11 @@ def _bare(setting: settings.Train) -> bool:
 
 
 def _recorded(setting: settings.Train) -> tuple[str, ...]:
-    """Tests where there are test samples; signs where they decide the step."""
-    absent = {
-        name
-        for name in setting.record
-        if (name.startswith("test_") and not setting.test_samples)
-        or ("signs" in name and setting.rule != "signgd")
-    }
-    return tuple(name for name in setting.record if name not in absent)
+    """Tests where there are test samples; single gradients where a form has them."""
+    left_out = () if setting.test_samples else ("test_",)
+    if setting.form == "weights":
+        left_out = (*left_out, "log_mean_", "zero_signs", "tied_signs", "signs_count")
+    return tuple(name for name in setting.record if not name.startswith(left_out))
 
 
 def _rule(setting: settings.Train, size: Sizes) -> Rule:
