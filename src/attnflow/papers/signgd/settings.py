@@ -127,7 +127,7 @@ def _train(id: str, title: str, **fields: Any) -> Recipe:
     return Recipe(id, title, Train(**fields), f"{_HERE}:train")
 
 
-_LONG: dict[str, Any] = {"row": "d", "length": 10, "dense": 0, "every": 20}
+_LONG: dict[str, Any] = {"row": "d", "length": 10, "dense": 20, "every": 20}
 
 RECIPES = (
     _train("setting-a", "SignGD on sparse noise, orthogonal to the signal"),
@@ -161,7 +161,7 @@ RECIPES = (
         rule="gd",
         learning_rate=1.0,
     ),
-    _train("heads4", "SignGD with four heads", heads=4, dense=0, every=10),
+    _train("heads4", "SignGD with four heads", heads=4, dense=20, every=10),
     _train("learnable-head", "SignGD with a trained linear layer", head="learnable"),
     _train("momentum", "Adam with less momentum", rule="adam", beta1=0.5),
     _train("beta2", "Adam without momentum", rule="adam", beta1=0.0, beta2=0.9),
