@@ -17,7 +17,7 @@ from attnflow.experiment.members import (
     test_samples_of,
 )
 from attnflow.experiment.record import Experiment
-from attnflow.forms import basis_of, choose
+from attnflow.forms import COORDINATE_FORMS, basis_of, choose, column_plan, widest
 from attnflow.observables import find
 from attnflow.rules import per_part
 from attnflow.systems import Training
@@ -61,6 +61,10 @@ def prepare(
         symmetric=symmetry is not None,
         lift=lift,
     )
+    plan = None
+    if name in COORDINATE_FORMS:
+        # Seeds run side by side, and their data cover different coordinates.
+        plan = widest([column_plan(name, drawn) for drawn in samples])
     members = [
         member(
             experiment,
@@ -70,6 +74,8 @@ def prepare(
             weights,
             symmetry,
             test_samples_of(experiment, seed, data),
+            plan=plan,
+            rotated=all(r.equivariant for stage in rules for r in stage.values()),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

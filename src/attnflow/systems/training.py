@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs, Tables
+from attnflow._types import Pairs, Scaled, Tables
 from attnflow.data import Sequences
-from attnflow.forms import Form, State
-from attnflow.problem import Problem, forces
+from attnflow.forms import CoordinateForm, Form, State
+from attnflow.problem import Problem
 
 
 class Training(eqx.Module):
@@ -37,24 +37,32 @@ class Training(eqx.Module):
     start: State | None = None
     vocabulary: Float[Array, "tokens basis"] | None = None
 
+    @property
+    def scaled(self) -> bool:
+        """Whether gradients come with scales of their own."""
+        return isinstance(self.form, CoordinateForm)
+
+    @property
+    def apart(self) -> bool:
+        """Whether seeds are better run one after the other than side by side."""
+        return self.scaled and self.form.name == "signs"
+
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
-        return self.form.frame.pairs(self.form.tables(state))
+        return self.form.pairs(state)
 
     def test_pairs(self, state: State) -> Pairs:
         """Pair scores and values of every test sample."""
-        if self.form.test_frame is None:
-            raise ValueError(
-                "There are no test samples: give the experiment a task that draws them."
-            )
-        return self.form.test_frame.pairs(self.form.tables(state))
+        return self.form.test_pairs(state)
+
+    @property
+    def trained_on(self) -> Sequences:
+        """The samples with the probabilities that they have in training."""
+        return eqx.tree_at(lambda d: d.probability, self.data, self.probability)
 
     def forces(self, state: State) -> Tables:
         """Minus the gradient of the training loss by the tables."""
-        tables = self.form.tables(state)
-        pairs = self.form.frame.pairs(tables)
-        data = eqx.tree_at(lambda d: d.probability, self.data, self.probability)
-        return self.form.frame.forces(tables, forces(self.problem, pairs, data))
+        return self.form.forces(self.problem, state, self.trained_on)
 
     def velocity(self, t: Any, state: State) -> State:
         """The state's derivative under gradient flow; zero for parts that stay."""
@@ -70,11 +78,23 @@ class Training(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient of the parts that move, as their rules see it."""
-        pull = self.forces(state)._asdict()
+        pull = self.form.pulls(self.problem, state, self.trained_on)
         return {
             name: self.form.part(name).direction(state[name], pull[name])
             for name in self.trained
         }
+
+    def gradients(self, state: State) -> dict[str, dict[str, Scaled]]:
+        """Minus the gradients of a form over coordinates, with their scales."""
+        form = self.form
+        if not isinstance(form, CoordinateForm):
+            raise ValueError(
+                f"Gradients by coordinate are not known to form={form.name!r}: use "
+                "form='coordinates' or 'signs'."
+            )
+        pull = form.pulls(self.problem, state, self.trained_on)
+        parts = {"scores": form.scores, "values": form.values}
+        return {n: parts[n].gradient(state[n], pull[n]) for n in self.trained}
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""

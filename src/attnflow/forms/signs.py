@@ -1,0 +1,106 @@
+"""The sign state: SignGD on inner products of neurons with tokens.
+
+Under SignGD a column of coordinates moves by one sign, so that the inner products of
+neurons with tokens close: `Δ⟨w, x⟩ = η · entries · signs`. The weights are not needed,
+nor the dimension in which they live. `steps` sums up what each column has moved; tokens
+that are not trained on are read from it.
+"""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow.forms.column_maps import AbstractColumnMap
+from attnflow.forms.coordinates import (
+    AbstractCoordinateScores,
+    AbstractCoordinateValues,
+    Neurons,
+)
+from attnflow.forms.scaled_pulls import Positions
+from attnflow.rules import Rule, SignGD
+
+
+def _moved(
+    columns: AbstractColumnMap, state: Any, update: Array, name: str
+) -> dict[str, Array]:
+    steps = f"steps_{name}"
+    new = {name: state[name] + columns.push(update)}
+    return {**new, steps: state[steps] + update} if steps in state else new
+
+
+def _refuses(rule: Rule) -> str | None:
+    if isinstance(rule, SignGD):
+        return None
+    return (
+        f"{rule.name} moves the coordinates of a token's own support by different "
+        "amounts, and the sign state keeps one number for them all. Use "
+        "form='coordinates'."
+    )
+
+
+class SignScores(AbstractCoordinateScores):
+    """`{"W_KQ": (heads, tokens, neurons)}`, rows of W_K before those of W_Q, and steps.
+
+    Both sides stand in one array, since they move by the same products of matrices.
+    """
+
+    positions: Positions
+    columns: AbstractColumnMap
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of one weight's neurons with the tokens."""
+        return _side(state["W_KQ"], name)
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The steps of every column."""
+        return _side(state["steps_W_KQ"], name)
+
+    def direction(self, state: Any, force: Any) -> Any:
+        """Numbers with the signs of minus the gradient."""
+        (keys, key_log), (queries, query_log) = self.by_tokens(state, force)
+        both = jnp.concatenate([keys, queries], axis=-1)
+        logs = jnp.stack([key_log, query_log], axis=-1)
+        return {"W_KQ": self.columns.pull_signs(both, logs)}
+
+    def move(self, state: Any, update: Any) -> Any:
+        """Every token moves by its entries in the columns."""
+        return _moved(self.columns, state, update["W_KQ"], "W_KQ")
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
+
+
+def _side(both: Array, name: str) -> Array:
+    width = both.shape[-1] // 2
+    return both[..., :width] if name == "W_K" else both[..., width:]
+
+
+class SignValues(AbstractCoordinateValues):
+    """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
+
+    positions: Positions
+    columns: AbstractColumnMap
+    readout: Float[Array, "heads neurons"]
+    slope: Float[Array, "heads neurons"]
+    gain: Float[Array, ""]
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of the neurons with the tokens."""
+        return state[name]
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The steps of every column."""
+        return state[f"steps_{name}"]
+
+    def move(self, state: Any, update: Any) -> Any:
+        """Every token moves by its entries in the columns."""
+        new = _moved(self.columns, state, self.gain * update["W_V"], "W_V")
+        if "w_O" in state:
+            new["w_O"] = state["w_O"] + update["w_O"]
+        return new
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
