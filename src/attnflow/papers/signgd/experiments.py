@@ -8,9 +8,9 @@ import numpy as np
 
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
 from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import Experiment
+from attnflow.experiment import Computation, Experiment
 from attnflow.forms import Chain, ClassMeans, Initial
-from attnflow.papers.signgd import settings
+from attnflow.papers.signgd import computations, settings
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import late
@@ -112,3 +112,23 @@ def _experiment(setting: Any, *, heads: int, **parts: Any) -> Experiment:
         citation=CITATION,
         **parts,
     )
+
+
+def _computation(setting: Any, name: str) -> Computation:
+    return Computation(
+        paper="signgd",
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        function=f"attnflow.papers.signgd.systems:{name}",
+        citation=CITATION,
+    )
+
+
+def naive_signs(setting: computations.NaiveSigns) -> Computation:
+    """Signs that autodiff loses."""
+    return _computation(setting, "naive_signs")
+
+
+def updates(setting: computations.Updates) -> Computation:
+    """How far Adam moves keys and queries."""
+    return _computation(setting, "updates")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.paper import Recipe
+from attnflow.papers.signgd import computations
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]
 COURSE = (
@@ -171,5 +172,17 @@ RECIPES = (
         "SignGD on disjoint supports of 10^6 coordinates, in the theory's order",
         Lattice(),
         f"{_HERE}:lattice",
+    ),
+    Recipe(
+        "naive-signs",
+        "Signs of gradients that autodiff loses along the exact run",
+        computations.NaiveSigns(),
+        f"{_HERE}:naive_signs",
+    ),
+    Recipe(
+        "updates",
+        "How far Adam moves keys and queries, by its second memory",
+        computations.Updates(),
+        f"{_HERE}:updates",
     ),
 )
