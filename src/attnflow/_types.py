@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
@@ -28,6 +29,21 @@ class Tables(NamedTuple):
 
     scores: Float[Array, "blocks basis basis"]
     values: Float[Array, "blocks basis"]
+
+
+class Scaled(NamedTuple):
+    """Numbers as `mantissa · exp(log)`: neither can underflow where a float would.
+
+    `log` has the axes of `mantissa`, some of them of length one.
+    """
+
+    mantissa: Array
+    log: Array
+
+    @property
+    def plain(self) -> Array:
+        """The numbers themselves, which may underflow."""
+        return self.mantissa * jnp.exp(self.log)
 
 
 def as_record(value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import jax.numpy as jnp
 import optax
+from jaxtyping import Array
 
 
 def _positive(name: str, value: float) -> None:
@@ -47,8 +48,16 @@ class Flow:
         _positive("scale", self.scale)
 
 
+class _Steady:
+    """A rule whose learning rate does not change."""
+
+    def schedule(self, step: Array) -> Array | float:
+        """By how much the learning rate is multiplied at a step."""
+        return 1.0
+
+
 @dataclass(frozen=True)
-class GradientDescent:
+class GradientDescent(_Steady):
     """`θ ← θ − learning_rate · ∇L(θ)`."""
 
     learning_rate: float
@@ -65,7 +74,7 @@ class GradientDescent:
 
 
 @dataclass(frozen=True)
-class Momentum:
+class Momentum(_Steady):
     """`u ← momentum · u + ∇L(θ) + weight_decay · θ`, `θ ← θ − learning_rate · u`."""
 
     learning_rate: float
@@ -90,7 +99,7 @@ class Momentum:
 
 
 @dataclass(frozen=True)
-class Adam:
+class Adam(_Steady):
     """Adam with bias correction: `θ ← θ − learning_rate · m̂ / (sqrt(v̂) + epsilon)`."""
 
     learning_rate: float
@@ -105,6 +114,10 @@ class Adam:
         _positive("learning_rate", self.learning_rate)
         if self.epsilon < 0:
             raise ValueError(f"epsilon is {self.epsilon}: it must not be negative.")
+        for name in ("beta1", "beta2"):
+            beta = getattr(self, name)
+            if not 0 <= beta < 1:
+                raise ValueError(f"{name} is {beta}: it must lie in [0, 1).")
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
@@ -113,15 +126,32 @@ class Adam:
 
 @dataclass(frozen=True)
 class SignGD:
-    """`θ ← θ − learning_rate · sgn(∇L(θ))`, with `sgn(0) = 0`."""
+    """`θ ← θ − learning_rate · sgn(∇L(θ))`, with `sgn(0) = 0`.
+
+    With `growth` g, the rate grows by the factor `1 + g` with every step after the
+    first 1/g: steps are then about g times the time `τ = Σ rates` that has passed.
+    """
 
     learning_rate: float
+    growth: float = 0.0
     name: ClassVar[str] = "SignGD"
     equivariant: ClassVar[bool] = False
     memoryless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _positive("learning_rate", self.learning_rate)
+        if not 0 <= self.growth < 1:
+            raise ValueError(
+                f"growth is {self.growth}: it must lie in [0, 1). Use growth=0.001, or "
+                "0 for a fixed learning rate."
+            )
+
+    def schedule(self, step: Array) -> Array | float:
+        """By how much the learning rate is multiplied at a step."""
+        if not self.growth:
+            return 1.0
+        late = jnp.maximum(step - 1 / self.growth, 0.0)
+        return jnp.exp(jnp.log1p(self.growth) * late)
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""

@@ -14,7 +14,15 @@ from jaxtyping import Array
 from attnflow._outcome import Outcome
 from attnflow.dynamics.flow import CODES, Leg, Observe
 from attnflow.dynamics.precision import require_precise
-from attnflow.rules import Descent
+from attnflow.dynamics.scaled import (
+    AdamMemory,
+    adam,
+    begin_adam,
+    gradient_for,
+    swamped_step,
+    takes_scales,
+)
+from attnflow.rules import Adam, Descent
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
@@ -73,12 +81,13 @@ def descend(
     inside = (times >= first) & (times <= stop)
     marks = np.concatenate([times[inside], [stop]]).astype(int)
     gaps = np.diff(np.concatenate([[first], marks]))
-    carry = _begin(state, plain, start, first)
+    carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
     loop = Loop(plain, observe, event, waits=bool((start != first).any()))
     rows, alive, carry, stopped = _blocks(
         system, axes, loop, rates, carry, gaps, progress
     )
     leg = _leg(carry, rows, alive, inside, stop, asked=event is not None)
+    leg = leg._replace(swamped=_swamped(carry))
     if stopped:
         # The carry is that of the last whole block, and so are the rows.
         return leg._replace(
@@ -88,10 +97,26 @@ def descend(
     return leg
 
 
-def _begin(state: Any, rules: Any, start: np.ndarray, first: int) -> Carry:
-    memory = {
-        name: jax.vmap(rule.transformation().init)(state[name]) for name, rule in rules
-    }
+def _swamped(carry: Carry) -> np.ndarray | None:
+    """By seed, the first step at which some Adam's ε outweighed its gradients."""
+    found = [swamped_step(memory) for memory in carry.memory.values()]
+    steps = [step for step in found if step is not None]
+    if not steps:
+        return None
+    last = np.iinfo(np.int64).max
+    least = np.min([np.where(step < 0, last, step) for step in steps], axis=0)
+    return np.where(least == last, -1, least)
+
+
+def _begin(
+    state: Any, rules: Any, start: np.ndarray, first: int, *, scaled: bool
+) -> Carry:
+    memory = {}
+    for name, rule in rules:
+        begin = rule.transformation().init
+        if scaled and takes_scales(rule):
+            begin = begin_adam
+        memory[name] = jax.vmap(begin)(state[name])
     seeds = len(start)
     return Carry(
         state=state,
@@ -179,11 +204,9 @@ def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Car
     directions = system.direction(carry.state)
     updates, memory = {}, {}
     for name, rule in loop.rules:
-        gradient = jax.tree.map(jnp.negative, directions[name])
-        update, memory[name] = rule.transformation().update(
-            gradient, carry.memory[name], carry.state[name]
-        )
-        scale = -rates[name]
+        gradient = gradient_for(rule, directions[name])
+        update, memory[name] = _update(rule, gradient, carry, name)
+        scale = -rates[name] * rule.schedule(carry.step)
         updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
     state = system.move(carry.state, updates)
     step = carry.step + 1
@@ -201,6 +224,13 @@ def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Car
         met = moving & (loop.event(system, state) >= 0)
         end = jnp.where(met, step, end)
     return Carry(state, memory, step, carry.start, end)
+
+
+def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any, Any]:
+    before = carry.memory[name]
+    if isinstance(rule, Adam) and isinstance(before, AdamMemory):
+        return adam(rule, gradient, before)
+    return rule.transformation().update(gradient, before, carry.state[name])
 
 
 def _finite(state: Any) -> Array:

@@ -31,13 +31,18 @@ Observe = Callable[[Any, Any], dict[str, Array]]
 
 
 class Leg(NamedTuple):
-    """One stage of a run, for all seeds: rows, final state, time and outcome."""
+    """One stage of a run, for all seeds: rows, final state, time and outcome.
+
+    `swamped` is the first step at which Adam's ε outweighed gradients, −1 for seeds
+    where it did not; `None` for rules without an ε.
+    """
 
     rows: dict[str, Array]
     state: Any
     end: Array
     end_row: dict[str, Array]
     code: Array
+    swamped: np.ndarray | None = None
 
 
 def flow(

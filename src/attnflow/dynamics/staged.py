@@ -73,13 +73,14 @@ class Stage:
 
 
 class Course(NamedTuple):
-    """What a staged run left behind."""
+    """What a staged run left behind; `swamped` is as in `Leg`, by seed and stage."""
 
     records: Records
     state: Any
     starts: np.ndarray
     ends: np.ndarray
     outcomes: list[Outcome]
+    swamped: list[np.ndarray | None]
 
 
 def train(
@@ -100,7 +101,7 @@ def train(
     records = Records(times, seeds)
     start = np.zeros(seeds)
     outcome = np.full(seeds, CODES.index(Outcome.FINISHED))
-    starts, ends = [], []
+    starts, ends, swamped = [], [], []
     for number, (stage, system, axes, event) in enumerate(legs):
 
         def report(fraction: float, number: int = number, stage: Stage = stage) -> None:
@@ -117,6 +118,7 @@ def train(
         records.add_end(leg.end_row)
         outcome = np.where(fine, np.asarray(leg.code), outcome)
         starts.append(start)
+        swamped.append(leg.swamped)
         ends.append(end)
         state, start = leg.state, end
         report(1.0)
@@ -128,6 +130,7 @@ def train(
         np.stack(starts, 1),
         np.stack(ends, 1),
         [CODES[int(code)] for code in outcome],
+        swamped,
     )
 
 

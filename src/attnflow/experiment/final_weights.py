@@ -13,6 +13,7 @@ from attnflow.forms import (
     basis_of,
     check_weights,
     drawn_weights,
+    frames_of,
     lift,
     lift_refusal,
 )
@@ -50,7 +51,7 @@ def final_weights(
     for number, (seed, (system, _)) in enumerate(zip(seeds, members, strict=True)):
         state = jax.tree.map(lambda x, number=number: x[number], states)
         began = _initial_weights(experiment, seed, system, weights)
-        basis = basis_of(system.data).vectors
+        basis = frames_of(system.data, system.test)[0].vectors
         found.append(lift(system.form, state, began, basis))
     return {
         f"{name}_final": (

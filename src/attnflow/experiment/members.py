@@ -27,6 +27,8 @@ def member(
     weights: Mapping[str, Any] | None,
     symmetry: Any,
     test: Sequences | None = None,
+    *,
+    columns: int | None = None,
 ) -> tuple[Training, Any]:
     """The system and the initial state of one seed."""
     heads = experiment.problem.heads
@@ -46,6 +48,7 @@ def member(
         given=weights,
         symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
+        columns=columns,
     )
     system = Training(
         form,

@@ -30,7 +30,9 @@ from attnflow.experiment.record import (
     load,
 )
 from attnflow.experiment.refinement import finer, refinement, require_flow
+from attnflow.experiment.swamping import epsilon_of, swamping
 from attnflow.experiment.versions import library_versions
+from attnflow.rules import per_part
 from attnflow.setting import canonical_json
 
 Progress = Callable[[float, str], None]
@@ -146,6 +148,8 @@ def _train(
     half = partial(_part_of, progress, 0, 2 if check else 1)
     course = _course(experiment, made.legs, made.state, half)
     body = as_dataset(experiment, seeds, course, made.coords).assign(limits)
+    rules = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
+    body = body.assign(swamping(course, epsilon_of(rules)))
     if experiment.is_flow:
         body["drift"] = ("seed", _drifts(made, course))
     if check:

@@ -4,6 +4,7 @@ from attnflow.forms.base import PARTS as PARTS
 from attnflow.forms.base import AbstractFrame as AbstractFrame
 from attnflow.forms.base import AbstractNeurons as AbstractNeurons
 from attnflow.forms.base import AbstractPart as AbstractPart
+from attnflow.forms.base import AbstractRows as AbstractRows
 from attnflow.forms.base import AbstractScores as AbstractScores
 from attnflow.forms.base import Form as Form
 from attnflow.forms.base import SelfScores as SelfScores
@@ -12,11 +13,15 @@ from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
 from attnflow.forms.choose import drawn_weights as drawn_weights
+from attnflow.forms.coordinates import CoordinateForm as CoordinateForm
 from attnflow.forms.frames import basis_of as basis_of
+from attnflow.forms.frames import frames_of as frames_of
 from attnflow.forms.given_weights import axes_of as axes_of
 from attnflow.forms.given_weights import check_weights as check_weights
 from attnflow.forms.initial_chain import Chain as Chain
 from attnflow.forms.initial_class_means import ClassMeans as ClassMeans
+from attnflow.forms.initial_coordinates import COORDINATE_FORMS as COORDINATE_FORMS
+from attnflow.forms.initial_coordinates import column_count as column_count
 from attnflow.forms.initial_neurons import Neurons as Neurons
 from attnflow.forms.initial_values import AbstractValues as AbstractValues
 from attnflow.forms.initial_vector import Vector as Vector

@@ -22,6 +22,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Tables
+from attnflow.data import Sequences
+from attnflow.problem import Problem, forces
 from attnflow.rules import Momentum, Rule
 
 PARTS = ("scores", "values")
@@ -77,6 +79,21 @@ class AbstractScores(AbstractPart):
     @abc.abstractmethod
     def self_scores(self, state: Any) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
+
+
+class Rows(NamedTuple):
+    """What every row (neuron) of `W_K` and of `W_Q` sees of the basis."""
+
+    key: Float[Array, "heads basis neurons"]
+    query: Float[Array, "heads basis neurons"]
+
+
+class AbstractRows(AbstractPart):
+    """A part that knows the single rows of its keys and queries."""
+
+    @abc.abstractmethod
+    def rows(self, state: Any) -> Rows:
+        """What every row sees of the basis."""
 
 
 class AbstractNeurons(AbstractPart):
@@ -139,6 +156,28 @@ class Form(eqx.Module):
         return Tables(
             self.scores.table(state["scores"]), self.values.table(state["values"])
         )
+
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every sample."""
+        return self.frame.pairs(self.tables(state))
+
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+        if self.test_frame is None:
+            raise ValueError(
+                "There are no test samples: give the experiment a task that draws them."
+            )
+        return self.test_frame.pairs(self.tables(state))
+
+    def forces(self, problem: Problem, state: State, data: Sequences) -> Tables:
+        """Minus the gradient of the mean loss by the tables."""
+        tables = self.tables(state)
+        pairs = self.frame.pairs(tables)
+        return self.frame.forces(tables, forces(problem, pairs, data))
+
+    def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
+        """What each part's `direction` takes as its force."""
+        return self.forces(problem, state, data)._asdict()
 
     def refuses(self, rules: dict[str, Rule]) -> str | None:
         """Why this form cannot follow the rules exactly; `None` if it can."""

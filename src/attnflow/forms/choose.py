@@ -3,7 +3,10 @@
 The rule, in order:
 
 1. Data that are orbit representatives need the `quotient`.
-2. Rules that do not commute with rotations (Adam, SignGD) need `weights`.
+2. Rules that do not commute with rotations need coordinates. SignGD takes `signs`,
+   Adam and mixtures of rules take `coordinates`: both leave out what data do not cover
+   and keep signs and ratios of gradients that underflow. Merged keys and queries,
+   neurons behind `W_V`, and final weights that are asked for, need `weights`.
 3. Rules with memory or decay (momentum) need `transport`, and so do single neurons
    that are to be followed, and full weights that are asked for at the end (under decay
    these need `weights`).
@@ -42,8 +45,13 @@ from jaxtyping import Array
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
 from attnflow.forms.base import Form, State, decays
-from attnflow.forms.frames import basis_of, frame_of
+from attnflow.forms.frames import frames_of
 from attnflow.forms.gram import Gram
+from attnflow.forms.initial_coordinates import (
+    COORDINATE_FORMS,
+    build_coordinates,
+    coordinate_refusal,
+)
 from attnflow.forms.initial_neurons import Neurons
 from attnflow.forms.initial_scores import (
     check_scores,
@@ -54,9 +62,17 @@ from attnflow.forms.initial_scores import (
 from attnflow.forms.initial_vector import Vector
 from attnflow.forms.initialise import Initial, draw_weights
 from attnflow.forms.quotient import AbstractSymmetry, quotient_frame
-from attnflow.rules import Rule
+from attnflow.rules import Rule, SignGD
 
-FORMS = ("weights", "transport", "gram", "infinite", "quotient")
+FORMS = (
+    "weights",
+    "coordinates",
+    "signs",
+    "transport",
+    "gram",
+    "infinite",
+    "quotient",
+)
 
 
 # Up to this rank a Gram matrix is moved faster than a factor of it.
@@ -88,7 +104,7 @@ def choose(
     every = [rule for stage in rules for rule in stage.values()]
     odd = next((r for r in every if not r.equivariant), None)
     if odd is not None:
-        return "weights", f"{odd.name} does not commute with rotations"
+        return _by_coordinate(odd, every, initial, lift=lift)
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
     if any(not r.memoryless for r in every):
@@ -105,6 +121,21 @@ def choose(
     return "gram", "exact at every width; the cheapest for flow and gradient descent"
 
 
+def _by_coordinate(
+    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool
+) -> tuple[str, str]:
+    """The form for rules of which one does not commute with rotations."""
+    why = f"{odd.name} does not commute with rotations"
+    reason = "final weights are asked for" if lift else coordinate_refusal(initial)
+    if reason is None and any(decays(r) for r in every):
+        reason = "weights that no token covers decay"
+    if reason is not None:
+        return "weights", f"{why}, and {reason}"
+    if all(isinstance(r, SignGD) for r in every):
+        return "signs", f"{why}; exact signs of every coordinate, the fewest numbers"
+    return "coordinates", f"{why}; exact on the coordinates that tokens cover"
+
+
 def build(
     name: str,
     data: Sequences,
@@ -115,20 +146,29 @@ def build(
     given: Mapping[str, Array] | None = None,
     symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
+    columns: int | None = None,
 ) -> tuple[Form, State]:
     """The form and its initial state for one seed.
 
-    Samples of `test` stand over the vocabulary of `data`, tokens that occur in them
-    alone included: what is drawn must know every token that is ever asked about.
+    What is drawn must know every token that is ever asked about: tokens of `test` are
+    among those of `data`, or stand beside them. `columns` is the number of columns of
+    a form over coordinates, where seeds must have the same.
     """
     check_scores(name, initial, given)
     if name == "quotient":
         _check_quotient(initial, symmetry, given)
         assert symmetry is not None
         return _quotient(data, initial, symmetry, test=test, key=key)
-    basis = basis_of(data)
-    frame, span = frame_of(data, basis), basis.vectors
-    test_frame = None if test is None else frame_of(test, basis)
+    if name in COORDINATE_FORMS:
+        weights = given or drawn_weights(
+            name, initial, heads=heads, rank=0, embed=data.tokens.shape[1], key=key
+        )
+        assert weights is not None
+        return build_coordinates(
+            name, data, initial, weights, test=test, columns=columns
+        )
+    basis, frame, test_frame = frames_of(data, test)
+    span = basis.vectors
     rank, gram = basis.rank, name != "transport"
     weights = given or drawn_weights(
         name, initial, heads=heads, rank=rank, embed=data.tokens.shape[1], key=key
@@ -151,8 +191,9 @@ def drawn_weights(
     name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
 ) -> dict[str, Array] | None:
     """The weights from which a form starts; `None` where none are drawn."""
-    how = initial.drawn_as(rank, embed)
-    if name != "weights" and how != "weights":
+    plain = name in ("weights", *COORDINATE_FORMS)
+    how = initial.draw if plain else initial.drawn_as(rank, embed)
+    if not plain and how != "weights":
         return None
     if how in ("limit", "expected"):
         raise ValueError(

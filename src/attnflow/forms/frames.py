@@ -1,5 +1,7 @@
 """Frames over a basis of the tokens' span, one block per head."""
 
+from dataclasses import replace
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -142,4 +144,32 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
         shown_coordinates=shown,
         samples=samples,
         queries=queries,
+    )
+
+
+def frames_of(
+    data: Sequences, test: Sequences | None
+) -> tuple[Basis, AbstractFrame, AbstractFrame | None]:
+    """A basis for all tokens, the frame of the data and that of the test samples.
+
+    Test samples over a vocabulary of their own widen the basis by their tokens.
+    """
+    if test is None:
+        basis = basis_of(data)
+        return basis, frame_of(data, basis), None
+    if _same_tokens(data, test):
+        basis = basis_of(data)
+        return basis, frame_of(data, basis), frame_of(test, basis)
+    both = replace(data, tokens=jnp.concatenate([data.tokens, test.tokens]))
+    basis, count = basis_of(both), len(data.tokens)
+    own, other = (
+        Basis(basis.vectors, part)
+        for part in (basis.coordinates[:count], basis.coordinates[count:])
+    )
+    return own, frame_of(data, own), frame_of(test, other)
+
+
+def _same_tokens(data: Sequences, test: Sequences) -> bool:
+    return data.tokens is test.tokens or np.array_equal(
+        np.asarray(data.tokens), np.asarray(test.tokens)
     )

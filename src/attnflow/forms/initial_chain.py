@@ -1,7 +1,7 @@
 """Values by a matrix and an output vector."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from jaxtyping import Array
 from attnflow.forms.chain_factors import drawn_factor, given_factor, part_of_factor
 from attnflow.forms.initial_values import (
     AbstractValues,
+    Alike,
     BasisVectors,
     Built,
     Draw,
@@ -31,6 +32,8 @@ class Chain(AbstractValues):
 
     - `width`: rows of `W_V`.
     - `scale`, `output_scale`: standard deviations of the entries of `W_V` and `w_O`.
+    - `output`: entries of `w_O` by `law`, or two `banks`: `+output_scale` in the first
+      half of them and `−output_scale` in the second.
     - `trained`: whether `w_O` moves.
     """
 
@@ -39,6 +42,8 @@ class Chain(AbstractValues):
     output_scale: float
     trained: bool = True
     law: Law = "normal"
+    output: Literal["law", "banks"] = "law"
+    alike_is_known: ClassVar[bool] = True
     axes: ClassVar[dict[str, tuple[str, ...]]] = {
         "W_V": ("value_width", "embed"),
         "w_O": ("value_width",),
@@ -47,6 +52,11 @@ class Chain(AbstractValues):
     def __post_init__(self) -> None:
         check_scales(scale=self.scale, output_scale=self.output_scale)
         check_widths(width=self.width)
+        if self.output == "banks" and self.width % 2:
+            raise ValueError(
+                f"width is {self.width}, but two banks of outputs need an even number "
+                f"of neurons. Use width={self.width + 1}."
+            )
 
     def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
         """`W_V`: `(heads, width, embed)`, `w_O`: `(heads, width)`."""
@@ -58,8 +68,14 @@ class Chain(AbstractValues):
         shapes = self.shapes(heads, embed)
         return {
             "W_V": draw_entries(self.law, self.scale, shapes["W_V"], key=key_v),
-            "w_O": draw_entries(self.law, self.output_scale, shapes["w_O"], key=key_o),
+            "w_O": self._outputs(shapes["w_O"], key=key_o),
         }
+
+    def _outputs(self, shape: tuple[int, ...], *, key: Array) -> Array:
+        if self.output == "law":
+            return draw_entries(self.law, self.output_scale, shape, key=key)
+        half = jnp.where(jnp.arange(self.width) < self.width // 2, 1.0, -1.0)
+        return self.output_scale * jnp.broadcast_to(half, shape)
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
         """`W_V`, and `w_O` where it is trained."""
@@ -88,6 +104,11 @@ class Chain(AbstractValues):
     ) -> Built:
         """A draw of `[W_V β]`; for fixed `w_O` its norm and the values."""
         check_draw(self.law, draw)
+        if self.output == "banks":
+            raise ValueError(
+                "Two banks of outputs are drawn with their weights alone: use "
+                "draw='weights' (or 'auto')."
+            )
         if not self.trained:
             return self._sampled_table(heads, rank, key=key, draw=draw)
         factor = drawn_factor(
@@ -111,7 +132,13 @@ class Chain(AbstractValues):
         table = draw_entries("normal", scale, (heads, rank), key=key_table)
         return ValueTable(norm**2), norm[:, None] * table
 
+    def alike(self, weights: Weights) -> Alike:
+        """Every neuron by itself."""
+        output = weights["w_O"]
+        trained = output if self.trained else None
+        return Alike(weights["W_V"], output, output, output=trained)
+
     def is_small(self, embed: int, limit: int) -> bool:
         """Few weights, or a law that only weights have."""
         few = self.width * embed <= limit or self.width < embed + 1
-        return few or self.law != "normal"
+        return few or self.law != "normal" or self.output == "banks"

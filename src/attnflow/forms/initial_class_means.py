@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from attnflow.forms.initial_values import (
     AbstractValues,
+    Alike,
     BasisVectors,
     Built,
     Draw,
@@ -39,6 +40,7 @@ class ClassMeans(AbstractValues):
     count: int
     scale: float
     law: Law = "normal"
+    alike_is_known: ClassVar[bool] = True
     axes: ClassVar[dict[str, tuple[str, ...]]] = {"W_V": ("class", "neuron", "embed")}
 
     def __post_init__(self) -> None:
@@ -78,6 +80,12 @@ class ClassMeans(AbstractValues):
         scale = 0.0 if draw == "expected" else self.scale * np.sqrt(2 / self.count)
         table = draw_entries("normal", scale, (heads, rank), key=key)
         return ValueTable(jnp.full((heads,), 2 / self.count)), table
+
+    def alike(self, weights: Weights) -> Alike:
+        """One neuron for all: those of one class move as one, the others opposite."""
+        means = weights["W_V"].mean(axis=2)
+        one = jnp.ones((len(means), 1))
+        return Alike((means[:, 0] - means[:, 1])[:, None, :], one, one / self.count, 2.0)
 
     def is_small(self, embed: int, limit: int) -> bool:
         """Few weights, or a law that only weights have."""

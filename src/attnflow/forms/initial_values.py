@@ -13,7 +13,7 @@ needs alone. That draw is one of
 
 import abc
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from jaxtyping import Array, Float
 
@@ -24,6 +24,23 @@ Weights = Mapping[str, Array]
 BasisVectors = Float[Array, "basis embed"]
 Built = tuple[AbstractPart, Array | dict[str, Array]]
 Draw = Literal["bartlett", "limit", "expected"]
+
+
+class Alike(NamedTuple):
+    """Neurons of values for rules that see each coordinate alone.
+
+    A value is `Σ_n readout_n ⟨w_n, x⟩`; one neuron here may stand for many whose
+    gradients are equal at all times up to their signs. A unit force on a value pulls on
+    each by `slope`, and the value moves by `gain` when each moves by one.
+
+    - `weights`: `(heads, neurons, embed)`; `output`: the trained readout, if it is.
+    """
+
+    weights: Array
+    readout: Array
+    slope: Array
+    gain: float = 1.0
+    output: Array | None = None
 
 
 class AbstractValues(abc.ABC):
@@ -63,6 +80,15 @@ class AbstractValues(abc.ABC):
         draw: Draw = "bartlett",
     ) -> Built:
         """The reduced part in law, without drawing weights, and its state."""
+
+    alike_is_known: ClassVar[bool] = False
+
+    def alike(self, weights: Weights) -> Alike:
+        """The neurons for rules that see each coordinate alone."""
+        raise ValueError(
+            f"{type(self).__name__} is not known to forms over coordinates: use "
+            "form='weights'."
+        )
 
     @abc.abstractmethod
     def is_small(self, embed: int, limit: int) -> bool:

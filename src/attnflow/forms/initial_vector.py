@@ -8,6 +8,7 @@ from jaxtyping import Array
 
 from attnflow.forms.initial_values import (
     AbstractValues,
+    Alike,
     BasisVectors,
     Built,
     Draw,
@@ -26,6 +27,7 @@ class Vector(AbstractValues):
 
     scale: float = 0.0
     law: Law = "normal"
+    alike_is_known: ClassVar[bool] = True
     axes: ClassVar[dict[str, tuple[str, ...]]] = {"w": ("embed",)}
 
     def __post_init__(self) -> None:
@@ -63,6 +65,11 @@ class Vector(AbstractValues):
         scale = 0.0 if draw == "expected" else self.scale
         table = draw_entries("normal", scale, (heads, rank), key=key)
         return ValueTable(jnp.ones(heads)), table
+
+    def alike(self, weights: Weights) -> Alike:
+        """One neuron."""
+        one = jnp.ones((len(weights["w"]), 1))
+        return Alike(weights["w"][:, None, :], one, one)
 
     def is_small(self, embed: int, limit: int) -> bool:
         """A vector is always small."""

@@ -56,6 +56,11 @@ def lift_refusal(form: Form, rules: Mapping[str, Rule]) -> str | None:
     parts = (form.scores, form.values)
     if all(isinstance(part, AbstractWeights) for part in parts):
         return None
+    if form.name in ("coordinates", "signs"):
+        return (
+            f"form={form.name!r} leaves out what the data do not cover, and puts "
+            "neurons together that move alike. Use form='weights'."
+        )
     squares = (Gram, InfiniteWidth, ChainGram)
     if any(isinstance(part, squares) for part in parts):
         return (

@@ -9,7 +9,9 @@ from jaxtyping import Array, Float
 from attnflow.forms.base import (
     AbstractLinearPart,
     AbstractNeurons,
+    AbstractRows,
     AbstractScores,
+    Rows,
     SelfScores,
 )
 from attnflow.rules import Rule
@@ -27,7 +29,7 @@ class AbstractWeights(AbstractLinearPart):
         return None
 
 
-class ScoreWeights(AbstractWeights, AbstractScores):
+class ScoreWeights(AbstractWeights, AbstractScores, AbstractRows):
     """Key and query weights: `{"W_K": (heads, width, embed), "W_Q": the same}`.
 
     The table is `(W_K E)ᵀ (W_Q E)` with the basis vectors as columns of E.
@@ -47,6 +49,10 @@ class ScoreWeights(AbstractWeights, AbstractScores):
             jnp.einsum("hmk,hmq->hkq", keys, keys),
             jnp.einsum("hmk,hmq->hkq", queries, queries),
         )
+
+    def rows(self, state: Any) -> Rows:
+        """What every row of `W_K` and of `W_Q` sees of the basis."""
+        return Rows(*(x.swapaxes(-1, -2) for x in self._project(state)))
 
     def _project(self, state: Any) -> tuple[Array, Array]:
         return state["W_K"] @ self.basis.T, state["W_Q"] @ self.basis.T

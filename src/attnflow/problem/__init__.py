@@ -2,10 +2,9 @@
 
 from attnflow.problem.attention import attention as attention
 from attnflow.problem.base import Problem as Problem
-from attnflow.problem.forces import LogForces as LogForces
-from attnflow.problem.forces import SignedLog as SignedLog
+from attnflow.problem.forces import ScaledForces as ScaledForces
 from attnflow.problem.forces import forces as forces
-from attnflow.problem.forces import log_forces as log_forces
+from attnflow.problem.forces import scaled_forces as scaled_forces
 from attnflow.problem.losses import AbstractLoss as AbstractLoss
 from attnflow.problem.losses import Exponential as Exponential
 from attnflow.problem.losses import Logistic as Logistic

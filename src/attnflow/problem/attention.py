@@ -1,5 +1,6 @@
 """Softmax attention over keys with masses."""
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -18,6 +19,15 @@ def attention(
     top = masked.max(axis=-1, keepdims=True)
     terms = weight * jnp.exp(masked - top)
     return terms / terms.sum(axis=-1, keepdims=True)
+
+
+def log_attention(
+    scores: Float[Array, "samples heads queries keys"],
+    mass: Float[Array, "samples keys"],
+) -> Float[Array, "samples heads queries keys"]:
+    """Logarithms of the attention, which do not underflow; −inf at masked keys."""
+    masked = scores + jnp.log(mass)[:, None, None, :]
+    return jax.nn.log_softmax(masked, axis=-1)
 
 
 def pooled(

@@ -7,8 +7,10 @@ derivative of the mean loss by that head's output), `ω_q` the query weights and
     force on score (q, k)  =  c · ω_q · p(k|q) · (v_k − v̄_q)
     force on value k       =  c · Σ_q ω_q p(k|q)
 
-The same in (sign, log-magnitude) form never underflows: the pull of a well-fitted
-sample is exp(−margin), whose logarithm is known without taking the exponential.
+The same as `mantissa · exp(log)` neither underflows nor cancels: the pull of a
+well-fitted sample is exp(−margin), whose logarithm is known without taking the
+exponential; and `v_k − v̄_q = Σ_j p(j|q) (v_k − v_j)` has no term for k itself, so that
+it is known where a softmax has all but put its whole mass on k.
 """
 
 from typing import NamedTuple
@@ -16,58 +18,21 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs
+from attnflow._types import Pairs, Scaled
 from attnflow.data import Sequences
-from attnflow.problem.attention import pooled
+from attnflow.problem.attention import log_attention, pooled
 from attnflow.problem.base import Problem
 
 
-class SignedLog(NamedTuple):
-    """A number as `sign · exp(log)`; zero has sign 0 and log −inf."""
+class ScaledForces(NamedTuple):
+    """Forces on pair scores and on values, each number with a scale of its own."""
 
-    sign: Array
-    log: Array
-
-
-class LogForces(NamedTuple):
-    """Forces on pair scores and on values, as signs and log-magnitudes."""
-
-    scores: SignedLog
-    values: SignedLog
+    scores: Scaled
+    values: Scaled
 
 
 def forces(problem: Problem, pairs: Pairs, data: Sequences) -> Pairs:
     """Minus the gradient of the mean loss by the pair scores and the values."""
-    unit, heads = _unit_forces(problem, pairs, data)
-    output = problem.readout(heads)
-    sign, log = problem.loss.pull(output, data.label)
-    pull = data.probability * sign * jnp.exp(log)
-    return Pairs(
-        scores=unit.scores * pull[:, None, None, None],
-        values=unit.values * pull[:, None, None],
-    )
-
-
-def log_forces(problem: Problem, pairs: Pairs, data: Sequences) -> LogForces:
-    """The forces as signs and log-magnitudes, exact where the forces underflow."""
-    unit, heads = _unit_forces(problem, pairs, data)
-    sign, log = problem.loss.pull(problem.readout(heads), data.label)
-    log = log + jnp.log(data.probability)
-
-    def signed(force: Array) -> SignedLog:
-        shape = (-1,) + (1,) * (force.ndim - 1)
-        return SignedLog(
-            jnp.sign(force) * sign.reshape(shape),
-            jnp.log(jnp.abs(force)) + log.reshape(shape),
-        )
-
-    return LogForces(signed(unit.scores), signed(unit.values))
-
-
-def _unit_forces(
-    problem: Problem, pairs: Pairs, data: Sequences
-) -> tuple[Pairs, Float[Array, "samples heads"]]:
-    """Derivatives of each sample's output by its own pair scores and values."""
     probability = problem.attention(pairs, data)
     heads, attended = pooled(probability, pairs.values, data.query_weight)
     slope = problem.readout.slope(heads)
@@ -75,10 +40,48 @@ def _unit_forces(
         probability * (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
     )
     spread = pairs.values[:, :, None, :] - attended[..., None]
-    return (
-        Pairs(
-            scores=problem.score_scale * weighted * spread,
-            values=weighted.sum(axis=2),
-        ),
-        heads,
+    sign, log = problem.loss.pull(problem.readout(heads), data.label)
+    pull = data.probability * sign * jnp.exp(log)
+    return Pairs(
+        scores=problem.score_scale * weighted * spread * pull[:, None, None, None],
+        values=weighted.sum(axis=2) * pull[:, None, None],
     )
+
+
+def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForces:
+    """The forces as mantissas and logarithms, right where the forces underflow."""
+    log = log_attention(problem.score_scale * pairs.scores, data.mass)
+    heads, _ = pooled(jnp.exp(log), pairs.values, data.query_weight)
+    sign, pull = problem.loss.pull(problem.readout(heads), data.label)
+    pull = (pull + jnp.log(data.probability))[:, None, None]
+    slope = problem.readout.slope(heads) * sign[:, None]
+    weight = slope[:, :, None] * data.query_weight[:, None, :]
+    others, spread = _spread(log, pairs.values)
+    # Queries that do not count must not set the scale of those that do.
+    counted = jnp.where(data.query_weight[:, None, :, None] != 0, log, -jnp.inf)
+    top = _finite_or_zero(counted.max(axis=2))
+    read = (weight[..., None] * jnp.exp(counted - top[:, :, None, :])).sum(axis=2)
+    return ScaledForces(
+        scores=Scaled(
+            problem.score_scale * weight[..., None] * spread,
+            log + others + pull[..., None],
+        ),
+        values=Scaled(read, top + pull),
+    )
+
+
+def _spread(
+    log: Float[Array, "samples heads queries keys"],
+    values: Float[Array, "samples heads keys"],
+) -> tuple[Array, Array]:
+    """`Σ_j p(j|q) (v_k − v_j)` over the other keys, as a log scale and a mantissa."""
+    own = jnp.eye(log.shape[-1], dtype=bool)
+    other = jnp.where(own, -jnp.inf, log[..., None, :])
+    top = other.max(axis=-1)
+    part = jnp.exp(other - _finite_or_zero(top)[..., None])
+    gap = values[:, :, None, :, None] - values[:, :, None, None, :]
+    return top, (part * gap).sum(axis=-1)
+
+
+def _finite_or_zero(log: Array) -> Array:
+    return jnp.where(jnp.isfinite(log), log, 0.0)

@@ -9,8 +9,8 @@ from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Tables
 from attnflow.data import Sequences
-from attnflow.forms import Form, State
-from attnflow.problem import Problem, forces
+from attnflow.forms import CoordinateForm, Form, State
+from attnflow.problem import Problem
 
 
 class Training(eqx.Module):
@@ -37,24 +37,27 @@ class Training(eqx.Module):
     start: State | None = None
     vocabulary: Float[Array, "tokens basis"] | None = None
 
+    @property
+    def scaled(self) -> bool:
+        """Whether gradients come with scales of their own."""
+        return isinstance(self.form, CoordinateForm)
+
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
-        return self.form.frame.pairs(self.form.tables(state))
+        return self.form.pairs(state)
 
     def test_pairs(self, state: State) -> Pairs:
         """Pair scores and values of every test sample."""
-        if self.form.test_frame is None:
-            raise ValueError(
-                "There are no test samples: give the experiment a task that draws them."
-            )
-        return self.form.test_frame.pairs(self.form.tables(state))
+        return self.form.test_pairs(state)
+
+    @property
+    def trained_on(self) -> Sequences:
+        """The samples with the probabilities that they have in training."""
+        return eqx.tree_at(lambda d: d.probability, self.data, self.probability)
 
     def forces(self, state: State) -> Tables:
         """Minus the gradient of the training loss by the tables."""
-        tables = self.form.tables(state)
-        pairs = self.form.frame.pairs(tables)
-        data = eqx.tree_at(lambda d: d.probability, self.data, self.probability)
-        return self.form.frame.forces(tables, forces(self.problem, pairs, data))
+        return self.form.forces(self.problem, state, self.trained_on)
 
     def velocity(self, t: Any, state: State) -> State:
         """The state's derivative under gradient flow; zero for parts that stay."""
@@ -70,7 +73,7 @@ class Training(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient of the parts that move, as their rules see it."""
-        pull = self.forces(state)._asdict()
+        pull = self.form.pulls(self.problem, state, self.trained_on)
         return {
             name: self.form.part(name).direction(state[name], pull[name])
             for name in self.trained

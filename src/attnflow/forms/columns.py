@@ -1,0 +1,105 @@
+"""Coordinates of the weights as data see them, for rules that see each one alone.
+
+SignGD and Adam treat every coordinate of a weight by itself, so that coordinates may be
+left out or put together only where that is exact:
+
+- a coordinate in which every token is zero has no gradient and never moves;
+- under SignGD, the coordinates in which one token alone is not zero all move by the
+  same sign, up to the sign of that token's entry: they are one *column*, whose entry
+  is the sum of the absolute entries;
+- a coordinate that several tokens share keeps a column of its own, since its sign
+  depends on the ratios of their forces.
+
+Tokens that differ by a sign alone (`x` and `−x`) are one token here, its
+*representative*: this is the gauge in which labels drop out.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from attnflow.data import Sequences
+
+
+class Representatives(NamedTuple):
+    """Token `t` is `sign[t]` times the token `chosen[index[t]]`."""
+
+    chosen: np.ndarray
+    index: np.ndarray
+    sign: np.ndarray
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Tokens as signed representatives: `(tokens, representatives)`."""
+        matrix = np.zeros((len(self.index), len(self.chosen)))
+        matrix[np.arange(len(self.index)), self.index] = self.sign
+        return matrix
+
+
+def representatives(data: Sequences) -> Representatives:
+    """One of each pair `x`, `−x` of tokens that training sees, shown ones first."""
+    tokens = np.asarray(data.tokens)
+    used = np.union1d(np.asarray(data.key), np.asarray(data.query))
+    order = [*data.shown, *(int(t) for t in used if t not in data.shown)]
+    others = [t for t in range(len(tokens)) if t not in set(order)]
+    known: dict[bytes, int] = {}
+    chosen: list[int] = []
+    index, sign = np.zeros(len(tokens), int), np.ones(len(tokens))
+    for token in [*order, *others]:
+        # Adding zero makes −0.0 and 0.0 the same bytes.
+        vector = tokens[token] + 0.0
+        here, there = vector.tobytes(), (-vector + 0.0).tobytes()
+        if here not in known and there not in known:
+            known[here] = len(chosen)
+            chosen.append(token)
+        same = here in known
+        index[token] = known[here if same else there]
+        sign[token] = 1.0 if same else -1.0
+    return Representatives(np.array(chosen), index, sign)
+
+
+class Columns(NamedTuple):
+    """How coordinates are put together.
+
+    - `entries`: `(representatives, columns)`, what a unit step of a column adds to the
+      inner product of a weight with a token.
+    - `parts`: `(embed, columns)`, the coordinates in each column with their signs;
+      `None` where the data tell the entries alone.
+    """
+
+    entries: np.ndarray
+    parts: np.ndarray | None
+
+
+def covered(data: Sequences, chosen: np.ndarray) -> Columns:
+    """A column for each coordinate in which some token is not zero."""
+    tokens = _own_coordinates(data, chosen)
+    kept = np.flatnonzero((tokens != 0).any(axis=0))
+    return Columns(tokens[:, kept], np.eye(tokens.shape[1])[:, kept])
+
+
+def collapsed(data: Sequences, chosen: np.ndarray) -> Columns:
+    """One column for each token's own coordinates, and one for each shared one."""
+    if data.columns is not None:
+        return Columns(np.asarray(data.columns)[chosen], None)
+    tokens = _own_coordinates(data, chosen)
+    cover = (tokens != 0).sum(axis=0)
+    shared = np.eye(tokens.shape[1])[:, cover > 1]
+    own = np.where(cover == 1, np.sign(tokens), 0.0)
+    own = own[own.any(axis=1)].T
+    parts = np.concatenate([own, shared], axis=1)
+    return Columns(tokens @ parts, parts)
+
+
+def _own_coordinates(data: Sequences, chosen: np.ndarray) -> np.ndarray:
+    if data.columns is not None:
+        raise ValueError(
+            "These data tell what a sign step adds to each token and not the tokens' "
+            "coordinates, so that only SignGD in form='signs' can be followed."
+        )
+    return np.asarray(data.tokens)[chosen]
+
+
+def padded(array: np.ndarray, count: int) -> np.ndarray:
+    """The array with zero columns up to `count`, so that seeds have one shape."""
+    return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, count - array.shape[-1])])

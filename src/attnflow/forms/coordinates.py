@@ -1,0 +1,247 @@
+"""Weights on the coordinates that tokens cover: exact for coordinate-wise rules.
+
+The state is the weights themselves, without the coordinates in which every token is
+zero, and with values collapsed into one vector where all their neurons move alike.
+Gradients come as `mantissa · exp(log)` with a scale for each coordinate, so that their
+signs and ratios are right where a float64 gradient would be zero.
+"""
+
+import abc
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow._types import Pairs, Scaled
+from attnflow.data import Sequences
+from attnflow.forms.base import (
+    AbstractPart,
+    AbstractRows,
+    AbstractScores,
+    Form,
+    Rows,
+    SelfScores,
+    State,
+    decays,
+)
+from attnflow.forms.scaled_pulls import (
+    Positions,
+    onto_columns,
+    onto_tokens,
+    pulled,
+)
+from attnflow.problem import Problem, scaled_forces
+from attnflow.rules import Flow, Rule
+
+Neurons = Float[Array, "heads tokens neurons"]
+
+
+class Passive(eqx.Module):
+    """Tokens that are never trained on: `start + entries · state`, for each weight.
+
+    - `entries`: `(tokens, columns)`; `start`: by weight, `(heads, tokens, neurons)`.
+    """
+
+    positions: Positions
+    entries: Float[Array, "tokens columns"]
+    start: dict[str, Neurons]
+
+    def seen(self, name: str, moved: Float[Array, "heads columns neurons"]) -> Neurons:
+        """What neurons see of these tokens."""
+        return self.start[name] + self.entries @ moved
+
+
+class AbstractCoordinates(AbstractPart):
+    """A part over columns of coordinates; `seen` tells what neurons see of tokens."""
+
+    positions: eqx.AbstractVar[Positions]
+    entries: eqx.AbstractVar[Float[Array, "tokens columns"]]
+
+    @abc.abstractmethod
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of one weight's neurons with the tokens."""
+
+    @abc.abstractmethod
+    def moved(self, state: Any, name: str) -> Float[Array, "heads columns neurons"]:
+        """What passive tokens are read from: weights or steps by column."""
+
+    @abc.abstractmethod
+    def gradient(self, state: Any, force: Scaled) -> Any:
+        """Minus the gradient by every column, as `mantissa · exp(log)`."""
+
+    def direction(self, state: Any, force: Any) -> Any:
+        """Minus the gradient by every column."""
+        return self.gradient(state, force)
+
+    def velocity(self, state: Any, force: Array) -> Any:
+        """Not known: flows are refused."""
+        raise NotImplementedError("Coordinate-wise forms follow descents alone.")
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Flows have better forms, and decay moves what is left out."""
+        if isinstance(rule, Flow):
+            return (
+                "gradient flow commutes with rotations, which this form does not use. "
+                "Use form='transport' or 'gram'."
+            )
+        if decays(rule):
+            return (
+                "weight decay also moves the coordinates that no token covers, which "
+                "this form leaves out. Use form='weights'."
+            )
+        return None
+
+
+class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows):
+    """Keys and queries over columns of coordinates."""
+
+    def rows(self, state: Any) -> Rows:
+        """What every neuron sees of the tokens."""
+        return Rows(self.seen(state, "W_K"), self.seen(state, "W_Q"))
+
+    def table(self, state: Any) -> Array:
+        """`S[key, query]` on the tokens."""
+        keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
+        return jnp.einsum("htn,hun->htu", keys, queries)
+
+    def self_scores(self, state: Any) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+        both = self.seen(state, "W_K"), self.seen(state, "W_Q")
+        return SelfScores(*(jnp.einsum("htn,hun->htu", x, x) for x in both))
+
+    def gradient(self, state: Any, force: Scaled) -> Any:
+        """Forces on pair scores, through the other side's neurons, to the columns."""
+        keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
+        at = self.positions
+        turned = Scaled(*(x.swapaxes(2, 3) for x in force))
+        pull_keys = pulled(force, at.queries(queries))
+        pull_queries = pulled(turned, at.keys(keys))
+        of_keys = onto_tokens(*pull_keys, at.key_places)
+        of_queries = onto_tokens(*pull_queries, at.query_places)
+        return {
+            "W_K": onto_columns(*of_keys, self.entries),
+            "W_Q": onto_columns(*of_queries, self.entries),
+        }
+
+
+class AbstractCoordinateValues(AbstractCoordinates):
+    """Values over columns of coordinates.
+
+    A value is `Σ_n readout_n ⟨w_n, x⟩`, with the trained `w_O` in the place of the
+    `readout` if there is one. A neuron may stand for many that move alike: a unit force
+    on the value pulls on each of them by `slope`, and `gain` is by how much it moves
+    when each of them moves by one.
+    """
+
+    readout: eqx.AbstractVar[Float[Array, "heads neurons"]]
+    slope: eqx.AbstractVar[Float[Array, "heads neurons"]]
+    gain: eqx.AbstractVar[Float[Array, ""]]
+
+    def table(self, state: Any) -> Array:
+        """The value of each token."""
+        return self.read(state, self.seen(state, "W_V"))
+
+    def read(self, state: Any, seen: Neurons) -> Array:
+        """Values of tokens of which the neurons see this much."""
+        return jnp.einsum("htn,hn->ht", seen, state.get("w_O", self.readout))
+
+    def gradient(self, state: Any, force: Scaled) -> Any:
+        """Forces on values to the columns of every neuron, and to `w_O`."""
+        mantissa, log = (x.swapaxes(0, 1) for x in force)
+        places = self.positions.key_places
+        tokens, scale = onto_tokens(mantissa[..., None], log, places)
+        columns = onto_columns(tokens, scale, self.entries)
+        slope = state.get("w_O", self.slope)
+        by_neuron = Scaled(columns.mantissa * slope[:, None, :], columns.log)
+        if "w_O" not in state:
+            return {"W_V": by_neuron}
+        top = scale.max(axis=-1, keepdims=True)
+        share = tokens[..., 0] * jnp.exp(scale - top)
+        seen = self.seen(state, "W_V")
+        return {
+            "W_V": by_neuron,
+            "w_O": Scaled(jnp.einsum("ht,htn->hn", share, seen), top),
+        }
+
+
+class CoordinateScores(AbstractCoordinateScores):
+    """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
+
+    positions: Positions
+    entries: Float[Array, "tokens columns"]
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of one weight's neurons with the tokens."""
+        return self.entries @ state[name]
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The weights."""
+        return state[name]
+
+    def move(self, state: Any, update: Any) -> Any:
+        """The weights plus the update."""
+        return jax.tree.map(jnp.add, state, update)
+
+
+class CoordinateValues(AbstractCoordinateValues):
+    """`{"W_V": (heads, columns, neurons)}`, and `w_O: (heads, neurons)` if trained."""
+
+    positions: Positions
+    entries: Float[Array, "tokens columns"]
+    readout: Float[Array, "heads neurons"]
+    slope: Float[Array, "heads neurons"]
+    gain: Float[Array, ""]
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of the neurons with the tokens."""
+        return self.entries @ state[name]
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The weights."""
+        return state[name]
+
+    def move(self, state: Any, update: Any) -> Any:
+        """The weights plus the update."""
+        grown = {**update, "W_V": self.gain * update["W_V"]}
+        return jax.tree.map(jnp.add, state, grown)
+
+
+class CoordinateForm(Form):
+    """A form over coordinates, which reads pairs without a table over all tokens."""
+
+    scores: AbstractCoordinateScores
+    values: AbstractCoordinateValues
+    passive: Passive | None = None
+
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values at the positions of the samples."""
+        keys, queries = (
+            self.scores.seen(state["scores"], name) for name in ("W_K", "W_Q")
+        )
+        return _pairs(
+            self.scores.positions, keys, queries, self.values.table(state["values"])
+        )
+
+    def test_pairs(self, state: State) -> Pairs:
+        """The same at the positions of test samples, whose tokens are passive."""
+        if self.passive is None:
+            return super().test_pairs(state)
+        own, other = state["scores"], state["values"]
+        keys, queries = (
+            self.passive.seen(name, self.scores.moved(own, name))
+            for name in ("W_K", "W_Q")
+        )
+        seen = self.passive.seen("W_V", self.values.moved(other, "W_V"))
+        values = self.values.read(other, seen)
+        return _pairs(self.passive.positions, keys, queries, values)
+
+    def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
+        """Forces at the positions, with scales of their own."""
+        return scaled_forces(problem, self.pairs(state), data)._asdict()
+
+
+def _pairs(at: Positions, keys: Neurons, queries: Neurons, values: Array) -> Pairs:
+    scores = jnp.einsum("hskn,hsqn->shqk", at.keys(keys), at.queries(queries))
+    return Pairs(scores, (values[:, at.key] * at.key_sign).swapaxes(0, 1))

@@ -1,0 +1,161 @@
+"""Building the forms over coordinates: which columns there are, and where they start."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from attnflow.data import Sequences
+from attnflow.forms.base import State
+from attnflow.forms.columns import (
+    Columns,
+    Representatives,
+    collapsed,
+    covered,
+    padded,
+    representatives,
+)
+from attnflow.forms.coordinates import (
+    CoordinateForm,
+    CoordinateScores,
+    CoordinateValues,
+    Passive,
+)
+from attnflow.forms.frames import Basis, frame_of
+from attnflow.forms.initialise import Initial
+from attnflow.forms.scaled_pulls import positions_of
+from attnflow.forms.signs import SignScores, SignValues, zero_steps
+
+COORDINATE_FORMS = ("coordinates", "signs")
+Weights = Mapping[str, Array]
+
+
+def column_count(name: str, data: Sequences) -> int:
+    """How many columns a form has on these data."""
+    return _columns(name, data, representatives(data)).entries.shape[1]
+
+
+def coordinate_refusal(initial: Initial) -> str | None:
+    """Why no form over coordinates holds initial weights of this kind, if none does."""
+    if initial.merged:
+        return "keys and queries are one merged matrix"
+    if not initial.values.alike_is_known:
+        return f"{type(initial.values).__name__} has layers of neurons behind W_V"
+    return None
+
+
+def build_coordinates(
+    name: str,
+    data: Sequences,
+    initial: Initial,
+    weights: Weights,
+    *,
+    test: Sequences | None,
+    columns: int | None = None,
+) -> tuple[CoordinateForm, State]:
+    """The form and its initial state; zero columns up to `columns` are added."""
+    refusal = coordinate_refusal(initial)
+    if refusal is not None:
+        raise ValueError(
+            f"form={name!r} needs keys and queries apart and values by neurons of one "
+            f"layer, but {refusal}. Use form='weights'."
+        )
+    chosen = representatives(data)
+    own = _columns(name, data, chosen)
+    entries = padded(own.entries, columns or own.entries.shape[1])
+    neurons = initial.values.alike(weights)
+    start = _Start(name, own, data, {**_named(weights), "W_V": neurons.weights})
+    at = positions_of(data, chosen.index, chosen.sign, count=len(chosen.chosen))
+    shared = {"positions": at, "entries": jnp.asarray(entries)}
+    reading = {
+        "readout": neurons.readout,
+        "slope": neurons.slope,
+        "gain": jnp.asarray(neurons.gain),
+    }
+    signs = name == "signs"
+    basis = Basis(data.tokens[chosen.chosen], jnp.asarray(chosen.matrix))
+    form = CoordinateForm(
+        frame=frame_of(data, basis),
+        scores=(SignScores if signs else CoordinateScores)(**shared),
+        values=(SignValues if signs else CoordinateValues)(**shared, **reading),
+        name=name,
+        passive=None if test is None else start.passive(test, entries.shape[1]),
+    )
+    keys = start.state(("W_K", "W_Q"), chosen, entries, follow=test is not None)
+    values = start.state(("W_V",), chosen, entries, follow=test is not None)
+    if neurons.output is not None:
+        values["w_O"] = neurons.output
+    return form, {"scores": keys, "values": values}
+
+
+def _columns(name: str, data: Sequences, chosen: Representatives) -> Columns:
+    kind = collapsed if name == "signs" else covered
+    return kind(data, chosen.chosen)
+
+
+def _named(weights: Weights) -> dict[str, Array]:
+    return {name: weights[name] for name in ("W_K", "W_Q")}
+
+
+class _Start(NamedTuple):
+    """Full initial weights, `(heads, neurons, embed)`, and the columns they are in."""
+
+    name: str
+    columns: Columns
+    data: Sequences
+    weights: dict[str, Array]
+
+    def state(
+        self,
+        names: tuple[str, ...],
+        chosen: Representatives,
+        entries: np.ndarray,
+        *,
+        follow: bool,
+    ) -> dict[str, Array]:
+        """Inner products with tokens (and steps to `follow`), or weights by column."""
+        if self.name == "coordinates":
+            return {name: self._by_column(name, entries.shape[1]) for name in names}
+        tokens = np.asarray(self.data.tokens)[chosen.chosen]
+        seen = {name: self._seen(name, tokens) for name in names}
+        if not follow:
+            return seen
+        steps = {
+            f"steps_{name}": zero_steps(jnp.asarray(entries), product)
+            for name, product in seen.items()
+        }
+        return {**seen, **steps}
+
+    def passive(self, test: Sequences, columns: int) -> Passive:
+        """Tokens of test samples, read from what the columns do."""
+        chosen = representatives(test)
+        tokens = np.asarray(test.tokens)[chosen.chosen]
+        if self.columns.parts is None:
+            if test.columns is None:
+                raise ValueError(
+                    "The training data tell their columns alone, and the test samples "
+                    "do not: give both, or neither."
+                )
+            entries, rest = np.asarray(test.columns)[chosen.chosen], tokens
+        else:
+            entries, rest = tokens @ self.columns.parts, tokens
+            if self.name == "coordinates":
+                # What lies in no column stays as it began.
+                rest = tokens - entries @ self.columns.parts.T
+        return Passive(
+            positions_of(test, chosen.index, chosen.sign, count=len(chosen.chosen)),
+            jnp.asarray(padded(entries, columns)),
+            {name: self._seen(name, rest) for name in self.weights},
+        )
+
+    def _seen(self, name: str, tokens: np.ndarray) -> Array:
+        return jnp.einsum("hnd,td->htn", self.weights[name], tokens)
+
+    def _by_column(self, name: str, columns: int) -> Array:
+        assert self.columns.parts is not None
+        kept = jnp.einsum("hnd,dc->hcn", self.weights[name], self.columns.parts)
+        spare = columns - kept.shape[1]
+        return jnp.pad(kept, ((0, 0), (0, spare), (0, 0)))
+

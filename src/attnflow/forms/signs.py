@@ -1,0 +1,94 @@
+"""The sign state: SignGD on inner products of neurons with tokens.
+
+Under SignGD a column of coordinates moves by one sign, so that the inner products of
+neurons with tokens close: `Δ⟨w, x⟩ = η · entries · signs`. The weights are not needed,
+nor the dimension in which they live. `steps` sums up what each column has moved; tokens
+that are not trained on are read from it.
+"""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow.forms.coordinates import (
+    AbstractCoordinateScores,
+    AbstractCoordinateValues,
+    Neurons,
+)
+from attnflow.forms.scaled_pulls import Positions
+from attnflow.rules import Rule, SignGD
+
+
+def _moved(entries: Array, state: Any, update: Array, name: str) -> dict[str, Array]:
+    steps = f"steps_{name}"
+    new = {name: state[name] + entries @ update}
+    return {**new, steps: state[steps] + update} if steps in state else new
+
+
+def _refuses(rule: Rule) -> str | None:
+    if isinstance(rule, SignGD):
+        return None
+    return (
+        f"{rule.name} moves the coordinates of a token's own support by different "
+        "amounts, and the sign state keeps one number for them all. Use "
+        "form='coordinates'."
+    )
+
+
+class SignScores(AbstractCoordinateScores):
+    """`{"W_K": (heads, tokens, neurons), "W_Q": the same}` and their steps."""
+
+    positions: Positions
+    entries: Float[Array, "tokens columns"]
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of one weight's neurons with the tokens."""
+        return state[name]
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The steps of every column."""
+        return state[f"steps_{name}"]
+
+    def move(self, state: Any, update: Any) -> Any:
+        """Every token moves by its entries in the columns."""
+        keys = _moved(self.entries, state, update["W_K"], "W_K")
+        return {**keys, **_moved(self.entries, state, update["W_Q"], "W_Q")}
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
+
+
+class SignValues(AbstractCoordinateValues):
+    """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
+
+    positions: Positions
+    entries: Float[Array, "tokens columns"]
+    readout: Float[Array, "heads neurons"]
+    slope: Float[Array, "heads neurons"]
+    gain: Float[Array, ""]
+
+    def seen(self, state: Any, name: str) -> Neurons:
+        """Inner products of the neurons with the tokens."""
+        return state[name]
+
+    def moved(self, state: Any, name: str) -> Array:
+        """The steps of every column."""
+        return state[f"steps_{name}"]
+
+    def move(self, state: Any, update: Any) -> Any:
+        """Every token moves by its entries in the columns."""
+        new = _moved(self.entries, state, self.gain * update["W_V"], "W_V")
+        if "w_O" in state:
+            new["w_O"] = state["w_O"] + update["w_O"]
+        return new
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
+
+
+def zero_steps(entries: Array, seen: Neurons) -> Array:
+    """Steps before anything moved: `(heads, columns, neurons)`."""
+    return jnp.zeros((seen.shape[0], entries.shape[1], seen.shape[2]))

@@ -1,0 +1,74 @@
+"""Gradients by coordinate: their sizes, and how sure their signs are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from attnflow._types import Scaled
+from attnflow.forms import CoordinateForm
+from attnflow.observables.registry import observable
+from attnflow.observables.view import View
+
+LOG10 = np.log(10.0)
+
+
+@observable(about="log10 of the mean |gradient| by W_K, over the columns data cover")
+def log_mean_key_gradient(view: View) -> Array:  # noqa: D103
+    return _log_mean(view, "W_K")
+
+
+@observable(about="log10 of the mean |gradient| by W_Q, over the columns data cover")
+def log_mean_query_gradient(view: View) -> Array:  # noqa: D103
+    return _log_mean(view, "W_Q")
+
+
+@observable(about="gradients by covered columns that are exactly zero")
+def zero_signs(view: View) -> Array:  # noqa: D103
+    return sum(
+        ((g.mantissa == 0) & jnp.isfinite(g.log)).sum() for g in _gradients(view)
+    )
+
+
+@observable(about="gradients by covered columns whose sign is within rounding of a tie")
+def tied_signs(view: View) -> Array:  # noqa: D103
+    gradients = _gradients(view)
+    form, system = _form(view), view.system
+    sizes = form.gradient_sizes(system.problem, view.state, system.trained_on)
+    return sum(
+        ((g.mantissa != 0) & (jnp.abs(g.mantissa) <= size)).sum()
+        for g, size in zip(gradients, sizes, strict=True)
+    )
+
+
+@observable(about="gradients by covered columns, all weights together")
+def signs_count(view: View) -> Array:  # noqa: D103
+    return sum(
+        jnp.isfinite(g.log).sum() * g.mantissa.shape[-1] for g in _gradients(view)
+    )
+
+
+def _gradients(view: View) -> list[Scaled]:
+    _form(view)
+    found = view.system.direction(view.state)
+    return jax.tree.leaves(found, is_leaf=lambda leaf: isinstance(leaf, Scaled))
+
+
+def _log_mean(view: View, name: str) -> Array:
+    _form(view)
+    gradient = view.system.direction(view.state)["scores"][name]
+    log = gradient.log
+    top = log.max()
+    covered = jnp.isfinite(log).sum() * gradient.mantissa.shape[-1]
+    mean = (jnp.abs(gradient.mantissa) * jnp.exp(log - top)).sum() / covered
+    return (jnp.log(mean) + top) / LOG10
+
+
+def _form(view: View) -> CoordinateForm:
+    form = view.system.form
+    if not isinstance(form, CoordinateForm):
+        raise ValueError(
+            f"Gradients by coordinate are not known to form={form.name!r}: use "
+            "form='coordinates' or 'signs'."
+        )
+    return form
