@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from attnflow.curvature import widths_of as widths_of
     from attnflow.data import CooccurrenceOrbits as CooccurrenceOrbits
     from attnflow.data import CooccurrenceTask as CooccurrenceTask
+    from attnflow.data import DisjointNoiseTask as DisjointNoiseTask
     from attnflow.data import MixtureTask as MixtureTask
     from attnflow.data import Sequences as Sequences
+    from attnflow.data import SignalNoiseTask as SignalNoiseTask
     from attnflow.data import from_arrays as from_arrays
     from attnflow.data import sequences as sequences
     from attnflow.dynamics import Grid as Grid
@@ -78,8 +80,10 @@ _HOMES = {
     "widths_of": "attnflow.curvature",
     "CooccurrenceOrbits": "attnflow.data",
     "CooccurrenceTask": "attnflow.data",
+    "DisjointNoiseTask": "attnflow.data",
     "MixtureTask": "attnflow.data",
     "Sequences": "attnflow.data",
+    "SignalNoiseTask": "attnflow.data",
     "from_arrays": "attnflow.data",
     "sequences": "attnflow.data",
     "Grid": "attnflow.dynamics",

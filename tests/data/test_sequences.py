@@ -32,6 +32,9 @@ def test_absent_keys_are_no_queries():
         ({"probability": [1.5, -0.5]}, "negative"),
         ({"names": ["a", "b"]}, "2 names for 3 tokens"),
         ({"tokens": np.ones(3)}, "two axes"),
+        ({"columns": np.ones((2, 4))}, r"columns has shape \(2, 4\).*the 3 tokens"),
+        ({"columns": np.ones(3)}, r"columns has shape \(3,\)"),
+        ({"columns": np.full((3, 1), np.inf)}, "columns is not finite"),
     ],
 )
 def test_bad_arrays(change, message):
@@ -46,3 +49,10 @@ def test_given_arrays_are_checked_by_name():
         from_arrays({"tokens": np.eye(3), "key": [[0, 1]]})
     with pytest.raises(ValueError, match="not finite"):
         from_arrays({**GOOD, "tokens": np.diag([1.0, np.nan, 1.0])})
+
+
+def test_columns_are_given_or_none():
+    assert sequences(**GOOD).columns is None
+    data = from_arrays({**GOOD, "columns": np.diag([1.0, 2, 3])})
+    np.testing.assert_array_equal(data.columns, np.diag([1, 2, 3]))
+    np.testing.assert_array_equal(data.restrict("all").columns, data.columns)

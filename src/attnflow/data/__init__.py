@@ -2,10 +2,12 @@
 
 from attnflow.data.cooccurrence import CooccurrenceTask as CooccurrenceTask
 from attnflow.data.cooccurrence_orbits import CooccurrenceOrbits as CooccurrenceOrbits
+from attnflow.data.disjoint_noise import DisjointNoiseTask as DisjointNoiseTask
 from attnflow.data.mixture import MixtureTask as MixtureTask
 from attnflow.data.sequences import Sequences as Sequences
 from attnflow.data.sequences import from_arrays as from_arrays
 from attnflow.data.sequences import sequences as sequences
+from attnflow.data.signal_noise import SignalNoiseTask as SignalNoiseTask
 from attnflow.data.symmetry import PermutedGroups as PermutedGroups
 from attnflow.data.symmetry import PrivateTokens as PrivateTokens
 from attnflow.data.symmetry import Symmetry as Symmetry

@@ -26,6 +26,8 @@ class Sequences(eqx.Module):
       set (equal ones). Nothing downstream knows the difference.
     - `shown` are the tokens on which tables are reported; others (such as `-v1`
       beside `v1`) add nothing.
+    - `columns`: what a unit step of each group of coordinates adds to a token, where
+      a law gives these sums alone; `None`: the tokens' own coordinates.
     """
 
     tokens: Float[Array, "tokens embed"]
@@ -39,6 +41,7 @@ class Sequences(eqx.Module):
     names: tuple[str, ...] = eqx.field(static=True)
     group_names: tuple[str, ...] = eqx.field(static=True)
     shown: tuple[int, ...] = eqx.field(static=True)
+    columns: Float[Array, "tokens columns"] | None = None
 
     @property
     def shown_names(self) -> tuple[str, ...]:
@@ -80,6 +83,7 @@ def sequences(
     names: Sequence[str] | None = None,
     group_names: Sequence[str] = ("all",),
     shown: Sequence[int] | None = None,
+    columns: ArrayLike | None = None,
 ) -> Sequences:
     """Sequences from arrays, checked; what is left out takes its plain meaning.
 
@@ -93,6 +97,7 @@ def sequences(
       query of weight one.
     - `probability`: `(samples,)`, equal by default; must sum to one.
     - `group`: `(samples,)` indices into `group_names`.
+    - `columns`: `(tokens, columns)`, the tokens' own coordinates by default.
     """
     tokens = np.asarray(tokens, float)
     key = np.asarray(key)
@@ -122,6 +127,7 @@ def sequences(
         names=tuple(names),
         group_names=tuple(group_names),
         shown=tuple(range(count) if shown is None else shown),
+        columns=None if columns is None else _array(np.asarray(columns), float),
     )
     _check(made)
     return made
@@ -142,6 +148,7 @@ def from_arrays(arrays: Mapping[str, Any], like: Sequences | None = None) -> Seq
         "query_weight",
         "probability",
         "group",
+        "columns",
     }
     _check_names("data", arrays, allowed, {"tokens", "key", "label"})
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
@@ -198,6 +205,7 @@ def _check(made: Sequences) -> None:
     if len(made.names) != count:
         raise ValueError(f"There are {len(made.names)} names for {count} tokens.")
     _check_masses(made)
+    _check_columns(made)
 
 
 def _check_shapes(made: Sequences, samples: int) -> None:
@@ -231,3 +239,16 @@ def _check_masses(made: Sequences) -> None:
         )
     if probability.min() < 0:
         raise ValueError("A probability is negative: use numbers >= 0.")
+
+
+def _check_columns(made: Sequences) -> None:
+    if made.columns is None:
+        return
+    columns, count = np.asarray(made.columns), len(made.tokens)
+    if columns.ndim != 2 or len(columns) != count:
+        raise ValueError(
+            f"columns has shape {columns.shape}; it must have two axes and a row for "
+            f"each of the {count} tokens. Leave it out to use the tokens' coordinates."
+        )
+    if not np.isfinite(columns).all():
+        raise ValueError("columns is not finite everywhere: mend it first.")
