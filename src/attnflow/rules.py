@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array
@@ -155,7 +156,7 @@ class SignGD:
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
-        return optax.stateless_with_tree_map(lambda g, _: jnp.sign(g))
+        return optax.stateless(lambda g, _: jax.tree.map(jnp.sign, g))
 
 
 Descent = GradientDescent | Momentum | Adam | SignGD

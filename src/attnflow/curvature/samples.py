@@ -25,6 +25,12 @@ def require_heads(frame: AbstractFrame) -> None:
             "break the symmetry of a quotient are not in its state. Use the data "
             "without the quotient (population='exact')."
         )
+    if not frame.orthonormal:
+        raise ValueError(
+            "Curvature is told in orthonormal coordinates of the tokens' span, and "
+            "this run keeps the tokens' own for a rule that sees each coordinate "
+            "alone. Use a rule that commutes with rotations."
+        )
 
 
 class SampleTables(eqx.Module):

@@ -24,7 +24,7 @@ class AdamMemory(NamedTuple):
     of the coordinates that have ever been pulled; −1 before.
     """
 
-    count: Array
+    step: Array
     first: Any
     second: Any
     log: Any
@@ -60,7 +60,7 @@ def begin_adam(state: Any) -> AdamMemory:
     """Adam's memory before the first step, for weights by column."""
     zeros = jax.tree.map(jnp.zeros_like, state)
     return AdamMemory(
-        count=jnp.zeros((), int),
+        step=jnp.zeros((), int),
         first=zeros,
         second=zeros,
         log=jax.tree.map(lambda x: jnp.full((*x.shape[:-1], 1), -jnp.inf), state),
@@ -70,7 +70,7 @@ def begin_adam(state: Any) -> AdamMemory:
 
 def adam(rule: Adam, gradient: Any, memory: AdamMemory) -> tuple[Any, AdamMemory]:
     """Adam's update per unit of learning rate, up to its sign, and its memory."""
-    count = memory.count + 1
+    count = memory.step + 1
     names = list(gradient)
     moved = {
         name: _adam_leaf(

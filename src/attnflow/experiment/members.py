@@ -29,6 +29,7 @@ def member(
     test: Sequences | None = None,
     *,
     columns: int | None = None,
+    rotated: bool = True,
 ) -> tuple[Training, Any]:
     """The system and the initial state of one seed."""
     heads = experiment.problem.heads
@@ -49,6 +50,7 @@ def member(
         symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
         columns=columns,
+        rotated=rotated,
     )
     system = Training(
         form,

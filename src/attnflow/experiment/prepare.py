@@ -75,6 +75,7 @@ def prepare(
             symmetry,
             test_samples_of(experiment, seed, data),
             columns=columns,
+            rotated=all(r.equivariant for stage in rules for r in stage.values()),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

@@ -147,12 +147,14 @@ def build(
     symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
     columns: int | None = None,
+    rotated: bool = True,
 ) -> tuple[Form, State]:
     """The form and its initial state for one seed.
 
     What is drawn must know every token that is ever asked about: tokens of `test` are
     among those of `data`, or stand beside them. `columns` is the number of columns of
-    a form over coordinates, where seeds must have the same.
+    a form over coordinates, where seeds must have the same. `rotated` says that all
+    rules commute with rotations.
     """
     check_scores(name, initial, given)
     if name == "quotient":
@@ -167,7 +169,9 @@ def build(
         return build_coordinates(
             name, data, initial, weights, test=test, columns=columns
         )
-    basis, frame, test_frame = frames_of(data, test)
+    basis, frame, test_frame = frames_of(
+        data, test, rotated=rotated or name != "weights"
+    )
     span = basis.vectors
     rank, gram = basis.rank, name != "transport"
     weights = given or drawn_weights(

@@ -22,17 +22,17 @@ from attnflow.data import Sequences
 
 
 class Representatives(NamedTuple):
-    """Token `t` is `sign[t]` times the token `chosen[index[t]]`."""
+    """Token `t` is `sign[t]` times the token `chosen[number[t]]`."""
 
     chosen: np.ndarray
-    index: np.ndarray
+    number: np.ndarray
     sign: np.ndarray
 
     @property
     def matrix(self) -> np.ndarray:
         """Tokens as signed representatives: `(tokens, representatives)`."""
-        matrix = np.zeros((len(self.index), len(self.chosen)))
-        matrix[np.arange(len(self.index)), self.index] = self.sign
+        matrix = np.zeros((len(self.number), len(self.chosen)))
+        matrix[np.arange(len(self.number)), self.number] = self.sign
         return matrix
 
 

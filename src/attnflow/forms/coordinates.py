@@ -211,8 +211,9 @@ class CoordinateValues(AbstractCoordinateValues):
 class CoordinateForm(Form):
     """A form over coordinates, which reads pairs without a table over all tokens."""
 
-    scores: AbstractCoordinateScores
-    values: AbstractCoordinateValues
+    # Modules are frozen, so that narrower types are sound.
+    scores: AbstractCoordinateScores  # pyright: ignore[reportIncompatibleVariableOverride]
+    values: AbstractCoordinateValues  # pyright: ignore[reportIncompatibleVariableOverride]
     passive: Passive | None = None
 
     def pairs(self, state: State) -> Pairs:
@@ -240,6 +241,26 @@ class CoordinateForm(Form):
     def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
         """Forces at the positions, with scales of their own."""
         return scaled_forces(problem, self.pairs(state), data)._asdict()
+
+    def gradient_errors(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> dict[str, dict[str, Array]]:
+        """How far rounding may move each mantissa of the parts' gradients.
+
+        The same sums over absolute values, times the relative error of a term: that of
+        an exponential is the absolute error of its argument.
+        """
+        force = self.pulls(problem, state, data)
+        bounds = {}
+        for name in ("scores", "values"):
+            part, own = jax.tree.map(jnp.abs, (self.part(name), state[name]))
+            mantissa, log = force[name]
+            sizes = part.gradient(own, Scaled(jnp.abs(mantissa), log))
+            largest = jnp.where(jnp.isfinite(log), jnp.abs(log), 0.0).max()
+            terms = self.scores.entries.shape[0] + mantissa.size
+            error = jnp.finfo(log.dtype).eps * (largest + terms)
+            bounds[name] = {key: error * size.mantissa for key, size in sizes.items()}
+        return bounds
 
 
 def _pairs(at: Positions, keys: Neurons, queries: Neurons, values: Array) -> Pairs:

@@ -17,10 +17,15 @@ DENSE_ENTRIES = 5_000
 
 
 class Basis(eqx.Module):
-    """An orthonormal basis of the tokens' span, and the tokens in it."""
+    """A basis of the tokens' span, orthonormal but for rules that rotations disturb.
+
+    Those see single coordinates, in which a rotated token is never exactly zero: for
+    them tokens stand for themselves.
+    """
 
     vectors: Float[Array, "basis embed"]
     coordinates: Float[Array, "tokens basis"]
+    orthonormal: bool = eqx.field(static=True, default=True)
 
     @property
     def rank(self) -> int:
@@ -59,6 +64,7 @@ class _HeadFrame(AbstractFrame):
     """What frames with one block per head share."""
 
     shown_coordinates: eqx.AbstractVar[Float[Array, "shown basis"]]
+    orthonormal: eqx.AbstractVar[bool]
 
     def metric(self, gradient: Tables) -> Tables:
         """Every entry of a table stands for itself."""
@@ -85,6 +91,7 @@ class DenseFrame(_HeadFrame):
     shown_coordinates: Float[Array, "shown basis"]
     samples: int = eqx.field(static=True)
     queries: int = eqx.field(static=True)
+    orthonormal: bool = eqx.field(static=True)
 
     def pairs(self, tables: Tables) -> Pairs:
         """Pair scores and values at the positions of the samples."""
@@ -109,6 +116,7 @@ class GatherFrame(_HeadFrame):
     query: Int[Array, "samples queries"]
     shown_coordinates: Float[Array, "shown basis"]
     plain: bool = eqx.field(static=True)
+    orthonormal: bool = eqx.field(static=True)
 
     def pairs(self, tables: Tables) -> Pairs:
         """Pair scores and values at the positions of the samples."""
@@ -135,6 +143,7 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
             query=data.query,
             shown_coordinates=shown,
             plain=np.array_equal(tokens, np.eye(len(tokens))),
+            orthonormal=basis.orthonormal,
         )
     keys, query = tokens[np.asarray(data.key)], tokens[np.asarray(data.query)]
     score_map = np.einsum("nkr,nqs->nqkrs", keys, query)
@@ -144,29 +153,29 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
         shown_coordinates=shown,
         samples=samples,
         queries=queries,
+        orthonormal=basis.orthonormal,
     )
 
 
 def frames_of(
-    data: Sequences, test: Sequences | None
+    data: Sequences, test: Sequences | None, *, rotated: bool = True
 ) -> tuple[Basis, AbstractFrame, AbstractFrame | None]:
     """A basis for all tokens, the frame of the data and that of the test samples.
 
-    Test samples over a vocabulary of their own widen the basis by their tokens.
+    Test samples over a vocabulary of their own widen the basis by their tokens. Without
+    `rotated` the basis is the tokens themselves.
     """
+    every = data
+    if test is not None and not _same_tokens(data, test):
+        every = replace(data, tokens=jnp.concatenate([data.tokens, test.tokens]))
+    basis = basis_of(every)
+    if not rotated:
+        basis = Basis(every.tokens, jnp.eye(len(every.tokens)), orthonormal=False)
+    own = replace(basis, coordinates=basis.coordinates[: len(data.tokens)])
     if test is None:
-        basis = basis_of(data)
-        return basis, frame_of(data, basis), None
-    if _same_tokens(data, test):
-        basis = basis_of(data)
-        return basis, frame_of(data, basis), frame_of(test, basis)
-    both = replace(data, tokens=jnp.concatenate([data.tokens, test.tokens]))
-    basis, count = basis_of(both), len(data.tokens)
-    own, other = (
-        Basis(basis.vectors, part)
-        for part in (basis.coordinates[:count], basis.coordinates[count:])
-    )
-    return own, frame_of(data, own), frame_of(test, other)
+        return basis, frame_of(data, own), None
+    other = replace(basis, coordinates=basis.coordinates[-len(test.tokens) :])
+    return basis, frame_of(data, own), frame_of(test, other)
 
 
 def _same_tokens(data: Sequences, test: Sequences) -> bool:

@@ -85,7 +85,9 @@ class ClassMeans(AbstractValues):
         """One neuron for all: those of one class move as one, the others opposite."""
         means = weights["W_V"].mean(axis=2)
         one = jnp.ones((len(means), 1))
-        return Alike((means[:, 0] - means[:, 1])[:, None, :], one, one / self.count, 2.0)
+        return Alike(
+            (means[:, 0] - means[:, 1])[:, None, :], one, one / self.count, 2.0
+        )
 
     def is_small(self, embed: int, limit: int) -> bool:
         """Few weights, or a law that only weights have."""

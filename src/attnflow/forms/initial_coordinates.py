@@ -1,7 +1,7 @@
-"""Building the forms over coordinates: which columns there are, and where they start."""
+"""Building the forms over coordinates: their columns, and where they start."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -67,15 +67,17 @@ def build_coordinates(
     entries = padded(own.entries, columns or own.entries.shape[1])
     neurons = initial.values.alike(weights)
     start = _Start(name, own, data, {**_named(weights), "W_V": neurons.weights})
-    at = positions_of(data, chosen.index, chosen.sign, count=len(chosen.chosen))
-    shared = {"positions": at, "entries": jnp.asarray(entries)}
-    reading = {
+    at = positions_of(data, chosen.number, chosen.sign, count=len(chosen.chosen))
+    shared: dict[str, Any] = {"positions": at, "entries": jnp.asarray(entries)}
+    reading: dict[str, Any] = {
         "readout": neurons.readout,
         "slope": neurons.slope,
         "gain": jnp.asarray(neurons.gain),
     }
     signs = name == "signs"
-    basis = Basis(data.tokens[chosen.chosen], jnp.asarray(chosen.matrix))
+    basis = Basis(
+        data.tokens[chosen.chosen], jnp.asarray(chosen.matrix), orthonormal=False
+    )
     form = CoordinateForm(
         frame=frame_of(data, basis),
         scores=(SignScores if signs else CoordinateScores)(**shared),
@@ -145,7 +147,7 @@ class _Start(NamedTuple):
                 # What lies in no column stays as it began.
                 rest = tokens - entries @ self.columns.parts.T
         return Passive(
-            positions_of(test, chosen.index, chosen.sign, count=len(chosen.chosen)),
+            positions_of(test, chosen.number, chosen.sign, count=len(chosen.chosen)),
             jnp.asarray(padded(entries, columns)),
             {name: self._seen(name, rest) for name in self.weights},
         )
@@ -158,4 +160,3 @@ class _Start(NamedTuple):
         kept = jnp.einsum("hnd,dc->hcn", self.weights[name], self.columns.parts)
         spare = columns - kept.shape[1]
         return jnp.pad(kept, ((0, 0), (0, spare), (0, 0)))
-

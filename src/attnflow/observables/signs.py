@@ -1,5 +1,7 @@
 """Gradients by coordinate: their sizes, and how sure their signs are."""
 
+from collections.abc import Iterable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,27 +27,32 @@ def log_mean_query_gradient(view: View) -> Array:  # noqa: D103
 
 @observable(about="gradients by covered columns that are exactly zero")
 def zero_signs(view: View) -> Array:  # noqa: D103
-    return sum(
+    return _sum(
         ((g.mantissa == 0) & jnp.isfinite(g.log)).sum() for g in _gradients(view)
     )
 
 
 @observable(about="gradients by covered columns whose sign is within rounding of a tie")
 def tied_signs(view: View) -> Array:  # noqa: D103
-    gradients = _gradients(view)
     form, system = _form(view), view.system
-    sizes = form.gradient_sizes(system.problem, view.state, system.trained_on)
-    return sum(
-        ((g.mantissa != 0) & (jnp.abs(g.mantissa) <= size)).sum()
-        for g, size in zip(gradients, sizes, strict=True)
+    errors = form.gradient_errors(system.problem, view.state, system.trained_on)
+    found = system.direction(view.state)
+    return _sum(
+        ((g.mantissa != 0) & (jnp.abs(g.mantissa) <= errors[part][name])).sum()
+        for part, gradients in found.items()
+        for name, g in gradients.items()
     )
 
 
 @observable(about="gradients by covered columns, all weights together")
 def signs_count(view: View) -> Array:  # noqa: D103
-    return sum(
+    return _sum(
         jnp.isfinite(g.log).sum() * g.mantissa.shape[-1] for g in _gradients(view)
     )
+
+
+def _sum(counts: Iterable[Array]) -> Array:
+    return jnp.stack(list(counts)).sum()
 
 
 def _gradients(view: View) -> list[Scaled]:
