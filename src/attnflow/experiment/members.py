@@ -13,7 +13,7 @@ from jaxtyping import Array
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
 from attnflow.experiment.record import STREAMS, Experiment
-from attnflow.forms import basis_of, build, check_weights, symmetry_of
+from attnflow.forms import ColumnPlan, basis_of, build, check_weights, symmetry_of
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.problem import Problem
 from attnflow.systems import Training
@@ -28,7 +28,7 @@ def member(
     symmetry: Any,
     test: Sequences | None = None,
     *,
-    columns: int | None = None,
+    plan: ColumnPlan | None = None,
     rotated: bool = True,
 ) -> tuple[Training, Any]:
     """The system and the initial state of one seed."""
@@ -49,7 +49,7 @@ def member(
         given=weights,
         symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
-        columns=columns,
+        plan=plan,
         rotated=rotated,
     )
     system = Training(

@@ -17,7 +17,7 @@ from attnflow.experiment.members import (
     test_samples_of,
 )
 from attnflow.experiment.record import Experiment
-from attnflow.forms import COORDINATE_FORMS, basis_of, choose, column_count
+from attnflow.forms import COORDINATE_FORMS, basis_of, choose, column_plan, widest
 from attnflow.observables import find
 from attnflow.rules import per_part
 from attnflow.systems import Training
@@ -61,10 +61,10 @@ def prepare(
         symmetric=symmetry is not None,
         lift=lift,
     )
-    columns = None
+    plan = None
     if name in COORDINATE_FORMS:
         # Seeds run side by side, and their data cover different coordinates.
-        columns = max(column_count(name, drawn) for drawn in samples)
+        plan = widest([column_plan(name, drawn) for drawn in samples])
     members = [
         member(
             experiment,
@@ -74,7 +74,7 @@ def prepare(
             weights,
             symmetry,
             test_samples_of(experiment, seed, data),
-            columns=columns,
+            plan=plan,
             rotated=all(r.equivariant for stage in rules for r in stage.values()),
         )
         for seed, drawn in zip(seeds, samples, strict=True)

@@ -13,6 +13,8 @@ from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
 from attnflow.forms.choose import drawn_weights as drawn_weights
+from attnflow.forms.column_maps import ColumnPlan as ColumnPlan
+from attnflow.forms.column_maps import widest as widest
 from attnflow.forms.coordinates import CoordinateForm as CoordinateForm
 from attnflow.forms.frames import basis_of as basis_of
 from attnflow.forms.frames import frames_of as frames_of
@@ -21,7 +23,7 @@ from attnflow.forms.given_weights import check_weights as check_weights
 from attnflow.forms.initial_chain import Chain as Chain
 from attnflow.forms.initial_class_means import ClassMeans as ClassMeans
 from attnflow.forms.initial_coordinates import COORDINATE_FORMS as COORDINATE_FORMS
-from attnflow.forms.initial_coordinates import column_count as column_count
+from attnflow.forms.initial_coordinates import column_plan as column_plan
 from attnflow.forms.initial_neurons import Neurons as Neurons
 from attnflow.forms.initial_values import AbstractValues as AbstractValues
 from attnflow.forms.initial_vector import Vector as Vector

@@ -45,6 +45,7 @@ from jaxtyping import Array
 from attnflow._suggest import look_up
 from attnflow.data import Sequences
 from attnflow.forms.base import Form, State, decays
+from attnflow.forms.column_maps import ColumnPlan
 from attnflow.forms.frames import frames_of
 from attnflow.forms.gram import Gram
 from attnflow.forms.initial_coordinates import (
@@ -146,14 +147,14 @@ def build(
     given: Mapping[str, Array] | None = None,
     symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
-    columns: int | None = None,
+    plan: ColumnPlan | None = None,
     rotated: bool = True,
 ) -> tuple[Form, State]:
     """The form and its initial state for one seed.
 
     What is drawn must know every token that is ever asked about: tokens of `test` are
-    among those of `data`, or stand beside them. `columns` is the number of columns of
-    a form over coordinates, where seeds must have the same. `rotated` says that all
+    among those of `data`, or stand beside them. `plan` tells sizes of a form over
+    coordinates, where seeds must have the same. `rotated` says that all
     rules commute with rotations.
     """
     check_scores(name, initial, given)
@@ -166,9 +167,7 @@ def build(
             name, initial, heads=heads, rank=0, embed=data.tokens.shape[1], key=key
         )
         assert weights is not None
-        return build_coordinates(
-            name, data, initial, weights, test=test, columns=columns
-        )
+        return build_coordinates(name, data, initial, weights, test=test, plan=plan)
     basis, frame, test_frame = frames_of(
         data, test, rotated=rotated or name != "weights"
     )

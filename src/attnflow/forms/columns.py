@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnflow.data import Sequences
+from attnflow.forms.column_maps import by_degree
 
 
 class Representatives(NamedTuple):
@@ -75,20 +76,25 @@ def covered(data: Sequences, chosen: np.ndarray) -> Columns:
     """A column for each coordinate in which some token is not zero."""
     tokens = _own_coordinates(data, chosen)
     kept = np.flatnonzero((tokens != 0).any(axis=0))
-    return Columns(tokens[:, kept], np.eye(tokens.shape[1])[:, kept])
+    return _ordered(tokens[:, kept], np.eye(tokens.shape[1])[:, kept])
 
 
 def collapsed(data: Sequences, chosen: np.ndarray) -> Columns:
     """One column for each token's own coordinates, and one for each shared one."""
     if data.columns is not None:
-        return Columns(np.asarray(data.columns)[chosen], None)
+        return _ordered(np.asarray(data.columns)[chosen], None)
     tokens = _own_coordinates(data, chosen)
     cover = (tokens != 0).sum(axis=0)
     shared = np.eye(tokens.shape[1])[:, cover > 1]
     own = np.where(cover == 1, np.sign(tokens), 0.0)
     own = own[own.any(axis=1)].T
     parts = np.concatenate([own, shared], axis=1)
-    return Columns(tokens @ parts, parts)
+    return _ordered(tokens @ parts, parts)
+
+
+def _ordered(entries: np.ndarray, parts: np.ndarray | None) -> Columns:
+    order = by_degree(entries)
+    return Columns(entries[:, order], None if parts is None else parts[:, order])
 
 
 def _own_coordinates(data: Sequences, chosen: np.ndarray) -> np.ndarray:
@@ -98,8 +104,3 @@ def _own_coordinates(data: Sequences, chosen: np.ndarray) -> np.ndarray:
             "coordinates, so that only SignGD in form='signs' can be followed."
         )
     return np.asarray(data.tokens)[chosen]
-
-
-def padded(array: np.ndarray, count: int) -> np.ndarray:
-    """The array with zero columns up to `count`, so that seeds have one shape."""
-    return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, count - array.shape[-1])])

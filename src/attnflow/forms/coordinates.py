@@ -26,9 +26,9 @@ from attnflow.forms.base import (
     State,
     decays,
 )
+from attnflow.forms.column_maps import AbstractColumnMap
 from attnflow.forms.scaled_pulls import (
     Positions,
-    onto_columns,
     onto_tokens,
     pulled,
 )
@@ -57,7 +57,7 @@ class AbstractCoordinates(AbstractPart):
     """A part over columns of coordinates; `seen` tells what neurons see of tokens."""
 
     positions: eqx.AbstractVar[Positions]
-    entries: eqx.AbstractVar[Float[Array, "tokens columns"]]
+    columns: eqx.AbstractVar[AbstractColumnMap]
 
     @abc.abstractmethod
     def seen(self, state: Any, name: str) -> Neurons:
@@ -121,8 +121,8 @@ class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows
         of_keys = onto_tokens(*pull_keys, at.key_places)
         of_queries = onto_tokens(*pull_queries, at.query_places)
         return {
-            "W_K": onto_columns(*of_keys, self.entries),
-            "W_Q": onto_columns(*of_queries, self.entries),
+            "W_K": self.columns.pull(*of_keys),
+            "W_Q": self.columns.pull(*of_queries),
         }
 
 
@@ -152,7 +152,7 @@ class AbstractCoordinateValues(AbstractCoordinates):
         mantissa, log = (x.swapaxes(0, 1) for x in force)
         places = self.positions.key_places
         tokens, scale = onto_tokens(mantissa[..., None], log, places)
-        columns = onto_columns(tokens, scale, self.entries)
+        columns = self.columns.pull(tokens, scale)
         slope = state.get("w_O", self.slope)
         by_neuron = Scaled(columns.mantissa * slope[:, None, :], columns.log)
         if "w_O" not in state:
@@ -170,11 +170,11 @@ class CoordinateScores(AbstractCoordinateScores):
     """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
 
     positions: Positions
-    entries: Float[Array, "tokens columns"]
+    columns: AbstractColumnMap
 
     def seen(self, state: Any, name: str) -> Neurons:
         """Inner products of one weight's neurons with the tokens."""
-        return self.entries @ state[name]
+        return self.columns.push(state[name])
 
     def moved(self, state: Any, name: str) -> Array:
         """The weights."""
@@ -189,14 +189,14 @@ class CoordinateValues(AbstractCoordinateValues):
     """`{"W_V": (heads, columns, neurons)}`, and `w_O: (heads, neurons)` if trained."""
 
     positions: Positions
-    entries: Float[Array, "tokens columns"]
+    columns: AbstractColumnMap
     readout: Float[Array, "heads neurons"]
     slope: Float[Array, "heads neurons"]
     gain: Float[Array, ""]
 
     def seen(self, state: Any, name: str) -> Neurons:
         """Inner products of the neurons with the tokens."""
-        return self.entries @ state[name]
+        return self.columns.push(state[name])
 
     def moved(self, state: Any, name: str) -> Array:
         """The weights."""
@@ -257,7 +257,7 @@ class CoordinateForm(Form):
             mantissa, log = force[name]
             sizes = part.gradient(own, Scaled(jnp.abs(mantissa), log))
             largest = jnp.where(jnp.isfinite(log), jnp.abs(log), 0.0).max()
-            terms = self.scores.entries.shape[0] + mantissa.size
+            terms = self.scores.positions.key_places.shape[0] + mantissa.size
             error = jnp.finfo(log.dtype).eps * (largest + terms)
             bounds[name] = {key: error * size.mantissa for key, size in sizes.items()}
         return bounds

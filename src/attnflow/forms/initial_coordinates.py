@@ -9,12 +9,12 @@ from jaxtyping import Array
 
 from attnflow.data import Sequences
 from attnflow.forms.base import State
+from attnflow.forms.column_maps import ColumnPlan, column_map, plan_of
 from attnflow.forms.columns import (
     Columns,
     Representatives,
     collapsed,
     covered,
-    padded,
     representatives,
 )
 from attnflow.forms.coordinates import (
@@ -26,15 +26,15 @@ from attnflow.forms.coordinates import (
 from attnflow.forms.frames import Basis, frame_of
 from attnflow.forms.initialise import Initial
 from attnflow.forms.scaled_pulls import positions_of
-from attnflow.forms.signs import SignScores, SignValues, zero_steps
+from attnflow.forms.signs import SignScores, SignValues
 
 COORDINATE_FORMS = ("coordinates", "signs")
 Weights = Mapping[str, Array]
 
 
-def column_count(name: str, data: Sequences) -> int:
-    """How many columns a form has on these data."""
-    return _columns(name, data, representatives(data)).entries.shape[1]
+def column_plan(name: str, data: Sequences) -> ColumnPlan:
+    """The sizes of a form's map between tokens and columns on these data."""
+    return plan_of(_columns(name, data, representatives(data)).entries)
 
 
 def coordinate_refusal(initial: Initial) -> str | None:
@@ -53,9 +53,9 @@ def build_coordinates(
     weights: Weights,
     *,
     test: Sequences | None,
-    columns: int | None = None,
+    plan: ColumnPlan | None = None,
 ) -> tuple[CoordinateForm, State]:
-    """The form and its initial state; zero columns up to `columns` are added."""
+    """The form and its initial state, in the sizes of a plan or in their own."""
     refusal = coordinate_refusal(initial)
     if refusal is not None:
         raise ValueError(
@@ -64,11 +64,12 @@ def build_coordinates(
         )
     chosen = representatives(data)
     own = _columns(name, data, chosen)
-    entries = padded(own.entries, columns or own.entries.shape[1])
+    plan = plan or plan_of(own.entries)
+    columns = column_map(own.entries, plan)
     neurons = initial.values.alike(weights)
     start = _Start(name, own, data, {**_named(weights), "W_V": neurons.weights})
     at = positions_of(data, chosen.number, chosen.sign, count=len(chosen.chosen))
-    shared: dict[str, Any] = {"positions": at, "entries": jnp.asarray(entries)}
+    shared: dict[str, Any] = {"positions": at, "columns": columns}
     reading: dict[str, Any] = {
         "readout": neurons.readout,
         "slope": neurons.slope,
@@ -83,10 +84,10 @@ def build_coordinates(
         scores=(SignScores if signs else CoordinateScores)(**shared),
         values=(SignValues if signs else CoordinateValues)(**shared, **reading),
         name=name,
-        passive=None if test is None else start.passive(test, entries.shape[1]),
+        passive=None if test is None else start.passive(test, plan.columns),
     )
-    keys = start.state(("W_K", "W_Q"), chosen, entries, follow=test is not None)
-    values = start.state(("W_V",), chosen, entries, follow=test is not None)
+    keys = start.state(("W_K", "W_Q"), chosen, plan.columns, follow=test is not None)
+    values = start.state(("W_V",), chosen, plan.columns, follow=test is not None)
     if neurons.output is not None:
         values["w_O"] = neurons.output
     return form, {"scores": keys, "values": values}
@@ -113,19 +114,19 @@ class _Start(NamedTuple):
         self,
         names: tuple[str, ...],
         chosen: Representatives,
-        entries: np.ndarray,
+        columns: int,
         *,
         follow: bool,
     ) -> dict[str, Array]:
         """Inner products with tokens (and steps to `follow`), or weights by column."""
         if self.name == "coordinates":
-            return {name: self._by_column(name, entries.shape[1]) for name in names}
+            return {name: self._by_column(name, columns) for name in names}
         tokens = np.asarray(self.data.tokens)[chosen.chosen]
         seen = {name: self._seen(name, tokens) for name in names}
         if not follow:
             return seen
         steps = {
-            f"steps_{name}": zero_steps(jnp.asarray(entries), product)
+            f"steps_{name}": jnp.zeros((len(product), columns, product.shape[-1]))
             for name, product in seen.items()
         }
         return {**seen, **steps}
@@ -148,7 +149,7 @@ class _Start(NamedTuple):
                 rest = tokens - entries @ self.columns.parts.T
         return Passive(
             positions_of(test, chosen.number, chosen.sign, count=len(chosen.chosen)),
-            jnp.asarray(padded(entries, columns)),
+            jnp.asarray(np.pad(entries, ((0, 0), (0, columns - entries.shape[1])))),
             {name: self._seen(name, rest) for name in self.weights},
         )
 

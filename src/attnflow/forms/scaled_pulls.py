@@ -67,23 +67,6 @@ def onto_tokens(
     return jnp.einsum("htp,hpn->htn", share, at.reshape(heads, -1, neurons)), top
 
 
-def onto_columns(
-    tokens: Float[Array, "heads tokens neurons"],
-    log: Float[Array, "heads tokens"],
-    entries: Float[Array, "tokens columns"],
-) -> Scaled:
-    """Sums over the tokens of each column: a gradient by the weights.
-
-    Each column has a scale of its own, that of the largest of its tokens: where these
-    are very small beside others, their signs are not lost.
-    """
-    seen = entries.T[None] != 0
-    each = log[:, None, :]
-    top = jnp.where(seen, each, -jnp.inf).max(axis=-1, keepdims=True)
-    share = jnp.where(seen, jnp.exp(each - finite(top)), 0.0) * entries.T
-    return Scaled(jnp.einsum("hct,htn->hcn", share, tokens), top)
-
-
 def positions_of(
     data: Sequences, index: np.ndarray, sign: np.ndarray, *, count: int
 ) -> Positions:

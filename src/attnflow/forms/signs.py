@@ -8,9 +8,9 @@ that are not trained on are read from it.
 
 from typing import Any
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from attnflow.forms.column_maps import AbstractColumnMap
 from attnflow.forms.coordinates import (
     AbstractCoordinateScores,
     AbstractCoordinateValues,
@@ -20,9 +20,11 @@ from attnflow.forms.scaled_pulls import Positions
 from attnflow.rules import Rule, SignGD
 
 
-def _moved(entries: Array, state: Any, update: Array, name: str) -> dict[str, Array]:
+def _moved(
+    columns: AbstractColumnMap, state: Any, update: Array, name: str
+) -> dict[str, Array]:
     steps = f"steps_{name}"
-    new = {name: state[name] + entries @ update}
+    new = {name: state[name] + columns.push(update)}
     return {**new, steps: state[steps] + update} if steps in state else new
 
 
@@ -40,7 +42,7 @@ class SignScores(AbstractCoordinateScores):
     """`{"W_K": (heads, tokens, neurons), "W_Q": the same}` and their steps."""
 
     positions: Positions
-    entries: Float[Array, "tokens columns"]
+    columns: AbstractColumnMap
 
     def seen(self, state: Any, name: str) -> Neurons:
         """Inner products of one weight's neurons with the tokens."""
@@ -52,8 +54,8 @@ class SignScores(AbstractCoordinateScores):
 
     def move(self, state: Any, update: Any) -> Any:
         """Every token moves by its entries in the columns."""
-        keys = _moved(self.entries, state, update["W_K"], "W_K")
-        return {**keys, **_moved(self.entries, state, update["W_Q"], "W_Q")}
+        keys = _moved(self.columns, state, update["W_K"], "W_K")
+        return {**keys, **_moved(self.columns, state, update["W_Q"], "W_Q")}
 
     def refuses(self, rule: Rule) -> str | None:
         """All rules but SignGD."""
@@ -64,7 +66,7 @@ class SignValues(AbstractCoordinateValues):
     """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
 
     positions: Positions
-    entries: Float[Array, "tokens columns"]
+    columns: AbstractColumnMap
     readout: Float[Array, "heads neurons"]
     slope: Float[Array, "heads neurons"]
     gain: Float[Array, ""]
@@ -79,7 +81,7 @@ class SignValues(AbstractCoordinateValues):
 
     def move(self, state: Any, update: Any) -> Any:
         """Every token moves by its entries in the columns."""
-        new = _moved(self.entries, state, self.gain * update["W_V"], "W_V")
+        new = _moved(self.columns, state, self.gain * update["W_V"], "W_V")
         if "w_O" in state:
             new["w_O"] = state["w_O"] + update["w_O"]
         return new
@@ -87,8 +89,3 @@ class SignValues(AbstractCoordinateValues):
     def refuses(self, rule: Rule) -> str | None:
         """All rules but SignGD."""
         return _refuses(rule)
-
-
-def zero_steps(entries: Array, seen: Neurons) -> Array:
-    """Steps before anything moved: `(heads, columns, neurons)`."""
-    return jnp.zeros((seen.shape[0], entries.shape[1], seen.shape[2]))
