@@ -180,6 +180,8 @@ def _advance(
         carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
         return carry, rows, alive
 
+    if getattr(system, "apart", False):
+        return axes.one_by_one(one, system, carry)
     return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
 
 

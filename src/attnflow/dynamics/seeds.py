@@ -1,10 +1,12 @@
 """Seeds side by side: systems of one shape stacked for a vmapped run."""
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 
 def stack(systems: list[Any]) -> tuple[Any, Any]:
@@ -42,6 +44,25 @@ class _Axes:
     def tree(self, system: Any) -> Any:
         """The axes in the shape of the system."""
         return jax.tree.unflatten(jax.tree.structure(system), self.axes)
+
+    def one_by_one(self, function: Callable, system: Any, carry: Any) -> Any:
+        """A function of system and carry, for one seed after the other.
+
+        Side by side costs no less where a seed's arrays are large, and every branch
+        would be taken for every seed.
+        """
+        leaves, tree = jax.tree.flatten(system)
+        own = [x for x, axis in zip(leaves, self.axes, strict=True) if axis == 0]
+
+        def one(item: tuple[list[Array], Any]) -> Any:
+            mine = iter(item[0])
+            whole = [
+                leaf if axis is None else next(mine)
+                for leaf, axis in zip(leaves, self.axes, strict=True)
+            ]
+            return function(jax.tree.unflatten(tree, whole), item[1])
+
+        return jax.lax.map(one, (own, carry))
 
 
 def _equal(a: Any, b: Any) -> bool:

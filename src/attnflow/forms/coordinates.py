@@ -36,6 +36,8 @@ from attnflow.problem import Problem, scaled_forces
 from attnflow.rules import Flow, Rule
 
 Neurons = Float[Array, "heads tokens neurons"]
+# Sums and their log scales, by token.
+ByTokens = tuple[Neurons, Float[Array, "heads tokens"]]
 
 
 class Passive(eqx.Module):
@@ -112,18 +114,22 @@ class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows
         return SelfScores(*(jnp.einsum("htn,hun->htu", x, x) for x in both))
 
     def gradient(self, state: Any, force: Scaled) -> Any:
-        """Forces on pair scores, through the other side's neurons, to the columns."""
-        keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
-        at = self.positions
-        turned = Scaled(*(x.swapaxes(2, 3) for x in force))
-        pull_keys = pulled(force, at.queries(queries))
-        pull_queries = pulled(turned, at.keys(keys))
-        of_keys = onto_tokens(*pull_keys, at.key_places)
-        of_queries = onto_tokens(*pull_queries, at.query_places)
+        """Minus the gradient by every column."""
+        of_keys, of_queries = self.by_tokens(state, force)
         return {
             "W_K": self.columns.pull(*of_keys),
             "W_Q": self.columns.pull(*of_queries),
         }
+
+    def by_tokens(self, state: Any, force: Scaled) -> tuple[ByTokens, ByTokens]:
+        """Forces on pair scores, through the other side's neurons, to the tokens."""
+        keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
+        at = self.positions
+        turned = Scaled(*(x.swapaxes(2, 3) for x in force))
+        return (
+            onto_tokens(*pulled(force, at.queries(queries)), at.key_places),
+            onto_tokens(*pulled(turned, at.keys(keys)), at.query_places),
+        )
 
 
 class AbstractCoordinateValues(AbstractCoordinates):

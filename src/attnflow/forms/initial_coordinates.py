@@ -123,6 +123,8 @@ class _Start(NamedTuple):
             return {name: self._by_column(name, columns) for name in names}
         tokens = np.asarray(self.data.tokens)[chosen.chosen]
         seen = {name: self._seen(name, tokens) for name in names}
+        if len(names) > 1:
+            seen = {"W_KQ": jnp.concatenate([seen[name] for name in names], axis=-1)}
         if not follow:
             return seen
         steps = {

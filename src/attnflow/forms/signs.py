@@ -8,6 +8,7 @@ that are not trained on are read from it.
 
 from typing import Any
 
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.forms.column_maps import AbstractColumnMap
@@ -39,27 +40,41 @@ def _refuses(rule: Rule) -> str | None:
 
 
 class SignScores(AbstractCoordinateScores):
-    """`{"W_K": (heads, tokens, neurons), "W_Q": the same}` and their steps."""
+    """`{"W_KQ": (heads, tokens, neurons)}`, rows of W_K before those of W_Q, and steps.
+
+    Both sides stand in one array, since they move by the same products of matrices.
+    """
 
     positions: Positions
     columns: AbstractColumnMap
 
     def seen(self, state: Any, name: str) -> Neurons:
         """Inner products of one weight's neurons with the tokens."""
-        return state[name]
+        return _side(state["W_KQ"], name)
 
     def moved(self, state: Any, name: str) -> Array:
         """The steps of every column."""
-        return state[f"steps_{name}"]
+        return _side(state["steps_W_KQ"], name)
+
+    def direction(self, state: Any, force: Any) -> Any:
+        """Numbers with the signs of minus the gradient."""
+        (keys, key_log), (queries, query_log) = self.by_tokens(state, force)
+        both = jnp.concatenate([keys, queries], axis=-1)
+        logs = jnp.stack([key_log, query_log], axis=-1)
+        return {"W_KQ": self.columns.pull_signs(both, logs)}
 
     def move(self, state: Any, update: Any) -> Any:
         """Every token moves by its entries in the columns."""
-        keys = _moved(self.columns, state, update["W_K"], "W_K")
-        return {**keys, **_moved(self.columns, state, update["W_Q"], "W_Q")}
+        return _moved(self.columns, state, update["W_KQ"], "W_KQ")
 
     def refuses(self, rule: Rule) -> str | None:
         """All rules but SignGD."""
         return _refuses(rule)
+
+
+def _side(both: Array, name: str) -> Array:
+    width = both.shape[-1] // 2
+    return both[..., :width] if name == "W_K" else both[..., width:]
 
 
 class SignValues(AbstractCoordinateValues):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -36,7 +35,7 @@ def zero_signs(view: View) -> Array:  # noqa: D103
 def tied_signs(view: View) -> Array:  # noqa: D103
     form, system = _form(view), view.system
     errors = form.gradient_errors(system.problem, view.state, system.trained_on)
-    found = system.direction(view.state)
+    found = system.gradients(view.state)
     return _sum(
         ((g.mantissa != 0) & (jnp.abs(g.mantissa) <= errors[part][name])).sum()
         for part, gradients in found.items()
@@ -57,13 +56,13 @@ def _sum(counts: Iterable[Array]) -> Array:
 
 def _gradients(view: View) -> list[Scaled]:
     _form(view)
-    found = view.system.direction(view.state)
-    return jax.tree.leaves(found, is_leaf=lambda leaf: isinstance(leaf, Scaled))
+    parts = view.system.gradients(view.state).values()
+    return [gradient for part in parts for gradient in part.values()]
 
 
 def _log_mean(view: View, name: str) -> Array:
     _form(view)
-    gradient = view.system.direction(view.state)["scores"][name]
+    gradient = view.system.gradients(view.state)["scores"][name]
     log = gradient.log
     top = log.max()
     covered = jnp.isfinite(log).sum() * gradient.mantissa.shape[-1]

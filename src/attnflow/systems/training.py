@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs, Tables
+from attnflow._types import Pairs, Scaled, Tables
 from attnflow.data import Sequences
 from attnflow.forms import CoordinateForm, Form, State
 from attnflow.problem import Problem
@@ -41,6 +41,11 @@ class Training(eqx.Module):
     def scaled(self) -> bool:
         """Whether gradients come with scales of their own."""
         return isinstance(self.form, CoordinateForm)
+
+    @property
+    def apart(self) -> bool:
+        """Whether seeds are better run one after the other than side by side."""
+        return self.scaled and self.form.name == "signs"
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""
@@ -78,6 +83,18 @@ class Training(eqx.Module):
             name: self.form.part(name).direction(state[name], pull[name])
             for name in self.trained
         }
+
+    def gradients(self, state: State) -> dict[str, dict[str, Scaled]]:
+        """Minus the gradients of a form over coordinates, with their scales."""
+        form = self.form
+        if not isinstance(form, CoordinateForm):
+            raise ValueError(
+                f"Gradients by coordinate are not known to form={form.name!r}: use "
+                "form='coordinates' or 'signs'."
+            )
+        pull = form.pulls(self.problem, state, self.trained_on)
+        parts = {"scores": form.scores, "values": form.values}
+        return {n: parts[n].gradient(state[n], pull[n]) for n in self.trained}
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""
