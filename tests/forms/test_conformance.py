@@ -188,7 +188,12 @@ def test_gram_refuses_memory_and_scores_alone_refuse_steps():
 
 @pytest.mark.parametrize(
     ("rule", "form"),
-    [(GD, "gram"), (Momentum(0.1), "transport"), (Adam(0.1), "weights")],
+    [
+        (GD, "gram"),
+        (Momentum(0.1), "transport"),
+        (Adam(0.1), "coordinates"),
+        (SignGD(0.1), "signs"),
+    ],
 )
 def test_the_cheapest_exact_form_is_taken(rule, form):
     made = run(experiment(rule=rule, until=2, grid=Grid(points=(0.0, 2.0))))

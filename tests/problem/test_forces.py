@@ -19,7 +19,7 @@ from attnflow.problem import (
     Squared,
     attention,
     forces,
-    log_forces,
+    scaled_forces,
 )
 
 PARTS = [
@@ -66,30 +66,44 @@ def test_forces_are_minus_the_gradient(readout, loss, seed):
 
 
 @pytest.mark.parametrize(("readout", "loss"), PARTS)
-def test_log_forces_are_the_forces(readout, loss, precise):
+def test_scaled_forces_are_the_forces(readout, loss, precise):
     problem = Problem(readout, loss)
     pairs, data = example(1, problem.heads)
     plain = forces(problem, pairs, data)
-    for force, (sign, log) in zip(plain, log_forces(problem, pairs, data), strict=True):
-        np.testing.assert_allclose(sign * jnp.exp(log), force, rtol=1e-12, atol=1e-300)
+    for force, scaled in zip(plain, scaled_forces(problem, pairs, data), strict=True):
+        # The plain form subtracts a mean of values from each: eps of the largest.
+        scale = 1e-15 * float(jnp.abs(force).max())
+        np.testing.assert_allclose(scaled.plain, force, rtol=1e-12, atol=scale)
 
 
-def test_log_forces_do_not_underflow(precise):
-    """At margins of a thousand the plain forces are zero; signs and logs are not."""
+def test_scaled_forces_do_not_underflow(precise):
+    """At margins of a thousand the plain forces are zero; mantissas and logs are not."""
     problem = Problem(Linear(1), Logistic())
     pairs, data = example(2, 1)
     far = Pairs(pairs.scores, pairs.values + 2000.0 * data.label[:, None, None])
     assert float(jnp.abs(forces(problem, far, data).values).max()) == 0.0
-    sign, log = log_forces(problem, far, data).values
+    mantissa, log = scaled_forces(problem, far, data).values
     present = np.asarray(data.mass)[:, None, :] > 0
-    assert (
-        np.asarray(sign)[present]
-        == np.sign(np.asarray(data.label)).repeat(
-            present.reshape(len(data.label), -1).sum(axis=1)
-        )
-    ).all()
+    label = np.broadcast_to(np.asarray(data.label)[:, None, None], present.shape)
+    assert (np.sign(mantissa)[present] == label[present]).all()
     assert np.isfinite(np.asarray(log)[present]).all()
     assert float(log.max()) < -745
+
+
+def test_scaled_forces_survive_a_saturated_softmax(precise):
+    """Where one key has all but e^-900 of the mass, `v_k − v̄` is zero in float64."""
+    problem = Problem(Linear(1), Logistic())
+    data = sequences(np.eye(2), [[0, 1]], [1.0])
+    pairs = Pairs(
+        jnp.array([[[[900.0, 0.0], [0.0, 900.0]]]]), jnp.array([[[2.0, 5.0]]])
+    )
+    assert float(jnp.abs(forces(problem, pairs, data).scores).max()) == 0.0
+    mantissa, log = scaled_forces(problem, pairs, data).scores
+    # p(1 − p)(v_0 − v_1) for key 0 and its opposite for key 1, at either query.
+    np.testing.assert_array_equal(np.sign(mantissa[0, 0]), [[-1, 1], [-1, 1]])
+    pull = -np.logaddexp(0.0, 7.0)
+    size = np.log(np.abs(mantissa)) + log
+    np.testing.assert_allclose(size, np.log(3.0) - 900.0 + pull, rtol=1e-13)
 
 
 def test_masked_keys_do_not_push_others_to_underflow(precise):

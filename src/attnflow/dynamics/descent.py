@@ -109,7 +109,7 @@ def _swamped(carry: Carry) -> np.ndarray | None:
 
 
 def _begin(
-    state: Any, rules: Any, start: np.ndarray, first: int, *, scaled: bool
+    state: Any, rules: Any, start: np.ndarray, first: int, *, scaled: bool = False
 ) -> Carry:
     memory = {}
     for name, rule in rules:
