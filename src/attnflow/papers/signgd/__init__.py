@@ -1,0 +1,54 @@
+"""Two-layer transformers by sign gradient descent: four stages of training."""
+
+import tomllib
+from importlib.resources import files
+
+from attnflow.paper import Paper
+from attnflow.papers.signgd.claims import CLAIMS
+from attnflow.papers.signgd.exhibits import EXHIBITS
+from attnflow.papers.signgd.notes import NOTES
+from attnflow.papers.signgd.settings import RECIPES
+from attnflow.papers.signgd.stages import stage_table
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+PAPER = Paper(
+    slug="signgd",
+    letter="C",
+    title=(
+        "On the Optimization and Generalization of Two-layer Transformers with Sign "
+        "Gradient Descent"
+    ),
+    version_read="arXiv 2410.04870 (ICLR 2025), read as text extracted from it",
+    bibtex=_text("paper.bib"),
+    recipes=RECIPES,
+    exhibits=EXHIBITS,
+    claim_list=CLAIMS,
+    notes=NOTES,
+    inventory=tomllib.loads(_text("inventory.toml")),
+    headline="overview",
+    headline_claims=(
+        "C-L4.1-1",
+        "C-L4.2",
+        "C-L4.4-1",
+        "C-L4.5",
+        "C-L4.6",
+        "C-L4.7",
+        "C-L4.8-1",
+        "C-T3.2-2",
+    ),
+    summary=(
+        "A one-layer transformer is trained by sign gradient descent on samples of one "
+        "signal and one sparse noise token. First values of noise grow; then each "
+        "neuron's key and query noise take one sign; then these vote on the signs of "
+        "the neuron's signals; then attention to the signal collapses, and the "
+        "outvoted keys, and later queries, turn to the majority. Noise is memorised by "
+        "values and attention alike, the training loss falls exponentially, and the "
+        "test loss stays. Gradients underflow long before their signs cease to matter: "
+        "here every sign is exact."
+    ),
+    stage_table=stage_table,
+)

@@ -1,0 +1,5 @@
+"""The claims of `signgd`."""
+
+from attnflow.claims import Claim
+
+CLAIMS: tuple[Claim, ...] = ()

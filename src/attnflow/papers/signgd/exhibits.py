@@ -1,0 +1,5 @@
+"""The figures and tables of `signgd`."""
+
+from attnflow.paper import Exhibit
+
+EXHIBITS: tuple[Exhibit, ...] = ()

@@ -1,0 +1,112 @@
+"""From the settings of `signgd` to experiments of the core."""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from attnflow.data import DisjointNoiseTask, SignalNoiseTask
+from attnflow.dynamics import Grid, Stage
+from attnflow.experiment import Experiment
+from attnflow.forms import ClassMeans, Initial, OutputBanks
+from attnflow.papers.signgd import settings
+from attnflow.papers.signgd.sizes import Sizes, sizes
+from attnflow.papers.signgd.stages.clock import steps_at
+from attnflow.papers.signgd.stages.formulas import late
+from attnflow.problem import Linear, Logistic, Problem
+from attnflow.rules import Adam, GradientDescent, Rule, SignGD
+
+CITATION = "signgd2025"
+
+
+def train(setting: settings.Train) -> Experiment:
+    """All weights trained together on a drawn training set."""
+    size = sizes(setting)
+    return _experiment(
+        setting,
+        task=SignalNoiseTask(
+            samples=size.samples,
+            embed=setting.embed,
+            support=size.support,
+            noise=size.sigma_p,
+            length=setting.length,
+            noise_tokens=setting.noise_tokens,
+            orthogonal=size.orthogonal,
+            classes=setting.classes,
+            test_samples=setting.test_samples,
+            disjoint=setting.supports == "disjoint",
+        ),
+        heads=setting.heads,
+        initial=_initial(size, learnable=setting.head == "learnable"),
+        stages=(Stage(_rule(setting, size), float(setting.steps)),),
+        grid=Grid(points=setting.recorded_steps),
+        observables=_recorded(setting),
+        # Descent commutes with rotations and would be followed without neurons.
+        form="coordinates" if _bare(setting) else setting.form,
+    )
+
+
+def lattice(setting: settings.Lattice) -> Experiment:
+    """SignGD on disjoint supports, by their norms alone."""
+    size = sizes(setting)
+    end = late(size)["T4-_hi"]
+    if end.time is None:
+        raise ValueError(
+            f"The horizon is in units of T4⁻, and there is none: {end.reason}. Use a "
+            "larger support, as in support=1e6."
+        )
+    last = setting.horizon * end.time
+    steps = math.ceil(float(steps_at(last, size.growth)))
+    even = np.linspace(0.0, steps, setting.records)
+    return _experiment(
+        setting,
+        task=DisjointNoiseTask(
+            samples=size.samples,
+            support=size.support,
+            noise=size.sigma_p,
+            classes="drawn",
+        ),
+        heads=1,
+        initial=_initial(size, learnable=False),
+        stages=(Stage(SignGD(size.learning_rate, size.growth), float(steps)),),
+        grid=Grid(points=tuple(np.unique(np.rint(even)).tolist())),
+        observables=setting.record,
+        form=setting.form,
+    )
+
+
+def _bare(setting: settings.Train) -> bool:
+    return setting.rule == "gd" and setting.form == "auto"
+
+
+def _recorded(setting: settings.Train) -> tuple[str, ...]:
+    """Tests where there are test samples; single gradients where a form has them."""
+    left_out = () if setting.test_samples else ("test_",)
+    if setting.form == "weights":
+        left_out = (*left_out, "log_mean_", "zero_signs", "tied_signs", "signs_count")
+    return tuple(name for name in setting.record if not name.startswith(left_out))
+
+
+def _rule(setting: settings.Train, size: Sizes) -> Rule:
+    rate = size.learning_rate
+    if setting.rule == "adam":
+        return Adam(rate, setting.beta1, setting.beta2, setting.epsilon)
+    return SignGD(rate) if setting.rule == "signgd" else GradientDescent(rate)
+
+
+def _initial(size: Sizes, *, learnable: bool) -> Initial:
+    banks = OutputBanks if learnable else ClassMeans
+    values = banks(count=size.value_neurons, scale=size.sigma_0)
+    return Initial(size.key_neurons, size.sigma_0 * math.sqrt(size.key_neurons), values)
+
+
+def _experiment(setting: Any, *, heads: int, **parts: Any) -> Experiment:
+    return Experiment(
+        paper="signgd",
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        problem=Problem(Linear(heads), Logistic()),
+        citation=CITATION,
+        **parts,
+    )

@@ -1,0 +1,175 @@
+"""The settings of `signgd` and its named experiments.
+
+Sizes that are `None` are Table 3's fractions of d; what the paper leaves silent has the
+reading of its README here. Every one of them can be changed.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from attnflow.paper import Recipe
+
+FormName = Literal["auto", "weights", "coordinates", "signs"]
+COURSE = (
+    "loss",
+    "margin",
+    "value",
+    "key_neuron",
+    "query_neuron",
+    "attention",
+    "test_loss",
+    "test_accuracy",
+    "log_mean_key_gradient",
+    "log_mean_query_gradient",
+    "zero_signs",
+    "tied_signs",
+    "signs_count",
+)
+
+
+@dataclass(frozen=True)
+class Train:
+    """All of W_Q, W_K and the value neurons trained together, on a drawn training set.
+
+    - `row` of Table 3 and dimension `embed` d, which give `samples` n, `support` s,
+      `sigma_p`, `sigma_0`, `key_neurons` m_k, `value_neurons` m_v and `orthogonal`
+      where these are none.
+    - `length` L of a sample, of which `noise_tokens` are noise (none: half of
+      them); `classes`: n/2 samples of either label, or labels `drawn`.
+    - `supports`: `drawn` as in Definition 2.1, or `disjoint`, which its theory needs.
+    - `heads`; `head`: the linear layer `fixed` at ±1/m_v, or `learnable` from there.
+    - `rule` with its `learning_rate` (none: the paper's); `beta1`, `beta2`, `epsilon`
+      of Adam.
+    - `steps`; recorded at each step up to `dense`, every `every` steps up to `fine`,
+      and every `coarse` steps beyond.
+    """
+
+    row: Literal["a", "b", "c", "d"] = "a"
+    embed: int = 2000
+    samples: int | None = None
+    support: int | None = None
+    sigma_p: float | None = None
+    sigma_0: float | None = None
+    key_neurons: int | None = None
+    value_neurons: int | None = None
+    orthogonal: bool | None = None
+    length: int = 2
+    noise_tokens: int | None = None
+    classes: Literal["equal", "drawn"] = "equal"
+    supports: Literal["drawn", "disjoint"] = "drawn"
+    test_samples: int = 500
+    heads: int = 1
+    head: Literal["fixed", "learnable"] = "fixed"
+    rule: Literal["signgd", "adam", "gd"] = "signgd"
+    learning_rate: float | None = None
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-15
+    steps: int = 2000
+    form: FormName = "auto"
+    dense: int = 60
+    every: int = 5
+    fine: int = 600
+    coarse: int = 20
+    record: tuple[str, ...] = COURSE
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "every", "coarse", "heads"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}: it must be positive, as in "
+                    f"{name}=1."
+                )
+
+    @property
+    def recorded_steps(self) -> tuple[float, ...]:
+        """Each step up to `dense`, every few up to `fine`, fewer beyond; the last."""
+        kept = {
+            self.steps,
+            *range(self.dense + 1),
+            *range(0, self.fine + 1, self.every),
+            *range(0, self.steps + 1, self.coarse),
+        }
+        return tuple(float(step) for step in sorted(kept) if step <= self.steps)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """SignGD on disjoint supports of any size, of which only norms matter.
+
+    - `samples` n, `support` s, `sigma_p` (none: 2/√s), `sigma_0`, `key_neurons`,
+      `value_neurons`. Labels are drawn: the dynamics does not depend on them.
+    - `learning_rate` of the first steps (none: σ_0/√s over 1000, so that noise inner
+      products take about a thousand steps to move by their own size); from step
+      1/`growth` on, a step is a share `growth` of the time passed.
+    - `horizon` of training in units of the upper formula for T4⁻; `records` times, by
+      the logarithm of the time passed.
+    """
+
+    samples: int = 9
+    support: int = 10**6
+    sigma_p: float | None = None
+    sigma_0: float = 1e-8
+    key_neurons: int = 20
+    value_neurons: int = 20
+    learning_rate: float | None = None
+    growth: float = 1e-3
+    horizon: float = 6.0
+    records: int = 2001
+    form: FormName = "auto"
+    record: tuple[str, ...] = tuple(n for n in COURSE if not n.startswith("test_"))
+
+
+_HERE = "attnflow.papers.signgd.experiments"
+
+
+def _train(id: str, title: str, **fields: Any) -> Recipe:
+    return Recipe(id, title, Train(**fields), f"{_HERE}:train")
+
+
+_LONG: dict[str, Any] = {"row": "d", "length": 10, "dense": 20, "every": 20}
+
+RECIPES = (
+    _train("setting-a", "SignGD on sparse noise, orthogonal to the signal"),
+    _train("setting-b", "SignGD on sparse noise, not orthogonal", row="b"),
+    _train("setting-c", "SignGD on dense noise, orthogonal to the signal", row="c"),
+    _train("setting-d", "SignGD on dense noise, not orthogonal", row="d"),
+    _train(
+        "slow-start",
+        "The first two steps of setting (a) in a thousand small ones each",
+        learning_rate=1e-7,
+        dense=0,
+        every=10,
+        fine=2000,
+    ),
+    _train("adam", "Adam in setting (a)", rule="adam"),
+    _train("gd", "Gradient descent in setting (a)", rule="gd"),
+    _train("adam-d", "Adam in setting (d)", row="d", rule="adam", beta2=0.99),
+    _train("gd-d", "Gradient descent in setting (d)", row="d", rule="gd"),
+    _train("length10", "SignGD on samples of ten tokens", **_LONG),
+    _train(
+        "adam-length10",
+        "Adam on samples of ten tokens",
+        **_LONG,
+        rule="adam",
+        beta2=0.99,
+    ),
+    _train(
+        "gd-length10",
+        "Gradient descent on samples of ten tokens",
+        **_LONG,
+        rule="gd",
+        learning_rate=1.0,
+    ),
+    _train("heads4", "SignGD with four heads", heads=4, dense=20, every=10),
+    _train("learnable-head", "SignGD with a trained linear layer", head="learnable"),
+    _train("momentum", "Adam with less momentum", rule="adam", beta1=0.5),
+    _train("beta2", "Adam without momentum", rule="adam", beta1=0.0, beta2=0.9),
+    _train("disjoint", "SignGD on disjoint supports", supports="disjoint"),
+    Recipe(
+        "lattice",
+        "SignGD on disjoint supports of 10^6 coordinates, in the theory's order",
+        Lattice(),
+        f"{_HERE}:lattice",
+    ),
+)

@@ -1,0 +1,195 @@
+"""The table of stages, each with its formula and its caveats in words."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow.papers.signgd.sizes import sizes
+from attnflow.papers.signgd.stages import events, formulas, series
+from attnflow.papers.signgd.stages.clock import steps_at
+from attnflow.papers.signgd.stages.formulas import Formula
+from attnflow.stages import Event, StageRow
+
+NEURONS = ("key_neuron", "query_neuron")
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One row: what it looks at, how it is found, and its formula, perhaps a multiple.
+
+    `detector` is `None` where the paper's time marks nothing that could be seen;
+    `beside` is a formula of ours for the same time.
+    """
+
+    name: str
+    meaning: str
+    needs: tuple[str, ...]
+    detector: Callable[[xr.Dataset], Event] | None
+    formula: str = ""
+    multiple: float = 1.0
+    beside: str = ""
+
+
+def stage_table(run: xr.Dataset) -> list[StageRow]:
+    """The stages of a run; none where nothing was trained."""
+    if _dims.TIME not in run.dims:
+        return []
+    known = stage_formulas(run)
+    return [_row(run, stage, known) for stage in _STAGES]
+
+
+def stage_formulas(run: xr.Dataset) -> dict[str, Formula]:
+    """The paper's times for a run, on the clock of its first rate.
+
+    Medians over seeds where initial weights enter.
+    """
+    setting = schema.setting_of(run)
+    if setting.get("rule") == "gd":
+        return {}
+    found = formulas.late(sizes(setting))
+    if not all(name in run for name in NEURONS):
+        return found
+    noise, signal = series.largest_initial(run)
+    return found | formulas.early(
+        sizes(setting), noise=float(noise.median()), signal=float(signal.median())
+    )
+
+
+def _row(run: xr.Dataset, stage: _Stage, known: dict[str, Formula]) -> StageRow:
+    time, why_none = _formula(run, stage, known)
+    reason = _unknown(run, stage)
+    if reason or stage.detector is None:
+        note = "; ".join(filter(None, (stage.meaning, why_none, reason)))
+        return StageRow(stage.name, time, None, None, note)
+    event = stage.detector(run)
+    ours = _ours(run, stage, known)
+    parts = (stage.meaning, why_none, ours, _on_clock(run, event), event.note)
+    note = "; ".join(filter(None, parts))
+    return StageRow(stage.name, time, event.median, event.spread, note)
+
+
+def _formula(
+    run: xr.Dataset, stage: _Stage, known: dict[str, Formula]
+) -> tuple[float | None, str]:
+    """The formula in steps of the run, or why there is none."""
+    if not stage.formula:
+        return None, ""
+    setting = schema.setting_of(run)
+    if not known:
+        return None, "the formula is SignGD's, whose steps do not hang on gradients"
+    if stage.formula not in known:
+        return None, f"no formula: {' and '.join(NEURONS)} were not recorded"
+    found = known[stage.formula]
+    if found.time is None:
+        return None, found.reason
+    caveat = "the formula is SignGD's" if setting.get("rule") == "adam" else ""
+    return float(steps_at(stage.multiple * found.time, sizes(setting).growth)), caveat
+
+
+def _ours(run: xr.Dataset, stage: _Stage, known: dict[str, Formula]) -> str:
+    """The same time by a formula of ours."""
+    found = known.get(stage.beside, Formula(None)).time
+    if found is None:
+        return ""
+    growth = sizes(schema.setting_of(run)).growth
+    steps = float(steps_at(stage.multiple * found, growth))
+    return f"where gradients balance on disjoint supports: {steps:.4g} (ours)"
+
+
+def _unknown(run: xr.Dataset, stage: _Stage) -> str:
+    """Why nothing can be detected, where nothing can."""
+    missing = [name for name in stage.needs if name not in run]
+    if missing:
+        return f"not known: {' and '.join(missing)} not recorded"
+    one_noise = schema.setting_of(run).get("length", 2) == 2
+    if stage.detector is events.softmax_yields and not one_noise:
+        return "not known: for samples of one signal and one noise token"
+    return ""
+
+
+def _on_clock(run: xr.Dataset, event: Event) -> str:
+    """Where steps grow, the event in units of the first rate."""
+    if sizes(schema.setting_of(run)).growth == 0.0 or event.median is None:
+        return ""
+    times = np.nan_to_num(events.clock_times(run, event), nan=np.inf)
+    return f"τ/η = {np.median(times):.4g}"
+
+
+_STAGES = (
+    _Stage(
+        "T1",
+        "all mean value noise > 0 for good",
+        ("value",),
+        events.values_positive,
+        "T1",
+    ),
+    _Stage(
+        "T2_SGN",
+        "key and query noise of one sign in 98% of pairs",
+        NEURONS,
+        events.noise_aligned,
+        "T2_SGN",
+    ),
+    _Stage("T2", "no event of its own", (), None, "T2"),
+    _Stage(
+        "T3",
+        "signals opposite and as their noise votes, in 95% of neurons",
+        NEURONS,
+        events.signals_voted,
+        "T3",
+    ),
+    _Stage(
+        "T4-_lo",
+        "s21 s22 |q_i| ≤ 2 s11 s12 |q_μ| in the median pair",
+        (*NEURONS, "attention"),
+        events.softmax_yields,
+        "T4-_lo",
+    ),
+    _Stage(
+        "T4-_hi",
+        "half of the minority's key noise has turned",
+        (*NEURONS, "attention"),
+        events.keys_turn,
+        "T4-_hi",
+        beside="T4-",
+    ),
+    _Stage(
+        "2 T4-_hi",
+        "half of the minority's query noise has turned",
+        (*NEURONS, "attention"),
+        events.queries_turn,
+        "T4-_hi",
+        2.0,
+        "T4-",
+    ),
+    _Stage(
+        "keys follow",
+        "all key noise has the sign of the query signal for good",
+        NEURONS,
+        events.keys_follow,
+    ),
+    _Stage(
+        "T4",
+        "99% of query noise has the sign of the query signal for good; "
+        f"C3 = {formulas.LARGE_CONSTANT:g} (ours)",
+        NEURONS,
+        events.queries_follow,
+        "T4",
+    ),
+    _Stage(
+        "all follow",
+        "all query and key noise has it for good",
+        NEURONS,
+        events.all_follow,
+    ),
+    _Stage(
+        "T_attn",
+        "s11 ≤ 0.1 in every sample",
+        ("attention",),
+        events.attention_leaves,
+        "T_attn",
+    ),
+)
