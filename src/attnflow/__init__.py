@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from attnflow.dynamics import Stage as Stage
     from attnflow.dynamics import precise as precise
     from attnflow.experiment import Computation as Computation
+    from attnflow.experiment import EpsilonWarning as EpsilonWarning
     from attnflow.experiment import Experiment as Experiment
     from attnflow.experiment import LearningRateWarning as LearningRateWarning
     from attnflow.forms import Chain as Chain
@@ -91,6 +92,7 @@ _HOMES = {
     "Stage": "attnflow.dynamics",
     "precise": "attnflow.dynamics",
     "Computation": "attnflow.experiment",
+    "EpsilonWarning": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
     "LearningRateWarning": "attnflow.experiment",
     "Chain": "attnflow.forms",

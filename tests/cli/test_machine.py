@@ -62,6 +62,21 @@ def test_bench(program, benchmarks):
     assert "Did you mean 'toy'" in program.refused("bench", "tay")
 
 
+def test_a_case_that_fails_does_not_lose_the_others(program, benchmarks, monkeypatch):
+    whole = sys.modules["attnflow.bench"].run_case
+
+    def run_case(case, progress):
+        if case.id == "one":
+            raise RuntimeError("The benchmark toy/one failed: no message.")
+        return whole(case, progress)
+
+    monkeypatch.setattr(sys.modules["attnflow.bench"], "run_case", run_case)
+    done = program("bench")
+    assert done.exit_code == 1
+    assert "other/two" in done.stdout
+    assert "toy/one failed" in done.stderr
+
+
 def test_bench_without_torch(program, benchmarks, monkeypatch):
     monkeypatch.setattr("attnflow.cli.bench.find_spec", lambda name: None)
     done = program("bench")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from mpmath import iv
+from mpmath import iv, mp
 
 FEWEST_BITS, MOST_BITS = 128, 16384
 
@@ -40,21 +40,43 @@ def signs_of_weights(
     `head` is `(heads, 2, neurons)`. Returned are `W_K`, `W_Q`, `W_V` in the shapes of
     the weights, and `theta` in that of the head.
     """
-    heads, _, neurons, embed = weights["W_V"].shape
-    banks = weights["W_V"].reshape(heads, 2 * neurons, embed)
+    found = _certain(lambda: _gradients(_products(weights, head, x), x, y))
+    return _in_banks(found, head.shape)
 
-    def products() -> Products:
-        return Products(
-            _project(weights["W_K"], x),
-            _project(weights["W_Q"], x),
-            _project(banks, x),
-            _exact(head.reshape(heads, -1)),
-        )
 
-    found = _certain(lambda: _gradients(products(), x, y))
-    found["W_V"] = found["W_V"].reshape(heads, 2, neurons, embed)
-    found["theta"] = found["theta"].reshape(heads, 2, neurons)
-    return found
+def gradients_of_weights(
+    weights: dict[str, np.ndarray], head: np.ndarray, x: np.ndarray, y: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Gradients of the mean loss as numbers of mpmath, to its working precision.
+
+    Names and shapes are those of `signs_of_weights`; weights may be such numbers too.
+    """
+    before, iv.prec = iv.prec, mp.prec
+    try:
+        found = _gradients(_products(weights, head, x), x, y)
+    finally:
+        iv.prec = before
+    middle = np.vectorize(lambda g: mp.mpf(g.mid) / len(y), otypes=[object])
+    made = {name: middle(table) for name, table in found.items()}
+    return _in_banks(made, head.shape)
+
+
+def _products(
+    weights: dict[str, np.ndarray], head: np.ndarray, x: np.ndarray
+) -> Products:
+    banks = weights["W_V"].reshape(len(head), -1, x.shape[-1])
+    return Products(
+        _project(weights["W_K"], x),
+        _project(weights["W_Q"], x),
+        _project(banks, x),
+        _exact(head.reshape(len(head), -1)),
+    )
+
+
+def _in_banks(found: Signs, shape: tuple[int, ...]) -> Signs:
+    """Value neurons by class again."""
+    banks = found["W_V"].reshape(*shape, -1)
+    return {**found, "W_V": banks, "theta": found["theta"].reshape(shape)}
 
 
 def signs_of_products(

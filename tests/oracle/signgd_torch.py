@@ -129,6 +129,18 @@ def train(
     )
 
 
+def judged(weights: Arrays, x: np.ndarray, y: np.ndarray) -> Arrays:
+    """Mean loss and share of right signs on test samples, at every recorded step."""
+    samples = _samples(x, y, torch.float64)
+    rows = []
+    for step in range(len(weights["W_K"])):
+        state = {name: torch.tensor(w[step]) for name, w in weights.items()}
+        right = (samples[1] * output(state, samples[0]) > 0).double().mean()
+        rows.append((mean_loss(state, *samples).item(), right.item()))
+    loss, share = np.array(rows).T
+    return {"test_loss": loss, "test_accuracy": share}
+
+
 def sign_descent(rate: float) -> Callable[[list[torch.Tensor]], torch.optim.Optimizer]:
     """SignGD, as `train` takes it."""
     return lambda weights: SignDescent(weights, rate)
@@ -139,7 +151,7 @@ def adam(
 ) -> Callable[[list[torch.Tensor]], torch.optim.Optimizer]:
     """PyTorch's own Adam, as `train` takes it."""
     return lambda weights: torch.optim.Adam(
-        weights, lr=rate, betas=(beta1, beta2), eps=epsilon
+        weights, lr=rate, betas=(float(beta1), float(beta2)), eps=epsilon
     )
 
 

@@ -77,7 +77,7 @@ def test_scaled_forces_are_the_forces(readout, loss, precise):
 
 
 def test_scaled_forces_do_not_underflow(precise):
-    """At margins of a thousand the plain forces are zero; mantissas and logs are not."""
+    """At margins of a thousand the plain forces are zero; what is scaled is not."""
     problem = Problem(Linear(1), Logistic())
     pairs, data = example(2, 1)
     far = Pairs(pairs.scores, pairs.values + 2000.0 * data.label[:, None, None])

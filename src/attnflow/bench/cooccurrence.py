@@ -85,7 +85,7 @@ CASES: dict[str, Callable[[], Case]] = {
 def _ours(
     width: int,
     neurons: int,
-    steps: int,
+    count: int,
     arrays: tuple[dict, dict] | None,
     *,
     recorded: tuple[str, ...] = RECORDED,
@@ -101,7 +101,7 @@ def _ours(
         "neurons": neurons,
         "law": "normal",
         "learning_rate": RATE,
-        "steps": float(steps),
+        "steps": float(count),
         "records": RECORDS,
         "record": recorded,
         "show": "all",

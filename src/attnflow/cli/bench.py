@@ -29,14 +29,20 @@ def bench(
             "Install it with: pip install 'attnflow[torch]'"
         )
     cases = [c for c in benchmarks.cases() if slug in (None, c.paper)]
+    rows, failed = [], []
     with shown_progress() as bar:
-        rows = []
         for k, case in enumerate(cases):
             bar.begin(f"{case.id} ({k + 1} of {len(cases)})")
-            rows.append(benchmarks.run_case(case, bar))
+            # Minutes of other cases must not be lost by one that fails.
+            try:
+                rows.append(benchmarks.run_case(case, bar))
+            except RuntimeError as problem:
+                failed.append(str(problem))
     output.give({"cases": rows})
     output.show(_table(rows))
-    return 0
+    for message in failed:
+        complain(message)
+    return 1 if failed else 0
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

@@ -6,3 +6,4 @@ from attnflow.experiment.record import Experiment as Experiment
 from attnflow.experiment.record import Task as Task
 from attnflow.experiment.record import address as address
 from attnflow.experiment.run import run as run
+from attnflow.experiment.swamping import EpsilonWarning as EpsilonWarning

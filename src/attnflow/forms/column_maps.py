@@ -93,11 +93,20 @@ class DenseColumns(AbstractColumnMap):
 
     def plain_pull(self, tokens: Tokens) -> Moves:
         """One product of matrices."""
-        return jnp.einsum("tc,htn->hcn", self.entries, tokens)
+        return _apart(self.entries.T @ _together(tokens), len(tokens))
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices."""
-        return self.entries @ moves
+        return _apart(self.entries @ _together(moves), len(moves))
+
+
+def _together(heads: Float[Array, "heads rows neurons"]) -> Array:
+    """All heads' neurons side by side: a product of matrices beats one for each."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+
+def _apart(rows: Array, heads: int) -> Float[Array, "heads rows neurons"]:
+    return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
 
 
 class SparseColumns(AbstractColumnMap):
@@ -116,21 +125,23 @@ class SparseColumns(AbstractColumnMap):
             jnp.where(entry != 0, log[:, token], -jnp.inf)
             for token, entry in zip(self.token, self.entry, strict=True)
         ]
-        top = _fold(jnp.maximum, logs, -jnp.inf)
+        top = _fold(jnp.maximum, [x.T for x in logs], -jnp.inf).T
         scale = finite(top)
         parts = []
         for token, entry, each in zip(self.token, self.entry, logs, strict=True):
             share = entry * jnp.exp(each - scale[:, : len(entry)])
             parts.append(share[..., None] * tokens[:, token])
-        return Scaled(_fold(jnp.add, parts, 0.0), top[..., None])
+        whole = _fold(jnp.add, [x.swapaxes(0, 1) for x in parts], 0.0)
+        return Scaled(whole.swapaxes(0, 1), top[..., None])
 
     def plain_pull(self, tokens: Tokens) -> Moves:
         """Sums over the few tokens of each column."""
+        rows = _together(tokens)
         parts = [
-            entry[:, None] * tokens[:, token]
+            entry[:, None] * rows[token]
             for token, entry in zip(self.token, self.entry, strict=True)
         ]
-        return _fold(jnp.add, parts, 0.0)
+        return _apart(_fold(jnp.add, parts, 0.0), len(tokens))
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices.
@@ -138,17 +149,16 @@ class SparseColumns(AbstractColumnMap):
         Picking out the columns of each token is no faster: XLA fuses it with what gives
         the moves, which it then computes again for every token of a column.
         """
-        return self.entries @ moves
+        return _apart(self.entries @ _together(moves), len(moves))
 
 
 def _fold(
     combine: Callable[[Array, Array], Array], parts: list[Array], empty: float
 ) -> Array:
-    """Combine arrays of falling lengths along axis 1."""
+    """Combine arrays of falling lengths."""
     whole = parts[-1]
     for part in parts[-2::-1]:
-        spare = part.shape[1] - whole.shape[1]
-        widths = [(0, 0), (0, spare)] + [(0, 0)] * (whole.ndim - 2)
+        widths = [(0, len(part) - len(whole))] + [(0, 0)] * (whole.ndim - 1)
         whole = combine(part, jnp.pad(whole, widths, constant_values=empty))
     return whole
 

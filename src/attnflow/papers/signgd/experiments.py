@@ -9,7 +9,7 @@ import numpy as np
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import Experiment
-from attnflow.forms import ClassMeans, Initial, OutputBanks
+from attnflow.forms import Chain, ClassMeans, Initial
 from attnflow.papers.signgd import settings
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages.clock import steps_at
@@ -96,9 +96,11 @@ def _rule(setting: settings.Train, size: Sizes) -> Rule:
 
 
 def _initial(size: Sizes, *, learnable: bool) -> Initial:
-    banks = OutputBanks if learnable else ClassMeans
-    values = banks(count=size.value_neurons, scale=size.sigma_0)
-    return Initial(size.key_neurons, size.sigma_0 * math.sqrt(size.key_neurons), values)
+    count, scale = size.value_neurons, size.sigma_0
+    values = ClassMeans(count, scale)
+    if learnable:
+        values = Chain(2 * count, scale, output_scale=1 / count, output="banks")
+    return Initial(size.key_neurons, scale * math.sqrt(size.key_neurons), values)
 
 
 def _experiment(setting: Any, *, heads: int, **parts: Any) -> Experiment:
