@@ -8,7 +8,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.settings import Lattice, Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import formulas, series, stage_table
-from tests.papers.signgd.courses import NEURONS, TURNS, course, with_setting
+from tests.papers.signgd.courses import NEURONS, TURNS, course, doubled, with_setting
 
 NAMES = [
     "T1",
@@ -156,8 +156,23 @@ def test_what_was_not_recorded_is_not_known(run):
 
 
 def test_longer_samples_have_no_ratio_of_their_own(run):
-    row = rows_of(with_setting(run, length=4))["T4-_lo"]
+    row = rows_of(doubled(run))["T4-_lo"]
     assert row.detected is None and "one noise token" in row.note
+
+
+def test_the_token_that_a_sample_ends_on(run):
+    long = doubled(run)
+    assert stages.winners(long).values.tolist() == [[1, 0, 1, 0]]
+    for name in ("value", "key_neuron", "query_neuron"):
+        found = stages.attended(long)[name]
+        xr.testing.assert_identical(found, run[name])
+
+
+def test_stages_of_longer_samples_are_those_of_that_token(run):
+    rows, short = rows_of(doubled(run)), rows_of(run)
+    for name in NAMES:
+        if name != "T4-_lo":
+            assert rows[name].detected == short[name].detected
 
 
 def test_nothing_trained_nothing_in_the_table(run):

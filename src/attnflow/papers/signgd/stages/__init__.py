@@ -4,6 +4,8 @@ Times are steps of the run. Where its rate grows (the lattice model), formulas a
 turned into its steps, and notes have times in units of the first rate too.
 """
 
+from attnflow.papers.signgd.stages.attended import attended as attended
+from attnflow.papers.signgd.stages.attended import winners as winners
 from attnflow.papers.signgd.stages.clock import clock_of as clock_of
 from attnflow.papers.signgd.stages.clock import steps_at as steps_at
 from attnflow.papers.signgd.stages.events import all_follow as all_follow

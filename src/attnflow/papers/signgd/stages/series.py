@@ -22,6 +22,12 @@ def noise_names(run: xr.Dataset) -> list[str]:
     return [name for name in names if name.startswith("noise")]
 
 
+def noise_count(run: xr.Dataset) -> int:
+    """How many tokens of a sample are noise."""
+    setting = schema.setting_of(run)
+    return setting.get("noise_tokens") or setting.get("length", 2) // 2
+
+
 def noise(run: xr.Dataset, observable: str) -> xr.DataArray:
     """A recorded table on the noise tokens, such as `key_neuron` or `value`."""
     return run[observable].sel(token=noise_names(run))
@@ -124,9 +130,8 @@ def _known(run: xr.Dataset) -> xr.DataArray:
 
 def _to_signals(run: xr.Dataset, *, noise_queries: bool) -> xr.DataArray:
     attention = run["attention"]
-    setting = schema.setting_of(run)
     length = attention.sizes[_dims.KEY_POSITION]
-    noises = setting.get("noise_tokens") or length // 2
+    noises = noise_count(run)
     signals = slice(0, length - noises)
     queries = slice(length - noises, length) if noise_queries else signals
     mass = attention.isel(key_position=signals).sum(_dims.KEY_POSITION, skipna=False)

@@ -9,6 +9,7 @@ import xarray as xr
 from attnflow import _dims, schema
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import events, formulas, series
+from attnflow.papers.signgd.stages.attended import attended, is_long
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import Formula
 from attnflow.stages import Event, StageRow
@@ -34,10 +35,15 @@ class _Stage:
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The stages of a run; none where nothing was trained."""
+    """The stages of a run; none where nothing was trained.
+
+    Where samples have several noise tokens, those of the one that each ends on.
+    """
     if _dims.TIME not in run.dims:
         return []
     known = stage_formulas(run)
+    if is_long(run) and all(name in run for name in ("attention", *NEURONS)):
+        run = attended(run)
     return [_row(run, stage, known) for stage in _STAGES]
 
 
@@ -104,9 +110,8 @@ def _unknown(run: xr.Dataset, stage: _Stage) -> str:
     missing = [name for name in stage.needs if name not in run]
     if missing:
         return f"not known: {' and '.join(missing)} not recorded"
-    one_noise = schema.setting_of(run).get("length", 2) == 2
-    if stage.detector is events.softmax_yields and not one_noise:
-        return "not known: for samples of one signal and one noise token"
+    if stage.detector is events.softmax_yields and is_long(run):
+        return "not known: for samples of one noise token"
     return ""
 
 
