@@ -3,13 +3,13 @@
 `pull` takes gradients by tokens, with a log scale for each, to gradients by columns;
 `push` takes steps of columns to what they add to the tokens. Each column has a scale of
 its own, that of the largest of its tokens: where these are very small beside others,
-their signs are not lost. `pull_signs` gives numbers of the same signs under one scale,
-which is cheaper, as long as float64 has room for all tokens' scales.
+their signs are not lost. `pull_signs` gives numbers of the same signs, under whatever
+scales are the cheapest.
 """
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -42,13 +42,10 @@ class AbstractColumnMap(eqx.Module):
         """
 
     @abc.abstractmethod
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """Gradients by columns, of gradients by tokens without scales."""
-
-    @abc.abstractmethod
     def push(self, moves: Moves) -> Tokens:
         """What moves of the columns add to the tokens."""
 
+    @abc.abstractmethod
     def pull_signs(
         self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
     ) -> Moves:
@@ -57,23 +54,6 @@ class AbstractColumnMap(eqx.Module):
         Neurons are in as many equal parts as there are `sides`, each with log scales of
         its own.
         """
-        known = jnp.isfinite(log)
-        high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
-        low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
-        share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
-        neurons = tokens.shape[-1] // log.shape[-1]
-
-        def under_one_scale() -> Moves:
-            return self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
-
-        def under_many() -> Moves:
-            parts = [
-                self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
-                for k in range(log.shape[-1])
-            ]
-            return jnp.concatenate([part.mantissa for part in parts], axis=-1)
-
-        return jax.lax.cond((high - low).max() < ROOM, under_one_scale, under_many)
 
 
 class DenseColumns(AbstractColumnMap):
@@ -94,6 +74,29 @@ class DenseColumns(AbstractColumnMap):
     def plain_pull(self, tokens: Tokens) -> Moves:
         """One product of matrices."""
         return _apart(self.entries.T @ _together(tokens), len(tokens))
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """One product for all sides under one scale, as long as that has room."""
+        known = jnp.isfinite(log)
+        high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
+        low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
+        share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
+        neurons = tokens.shape[-1] // log.shape[-1]
+        one = self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
+
+        def under_many(_: Any) -> tuple[Array, Moves]:
+            parts = [
+                self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
+                for k in range(log.shape[-1])
+            ]
+            whole = jnp.concatenate([part.mantissa for part in parts], axis=-1)
+            return jnp.asarray(False), whole
+
+        # A loop that is hardly ever entered, since a branch would copy all moves.
+        wide = (high - low).max() >= ROOM
+        return jax.lax.while_loop(lambda c: c[0], under_many, (wide, one))[1]
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices."""
@@ -116,32 +119,43 @@ class SparseColumns(AbstractColumnMap):
     """
 
     entries: Float[Array, "tokens columns"]
-    token: tuple[Int[Array, " columns"], ...]
-    entry: tuple[Float[Array, " columns"], ...]
+    token: tuple[Int[Array, " _"], ...]
+    entry: tuple[Float[Array, " _"], ...]
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """Sums over the few tokens of each column, shorter lists onto longer ones."""
+        each = [
+            self._head(rows, scales) for rows, scales in zip(tokens, log, strict=True)
+        ]
+        sums, tops = zip(*each, strict=True)
+        return Scaled(jnp.stack(sums), jnp.stack(tops)[..., None])
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """The same sums: few exponentials are cheaper than a branch around them."""
+        neurons = tokens.shape[-1] // log.shape[-1]
+        sides = [
+            self.pull(
+                tokens[..., k * neurons : (k + 1) * neurons], log[..., k]
+            ).mantissa
+            for k in range(log.shape[-1])
+        ]
+        return jnp.concatenate(sides, axis=-1)
+
+    def _head(
+        self, rows: Float[Array, "tokens neurons"], log: Float[Array, " tokens"]
+    ) -> tuple[Array, Array]:
         logs = [
-            jnp.where(entry != 0, log[:, token], -jnp.inf)
+            jnp.where(entry != 0, log[token], -jnp.inf)
             for token, entry in zip(self.token, self.entry, strict=True)
         ]
-        top = _fold(jnp.maximum, [x.T for x in logs], -jnp.inf).T
-        scale = finite(top)
+        top = _fold(jnp.maximum, logs, -jnp.inf)
         parts = []
         for token, entry, each in zip(self.token, self.entry, logs, strict=True):
-            share = entry * jnp.exp(each - scale[:, : len(entry)])
-            parts.append(share[..., None] * tokens[:, token])
-        whole = _fold(jnp.add, [x.swapaxes(0, 1) for x in parts], 0.0)
-        return Scaled(whole.swapaxes(0, 1), top[..., None])
-
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """Sums over the few tokens of each column."""
-        rows = _together(tokens)
-        parts = [
-            entry[:, None] * rows[token]
-            for token, entry in zip(self.token, self.entry, strict=True)
-        ]
-        return _apart(_fold(jnp.add, parts, 0.0), len(tokens))
+            share = entry * jnp.exp(each - finite(top[: len(entry)]))
+            parts.append(share[:, None] * rows[token])
+        return _fold(jnp.add, parts, 0.0), top
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices.
