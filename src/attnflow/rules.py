@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -122,7 +122,23 @@ class Adam(_Steady):
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
-        return optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
+        plain = optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
+        return plain if self.epsilon else _still_where_nothing_pulls(plain)
+
+
+def _still_where_nothing_pulls(
+    adam: optax.GradientTransformation,
+) -> optax.GradientTransformation:
+    """Adam without ε, in which 0 / 0 is no move."""
+
+    def update(updates: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        updates, state = adam.update(updates, state, params)
+        still = jax.tree.map(
+            lambda u, second: jnp.where(second == 0, 0.0, u), updates, state.nu
+        )
+        return still, state
+
+    return optax.GradientTransformation(adam.init, update)
 
 
 def _sign(x: Array) -> Array:

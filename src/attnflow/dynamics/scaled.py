@@ -104,7 +104,8 @@ def _adam_leaf(
     second = rule.beta2 * second * kept**2 + (1 - rule.beta2) * pull**2
     mean = first / (1 - rule.beta1**count)
     root = jnp.sqrt(second / (1 - rule.beta2**count))
-    epsilon = rule.epsilon * jnp.exp(-safe)
+    # Beyond e^709 the scale of a gradient has no inverse: ε = 0 stays 0 there.
+    epsilon = rule.epsilon * jnp.exp(-safe) if rule.epsilon else jnp.zeros_like(safe)
     # Where nothing has pulled yet, 0 / 0 is no move.
     below = jnp.where(root + epsilon > 0, root + epsilon, 1.0)
     pulled = root > 0

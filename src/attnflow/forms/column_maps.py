@@ -3,13 +3,13 @@
 `pull` takes gradients by tokens, with a log scale for each, to gradients by columns;
 `push` takes steps of columns to what they add to the tokens. Each column has a scale of
 its own, that of the largest of its tokens: where these are very small beside others,
-their signs are not lost. `pull_signs` gives numbers of the same signs under one scale,
-which is cheaper, as long as float64 has room for all tokens' scales.
+their signs are not lost. `pull_signs` gives numbers of the same signs, under whatever
+scales are the cheapest.
 """
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -42,13 +42,10 @@ class AbstractColumnMap(eqx.Module):
         """
 
     @abc.abstractmethod
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """Gradients by columns, of gradients by tokens without scales."""
-
-    @abc.abstractmethod
     def push(self, moves: Moves) -> Tokens:
         """What moves of the columns add to the tokens."""
 
+    @abc.abstractmethod
     def pull_signs(
         self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
     ) -> Moves:
@@ -57,23 +54,6 @@ class AbstractColumnMap(eqx.Module):
         Neurons are in as many equal parts as there are `sides`, each with log scales of
         its own.
         """
-        known = jnp.isfinite(log)
-        high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
-        low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
-        share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
-        neurons = tokens.shape[-1] // log.shape[-1]
-
-        def under_one_scale() -> Moves:
-            return self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
-
-        def under_many() -> Moves:
-            parts = [
-                self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
-                for k in range(log.shape[-1])
-            ]
-            return jnp.concatenate([part.mantissa for part in parts], axis=-1)
-
-        return jax.lax.cond((high - low).max() < ROOM, under_one_scale, under_many)
 
 
 class DenseColumns(AbstractColumnMap):
@@ -93,11 +73,43 @@ class DenseColumns(AbstractColumnMap):
 
     def plain_pull(self, tokens: Tokens) -> Moves:
         """One product of matrices."""
-        return jnp.einsum("tc,htn->hcn", self.entries, tokens)
+        return _apart(self.entries.T @ _together(tokens), len(tokens))
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """One product for all sides under one scale, as long as that has room."""
+        known = jnp.isfinite(log)
+        high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
+        low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
+        share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
+        neurons = tokens.shape[-1] // log.shape[-1]
+        one = self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
+
+        def under_many(_: Any) -> tuple[Array, Moves]:
+            parts = [
+                self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
+                for k in range(log.shape[-1])
+            ]
+            whole = jnp.concatenate([part.mantissa for part in parts], axis=-1)
+            return jnp.asarray(False), whole
+
+        # A loop that is hardly ever entered, since a branch would copy all moves.
+        wide = (high - low).max() >= ROOM
+        return jax.lax.while_loop(lambda c: c[0], under_many, (wide, one))[1]
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices."""
-        return self.entries @ moves
+        return _apart(self.entries @ _together(moves), len(moves))
+
+
+def _together(heads: Float[Array, "heads rows neurons"]) -> Array:
+    """All heads' neurons side by side: a product of matrices beats one for each."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+
+def _apart(rows: Array, heads: int) -> Float[Array, "heads rows neurons"]:
+    return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
 
 
 class SparseColumns(AbstractColumnMap):
@@ -107,30 +119,43 @@ class SparseColumns(AbstractColumnMap):
     """
 
     entries: Float[Array, "tokens columns"]
-    token: tuple[Int[Array, " columns"], ...]
-    entry: tuple[Float[Array, " columns"], ...]
+    token: tuple[Int[Array, " _"], ...]
+    entry: tuple[Float[Array, " _"], ...]
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """Sums over the few tokens of each column, shorter lists onto longer ones."""
+        each = [
+            self._head(rows, scales) for rows, scales in zip(tokens, log, strict=True)
+        ]
+        sums, tops = zip(*each, strict=True)
+        return Scaled(jnp.stack(sums), jnp.stack(tops)[..., None])
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """The same sums: few exponentials are cheaper than a branch around them."""
+        neurons = tokens.shape[-1] // log.shape[-1]
+        sides = [
+            self.pull(
+                tokens[..., k * neurons : (k + 1) * neurons], log[..., k]
+            ).mantissa
+            for k in range(log.shape[-1])
+        ]
+        return jnp.concatenate(sides, axis=-1)
+
+    def _head(
+        self, rows: Float[Array, "tokens neurons"], log: Float[Array, " tokens"]
+    ) -> tuple[Array, Array]:
         logs = [
-            jnp.where(entry != 0, log[:, token], -jnp.inf)
+            jnp.where(entry != 0, log[token], -jnp.inf)
             for token, entry in zip(self.token, self.entry, strict=True)
         ]
         top = _fold(jnp.maximum, logs, -jnp.inf)
-        scale = finite(top)
         parts = []
         for token, entry, each in zip(self.token, self.entry, logs, strict=True):
-            share = entry * jnp.exp(each - scale[:, : len(entry)])
-            parts.append(share[..., None] * tokens[:, token])
-        return Scaled(_fold(jnp.add, parts, 0.0), top[..., None])
-
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """Sums over the few tokens of each column."""
-        parts = [
-            entry[:, None] * tokens[:, token]
-            for token, entry in zip(self.token, self.entry, strict=True)
-        ]
-        return _fold(jnp.add, parts, 0.0)
+            share = entry * jnp.exp(each - finite(top[: len(entry)]))
+            parts.append(share[:, None] * rows[token])
+        return _fold(jnp.add, parts, 0.0), top
 
     def push(self, moves: Moves) -> Tokens:
         """One product of matrices.
@@ -138,17 +163,16 @@ class SparseColumns(AbstractColumnMap):
         Picking out the columns of each token is no faster: XLA fuses it with what gives
         the moves, which it then computes again for every token of a column.
         """
-        return self.entries @ moves
+        return _apart(self.entries @ _together(moves), len(moves))
 
 
 def _fold(
     combine: Callable[[Array, Array], Array], parts: list[Array], empty: float
 ) -> Array:
-    """Combine arrays of falling lengths along axis 1."""
+    """Combine arrays of falling lengths."""
     whole = parts[-1]
     for part in parts[-2::-1]:
-        spare = part.shape[1] - whole.shape[1]
-        widths = [(0, 0), (0, spare)] + [(0, 0)] * (whole.ndim - 2)
+        widths = [(0, len(part) - len(whole))] + [(0, 0)] * (whole.ndim - 1)
         whole = combine(part, jnp.pad(whole, widths, constant_values=empty))
     return whole
 

@@ -29,8 +29,9 @@ from attnflow.forms.base import (
 from attnflow.forms.column_maps import AbstractColumnMap
 from attnflow.forms.scaled_pulls import (
     Positions,
-    onto_tokens,
-    pulled,
+    pulled_keys,
+    pulled_queries,
+    pulled_values,
 )
 from attnflow.problem import Problem, scaled_forces
 from attnflow.rules import Flow, Rule
@@ -124,12 +125,9 @@ class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows
     def by_tokens(self, state: Any, force: Scaled) -> tuple[ByTokens, ByTokens]:
         """Forces on pair scores, through the other side's neurons, to the tokens."""
         keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
-        at = self.positions
-        turned = Scaled(*(x.swapaxes(2, 3) for x in force))
-        return (
-            onto_tokens(*pulled(force, at.queries(queries)), at.key_places),
-            onto_tokens(*pulled(turned, at.keys(keys)), at.query_places),
-        )
+        by_key, key_log = pulled_keys(force, self.positions)
+        by_query, query_log = pulled_queries(force, self.positions)
+        return (by_key @ queries, key_log), (by_query @ keys, query_log)
 
 
 class AbstractCoordinateValues(AbstractCoordinates):
@@ -155,21 +153,27 @@ class AbstractCoordinateValues(AbstractCoordinates):
 
     def gradient(self, state: Any, force: Scaled) -> Any:
         """Forces on values to the columns of every neuron, and to `w_O`."""
-        mantissa, log = (x.swapaxes(0, 1) for x in force)
-        places = self.positions.key_places
-        tokens, scale = onto_tokens(mantissa[..., None], log, places)
-        columns = self.columns.pull(tokens, scale)
-        slope = state.get("w_O", self.slope)
-        by_neuron = Scaled(columns.mantissa * slope[:, None, :], columns.log)
+        tokens, log = self.by_tokens(force)
+        columns = self.columns.pull(tokens, log)
+        by_neuron = Scaled(columns.mantissa * self._slope(state), columns.log)
+        return {"W_V": by_neuron, **self.by_output(state, (tokens, log))}
+
+    def by_tokens(self, force: Scaled) -> ByTokens:
+        """Forces on the values of tokens, `(heads, tokens, 1)`, and log scales."""
+        return pulled_values(force, self.positions)
+
+    def by_output(self, state: Any, force: ByTokens) -> dict[str, Scaled]:
+        """Minus the gradient by `w_O`, where it is trained."""
         if "w_O" not in state:
-            return {"W_V": by_neuron}
-        top = scale.max(axis=-1, keepdims=True)
-        share = tokens[..., 0] * jnp.exp(scale - top)
+            return {}
+        tokens, log = force
+        top = log.max(axis=-1, keepdims=True)
+        share = tokens[..., 0] * jnp.exp(log - top)
         seen = self.seen(state, "W_V")
-        return {
-            "W_V": by_neuron,
-            "w_O": Scaled(jnp.einsum("ht,htn->hn", share, seen), top),
-        }
+        return {"w_O": Scaled(jnp.einsum("ht,htn->hn", share, seen), top)}
+
+    def _slope(self, state: Any) -> Array:
+        return state.get("w_O", self.slope)[:, None, :]
 
 
 class CoordinateScores(AbstractCoordinateScores):
@@ -270,5 +274,7 @@ class CoordinateForm(Form):
 
 
 def _pairs(at: Positions, keys: Neurons, queries: Neurons, values: Array) -> Pairs:
-    scores = jnp.einsum("hskn,hsqn->shqk", at.keys(keys), at.queries(queries))
+    own = keys[:, at.key] * at.key_sign[..., None]
+    others = queries[:, at.query] * at.query_sign[..., None]
+    scores = jnp.einsum("hskn,hsqn->shqk", own, others)
     return Pairs(scores, (values[:, at.key] * at.key_sign).swapaxes(0, 1))

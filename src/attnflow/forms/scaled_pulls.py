@@ -29,42 +29,55 @@ class Positions(eqx.Module):
     key_places: Float[Array, "tokens key_places"]
     query_places: Float[Array, "tokens query_places"]
 
-    def keys(self, tokens: Float[Array, "heads tokens neurons"]) -> Array:
-        """What neurons see at each key: `(heads, samples, keys, neurons)`."""
-        return tokens[:, self.key] * self.key_sign[..., None]
 
-    def queries(self, tokens: Float[Array, "heads tokens neurons"]) -> Array:
-        """What neurons see at each query: `(heads, samples, queries, neurons)`."""
-        return tokens[:, self.query] * self.query_sign[..., None]
+def pulled_keys(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """Forces on pair scores as a table, each row of a key under a scale of its own.
 
-
-def pulled(
-    force: Scaled, seen: Float[Array, "heads samples others neurons"]
-) -> tuple[Array, Array]:
-    """`Σ_o force[s, h, o, p] · seen[h, s, o]`, at each position p of each sample.
-
-    **Returns:** the sums, `(heads, samples, positions, neurons)`, and their log scales,
-    `(heads, samples, positions)`.
+    **Returns:** `(heads, tokens, tokens)`, row = key, column = query, and log scales
+    `(heads, tokens)`: the gradient by a key is its row times the queries.
     """
-    top = force.log.max(axis=2)
-    share = force.mantissa * jnp.exp(force.log - finite(top)[:, :, None, :])
-    return jnp.einsum("shop,hson->hspn", share, seen), top.swapaxes(0, 1)
+    log = _by_token(force.log.max(axis=2), at.key_places)
+    share = force.mantissa * jnp.exp(force.log - _at(finite(log), at.key)[:, :, None])
+    return _table(share, at), log
 
 
-def onto_tokens(
-    at: Float[Array, "heads samples positions neurons"],
-    log: Float[Array, "heads samples positions"],
-    place: Float[Array, "tokens places"],
-) -> tuple[Array, Array]:
-    """Sums over the places of each token: `(heads, tokens, neurons)`, and log scales.
+def pulled_queries(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """The same for queries: row = query, column = key."""
+    log = _by_token(force.log.max(axis=3), at.query_places)
+    scale = _at(finite(log), at.query)[..., None]
+    share = force.mantissa * jnp.exp(force.log - scale)
+    return _table(share, at).swapaxes(1, 2), log
 
-    `place` is a matrix of `Positions`.
-    """
-    heads, neurons = at.shape[0], at.shape[-1]
-    log = log.reshape(heads, 1, -1)
-    top = jnp.where(place != 0, log, -jnp.inf).max(axis=-1)
-    share = jnp.where(place != 0, jnp.exp(log - finite(top)[..., None]), 0.0) * place
-    return jnp.einsum("htp,hpn->htn", share, at.reshape(heads, -1, neurons)), top
+
+def pulled_values(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """Forces on values, `(heads, tokens, 1)`, and log scales `(heads, tokens)`."""
+    log = _by_token(force.log, at.key_places)
+    share = force.mantissa * jnp.exp(force.log - _at(finite(log), at.key))
+    flat = share.swapaxes(0, 1).reshape(share.shape[1], -1)
+    return (flat @ at.key_places.T)[..., None], log
+
+
+def _by_token(
+    log: Float[Array, "samples heads positions"], places: Float[Array, "tokens places"]
+) -> Float[Array, "heads tokens"]:
+    """The largest log scale at the places of each token."""
+    flat = log.swapaxes(0, 1).reshape(log.shape[1], 1, -1)
+    return jnp.where(places != 0, flat, -jnp.inf).max(axis=-1)
+
+
+def _at(
+    log: Float[Array, "heads tokens"], index: Int[Array, "samples positions"]
+) -> Float[Array, "samples heads positions"]:
+    return log[:, index].swapaxes(0, 1)
+
+
+def _table(share: Float[Array, "samples heads queries keys"], at: Positions) -> Array:
+    """Sums over the pairs of each key and query, `(heads, keys, queries)`."""
+    signed = share * (at.query_sign[:, :, None] * at.key_sign[:, None, :])[:, None]
+    count = at.key_places.shape[0]
+    empty = jnp.zeros((share.shape[1], count, count))
+    place = at.key[:, None, :], at.query[:, :, None]
+    return empty.at[:, *place].add(signed.swapaxes(0, 1))
 
 
 def positions_of(

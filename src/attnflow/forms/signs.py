@@ -94,6 +94,13 @@ class SignValues(AbstractCoordinateValues):
         """The steps of every column."""
         return state[f"steps_{name}"]
 
+    def direction(self, state: Any, force: Any) -> Any:
+        """Numbers with the signs of minus the gradient."""
+        tokens, log = self.by_tokens(force)
+        columns = self.columns.pull_signs(tokens, log[..., None])
+        own = {"W_V": columns * self._slope(state)}
+        return {**own, **self.by_output(state, (tokens, log))}
+
     def move(self, state: Any, update: Any) -> Any:
         """Every token moves by its entries in the columns."""
         new = _moved(self.columns, state, self.gain * update["W_V"], "W_V")
