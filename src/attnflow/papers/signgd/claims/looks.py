@@ -1,0 +1,106 @@
+"""How claims of `signgd` look into runs: clocks, formulas by seed, ladders."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow.claims import Evidence, Ladder, Seeds
+from attnflow.papers.signgd.sizes import Sizes, sizes
+from attnflow.papers.signgd.stages import clock_of, formulas, series
+from attnflow.stages import Event
+
+Measure = Callable[[xr.Dataset], Any]
+"""From a run to one number for each of its seeds."""
+EARLY = ("T1", "T2_SGN", "T2", "T3")
+
+
+def sizes_of(run: xr.Dataset) -> Sizes:
+    """The sizes of a run, from its setting."""
+    return sizes(schema.setting_of(run))
+
+
+def on_clock(run: xr.Dataset) -> xr.Dataset:
+    """The run with times in units of the first learning rate."""
+    clock = clock_of(run[_dims.TIME].values, sizes_of(run).growth)
+    return run.assign_coords({_dims.TIME: clock})
+
+
+def formula(run: xr.Dataset, name: str) -> xr.DataArray:
+    """A formula of the paper on the clock, for the initial weights of each seed."""
+    if name not in EARLY:
+        return _constant(run, formulas.late(sizes_of(run))[name].time)
+    noise, signal = series.largest_initial(run)
+    found = [
+        formulas.early(sizes_of(run), noise=float(one), signal=float(other))[name].time
+        for one, other in zip(noise.values, signal.values, strict=True)
+    ]
+    return noise.copy(data=np.array(found, float))
+
+
+def at(run: xr.Dataset, clock: xr.DataArray | float) -> xr.Dataset:
+    """The records nearest to a time on the clock, of each seed."""
+    when = clock if isinstance(clock, xr.DataArray) else _constant(run, clock)
+    return on_clock(run).sel(time=when, method="nearest").drop_vars(_dims.TIME)
+
+
+def between(run: xr.Dataset, low: xr.DataArray, high: xr.DataArray) -> xr.DataArray:
+    """Which records lie between two times on the clock, by seed and time."""
+    clock = clock_of(run[_dims.TIME].values, sizes_of(run).growth)
+    times = run[_dims.TIME].copy(data=clock)
+    return (times >= low) & (times <= high)
+
+
+def moves(table: xr.DataArray) -> xr.DataArray:
+    """What is added from each record to the next, at the earlier one."""
+    return table.shift({_dims.TIME: -1}) - table
+
+
+def when(run: xr.Dataset, event: Event) -> xr.DataArray:
+    """The times of an event on the clock, by seed; NaN where there is none."""
+    clock = clock_of(event.times, sizes_of(run).growth)
+    return xr.DataArray(clock, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
+
+
+def per_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Seeds:
+    """A property of each seed, by margins; one that is not known does not hold."""
+    known = np.nan_to_num(np.asarray(margin, float), nan=-1.0)
+    return Seeds(tuple((known >= 0).tolist()), tuple(known.tolist()), what, q)
+
+
+def extent(values: xr.DataArray | np.ndarray) -> list[float]:
+    """The least and the largest, for printing."""
+    return [float(np.min(values)), float(np.max(values))]
+
+
+def climb(
+    evidence: Evidence,
+    measure: Measure,
+    what: str,
+    *,
+    kind: Literal["theta", "O", "Omega", "o(1)"] = "o(1)",
+    size: str = "support",
+) -> Ladder:
+    """A ladder in one of the sizes, a rung for each run: the median over its seeds.
+
+    Rungs share their draws, so that seeds are no points of their own.
+    """
+    rungs = sorted(
+        (float(schema.setting_of(run)[size]), float(np.median(measure(run))))
+        for run in evidence.values()
+    )
+    sizes, found = zip(*rungs, strict=True)
+    seeds = min(run.sizes[_dims.SEED] for run in evidence.values())
+    return Ladder(sizes, found, kind, what, constant=3.0, seeds=seeds)
+
+
+def along(evidence: Evidence, measure: Measure) -> dict[str, list[float]]:
+    """The least and the largest over seeds in each run, for printing."""
+    return {name: extent(np.asarray(measure(run))) for name, run in evidence.items()}
+
+
+def _constant(run: xr.Dataset, value: float | None) -> xr.DataArray:
+    filled = np.full(run.sizes[_dims.SEED], np.nan if value is None else value)
+    return xr.DataArray(filled, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
