@@ -53,11 +53,13 @@ def prepare(
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
     symmetry = experiment.task.symmetry if data is None else None
     samples = [samples_of(experiment, seed, data) for seed in seeds]
+    rotated = all(r.equivariant for stage in rules for r in stage.values())
     name, why = choose(
         experiment.form,
         rules,
         initial=experiment.initial,
-        rank=basis_of(samples[0]).rank,
+        # A large basis costs time, and only rotations ask for it.
+        rank=basis_of(samples[0]).rank if rotated else 0,
         symmetric=symmetry is not None,
         lift=lift,
     )
@@ -75,7 +77,7 @@ def prepare(
             symmetry,
             test_samples_of(experiment, seed, data),
             plan=plan,
-            rotated=all(r.equivariant for stage in rules for r in stage.values()),
+            rotated=rotated,
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

@@ -64,37 +64,59 @@ class Columns(NamedTuple):
 
     - `entries`: `(representatives, columns)`, what a unit step of a column adds to the
       inner product of a weight with a token.
-    - `parts`: `(embed, columns)`, the coordinates in each column with their signs;
-      `None` where the data tell the entries alone.
+    - `coordinate`, `sign`, `column`: the coordinates in some column, with which sign,
+      and in which; `None` where the data tell the entries alone.
     """
 
     entries: np.ndarray
-    parts: np.ndarray | None
+    coordinate: np.ndarray | None = None
+    sign: np.ndarray | None = None
+    column: np.ndarray | None = None
+
+    def read(self, vectors: np.ndarray) -> np.ndarray:
+        """Other vectors in the columns: `(…, embed)` to `(…, columns)`."""
+        if self.coordinate is None or self.sign is None or self.column is None:
+            raise ValueError("These data tell columns without coordinates.")
+        made = np.zeros((self.entries.shape[1], *vectors.shape[:-1]))
+        parts = vectors[..., self.coordinate] * self.sign
+        np.add.at(made, self.column, np.moveaxis(parts, -1, 0))
+        return np.moveaxis(made, 0, -1)
+
+    def outside(self, vectors: np.ndarray) -> np.ndarray:
+        """The vectors without the coordinates that are in some column."""
+        rest = vectors.copy()
+        rest[..., self.coordinate] = 0.0
+        return rest
 
 
 def covered(data: Sequences, chosen: np.ndarray) -> Columns:
     """A column for each coordinate in which some token is not zero."""
     tokens = _own_coordinates(data, chosen)
     kept = np.flatnonzero((tokens != 0).any(axis=0))
-    return _ordered(tokens[:, kept], np.eye(tokens.shape[1])[:, kept])
+    kept = kept[by_degree(tokens[:, kept])]
+    count = len(kept)
+    return Columns(tokens[:, kept], kept, np.ones(count), np.arange(count))
 
 
 def collapsed(data: Sequences, chosen: np.ndarray) -> Columns:
     """One column for each token's own coordinates, and one for each shared one."""
     if data.columns is not None:
-        return _ordered(np.asarray(data.columns)[chosen], None)
+        entries = np.asarray(data.columns)[chosen]
+        return Columns(entries[:, by_degree(entries)])
     tokens = _own_coordinates(data, chosen)
-    cover = (tokens != 0).sum(axis=0)
-    shared = np.eye(tokens.shape[1])[:, cover > 1]
-    own = np.where(cover == 1, np.sign(tokens), 0.0)
-    own = own[own.any(axis=1)].T
-    parts = np.concatenate([own, shared], axis=1)
-    return _ordered(tokens @ parts, parts)
-
-
-def _ordered(entries: np.ndarray, parts: np.ndarray | None) -> Columns:
-    order = by_degree(entries)
-    return Columns(entries[:, order], None if parts is None else parts[:, order])
+    degree = (tokens != 0).sum(axis=0)
+    shared, single = np.flatnonzero(degree > 1), np.flatnonzero(degree == 1)
+    shared = shared[by_degree(tokens[:, shared])]
+    owner = np.abs(tokens[:, single]).argmax(axis=0)
+    owners, column = np.unique(owner, return_inverse=True)
+    own = np.zeros((len(tokens), len(owners)))
+    np.add.at(own, (owner, column), np.abs(tokens[owner, single]))
+    return Columns(
+        np.concatenate([tokens[:, shared], own], axis=1),
+        np.concatenate([shared, single]),
+        np.concatenate([np.ones(len(shared)), np.sign(tokens[owner, single])]),
+        np.concatenate([np.arange(len(shared)), len(shared) + column]),
+    )
 
 
 def _own_coordinates(data: Sequences, chosen: np.ndarray) -> np.ndarray:

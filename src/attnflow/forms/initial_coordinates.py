@@ -137,18 +137,18 @@ class _Start(NamedTuple):
         """Tokens of test samples, read from what the columns do."""
         chosen = representatives(test)
         tokens = np.asarray(test.tokens)[chosen.chosen]
-        if self.columns.parts is None:
-            if test.columns is None:
-                raise ValueError(
-                    "The training data tell their columns alone, and the test samples "
-                    "do not: give both, or neither."
-                )
-            entries, rest = np.asarray(test.columns)[chosen.chosen], tokens
-        else:
-            entries, rest = tokens @ self.columns.parts, tokens
+        if self.columns.coordinate is not None:
+            entries, rest = self.columns.read(tokens), tokens
             if self.name == "coordinates":
                 # What lies in no column stays as it began.
-                rest = tokens - entries @ self.columns.parts.T
+                rest = self.columns.outside(tokens)
+        elif test.columns is not None:
+            entries, rest = np.asarray(test.columns)[chosen.chosen], tokens
+        else:
+            raise ValueError(
+                "The training data tell their columns alone, and the test samples do "
+                "not: give both, or neither."
+            )
         return Passive(
             positions_of(test, chosen.number, chosen.sign, count=len(chosen.chosen)),
             jnp.asarray(np.pad(entries, ((0, 0), (0, columns - entries.shape[1])))),
@@ -159,7 +159,6 @@ class _Start(NamedTuple):
         return jnp.einsum("hnd,td->htn", self.weights[name], tokens)
 
     def _by_column(self, name: str, columns: int) -> Array:
-        assert self.columns.parts is not None
-        kept = jnp.einsum("hnd,dc->hcn", self.weights[name], self.columns.parts)
-        spare = columns - kept.shape[1]
-        return jnp.pad(kept, ((0, 0), (0, spare), (0, 0)))
+        kept = jnp.asarray(self.columns.read(np.asarray(self.weights[name])))
+        spare = columns - kept.shape[-1]
+        return jnp.pad(kept, ((0, 0), (0, 0), (0, spare))).swapaxes(1, 2)
