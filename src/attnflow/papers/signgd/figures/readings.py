@@ -1,0 +1,72 @@
+"""Numbers read off runs: at a step, over seeds, along fitted laws."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims
+
+
+def at_step(series: xr.DataArray, step: float) -> xr.DataArray:
+    """A series at the record nearest to a step."""
+    return series.sel({_dims.TIME: step}, method="nearest")
+
+
+def three_numbers(values: np.ndarray) -> dict[str, float]:
+    """Median, least and largest over seeds; NaN where one of them has none."""
+    return {
+        "median": float(np.median(values)),
+        "least": float(np.min(values)),
+        "largest": float(np.max(values)),
+    }
+
+
+@dataclass(frozen=True)
+class Law:
+    """A loss fitted by C exp(−rate·t) and by C t^(−power), on its logarithm.
+
+    `exponential_rms` and `power_rms` are the roots of the mean squared residuals of
+    log loss.
+    """
+
+    rate: float
+    exponential_rms: float
+    power: float
+    power_rms: float
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether the exponential has the smaller residual."""
+        return self.exponential_rms < self.power_rms
+
+    def table(self) -> dict[str, float]:
+        """Its numbers by name."""
+        return {
+            "exponential: rate per step": self.rate,
+            "exponential: rms residual of log loss": self.exponential_rms,
+            "power law: power of t": -self.power,
+            "power law: rms residual of log loss": self.power_rms,
+        }
+
+
+def fit_laws(times: np.ndarray, loss: np.ndarray) -> Law:
+    """Both laws by least squares, with equal weight for equal parts of time."""
+    order = np.log(loss)
+    slope, one = _line(times, order)
+    power, other = _line(np.log(times), order)
+    return Law(-slope, one, -power, other)
+
+
+def late_laws(run: xr.Dataset, name: str = "loss") -> list[Law]:
+    """The laws over the second half of training, for each seed."""
+    times = run[_dims.TIME].values
+    half = times >= times[-1] / 2
+    table = run[name].transpose(_dims.SEED, _dims.TIME).values
+    return [fit_laws(times[half], row[half]) for row in table]
+
+
+def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """The slope of the line through points, and the rms of what it leaves."""
+    slope, start = np.polyfit(x, y, 1)
+    return float(slope), float(np.sqrt(np.mean((y - start - slope * x) ** 2)))

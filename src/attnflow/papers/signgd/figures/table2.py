@@ -1,0 +1,176 @@
+"""Table 2: signs of key and query noise at the start and at t = 10, over 20 seeds."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures
+from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.papers.signgd.figures.readings import at_step
+from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
+from attnflow.papers.signgd.stages import series
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STEP = 10
+CLASSES = ("K+Q+", "K+Q−", "K−Q+", "K−Q−")
+PRINTED = ((486, 1, 0, 25), (244, 4, 9, 250), (223, 10, 4, 221), (37, 2, 3, 481))
+"""Rows are classes at the start, columns classes at t = 10."""
+DEVIATIONS = 3.0
+RELATIVE = 3.0
+"""Cells as small as 0 and 1 are printed: means of 2 and 3 differ by twice of them."""
+
+
+def sign_table(run: xr.Dataset, step: float = STEP) -> xr.DataArray:
+    """How many pairs of each seed go from one class of signs to another.
+
+    Dims `seed`, `before`, `after`; pairs of which a product is exactly zero are none.
+    """
+    before, after = (_classes(run, moment) for moment in (0.0, step))
+    counts = np.einsum("bst,ast->sba", before, after)
+    return xr.DataArray(
+        counts,
+        {"seed": run["seed"], "before": list(CLASSES), "after": list(CLASSES)},
+        (_dims.SEED, "before", "after"),
+    )
+
+
+def _classes(run: xr.Dataset, step: float) -> np.ndarray:
+    """Which pairs are in each class: `(class, seed, pair)`."""
+    keys, queries = (
+        at_step(series.noise(run, name), step)
+        .stack(pair=series.PAIR)
+        .transpose(_dims.SEED, "pair")
+        for name in ("key_neuron", "query_neuron")
+    )
+    signs = ((1, 1), (1, -1), (-1, 1), (-1, -1))
+    return np.array(
+        [(k * keys.values > 0) & (q * queries.values > 0) for k, q in signs], int
+    )
+
+
+def moments(run: xr.Dataset) -> dict[str, xr.DataArray]:
+    """Mean, deviation, least and largest of each cell, and the printed one's place."""
+    table = sign_table(run)
+    mean, sd = table.mean(_dims.SEED), table.std(_dims.SEED, ddof=1)
+    printed = mean.copy(data=np.array(PRINTED, float))
+    return {
+        "mean": mean,
+        "sd": sd,
+        "least": table.min(_dims.SEED),
+        "largest": table.max(_dims.SEED),
+        "printed": printed,
+        "z": (printed - mean) / sd,
+    }
+
+
+def cell_name(before: str, after: str) -> str:
+    """The name of a cell, from its row and its column."""
+    return f"{before} → {after}"
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """Ours and the printed table side by side; below ours the deviation and z."""
+    found = moments(evidence["run"])
+    seeds = evidence["run"].sizes[_dims.SEED]
+    titles = (f"Mean ± deviation over {seeds} seeds", "Printed, and its z")
+    figure, grid = figures.panels(1, 2, titles=titles, size=(11.0, 4.9))
+    ours, theirs = (
+        np.vectorize(form)(found[one], found[other])
+        for form, one, other in (
+            (lambda mean, sd: f"{mean:.1f}\n± {sd:.1f}", "mean", "sd"),
+            (lambda cell, z: f"{cell:.0f}\nz = {z:+.1f}", "printed", "z"),
+        )
+    )
+    _cells(grid[0, 0], found["mean"], ours)
+    _cells(grid[0, 1], found["printed"], theirs)
+    return figure
+
+
+def _cells(ax: "Axes", table: xr.DataArray, texts: np.ndarray) -> None:
+    mesh = figures.heatmap(
+        ax, table, limits=(0.0, 520.0), digits=0, rows=CLASSES, columns=CLASSES
+    )
+    # The map's own numbers give way to two lines in each cell.
+    for text, words in zip(list(ax.texts), texts.ravel(), strict=True):
+        text.set_text(words.replace("-", "−"))
+    mesh.set_edgecolor(figures.current_theme().paper)
+    ax.set(xlabel=f"signs at $t = {STEP}$", ylabel="signs at the start")
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """A row for each cell."""
+    found = moments(evidence["run"])
+    return {
+        cell_name(b, a): {
+            name: float(table.sel(before=b, after=a)) for name, table in found.items()
+        }
+        for b in CLASSES
+        for a in CLASSES
+    }
+
+
+def on_paper() -> dict[str, Any]:
+    """The printed cells, under the names of our means."""
+    return {
+        cell_name(b, a): {"mean": PRINTED[i][j]}
+        for i, b in enumerate(CLASSES)
+        for j, a in enumerate(CLASSES)
+    }
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """Where the printed cells lie, and what the table is for."""
+    run = evidence["run"]
+    found, table = moments(run), sign_table(run)
+    pairs = table.sum(("before", "after"))
+    aligned = table.sel(after=["K+Q+", "K−Q−"]).sum(("before", "after")) / pairs
+    began = table.sel(before=["K+Q+", "K−Q−"]).sum(("before", "after")) / pairs
+    inside = (found["least"] <= found["printed"]) & (
+        found["printed"] <= found["largest"]
+    )
+    return {
+        f"no printed cell is further than {DEVIATIONS:g} deviations off our mean": bool(
+            (abs(found["z"]) <= DEVIATIONS).all()
+        ),
+        "every printed cell is between our least and our largest": bool(inside.all()),
+        "signs are independent at the start: equal in 45% to 55% of pairs": bool(
+            (abs(began - 0.5) < 0.05).all()
+        ),
+        "and aligned at t = 10: equal in more than 95%": bool((aligned > 0.95).all()),
+    }
+
+
+TABLE2 = Exhibit(
+    id="table2",
+    kind="table",
+    title="Table 2: signs of query and key noise in Stage II",
+    caption=(
+        "Setting (a), d = 2000, t = 10, 20 seeds: of the 2000 pairs of a neuron and a "
+        "sample, how many go from one class of signs (of key and query noise) to "
+        "another. The paper prints one seed; its z is its distance from our mean in "
+        "standard deviations over seeds. Claimed: signs are independent at the start "
+        "and aligned at t = 10."
+    ),
+    needs={
+        "run": Request(
+            "setting-a",
+            {
+                "steps": STEP,
+                "dense": STEP,
+                "record": ("key_neuron", "query_neuron"),
+                "test_samples": 0,
+            },
+            seeds=20,
+        )
+    },
+    draw=draw,
+    values=values,
+    seen=seen,
+    printed=on_paper(),
+    tolerance=RELATIVE,
+    silent=(SEEDS_SILENT, PRECISION_SILENT),
+)
