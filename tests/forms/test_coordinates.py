@@ -211,9 +211,10 @@ def _moved_by(data, made, drop):
             data.probability,
             ("scores",),
         )
-        signs = jnp.sign(system.direction(state)["scores"]["W_KQ"])
-        after.append(system.move(state, {"scores": {"W_KQ": 1e-3 * signs}}))
-    return float(jnp.abs(after[0]["scores"]["W_KQ"] - after[1]["scores"]["W_KQ"]).max())
+        signs = jax.tree.map(jnp.sign, system.direction(state)["scores"])
+        update = jax.tree.map(lambda sign: 1e-3 * sign, signs)
+        after.append(system.move(state, {"scores": update})["scores"])
+    return max(float(jnp.abs(after[0][n] - after[1][n]).max()) for n in ("W_K", "W_Q"))
 
 
 def test_disjoint_supports_by_their_norms_alone():

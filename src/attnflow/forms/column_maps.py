@@ -32,7 +32,15 @@ Moves = Float[Array, "heads columns neurons"]
 
 
 class AbstractColumnMap(eqx.Module):
-    """What columns of coordinates have to do with tokens."""
+    """What columns of coordinates have to do with tokens.
+
+    `stacked` says that neurons of several weights are best moved in one array.
+    """
+
+    @property
+    @abc.abstractmethod
+    def stacked(self) -> bool:
+        """Whether both sides go into one array."""
 
     @abc.abstractmethod
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
@@ -60,6 +68,11 @@ class DenseColumns(AbstractColumnMap):
     """All entries as one matrix."""
 
     entries: Float[Array, "tokens columns"]
+
+    @property
+    def stacked(self) -> bool:
+        """One product of larger matrices is quicker than two."""
+        return True
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """One product of matrices; the scales do not depend on the neuron."""
@@ -121,6 +134,11 @@ class SparseColumns(AbstractColumnMap):
     entries: Float[Array, "tokens columns"]
     token: tuple[Int[Array, " _"], ...]
     entry: tuple[Float[Array, " _"], ...]
+
+    @property
+    def stacked(self) -> bool:
+        """Sums of either side need not be copied into one array."""
+        return False
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """Sums over the few tokens of each column, shorter lists onto longer ones."""
@@ -222,12 +240,13 @@ def column_map(entries: np.ndarray, plan: ColumnPlan) -> AbstractColumnMap:
     entries = np.pad(entries, ((0, 0), (0, plan.columns - entries.shape[1])))
     if not plan.sparse:
         return DenseColumns(jnp.asarray(entries))
-    tokens = [np.flatnonzero(column) for column in entries.T]
+    met = entries != 0
+    # The tokens of each column come first in its order.
+    order, degree = np.argsort(~met, axis=0, kind="stable"), met.sum(axis=0)
     token, entry = [], []
     for k, count in enumerate(plan.degrees):
-        own = [tokens[c][k] if k < len(tokens[c]) else -1 for c in range(count)]
-        index = np.array(own, int)
-        values = np.where(index >= 0, entries[index, np.arange(count)], 0.0)
-        token.append(jnp.asarray(np.maximum(index, 0)))
-        entry.append(jnp.asarray(values))
+        there = degree[:count] > k
+        index = np.where(there, order[min(k, len(order) - 1), :count], 0)
+        token.append(jnp.asarray(index))
+        entry.append(jnp.asarray(np.where(there, entries[index, np.arange(count)], 0)))
     return SparseColumns(jnp.asarray(entries), tuple(token), tuple(entry))

@@ -86,8 +86,8 @@ def build_coordinates(
         name=name,
         passive=None if test is None else start.passive(test, plan.columns),
     )
-    keys = start.state(("W_K", "W_Q"), chosen, plan.columns, follow=test is not None)
-    values = start.state(("W_V",), chosen, plan.columns, follow=test is not None)
+    keys = start.state(("W_K", "W_Q"), chosen, plan, follow=test is not None)
+    values = start.state(("W_V",), chosen, plan, follow=test is not None)
     if neurons.output is not None:
         values["w_O"] = neurons.output
     return form, {"scores": keys, "values": values}
@@ -114,22 +114,24 @@ class _Start(NamedTuple):
         self,
         names: tuple[str, ...],
         chosen: Representatives,
-        columns: int,
+        plan: ColumnPlan,
         *,
         follow: bool,
     ) -> dict[str, Array]:
         """Inner products with tokens (and steps to `follow`), or weights by column."""
         if self.name == "coordinates":
-            return {name: self._by_column(name, columns) for name in names}
+            return {name: self._by_column(name, plan.columns) for name in names}
         tokens = np.asarray(self.data.tokens)[chosen.chosen]
         seen = {name: self._seen(name, tokens) for name in names}
-        if len(names) > 1:
-            seen = {"W_KQ": jnp.concatenate([seen[name] for name in names], axis=-1)}
         if not follow:
             return seen
+        sizes = {name: product.shape[-1] for name, product in seen.items()}
+        if len(names) > 1 and not plan.sparse:
+            sizes = {"W_KQ": sum(sizes.values())}
+        heads = len(next(iter(seen.values())))
         steps = {
-            f"steps_{name}": jnp.zeros((len(product), columns, product.shape[-1]))
-            for name, product in seen.items()
+            f"steps_{name}": jnp.zeros((heads, plan.columns, size))
+            for name, size in sizes.items()
         }
         return {**seen, **steps}
 
