@@ -19,6 +19,7 @@ from attnflow.bench.case import Case, Rows, agreement, as_numbers
 PAPERS = {
     "mixture": "attnflow.bench.mixture",
     "cooccurrence": "attnflow.bench.cooccurrence",
+    "signgd": "attnflow.bench.signgd",
 }
 RIVAL_REPEATS = 3
 # One core for everything; PyTorch's allocator must not return memory at every step.
