@@ -90,6 +90,25 @@ def test_scaled_forces_do_not_underflow(precise):
     assert float(log.max()) < -745
 
 
+def test_normalised_forces_keep_the_signs_of_a_vanished_loss(precise):
+    problem = Problem(Linear(1), Logistic())
+    pairs, data = example(2, 1)
+    far = Pairs(pairs.scores, pairs.values + 2000.0 * data.label[:, None, None])
+    signs = np.sign(scaled_forces(problem, far, data).values.mantissa)
+    found = forces(problem, far, data, normalised=True).values
+    hardest = int(np.argmin(problem.outputs(far, data) * data.label))
+    present = np.asarray(data.mass)[hardest] > 0
+    np.testing.assert_array_equal(
+        np.sign(found)[hardest, :, present], signs[hardest, :, present]
+    )
+    near = forces(problem, pairs, data)
+    scaled = forces(problem, pairs, data, normalised=True)
+    for one, other in zip(near, scaled, strict=True):
+        ratio = np.asarray(other)[np.asarray(one) != 0] / np.asarray(one)[one != 0]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+        assert ratio[0] > 1
+
+
 def test_scaled_forces_survive_a_saturated_softmax(precise):
     """Where one key has all but e^-900 of the mass, `v_k − v̄` is zero in float64."""
     problem = Problem(Linear(1), Logistic())

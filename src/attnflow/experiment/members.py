@@ -29,9 +29,12 @@ def member(
     test: Sequences | None = None,
     *,
     plan: ColumnPlan | None = None,
-    rotated: bool = True,
+    **rules: bool,
 ) -> tuple[Training, Any]:
-    """The system and the initial state of one seed."""
+    """The system and the initial state of one seed.
+
+    `rules` tell a form what it is for, as `build` takes it.
+    """
     heads = experiment.problem.heads
     if weights is not None:
         weights = check_weights(
@@ -50,7 +53,7 @@ def member(
         symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
         plan=plan,
-        rotated=rotated,
+        **rules,
     )
     system = Training(
         form,

@@ -19,7 +19,7 @@ from attnflow.experiment.members import (
 from attnflow.experiment.record import Experiment
 from attnflow.forms import COORDINATE_FORMS, basis_of, choose, column_plan, widest
 from attnflow.observables import find
-from attnflow.rules import per_part
+from attnflow.rules import SignGD, per_part
 from attnflow.systems import Training
 
 
@@ -53,7 +53,8 @@ def prepare(
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
     symmetry = experiment.task.symmetry if data is None else None
     samples = [samples_of(experiment, seed, data) for seed in seeds]
-    rotated = all(r.equivariant for stage in rules for r in stage.values())
+    every = [rule for stage in rules for rule in stage.values()]
+    rotated = all(rule.equivariant for rule in every)
     name, why = choose(
         experiment.form,
         rules,
@@ -78,6 +79,7 @@ def prepare(
             test_samples_of(experiment, seed, data),
             plan=plan,
             rotated=rotated,
+            normalised=all(isinstance(rule, SignGD) for rule in every),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

@@ -138,7 +138,9 @@ class AbstractFrame(eqx.Module):
 class Form(eqx.Module):
     """A frame and the two parts; `name` says which form this is.
 
-    `test_frame` carries the same tables to the positions of test samples.
+    `test_frame` carries the same tables to the positions of test samples. `normalised`
+    says that rules see signs of gradients alone, so that these come without the size of
+    the loss.
     """
 
     frame: AbstractFrame
@@ -146,6 +148,7 @@ class Form(eqx.Module):
     values: AbstractPart
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
+    normalised: bool = eqx.field(static=True, default=False)
 
     def part(self, name: str) -> AbstractPart:
         """The part with this name."""
@@ -169,15 +172,23 @@ class Form(eqx.Module):
             )
         return self.test_frame.pairs(self.tables(state))
 
-    def forces(self, problem: Problem, state: State, data: Sequences) -> Tables:
+    def forces(
+        self,
+        problem: Problem,
+        state: State,
+        data: Sequences,
+        *,
+        normalised: bool = False,
+    ) -> Tables:
         """Minus the gradient of the mean loss by the tables."""
         tables = self.tables(state)
-        pairs = self.frame.pairs(tables)
-        return self.frame.forces(tables, forces(problem, pairs, data))
+        found = forces(problem, self.frame.pairs(tables), data, normalised=normalised)
+        return self.frame.forces(tables, found)
 
     def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
         """What each part's `direction` takes as its force."""
-        return self.forces(problem, state, data)._asdict()
+        found = self.forces(problem, state, data, normalised=self.normalised)
+        return found._asdict()
 
     def refuses(self, rules: dict[str, Rule]) -> str | None:
         """Why this form cannot follow the rules exactly; `None` if it can."""

@@ -149,13 +149,14 @@ def build(
     test: Sequences | None = None,
     plan: ColumnPlan | None = None,
     rotated: bool = True,
+    normalised: bool = False,
 ) -> tuple[Form, State]:
     """The form and its initial state for one seed.
 
     What is drawn must know every token that is ever asked about: tokens of `test` are
     among those of `data`, or stand beside them. `plan` tells sizes of a form over
     coordinates, where seeds must have the same. `rotated` says that all
-    rules commute with rotations.
+    rules commute with rotations, `normalised` that all see signs of gradients alone.
     """
     check_scores(name, initial, given)
     if name == "quotient":
@@ -186,7 +187,7 @@ def build(
     else:
         scores = reduced_scores(name, initial, weights, span)
         values = initial.values.reduced(weights, span, gram=gram)
-    form = Form(frame, scores[0], values[0], name, test_frame)
+    form = Form(frame, scores[0], values[0], name, test_frame, normalised)
     return form, {"scores": scores[1], "values": values[1]}
 
 

@@ -31,8 +31,14 @@ class ScaledForces(NamedTuple):
     values: Scaled
 
 
-def forces(problem: Problem, pairs: Pairs, data: Sequences) -> Pairs:
-    """Minus the gradient of the mean loss by the pair scores and the values."""
+def forces(
+    problem: Problem, pairs: Pairs, data: Sequences, *, normalised: bool = False
+) -> Pairs:
+    """Minus the gradient of the mean loss by the pair scores and the values.
+
+    Where `normalised`, the pull of the sample that pulls hardest is 1: all signs are
+    those of the gradient, and do not vanish with the loss.
+    """
     probability = problem.attention(pairs, data)
     heads, attended = pooled(probability, pairs.values, data.query_weight)
     slope = problem.readout.slope(heads)
@@ -41,6 +47,8 @@ def forces(problem: Problem, pairs: Pairs, data: Sequences) -> Pairs:
     )
     spread = pairs.values[:, :, None, :] - attended[..., None]
     sign, log = problem.loss.pull(problem.readout(heads), data.label)
+    if normalised:
+        log = log - jnp.where(data.probability > 0, log, -jnp.inf).max()
     pull = data.probability * sign * jnp.exp(log)
     return Pairs(
         scores=problem.score_scale * weighted * spread * pull[:, None, None, None],
