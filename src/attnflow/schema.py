@@ -17,9 +17,12 @@
 | `sharpness_at_start` | seed | top Gauss–Newton curvature of the initial state |
 | `sharpness_at_zero` | seed | the same with every output at 0 |
 | `rate_threshold` | seed | largest stable learning rate (attrs `learning_rate`) |
+| `epsilon_step` | seed | step from which Adam's ε outweighs gradients; NaN if never |
+| `X_final`, X a weight | seed, head, its own dims | weights at the end, if lifted |
 
 A refinement is relative to the observable's largest entry; flows have it that were
-checked. The last three are those of gradient descent and momentum, for the first stage.
+checked. Curvatures and threshold are those of gradient descent and momentum, for the
+first stage.
 
 Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
 `form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,

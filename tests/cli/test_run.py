@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.cli.show_run import error_lines, rate_lines
+from attnflow.cli.show_run import error_lines, rate_lines, sign_lines
 from attnflow.store import Store, read_run_file, summarise
 from tests.toy import make_run
 
@@ -108,6 +108,23 @@ def test_a_checked_flow_says_where_it_changes_most():
         "A small drift alone does not bound the error; the change estimates it.",
     ]
     assert summarise(made)["refinement"] == 3e-7
+
+
+def test_signs_that_rounding_could_turn_are_counted():
+    made = make_run()
+    assert sign_lines(made) == []
+    shape = made["recorded"]
+    last = shape.copy(data=np.zeros(shape.shape, bool))
+    last[:, -1] = True
+    counts = {
+        "zero_signs": xr.where(last, 2.0, 0.0),
+        "tied_signs": xr.where(last, 1.0, 0.0),
+        "signs_count": xr.full_like(shape, 10.0, float),
+    }
+    seeds, times = shape.sizes["seed"], shape.sizes["time"]
+    (line,) = sign_lines(made.assign(counts))
+    assert f"of {10 * seeds * times} at the recorded steps" in line
+    assert f"{2 * seeds} were exactly zero and {seeds} within rounding" in line
 
 
 def test_a_check_that_ended_otherwise_gives_no_number():

@@ -31,7 +31,7 @@ def give_and_show(
     output.show(stage_table(summary["stages"]))
     final = [(name, text.spread(value)) for name, value in summary["final"].items()]
     output.show(Table(("observable", "final value"), final))
-    for line in [*rate_lines(run), *error_lines(run)]:
+    for line in [*rate_lines(run), *error_lines(run), *sign_lines(run)]:
         output.say(line)
     wall, compiled = summary["seconds"], summary["compile_seconds"]
     output.say(
@@ -98,6 +98,20 @@ def error_lines(run: xr.Dataset) -> list[str]:
         *lines,
         f"change at a tenth of the tolerance  {found}",
         "A small drift alone does not bound the error; the change estimates it.",
+    ]
+
+
+def sign_lines(run: xr.Dataset) -> list[str]:
+    """How sure the signs of updates were, at the recorded steps."""
+    names = ("zero_signs", "tied_signs", "signs_count")
+    if any(name not in run for name in names):
+        return []
+    zero, tied, every = (
+        int(run[name].where(run["recorded"]).sum().item()) for name in names
+    )
+    return [
+        f"signs    of {every} at the recorded steps, {zero} were exactly zero and "
+        f"{tied} within rounding of a tie"
     ]
 
 
