@@ -121,10 +121,11 @@ def test_signs_that_rounding_could_turn_are_counted():
         "tied_signs": xr.where(last, 1.0, 0.0),
         "signs_count": xr.full_like(shape, 10.0, float),
     }
-    seeds, times = shape.sizes["seed"], shape.sizes["time"]
     (line,) = sign_lines(made.assign(counts))
-    assert f"of {10 * seeds * times} at the recorded steps" in line
-    assert f"{2 * seeds} were exactly zero and {seeds} within rounding" in line
+    rows, ends = int(shape.sum()), int(shape[:, -1].sum())
+    assert ends < shape.sizes["seed"], "rows that were not recorded do not count"
+    assert f"of {10 * rows} at the recorded steps" in line
+    assert f"{2 * ends} were exactly zero and {ends} within rounding" in line
 
 
 def test_a_check_that_ended_otherwise_gives_no_number():
