@@ -2,7 +2,26 @@
 
 from attnflow.paper import Exhibit
 from attnflow.papers.signgd.figures.figure1 import FIGURE1
+from attnflow.papers.signgd.figures.long_samples import FIGURE10, FIGURE11, FIGURE12
+from attnflow.papers.signgd.figures.optimisers import FIGURE2
+from attnflow.papers.signgd.figures.optimisers_dense import FIGURE7, FIGURE8, FIGURE9
 from attnflow.papers.signgd.figures.overview import OVERVIEW
+from attnflow.papers.signgd.figures.rows import FIGURES3TO6
 from attnflow.papers.signgd.figures.table2 import TABLE2
+from attnflow.papers.signgd.figures.whole import FIGURE13, FIGURE18
 
-EXHIBITS: tuple[Exhibit, ...] = (OVERVIEW, FIGURE1, TABLE2)
+EXHIBITS: tuple[Exhibit, ...] = (
+    OVERVIEW,
+    FIGURE1,
+    TABLE2,
+    FIGURE2,
+    *FIGURES3TO6,
+    FIGURE7,
+    FIGURE8,
+    FIGURE9,
+    FIGURE10,
+    FIGURE11,
+    FIGURE12,
+    FIGURE13,
+    FIGURE18,
+)

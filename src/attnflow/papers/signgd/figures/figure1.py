@@ -11,7 +11,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
-from attnflow.papers.signgd.figures.readings import at_step
+from attnflow.papers.signgd.figures.readings import at_step, leaves_first
 from attnflow.papers.signgd.figures.runs import (
     PRECISION_SILENT,
     SEEDS_SILENT,
@@ -147,21 +147,10 @@ def seen(evidence: Evidence) -> dict[str, bool]:
             (abs(MARKS[name][1](run).times / MARKS[name][0] - 1) < 0.25).all()
             for name in ("keys turn", "queries turn")
         ),
-        "e: as noise leaves the signal, s21 < 0.2, signals do not, s11 > 0.4": _apart(
-            run
+        "e: as noise leaves the signal, s21 < 0.2, signals do not, s11 > 0.4": (
+            leaves_first(run)
         ),
     }
-
-
-def _apart(run: xr.Dataset) -> bool:
-    """Whether the median s11 is near 1/2 when the median s21 is small."""
-    over = (_dims.SAMPLE, _dims.HEAD)
-    first, second = (
-        look(run).median(over)
-        for look in (series.signal_to_signal, series.noise_to_signal)
-    )
-    small = second < 0.2
-    return bool(small.any() and (first.where(small).max(_dims.TIME) > 0.4).all())
 
 
 FIGURE1 = Exhibit(

@@ -123,7 +123,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
     ends = {
         "training loss": schema.last(run, "loss"),
         "test loss": schema.last(run, "test_loss"),
-        "0–1 test loss": 1 - schema.last(run, "test_accuracy"),
+        "0–1 test loss": panels.zero_one(schema.last(run, "test_accuracy")),
     }
     return {
         "step": {

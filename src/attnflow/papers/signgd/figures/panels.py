@@ -120,14 +120,14 @@ def attention(
     ax: "Axes", run: xr.Dataset, *, head: int = 0, scale: "Scale" = "linear"
 ) -> None:
     """Attention that signals and noise pay to the signal, over samples and seeds."""
-    times = run[_dims.TIME].values
+    times, top = run[_dims.TIME].values, 0.5
     for look, kind, label in (
         (series.noise_to_signal, "noise", r"$s_{21}$"),
         (series.signal_to_signal, "signal", r"$s_{11}$"),
     ):
         every = look(run).isel(head=head).stack(each=(_dims.SEED, _dims.SAMPLE))
         low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
-        colour = figures.current_theme().colour(kind)
+        colour, top = figures.current_theme().colour(kind), max(top, float(high.max()))
         ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
         (line,) = ax.plot(times, middle, color=colour)
         if middle.min() < HALFWAY:
@@ -135,7 +135,7 @@ def attention(
         else:
             line.set_label(label)
     figures.time_axis(ax, run, scale=scale, label=STEP)
-    ax.set(ylim=(-0.01, 0.56), ylabel="attention to the signal")
+    ax.set(ylim=(-0.01, min(1.1 * top, 1.02)), ylabel="attention to the signal")
 
 
 def _beside_fall(
@@ -150,12 +150,20 @@ def _beside_fall(
     )
 
 
+def zero_one(accuracy: xr.DataArray) -> xr.DataArray:
+    """The 0–1 loss; a mean of ones may be above 1 by rounding."""
+    return (1 - accuracy).clip(min=0.0)
+
+
 def losses(ax: "Axes", run: xr.Dataset) -> None:
     """Training and test loss, and the share of test samples that are wrong."""
-    wrong = run.assign(zero_one=1 - run["test_accuracy"])
+    wrong = run.assign(zero_one=zero_one(run["test_accuracy"]))
     figures.series(ax, run, "loss", kind="train", label="training loss")
     figures.series(ax, run, "test_loss", kind="test", label="test loss")
-    figures.series(ax, wrong, "zero_one", kind="other", label="0–1 test loss")
+    # Zero has no place on a logarithmic axis, but at its foot a name.
+    none = float(wrong["zero_one"].isel(time=-1).max()) == 0.0
+    name = "0–1 test loss" + ": 0" * none
+    figures.series(ax, wrong, "zero_one", kind="other", label=name)
     ax.set_yscale("log")
     figures.number_axis(ax, "y")
     figures.time_axis(ax, run, label=STEP)

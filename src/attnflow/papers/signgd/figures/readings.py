@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims
+from attnflow import _dims, schema
+from attnflow.papers.signgd import stages
+from attnflow.papers.signgd.stages import series
 
 
 def at_step(series: xr.DataArray, step: float) -> xr.DataArray:
@@ -20,6 +22,31 @@ def three_numbers(values: np.ndarray) -> dict[str, float]:
         "least": float(np.min(values)),
         "largest": float(np.max(values)),
     }
+
+
+def leaves_first(run: xr.Dataset) -> bool:
+    """Whether signals still attend to the signal, s11 > 0.4, as noise leaves it.
+
+    In the median over samples, in every seed, when s21 falls below 0.2.
+    """
+    over = (_dims.SAMPLE, _dims.HEAD)
+    first, second = (
+        look(run).median(over)
+        for look in (series.signal_to_signal, series.noise_to_signal)
+    )
+    small = second < 0.2
+    left = first.where(small).max(_dims.TIME)
+    return bool(small.any(_dims.TIME).all() and (left > 0.4).all())
+
+
+def turned_by_end(run: xr.Dataset, observable: str) -> np.ndarray:
+    """The share of outvoted noise that ends with the query signal's sign, per seed."""
+    last = {name: schema.last(run, name) for name in ("query_neuron", observable)}
+    toward = last["query_neuron"].sel(token=series.SIGNAL)
+    own = last[observable].sel(token=series.noise_names(run))
+    against = stages.minority(run)
+    share = ((own * toward) > 0).where(against).mean(series.PAIR)
+    return share.values
 
 
 @dataclass(frozen=True)

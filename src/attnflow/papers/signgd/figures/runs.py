@@ -27,7 +27,7 @@ START = ("value", "key_neuron", "query_neuron")
 
 FEWER_STEPS: Mapping[str, Any] = {"steps": 1100, "record": LIGHT}
 """For `--quick`: times are those of the paper's sizes, so that these stay."""
-SMALL: Mapping[str, Any] = {"embed": 400}
+SMALLER: Mapping[str, Any] = {"embed": 600}
 
 
 def signgd(row: str = "a") -> Request:
@@ -46,18 +46,19 @@ def adam(beta1: float = 0.9, beta2: float = 0.999, *, row: str = "a") -> Request
     """Adam; one seed in sweeps, where curves of seeds lie on each other."""
     own = {"row": row, "beta1": beta1, "beta2": beta2, "record": LIGHT}
     seeds = SEEDS if row == "a" and beta2 == BETAS2[-1] else 1
-    return Request("adam", own, seeds=seeds)
+    return Request("adam", own, seeds=seeds, quick=FEWER_STEPS)
 
 
 def descent(rate: float, *, row: str = "a") -> Request:
     """Gradient descent, which passes through weights whose neurons are known."""
     own = {"row": row, "learning_rate": rate, "record": LIGHT}
-    return Request("gd", own, seeds=SEEDS if row == "a" else 1)
+    seeds = SEEDS if row == "a" else 1
+    return Request("gd", own, seeds=seeds, quick=FEWER_STEPS)
 
 
 def long_samples(experiment: str) -> Request:
     """Ten tokens, five of them noise."""
-    return Request(experiment, {"record": LIGHT}, seeds=1)
+    return Request(experiment, {"record": LIGHT}, seeds=1, quick=SMALLER)
 
 
 HEADS = Request("heads4", {"record": LIGHT}, seeds=1, quick={"steps": 500})

@@ -1,0 +1,302 @@
+"""Figures 10 to 12: samples of ten tokens, five of them noise."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.signgd.figures import panels
+from attnflow.papers.signgd.figures.optimisers import MOMENTUM
+from attnflow.papers.signgd.figures.readings import late_laws, three_numbers
+from attnflow.papers.signgd.figures.runs import (
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    long_samples,
+)
+from attnflow.papers.signgd.stages import series, winners
+from attnflow.stages import first_crossing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+NEEDS = {
+    "SignGD": long_samples("length10"),
+    MOMENTUM: long_samples("adam-length10"),
+    "GD": long_samples("gd-length10"),
+}
+MEMORISE = ("SignGD", MOMENTUM)
+SMALL_LOSS = 0.01
+HALF = 0.5
+
+
+def to_winner(run: xr.Dataset) -> dict[str, xr.DataArray]:
+    """What signals and noise pay to the noise token that their sample ends on.
+
+    Dims `seed`, `time`, `sample`; means over the queries of either kind.
+    """
+    noises = series.noise_count(run)
+    attention = run["attention"].mean(_dims.HEAD)
+    first = attention.sizes[_dims.KEY_POSITION] - noises
+    found = winners(run)
+    # The last record's time, which they come with, is no coordinate of theirs.
+    places = found.drop_vars([str(name) for name in found.coords]) + first
+    paid = attention.isel({_dims.KEY_POSITION: places})
+    return {
+        "signal": paid.isel(query_position=slice(0, first)).mean(_dims.QUERY_POSITION),
+        "noise": paid.isel(query_position=slice(first, None)).mean(
+            _dims.QUERY_POSITION
+        ),
+    }
+
+
+def one_token(run: xr.Dataset) -> np.ndarray:
+    """The share of samples whose rows of attention all peak at one noise token."""
+    peaks = schema.last(run, "attention").mean(_dims.HEAD).argmax(_dims.KEY_POSITION)
+    first = peaks.isel(query_position=0)
+    signals = run.sizes[_dims.KEY_POSITION] - series.noise_count(run)
+    same = (peaks == first).all(_dims.QUERY_POSITION) & (first >= signals)
+    return same.mean(_dims.SAMPLE).values
+
+
+def following(run: xr.Dataset, observable: str) -> np.ndarray:
+    """The share of dominating noise with the query signal's sign, at the end."""
+    one = panels.one_noise(run)
+    share = series.following(one, observable)
+    return schema.last(one.assign(share=share), "share").values
+
+
+def _three(evidence: Evidence, *, height: float = 4.4) -> tuple["Figure", np.ndarray]:
+    size = (15.2, height)
+    figure, grid = figures.panels(1, len(evidence), titles=tuple(evidence), size=size)
+    return figure, grid[0]
+
+
+def draw_neurons(evidence: Evidence) -> "Figure":
+    """One neuron, by the noise token that each sample ends on."""
+    figure, row = _three(evidence)
+    for ax, run in zip(row, evidence.values(), strict=True):
+        panels.one_neuron(ax, run)
+        figures.label_ends(ax)
+    return figure
+
+
+def draw_attention(evidence: Evidence) -> "Figure":
+    """Attention to the noise token that each sample ends on."""
+    figure, row = _three(evidence)
+    for ax, run in zip(row, evidence.values(), strict=True):
+        _to_winner(ax, run)
+        figures.label_ends(ax)
+    return figure
+
+
+def _to_winner(ax: "Axes", run: xr.Dataset) -> None:
+    times = run[_dims.TIME].values
+    for kind, paid in to_winner(run).items():
+        every = paid.stack(each=(_dims.SEED, _dims.SAMPLE))
+        low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
+        colour = figures.current_theme().colour(kind)
+        ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
+        ax.plot(times, middle, color=colour, label=f"by {kind}")
+    figures.time_axis(ax, run, label=panels.STEP)
+    ax.set(ylim=(-0.01, 1.04), ylabel=r"attention to the token $a_i$")
+
+
+def draw_losses(evidence: Evidence) -> "Figure":
+    """Training, test and 0–1 loss under each optimiser."""
+    figure, row = _three(evidence)
+    for ax, run in zip(row, evidence.values(), strict=True):
+        panels.losses(ax, run)
+        figures.label_ends(ax)
+    return figure
+
+
+def neuron_values(evidence: Evidence) -> dict[str, Any]:
+    """How much dominating noise has the query signal's sign, and how far keys moved."""
+    return {
+        name: {
+            **{
+                f"dominating {side} noise as the query signal": three_numbers(
+                    following(run, observable)
+                )
+                for observable, (side, _) in panels.SIDES.items()
+            },
+            "largest key noise at the end": float(
+                abs(schema.last(run, "key_neuron")).max()
+            ),
+        }
+        for name, run in evidence.items()
+    }
+
+
+def attention_values(evidence: Evidence) -> dict[str, Any]:
+    """Attention to the token a_i at the end, and when it passes 1/2."""
+    found = {}
+    for name, run in evidence.items():
+        paid = to_winner(run)
+        found[name] = {
+            "rows that peak at one noise token": three_numbers(one_token(run)),
+            **{
+                f"by {kind} at the end": float(table.isel(time=-1).median())
+                for kind, table in paid.items()
+            },
+            **_passing(run, paid),
+        }
+    return found
+
+
+def _passing(run: xr.Dataset, paid: dict[str, xr.DataArray]) -> dict[str, float]:
+    """When the median over samples passes 1/2, for what does."""
+    found = {
+        kind: first_crossing(run, table.median(_dims.SAMPLE), level=HALF).median
+        for kind, table in paid.items()
+    }
+    return {f"by {k} above 1/2 at": t for k, t in found.items() if t is not None}
+
+
+def loss_values(evidence: Evidence) -> dict[str, Any]:
+    """Losses at the end, when the training loss is small, and its law."""
+    return {
+        name: {
+            "training loss at the end": float(schema.last(run, "loss").median()),
+            "test loss at the end": float(schema.last(run, "test_loss").median()),
+            "least test loss": float(run["test_loss"].min(_dims.TIME).median()),
+            f"training loss below {SMALL_LOSS:g} at": small_at(run),
+            "law, second half, seed 0": late_laws(run)[0].table(),
+        }
+        for name, run in evidence.items()
+    }
+
+
+def small_at(run: xr.Dataset) -> float:
+    """When the training loss is small."""
+    rule: dict[str, Any] = {"level": SMALL_LOSS, "direction": "down", "scale": "log"}
+    return float(np.median(first_crossing(run, "loss", **rule).times))
+
+
+def seen_neurons(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 10 is said to show."""
+    found = neuron_values(evidence)
+    share = "dominating {} noise as the query signal"
+    moved = {name: one["largest key noise at the end"] for name, one in found.items()}
+    return {
+        "dominating key noise has the query signal's sign under SignGD and Adam: more "
+        "than 95%": all(
+            found[name][share.format("key")]["least"] > 0.95 for name in MEMORISE
+        ),
+        "so has dominating query noise: more than 95% under SignGD, fewer under Adam, "
+        "more than 80%": (
+            found["SignGD"][share.format("query")]["least"]
+            > max(0.95, found[MOMENTUM][share.format("query")]["largest"])
+            and found[MOMENTUM][share.format("query")]["least"] > 0.8
+        ),
+        "gradient descent hardly trains keys: a tenth as far as Adam": (
+            moved["GD"] < moved[MOMENTUM] / 10
+        ),
+    }
+
+
+def seen_attention(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 11 is said to show."""
+    found = attention_values(evidence)
+    return {
+        "all rows of a sample peak at one token, a noise token, under SignGD and "
+        "Adam": all(
+            found[name]["rows that peak at one noise token"]["least"] == 1
+            for name in MEMORISE
+        ),
+        "only that token is attended to in the end: more than 0.99 by noise, more than "
+        "0.7 by signals": all(
+            found[name][f"by {kind} at the end"] > least
+            for name in MEMORISE
+            for kind, least in (("noise", 0.99), ("signal", 0.7))
+        ),
+        "noise gets there before signals do": all(
+            found[name].get("by noise above 1/2 at", np.inf)
+            < found[name].get("by signal above 1/2 at", -np.inf)
+            for name in MEMORISE
+        ),
+        "under gradient descent attention stays where it was, 0.1 ± 0.02": all(
+            abs(found["GD"][f"by {kind} at the end"] - 0.1) < 0.02
+            for kind in ("signal", "noise")
+        ),
+    }
+
+
+def seen_losses(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 12 is said to show, and what comes later."""
+    found = loss_values(evidence)
+    small = f"training loss below {SMALL_LOSS:g} at"
+    return {
+        "gradient descent, with its rate of 1, has a small loss before SignGD and "
+        "Adam": all(found["GD"][small] < found[name][small] for name in MEMORISE),
+        "and ends with a larger one": all(
+            found["GD"]["training loss at the end"]
+            > found[name]["training loss at the end"]
+            for name in MEMORISE
+        ),
+        "gradient descent generalises, test loss below 0.01; SignGD and Adam do not, "
+        "above 0.2": (
+            found["GD"]["test loss at the end"] < 0.01
+            and all(found[name]["least test loss"] > 0.2 for name in MEMORISE)
+        ),
+    }
+
+
+_SETTING = (
+    "Setting (d), d = 2000, L = 10: five signals and five noise tokens of their own in "
+    "each sample. Adam with β1 = 0.9, β2 = 0.99, ε = 1e-15, gradient descent with rate "
+    "1. Seed 0."
+)
+_COMMON: dict[str, Any] = {
+    "kind": "figure",
+    "needs": NEEDS,
+    "silent": (
+        SEEDS_SILENT,
+        PRECISION_SILENT,
+        "Which β1 Figures 10 to 12 show is not stated. We take 0.9.",
+    ),
+}
+FIGURE10 = Exhibit(
+    id="figure10",
+    title="Figure 10: one neuron, samples of ten tokens",
+    caption=(
+        f"{_SETTING} Neuron 0, by the noise token a_i that a sample's attention ends "
+        "on. Claimed: key and query noise of that token have the query signal's sign. "
+        "So it is under SignGD; under Adam a tenth of the queries does not follow. "
+        "Gradient descent hardly trains keys and queries."
+    ),
+    draw=draw_neurons,
+    values=neuron_values,
+    seen=seen_neurons,
+    **_COMMON,
+)
+FIGURE11 = Exhibit(
+    id="figure11",
+    title="Figure 11: attention, samples of ten tokens",
+    caption=(
+        f"{_SETTING} Attention that signals and noise pay to the noise token a_i, "
+        "medians over samples (bands: range). Claimed: every row of a sample attends "
+        "to one and the same noise token, noise before signals. It does; under "
+        "gradient descent attention stays even."
+    ),
+    draw=draw_attention,
+    values=attention_values,
+    seen=seen_attention,
+    **_COMMON,
+)
+FIGURE12 = Exhibit(
+    id="figure12",
+    title="Figure 12: training and test loss, samples of ten tokens",
+    caption=(
+        f"{_SETTING} Claimed: gradient descent, whose rate is 10⁴ times as large, "
+        "converges much faster. It is first to have a small loss; but its loss falls "
+        "as a power of t, and those of SignGD and Adam, exponential, end far below."
+    ),
+    draw=draw_losses,
+    values=loss_values,
+    seen=seen_losses,
+    **_COMMON,
+)

@@ -1,0 +1,158 @@
+"""Figure 2: SignGD, Adam and gradient descent in setting (a)."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.signgd.figures import panels
+from attnflow.papers.signgd.figures.readings import (
+    late_laws,
+    three_numbers,
+    turned_by_end,
+)
+from attnflow.papers.signgd.figures.runs import (
+    BETA2_SILENT,
+    BETAS1,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+    descent,
+    signgd,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+KINDS = {
+    "SignGD": ("signal", 0),
+    "Adam, β1 = 0.9": ("common", 0),
+    "Adam, β1 = 0.5": ("common", 1),
+    "Adam, β1 = 0": ("common", 2),
+    "GD": ("easy", 0),
+}
+"""Kind and shade of each optimiser's colour."""
+ADAMS = {f"Adam, β1 = {beta1:g}": beta1 for beta1 in BETAS1}
+SPARSE = {
+    "SignGD": signgd(),
+    **{name: adam(beta1) for name, beta1 in ADAMS.items()},
+    "GD": descent(1e-4),
+}
+MOMENTUM = "Adam, β1 = 0.9"
+
+
+def draw_two(evidence: Evidence) -> "Figure":
+    """One neuron under SignGD and under Adam, and the losses of all."""
+    titles = ("SignGD, one neuron", "Adam, β1 = 0.9, one neuron", "Training loss")
+    figure, grid = figures.panels(1, 3, titles=titles, size=(15.6, 4.4))
+    first, second, third = grid[0]
+    panels.one_neuron(first, evidence["SignGD"])
+    panels.one_neuron(second, evidence[MOMENTUM])
+    curves(third, evidence, "loss")
+    for ax in grid[0]:
+        figures.label_ends(ax)
+    return figure
+
+
+def curves(ax: "Axes", runs: Mapping[str, xr.Dataset], name: str) -> None:
+    """One series of every optimiser, on a logarithmic axis."""
+    for optimiser, run in runs.items():
+        kind, shade = KINDS[optimiser]
+        look: dict[str, Any] = {"kind": kind, "shade": shade, "label": optimiser}
+        figures.series(ax, run, name, **look)
+    ax.set_yscale("log")
+    figures.number_axis(ax, "y")
+    figures.time_axis(ax, runs["SignGD"], label=panels.STEP)
+    ax.set_ylabel(name.replace("_", " "))
+
+
+def turned(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """By optimiser, how many of the outvoted keys and queries end turned."""
+    return {
+        optimiser: {
+            f"outvoted {side} that turned": three_numbers(turned_by_end(run, name))
+            for name, (side, _) in panels.SIDES.items()
+        }
+        for optimiser, run in evidence.items()
+        if optimiser != "GD"
+    }
+
+
+def ends(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """By optimiser, losses at the end and the law of the training loss."""
+    return {
+        optimiser: {
+            "training loss": three_numbers(schema.last(run, "loss").values),
+            "test loss": three_numbers(schema.last(run, "test_loss").values),
+            "0–1 test loss": three_numbers(
+                panels.zero_one(schema.last(run, "test_accuracy")).values
+            ),
+            "law, second half, seed 0": late_laws(run)[0].table(),
+        }
+        for optimiser, run in evidence.items()
+    }
+
+
+def values_two(evidence: Evidence) -> dict[str, Any]:
+    """Losses with their laws, and what became of the outvoted."""
+    shares = turned(evidence)
+    return {
+        name: {**end, **shares.get(name, {})} for name, end in ends(evidence).items()
+    }
+
+
+def seen_two(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 2 is said to show."""
+    end = {name: schema.last(run, "loss").values for name, run in evidence.items()}
+    adams = np.array([np.median(end[name]) for name in ADAMS])
+    both = {
+        observable: [
+            turned_by_end(evidence[name], observable) for name in ("SignGD", MOMENTUM)
+        ]
+        for observable in panels.SIDES
+    }
+    return {
+        "SignGD's loss falls exponentially: the residual of the exponential is a tenth "
+        "of that of the power law at most": all(
+            law.exponential_rms < law.power_rms / 10
+            for law in late_laws(evidence["SignGD"])
+        ),
+        "losses of Adam overlap: the three β1 end within 20% of each other, above "
+        "SignGD": bool(
+            adams.max() < 1.2 * adams.min() and adams.min() > end["SignGD"].max()
+        ),
+        "gradient descent with the same rate has hardly begun: its loss is above "
+        "0.68": bool((end["GD"] > 0.68).all()),
+        "outvoted keys turn under SignGD and Adam: all but 1%": bool(
+            np.min(np.concatenate(both["key_neuron"])) > 0.99
+        ),
+        "outvoted queries turn under SignGD, more than 95%, and not under Adam, less "
+        "than 5%": bool(
+            both["query_neuron"][0].min() > 0.95
+            and both["query_neuron"][1].max() < 0.05
+        ),
+    }
+
+
+FIGURE2 = Exhibit(
+    id="figure2",
+    kind="figure",
+    title="Figure 2: SignGD, Adam and gradient descent",
+    caption=(
+        "Setting (a), d = 2000, learning rate 1e-4 for all, Adam with β2 = 0.999, ε = "
+        "1e-15. Neuron 0 of seed 0; losses as medians over 5 (SignGD) and 3 seeds "
+        "(bands: range). Claimed: Adam goes through the same stages, but outvoted "
+        "queries stay where SignGD turns them; SignGD's loss falls exponentially, and "
+        "those of Adam with different β1 overlap. All of it is seen; gradient descent "
+        "at this rate has hardly begun. Panel d, noisy digits, is another matter."
+    ),
+    needs=SPARSE,
+    draw=draw_two,
+    values=values_two,
+    seen=seen_two,
+    silent=(SEEDS_SILENT, PRECISION_SILENT, BETA2_SILENT),
+)

@@ -1,0 +1,233 @@
+"""Figures 7 to 9: SignGD, Adam and gradient descent in setting (d)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.signgd.figures import panels
+from attnflow.papers.signgd.figures.optimisers import ADAMS, curves, ends, turned
+from attnflow.papers.signgd.figures.readings import (
+    at_step,
+    three_numbers,
+    turned_by_end,
+)
+from attnflow.papers.signgd.figures.runs import (
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+    descent,
+    signgd,
+)
+from attnflow.papers.signgd.stages import series
+from attnflow.stages import Event, first_crossing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DENSE = {
+    "SignGD": signgd("d"),
+    **{name: adam(beta1, 0.99, row="d") for name, beta1 in ADAMS.items()},
+    "GD": descent(0.1, row="d"),
+}
+LEFT = 0.02
+"""An attention this far from 1/2 has left it."""
+STARTS = 600.0
+"""Where the paper sees attention leave 1/2 under gradient descent."""
+
+
+def _grid_of_runs(evidence: Evidence) -> tuple["Figure", list["Axes"]]:
+    figure, grid = figures.panels(2, 3, titles=tuple(evidence), size=(15.0, 7.8))
+    flat = list(grid.flat)
+    for ax in flat[len(evidence) :]:
+        ax.set_axis_off()
+    return figure, flat[: len(evidence)]
+
+
+def draw_neurons(evidence: Evidence) -> "Figure":
+    """One neuron under each optimiser."""
+    figure, flat = _grid_of_runs(evidence)
+    for ax, run in zip(flat, evidence.values(), strict=True):
+        panels.one_neuron(ax, run)
+        figures.label_ends(ax)
+    return figure
+
+
+def draw_attention(evidence: Evidence) -> "Figure":
+    """Attention under each optimiser."""
+    figure, flat = _grid_of_runs(evidence)
+    for ax, run in zip(flat, evidence.values(), strict=True):
+        panels.attention(ax, run)
+        figures.label_ends(ax)
+    return figure
+
+
+def draw_losses(evidence: Evidence) -> "Figure":
+    """Training and test loss."""
+    titles = ("Training loss", "Test loss")
+    figure, grid = figures.panels(1, 2, titles=titles, size=(12.4, 4.6))
+    for ax, name in zip(grid[0], ("loss", "test_loss"), strict=True):
+        curves(ax, evidence, name)
+        figures.label_ends(ax)
+    return figure
+
+
+def leaving(run: xr.Dataset) -> Event:
+    """When the median s11 or s21 first differs from 1/2 by 0.02."""
+    over = (_dims.SAMPLE, _dims.HEAD)
+    gaps = [
+        abs(look(run).median(over) - 0.5)
+        for look in (series.signal_to_signal, series.noise_to_signal)
+    ]
+    most = xr.apply_ufunc(np.maximum, *gaps)
+    return first_crossing(run, most, level=LEFT, name="attention leaves 1/2")
+
+
+def attention_values(evidence: Evidence) -> dict[str, Any]:
+    """When attention leaves 1/2, and where s11 and s21 are at t = 600 and the end."""
+    over = (_dims.SAMPLE, _dims.HEAD)
+    found = {}
+    for optimiser, run in evidence.items():
+        tables = {
+            "s11": series.signal_to_signal(run).median(over),
+            "s21": series.noise_to_signal(run).median(over),
+        }
+        found[optimiser] = {
+            "attention leaves 1/2 at": float(np.median(leaving(run).times)),
+            **{
+                f"median {name} at t = {STARTS:g}": three_numbers(
+                    at_step(table, STARTS).values
+                )
+                for name, table in tables.items()
+            },
+            **{
+                f"median {name} at the end": three_numbers(table.isel(time=-1).values)
+                for name, table in tables.items()
+            },
+        }
+    return found
+
+
+def seen_neurons(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 7 is said to show."""
+    keys, queries = (
+        {name: turned_by_end(evidence[name], observable) for name in ("SignGD", *ADAMS)}
+        for observable in ("key_neuron", "query_neuron")
+    )
+    adams = np.concatenate([queries[name] for name in ADAMS])
+    return {
+        "outvoted keys turn under SignGD and every Adam: all but 1%": bool(
+            min(share.min() for share in keys.values()) > 0.99
+        ),
+        "outvoted queries turn under SignGD, more than 95%, and under no Adam, less "
+        "than a half": bool(queries["SignGD"].min() > 0.95 and adams.max() < 0.5),
+        "β1 matters little: shares of outvoted queries that turn differ by less than "
+        "0.15": bool(np.ptp(adams) < 0.15),
+    }
+
+
+def seen_attention(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 8 is said to show."""
+    found = attention_values(evidence)
+    start = f"at t = {STARTS:g}"
+    fast = [found[name] for name in ("SignGD", *ADAMS)]
+    slow = found["GD"]
+    return {
+        f"{start} attention under SignGD and Adam has nearly left the signal: s21 < "
+        "0.001, s11 < 0.1": all(
+            one[f"median s21 {start}"]["largest"] < 1e-3
+            and one[f"median s11 {start}"]["largest"] < 0.1
+            for one in fast
+        ),
+        f"{start} it is within 0.05 of 1/2 under gradient descent": all(
+            abs(slow[f"median {name} {start}"]["median"] - 0.5) < 0.05
+            for name in ("s11", "s21")
+        ),
+        "from there gradient descent goes the other way, to the signal: both end above "
+        "0.5": all(
+            slow[f"median {name} at the end"]["median"] > 0.52
+            for name in ("s11", "s21")
+        ),
+    }
+
+
+def seen_losses(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 9 is said to show."""
+    last = {
+        series: {
+            name: schema.last(run, series).values for name, run in evidence.items()
+        }
+        for series in ("loss", "test_loss")
+    }
+    memorise = [last["test_loss"][name].min() for name in ("SignGD", *ADAMS)]
+    adams = np.concatenate([last["loss"][name] for name in ADAMS])
+    gap = last["test_loss"]["GD"] - last["loss"]["GD"]
+    return {
+        "SignGD trains fastest, then Adam, then gradient descent": bool(
+            last["loss"]["SignGD"].max() < adams.min()
+            and adams.max() < last["loss"]["GD"].min()
+        ),
+        "gradient descent generalises: its test loss exceeds its training loss by less "
+        "than 0.05": bool((gap < 0.05).all()),
+        "SignGD and Adam do not: their test losses stay above 0.5": bool(
+            min(memorise) > 0.5
+        ),
+    }
+
+
+_DENSE = (
+    "Setting (d), d = 2000: dense noise, not orthogonal to the signal. Adam with β2 = "
+    "0.99, ε = 1e-15; gradient descent with rate 0.1. Seed 0 (SignGD: three seeds)."
+)
+FIGURE7 = Exhibit(
+    id="figure7",
+    kind="figure",
+    title="Figure 7: one neuron under SignGD, Adam and gradient descent",
+    caption=(
+        f"{_DENSE} Neuron 0. Claimed: Adam does as SignGD does, but for outvoted "
+        "queries, whatever its β1. A part of them turns, a fifth to a third with these "
+        "β2. Under gradient descent there is no outvoted noise: attention does not "
+        "leave the signal."
+    ),
+    needs=DENSE,
+    draw=draw_neurons,
+    values=turned,
+    seen=seen_neurons,
+    silent=(SEEDS_SILENT, PRECISION_SILENT),
+)
+FIGURE8 = Exhibit(
+    id="figure8",
+    kind="figure",
+    title="Figure 8: attention under SignGD, Adam and gradient descent",
+    caption=(
+        f"{_DENSE} Medians over samples (bands: range). Claimed: attention has nearly "
+        "converged under SignGD and Adam where it starts to leave 1/2 under gradient "
+        "descent, at about t = 600 (ours: the median differs from 1/2 by 0.02). It "
+        "does, and under gradient descent it goes to the signal."
+    ),
+    needs=DENSE,
+    draw=draw_attention,
+    values=attention_values,
+    seen=seen_attention,
+    printed={"GD": {"attention leaves 1/2 at": 600}},
+    tolerance=0.25,
+    silent=(SEEDS_SILENT, PRECISION_SILENT),
+)
+FIGURE9 = Exhibit(
+    id="figure9",
+    kind="figure",
+    title="Figure 9: training and test loss of SignGD, Adam and gradient descent",
+    caption=(
+        f"{_DENSE} Claimed: SignGD and Adam train faster, gradient descent has a small "
+        "gap between training and test loss. Both are seen. With β2 = 0.99 Adam's loss "
+        "falls exponentially too."
+    ),
+    needs=DENSE,
+    draw=draw_losses,
+    values=ends,
+    seen=seen_losses,
+    silent=(SEEDS_SILENT, PRECISION_SILENT),
+)
