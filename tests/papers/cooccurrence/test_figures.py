@@ -9,14 +9,12 @@ import pytest
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.report.plain import leaves, plain
 
-pytestmark = [
-    # Not yet timed on a quiet machine.
-    pytest.mark.slow,
-    # Rates beyond the threshold are what one of the figures shows.
-    pytest.mark.filterwarnings("ignore::attnflow.experiment.rates.LearningRateWarning"),
-]
+# Rates beyond the threshold are what one of the figures shows.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::attnflow.experiment.rates.LearningRateWarning"
+)
 
-SLOW = {"learning-rate", "test-loss"}
+SLOW = {"learning-rate", "test-loss", "width-scan"}
 """Many programs to compile."""
 EXHIBITS = [
     pytest.param(e.id, marks=[pytest.mark.slow] if e.id in SLOW else [])
