@@ -2,11 +2,21 @@
 
 from attnflow.claims import Claim
 from attnflow.papers.signgd.claims import (
+    adam,
+    adam_rate,
+    alignment,
+    collapse,
+    descent,
+    precision,
+    reductions,
     stage_one,
     stage_three,
     stage_two,
     stage_two_end,
+    theorem,
+    turning,
     updates,
+    zero_one,
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -15,4 +25,14 @@ CLAIMS: tuple[Claim, ...] = (
     *stage_two.CLAIMS,
     *stage_two_end.CLAIMS,
     *stage_three.CLAIMS,
+    *collapse.CLAIMS,
+    *turning.CLAIMS,
+    *alignment.CLAIMS,
+    *theorem.CLAIMS,
+    *zero_one.CLAIMS,
+    *adam.CLAIMS,
+    *adam_rate.CLAIMS,
+    *descent.CLAIMS,
+    *precision.CLAIMS,
+    *reductions.CLAIMS,
 )
