@@ -1,0 +1,203 @@
+"""Patches of an image: one carries the label, one is strong noise, the others weak.
+
+A sample with label ±1 holds the signal `mu+` or `mu-`, a token of strong noise and
+tokens of weak noise, and is read by the mean over its tokens.
+"""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Literal
+
+import jax
+import numpy as np
+from jaxtyping import Array
+
+from attnflow._suggest import look_up
+from attnflow._types import as_record
+from attnflow.data import gram_noise, label_gauge
+from attnflow.data.sequences import Sequences, sequences
+from attnflow.setting import canonical_json, digest
+
+SIGNALS = 2
+
+
+class OneClassWarning(UserWarning):
+    """All training samples have one label, so that nothing tells signal from bias."""
+
+
+@dataclass(frozen=True)
+class NoisyPatchesTask:
+    """Training sets of signal, strong noise and weak noise.
+
+    Row 1 of a sample is `mu±`, two orthogonal vectors of norm `signal`; row 2 is normal
+    noise with entries of deviation `strong`, rows 3 to M the same with `weak`. Tokens
+    are named `mu+`, `mu-`, and `noise3.2` for row 2 of the third sample. `strong` may
+    be below `weak`: then the second token is only called the strong one.
+
+    **Arguments:**
+
+    - `samples`: N; `length`: M tokens each; `embed`: d coordinates.
+    - `projected`: noise is orthogonal to both signals; otherwise it is isotropic.
+    - `classes`: labels `drawn` one by one, or `equal` numbers of them, in turns.
+    - `test_samples`: fresh samples with drawn labels.
+    - `draw`: `explicit` vectors, or `sampled`: tokens are drawn by the law of their
+      Gram matrix, in an orthonormal basis of their own span, so that any d costs the
+      same. It needs more coordinates than tokens, those of the test included.
+    - `cells`: `pooled` settings share their random numbers: of one key, another
+      `signal` rescales the first two tokens, and fewer samples are the first of more.
+      `independent` ones share none. (Sampled test tokens share their products with
+      training tokens, but not those among themselves, over different N.)
+    - `shown`: tables on `all` tokens, or on the signals and the `first` sample's noise.
+    """
+
+    samples: int = 20
+    length: int = 16
+    embed: int = 1024
+    signal: float = 64.0
+    weak: float = 0.2
+    strong: float = 4.0
+    projected: bool = True
+    classes: label_gauge.Classes = "drawn"
+    test_samples: int = 100
+    draw: Literal["explicit", "sampled"] = "explicit"
+    cells: Literal["pooled", "independent"] = "pooled"
+    shown: Literal["all", "first"] = "all"
+
+    def __post_init__(self) -> None:
+        label_gauge.check_counts(self.samples, self.test_samples, self.classes)
+        choices = {
+            "draw": ("explicit", "sampled"),
+            "cells": ("pooled", "independent"),
+            "shown": ("all", "first"),
+        }
+        for name, allowed in choices.items():
+            look_up(name, getattr(self, name), dict.fromkeys(allowed))
+        if self.length < 2:
+            raise ValueError(
+                f"length is {self.length}; a sample holds a signal and at least one "
+                "noise token. Use length=2 or more."
+            )
+        for name in ("signal", "weak", "strong"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}; it must be positive and finite, "
+                    f"as in {name}=1.0."
+                )
+        self._check_embed()
+
+    def _check_embed(self) -> None:
+        noise = (self.samples + self.test_samples) * (self.length - 1)
+        least = SIGNALS + (noise if self.draw == "sampled" else 1)
+        if self.embed >= least:
+            return
+        if self.draw == "explicit":
+            raise ValueError(
+                f"embed is {self.embed}; two signals and noise beside them need "
+                f"{least} coordinates at least. Use embed={least} or more."
+            )
+        raise ValueError(
+            f"embed is {self.embed}, which leaves {self.embed - SIGNALS} degrees of "
+            f"freedom for {noise} noise tokens of training and test: their Gram matrix "
+            f"would be singular. Use embed={least} or more, fewer test_samples, or "
+            "draw='explicit'."
+        )
+
+    @property
+    def symmetry(self) -> None:
+        """A drawn training set has no symmetry."""
+        return None
+
+    @property
+    def random(self) -> bool:
+        """The noise depends on the seed."""
+        return True
+
+    @property
+    def signal_to_noise(self) -> float:
+        """`signal / (weak · √embed)`: with the weak noise, not with the strong one."""
+        return self.signal / (self.weak * math.sqrt(self.embed))
+
+    def sequences(self, *, key: Array | None = None) -> Sequences:
+        """A training set; a warning where its labels are all the same."""
+        labels, *streams = self._streams(key)
+        label = self._labels(labels)
+        if len(set(label)) == 1:
+            warnings.warn(
+                f"All {self.samples} labels are {label[0]:+.0f}: the training set has "
+                "one class. Use classes='equal', more samples or another seed.",
+                OneClassWarning,
+                stacklevel=2,
+            )
+        noise = self._scaled(
+            gram_noise.training_rows(*streams, **self._sizes)
+            if self.draw == "sampled"
+            else streams[0].standard_normal((self._noises(), self.embed))
+        )
+        return self._samples(noise, label)
+
+    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+        """Fresh samples with drawn labels, over the signals and noise of their own."""
+        if not self.test_samples:
+            return None
+        labels, *streams = self._streams(key)
+        label = _drawn_labels(self.test_samples, labels)
+        noise = self._scaled(
+            gram_noise.test_rows(*streams, **self._sizes)
+            if self.draw == "sampled"
+            else streams[0].standard_normal((self._noises(test=True), self.embed))
+        )
+        return self._samples(noise, label)
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        return {
+            "freedom": self.embed - SIGNALS,
+            "training": self._noises(),
+            "test": self._noises(test=True),
+        }
+
+    def _noises(self, *, test: bool = False) -> int:
+        return (self.test_samples if test else self.samples) * (self.length - 1)
+
+    def _streams(self, key: Array | None) -> list[np.random.Generator]:
+        """Streams of labels and of the parts of the noise, apart from each other."""
+        assert key is not None
+        if self.cells == "independent":
+            own = digest(canonical_json(as_record(self)))
+            key = jax.random.fold_in(key, int(own[:8], 16))
+        return label_gauge.generator(key).spawn(4)
+
+    def _labels(self, draw: np.random.Generator) -> np.ndarray:
+        if self.classes == "equal":
+            return np.resize([1.0, -1.0], self.samples)
+        return _drawn_labels(self.samples, draw)
+
+    def _scaled(self, noise: np.ndarray) -> np.ndarray:
+        """Standard normal rows with the deviation of their position."""
+        if self.projected:
+            noise[:, :SIGNALS] = 0.0
+        scales = np.r_[self.strong, np.full(self.length - 2, self.weak)]
+        return np.resize(scales, len(noise))[:, None] * noise
+
+    def _samples(self, noise: np.ndarray, label: np.ndarray) -> Sequences:
+        count, own = len(label), self.length - 1
+        signals = self.signal * np.eye(SIGNALS, noise.shape[1])
+        places = SIGNALS + np.arange(count * own).reshape(count, own)
+        key = np.column_stack([np.where(label > 0, 0, 1), places])
+        names = [
+            f"noise{n + 1}.{i}" for n in range(count) for i in range(2, self.length + 1)
+        ]
+        return sequences(
+            np.concatenate([signals, noise]),
+            key,
+            label,
+            query_weight=np.full(key.shape, 1 / self.length),
+            names=["mu+", "mu-", *names],
+            shown=range(SIGNALS + own) if self.shown == "first" else None,
+        )
+
+
+def _drawn_labels(count: int, draw: np.random.Generator) -> np.ndarray:
+    """Labels one by one, so that fewer are the first of more."""
+    return np.where(draw.random(count) < 0.5, 1.0, -1.0)
