@@ -13,6 +13,7 @@ from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import at_step, leaves_first
 from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
     PRECISION_SILENT,
     SEEDS_SILENT,
     signgd,
@@ -167,7 +168,8 @@ FIGURE1 = Exhibit(
         "five seeds). e: noise leaves the signal first (bands: range over samples and "
         "seeds). The paper's marks, 2, 10, 40, 150 and 300, are round numbers: ours "
         "are medians of detected times, and agree where they differ by a quarter at "
-        "most. Signs in c and d are those in which the query signal ends positive."
+        "most. Signs in c and d are those in which the query signal ends positive. "
+        + ATTENTION
     ),
     needs={"run": signgd(), "slow start": slow_start()},
     draw=draw,

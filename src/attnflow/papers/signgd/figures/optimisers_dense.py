@@ -15,6 +15,7 @@ from attnflow.papers.signgd.figures.readings import (
     turned_by_end,
 )
 from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
     PRECISION_SILENT,
     SEEDS_SILENT,
     adam,
@@ -206,7 +207,7 @@ FIGURE8 = Exhibit(
         f"{_DENSE} Medians over samples (bands: range). Claimed: attention has nearly "
         "converged under SignGD and Adam where it starts to leave 1/2 under gradient "
         "descent, at about t = 600 (ours: the median differs from 1/2 by 0.02). It "
-        "does, and under gradient descent it goes to the signal."
+        "does, and under gradient descent it goes to the signal. " + ATTENTION
     ),
     needs=DENSE,
     draw=draw_attention,

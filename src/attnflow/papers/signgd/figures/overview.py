@@ -11,6 +11,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import at_step, three_numbers
 from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
     PRECISION_SILENT,
     SEEDS_SILENT,
     signgd,
@@ -189,7 +190,7 @@ OVERVIEW = Exhibit(
         "as late their queries, until all signs agree. The training loss falls "
         "exponentially, the test loss stays. The first two steps are shown from a run "
         "with steps a thousand times smaller, as in the paper; bands are the range of "
-        "samples and seeds."
+        "samples and seeds. " + ATTENTION
     ),
     needs={"run": signgd(), "slow start": slow_start()},
     draw=draw,

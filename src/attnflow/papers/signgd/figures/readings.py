@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import _dims, schema
+from attnflow.measures import log_log_line, semi_log_line
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import series
 
@@ -53,8 +54,7 @@ def turned_by_end(run: xr.Dataset, observable: str) -> np.ndarray:
 class Law:
     """A loss fitted by C exp(−rate·t) and by C t^(−power), on its logarithm.
 
-    `exponential_rms` and `power_rms` are the roots of the mean squared residuals of
-    log loss.
+    `exponential_rms` and `power_rms` are the deviations of log loss from either.
     """
 
     rate: float
@@ -78,11 +78,9 @@ class Law:
 
 
 def fit_laws(times: np.ndarray, loss: np.ndarray) -> Law:
-    """Both laws by least squares, with equal weight for equal parts of time."""
-    order = np.log(loss)
-    slope, one = _line(times, order)
-    power, other = _line(np.log(times), order)
-    return Law(-slope, one, -power, other)
+    """Both laws by least squares, with equal weight for every record."""
+    line, power = semi_log_line(times, loss, log="y"), log_log_line(times, loss)
+    return Law(-line.slope, line.noise, -power.slope, power.noise)
 
 
 def late_laws(run: xr.Dataset, name: str = "loss") -> list[Law]:
@@ -91,9 +89,3 @@ def late_laws(run: xr.Dataset, name: str = "loss") -> list[Law]:
     half = times >= times[-1] / 2
     table = run[name].transpose(_dims.SEED, _dims.TIME).values
     return [fit_laws(times[half], row[half]) for row in table]
-
-
-def _line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """The slope of the line through points, and the rms of what it leaves."""
-    slope, start = np.polyfit(x, y, 1)
-    return float(slope), float(np.sqrt(np.mean((y - start - slope * x) ** 2)))

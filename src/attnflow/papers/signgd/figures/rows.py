@@ -19,6 +19,7 @@ from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import leaves_first, three_numbers
 from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
     PRECISION_SILENT,
     ROWS,
     SEEDS_SILENT,
@@ -126,7 +127,7 @@ def _of_row(row: str, number: int) -> Exhibit:
             "from the first two steps on, in which key noise stays near where it "
             "began; noise leaves the signal while signals stay at 1/2; outvoted keys "
             "turn then, and queries about twice as late. In dense settings noise of "
-            "different samples overlaps everywhere, and times are earlier."
+            "different samples overlaps everywhere, and times are earlier. " + ATTENTION
         ),
         needs={"run": signgd(row), "slow start": slow_start(row)},
         draw=draw,

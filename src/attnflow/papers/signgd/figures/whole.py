@@ -10,6 +10,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import late_laws, three_numbers
 from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
     HEADS,
     PRECISION_SILENT,
     SEEDS_SILENT,
@@ -146,7 +147,7 @@ FIGURE18 = Exhibit(
         "samples and five seeds, losses as medians (bands: range). Claimed: noise is "
         "memorised by values and by attention; the training loss falls exponentially, "
         "the test loss stays. It does: an exponential fits the second half of training "
-        "with a hundredth of a power law's residual."
+        "with a hundredth of a power law's residual. " + ATTENTION
     ),
     needs={"run": signgd()},
     draw=draw,
@@ -162,7 +163,7 @@ FIGURE13 = Exhibit(
         "Setting (a), d = 2000, four heads with weights of their own, whose outputs "
         "are added; seed 0, values and neuron 0 of the first head. Claimed: heads "
         "behave alike, and as one head does alone. They do; four heads together learn "
-        "faster, so that losses fall earlier."
+        "faster, so that losses fall earlier. " + ATTENTION
     ),
     needs={"run": HEADS},
     draw=draw_heads,
