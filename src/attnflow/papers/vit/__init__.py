@@ -1,0 +1,42 @@
+"""Benign and harmful overfitting of a two-layer transformer on noisy patches."""
+
+import tomllib
+from importlib.resources import files
+
+from attnflow.paper import Paper
+from attnflow.papers.vit.notes import NOTES
+from attnflow.papers.vit.settings import RECIPES
+from attnflow.papers.vit.stages import stage_table
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+PAPER = Paper(
+    slug="vit",
+    letter="D",
+    title=(
+        "Unveil Benign Overfitting for Transformer in Vision: Training Dynamics, "
+        "Convergence, and Generalization"
+    ),
+    version_read="NeurIPS 2024 (arXiv 2409.19345), read as text extracted from it",
+    bibtex=_text("paper.bib"),
+    recipes=RECIPES,
+    exhibits=(),
+    claim_list=(),
+    notes=NOTES,
+    inventory=tomllib.loads(_text("inventory.toml")),
+    headline="",
+    headline_claims=(),
+    summary=(
+        "Softmax attention, a value and a linear read-out are trained by gradient "
+        "descent on samples of one signal token, one token of strong noise and some of "
+        "weak noise. Values separate first; then attention becomes sparse while the "
+        "loss hardly moves; then the loss falls to its target. Where N · SNR² is large "
+        "the signal wins and the test loss is small, though the training set is fitted "
+        "(benign overfitting); where it is small the strong noise is memorised and the "
+        "test loss stays (harmful)."
+    ),
+    stage_table=stage_table,
+)

@@ -1,0 +1,182 @@
+"""The settings of `vit` and its named experiments.
+
+What the paper leaves silent has the reading of its README here. Every one of them can
+be changed.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from attnflow.paper import Recipe
+
+FormName = Literal["auto", "weights", "transport", "gram"]
+Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
+END = ("loss", "test_loss", "test_accuracy")
+COURSE = (*END, "label", "margin", "score", "value", "attention")
+
+
+@dataclass(frozen=True)
+class Train:
+    """All of W_Q, W_K and W_V trained by gradient descent until L_S ≤ ε.
+
+    - `samples` N of `length` M tokens in `embed` d coordinates; `sigma_p` of weak and
+      `sigma_strong` of strong noise, `projected` off the signals or not.
+    - `snr`: ‖μ‖/(σ_p √d); or `signal`: ‖μ‖ itself.
+    - `key_width` d_h, `value_width` d_v.
+    - `readout`, the readings of w_O: PyTorch's default divided by 16, `fixed` or
+      `trained` with the rest; the default not divided; norm 1.
+    - `law` of the weights: PyTorch's `uniform`, or `normal` of the same variance;
+      `sigma_h`, `sigma_v`: their standard deviations (none: PyTorch's over 16).
+    - `learning_rate` η, `target` ε, at most `steps`.
+    - `classes`, `cells`, `draw`: as in `attnflow.data.noisy_patches`.
+    - `delta` of the formulas' log(6N²M²/δ).
+    - Recorded at each step up to `dense`, and at `records` times beyond, evenly by
+      their logarithm.
+    """
+
+    samples: int = 20
+    length: int = 16
+    embed: int = 1024
+    snr: float = 10.0
+    signal: float | None = None
+    sigma_p: float = 0.2
+    sigma_strong: float = 4.0
+    projected: bool = False
+    key_width: int = 512
+    value_width: int = 512
+    readout: Readout = "default16-trained"
+    law: Literal["uniform", "normal"] = "uniform"
+    sigma_h: float | None = None
+    sigma_v: float | None = None
+    learning_rate: float = 0.1
+    target: float = 0.01
+    steps: int = 5000
+    classes: Literal["drawn", "equal"] = "drawn"
+    cells: Literal["pooled", "independent"] = "pooled"
+    draw: Literal["explicit", "sampled"] = "explicit"
+    shown: Literal["all", "first"] = "all"
+    test_samples: int = 100
+    delta: float = 0.1
+    form: FormName = "auto"
+    dense: int = 60
+    records: int = 120
+    record: tuple[str, ...] = END
+
+    def __post_init__(self) -> None:
+        _check_course(self)
+        if self.draw == "sampled" and self.law != "normal":
+            raise ValueError(
+                "draw is 'sampled', where tokens are known in a basis of their own, "
+                f"and law is {self.law!r}: only normal weights have the same law in "
+                "every basis. Use law='normal', or draw='explicit'."
+            )
+
+
+@dataclass(frozen=True)
+class Theory:
+    """The sizes of Condition 4.1, with tokens and weights known by Gram matrices alone.
+
+    Units are those of the weak noise, σ_p² d = 1, and ‖w_O‖ = 1. With
+    m = min(‖μ‖^−2, 1):
+
+    - `samples` N, `length` M, `embed` d, `key_width` d_h.
+    - `strength`: N · SNR²; `ratio`: C_p = σ̃_p/σ_p (none: 5√M, as the condition asks).
+    - `rate`: η = rate · m. The condition asks for d_h^−½, which takes 1/ε √d_h steps.
+    - `spread`: σ_h² = m d_h^−½ log(6N²M²/δ)^−spread; the condition asks for 3/2 to 2.
+    - `values`: σ_V = values · m^½ d_h^−¼; at most 1.
+    - `target` ε, at most `steps`; `delta` δ; records as in `Train`.
+    """
+
+    samples: int = 16
+    length: int = 4
+    embed: int = 4 * 10**18
+    key_width: int = 10**12
+    strength: float = 2000.0
+    ratio: float | None = None
+    rate: float = 0.01
+    spread: float = 1.75
+    values: float = 1.0
+    target: float = 0.05
+    steps: int = 20000
+    classes: Literal["drawn", "equal"] = "equal"
+    cells: Literal["pooled", "independent"] = "pooled"
+    test_samples: int = 10
+    delta: float = 0.1
+    form: FormName = "auto"
+    dense: int = 60
+    records: int = 200
+    record: tuple[str, ...] = COURSE
+
+    def __post_init__(self) -> None:
+        _check_course(self)
+        for name in ("strength", "values"):
+            if not getattr(self, name) > 0:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}: it must be positive, as in "
+                    f"{name}=1."
+                )
+
+
+def _check_course(setting: Train | Theory) -> None:
+    if setting.steps < 1 or setting.records < 2:
+        raise ValueError(
+            f"steps is {setting.steps} and records {setting.records}: take at least "
+            "one step and record twice."
+        )
+    if not setting.target > 0:
+        raise ValueError(
+            f"target is {setting.target}: the training loss never reaches it. Use a "
+            "positive one, as in target=0.01."
+        )
+    if not 0 < setting.delta < 1:
+        raise ValueError(
+            f"delta is {setting.delta}: it is a probability of failure, between 0 "
+            "and 1. Use delta=0.1."
+        )
+
+
+_HERE = "attnflow.papers.vit.experiments"
+_APPENDIX: dict[str, Any] = {
+    "length": 4,
+    "embed": 2048,
+    "key_width": 1024,
+    "value_width": 256,
+    "sigma_p": 0.05,
+    "sigma_strong": 1.0,
+    "readout": "default16-fixed",
+    "steps": 20000,
+    "record": COURSE,
+}
+
+
+def _train(id: str, title: str, **fields: Any) -> Recipe:
+    return Recipe(id, title, Train(**fields), f"{_HERE}:train")
+
+
+def _theory(id: str, title: str, **fields: Any) -> Recipe:
+    return Recipe(id, title, Theory(**fields), f"{_HERE}:theory")
+
+
+RECIPES = (
+    _train("figure1", "One cell of Figure 1's map: N samples at one SNR"),
+    _train(
+        "appendix-benign",
+        "Appendix A's benign setting (Figure 3)",
+        samples=16,
+        signal=25.0,
+        **_APPENDIX,
+    ),
+    _train(
+        "appendix-harmful",
+        "Appendix A's harmful setting (Figure 4)",
+        samples=10,
+        signal=15.0,
+        **_APPENDIX,
+    ),
+    _theory("theory-benign", "Inside Condition 4.1 but for the rate, benign"),
+    _theory(
+        "theory-harmful",
+        "Inside Condition 4.1 but for the rate, harmful",
+        strength=0.25,
+    ),
+)

@@ -1,0 +1,56 @@
+"""When stages end: detectors on what a run recorded, in steps of the run.
+
+They may fire in another order than the paper's, and not at all.
+"""
+
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow.papers.vit.sizes import sizes
+from attnflow.papers.vit.stages import series
+from attnflow.stages import Detected, Event, first_crossing, settled
+
+SMALL_VALUE = 0.1
+"""What o(1) is read as in stage two, where no value has left the neighbourhood of 0."""
+MOST = 0.9
+"""Mean attention with which a token has won."""
+
+
+def values_separate(run: xr.Dataset, regime: series.Regime) -> Event:
+    """`T1`: when the winner's value is 3M times all others of its sample, in each."""
+    lead = series.separation(run, regime)
+    return first_crossing(run, lead, level=0.0, name="T1")
+
+
+def values_grown(run: xr.Dataset, level: float = SMALL_VALUE) -> Event:
+    """`T2`: from when on the largest value is above a level."""
+    return settled(run, series.largest_value(run), level=level, name="T2")
+
+
+def attention_won(run: xr.Dataset, regime: series.Regime, level: float = MOST) -> Event:
+    """`T_att`: when mean attention to the winner reaches a level."""
+    share = series.attention_to(run, series.WINNER[regime])
+    return first_crossing(run, share, level=level, name="T_att")
+
+
+def loss_reached(run: xr.Dataset) -> Event:
+    """`T3`: the first step with a training loss of at most ε, where runs stop."""
+    level = sizes(schema.setting_of(run)).target
+    if "loss_at_end" not in run:
+        return first_crossing(
+            run, run["loss"], level=level, direction="down", scale="log", name="T3"
+        )
+    ends = zip(
+        run["end_time"].values,
+        run["loss_at_end"].isel({_dims.STAGE: -1}).values,
+        schema.outcomes_of(run),
+        strict=True,
+    )
+    found = [
+        Detected(float(end))
+        if loss <= level
+        else Detected(None, f"the loss is {loss:.4g} at step {end:.0f} ({how.label})")
+        for end, loss, how in ends
+    ]
+    seeds = tuple(int(seed) for seed in run[_dims.SEED].values)
+    return Event("T3", seeds, tuple(found))

@@ -1,0 +1,105 @@
+"""Series that stages are found in: values and attention at the positions of samples."""
+
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, schema
+
+Regime = Literal["benign", "harmful"]
+WINNER: dict[str, int] = {"benign": 0, "harmful": 1}
+"""The position that wins: the signal, or the strong noise."""
+SIGNALS = ("mu+", "mu-")
+MEAN = (_dims.SAMPLE, _dims.HEAD, _dims.QUERY_POSITION)
+
+
+def values_at(run: xr.Dataset) -> xr.DataArray:
+    """Label times value at each position of each sample.
+
+    From `vocabulary_value` where it was recorded, as for runs that show few tokens.
+
+    **Returns:** dims `seed`, `time`, `sample`, `key_position`.
+    """
+    reason = values_unknown(run)
+    if reason:
+        raise ValueError(f"The stages of values are not known: {reason}.")
+    table, label = _values(run), _labels(run)
+    samples = label.sizes[_dims.SAMPLE]
+    numbers = table.values
+    signal = np.where(label.values[:, None] > 0, numbers[:, :, :1], numbers[:, :, 1:2])
+    noise = numbers[:, :, 2:].reshape(*numbers.shape[:2], samples, -1)
+    both = np.concatenate([signal[..., None], noise], axis=-1)
+    return xr.DataArray(
+        label.values[:, None, :, None] * both,
+        dims=(_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION),
+        coords={d: run[d] for d in (_dims.SEED, _dims.TIME)},
+    )
+
+
+def values_unknown(run: xr.Dataset) -> str:
+    """Why values at the positions of samples cannot be told; empty where they can."""
+    missing = [n for n in ("value", "label") if n not in run]
+    if "vocabulary_value" in run:
+        missing = [n for n in missing if n != "value"]
+    if missing:
+        return f"{' and '.join(missing)} not recorded"
+    names = [str(name) for name in _values(run)[_values(run).dims[-1]].values]
+    noises = _labels(run).sizes[_dims.SAMPLE] * (run_length(run) - 1)
+    if len(names) == 2 + noises and names[:2] == list(SIGNALS):
+        return ""
+    return (
+        f"value is that of {len(names)} tokens, not of both signals and {noises} noise "
+        "tokens; record vocabulary_value, or use shown='all'"
+    )
+
+
+def run_length(run: xr.Dataset) -> int:
+    """M, the tokens of a sample."""
+    return int(schema.setting_of(run)["length"])
+
+
+def _values(run: xr.Dataset) -> xr.DataArray:
+    """Values of tokens, dims `seed`, `time` and that of the tokens."""
+    every = "vocabulary_value" in run
+    table = run["vocabulary_value" if every else "value"].isel({_dims.HEAD: 0})
+    dim = _dims.VOCABULARY if every else _dims.TOKEN
+    return table.transpose(_dims.SEED, _dims.TIME, dim)
+
+
+def _labels(run: xr.Dataset) -> xr.DataArray:
+    """Labels, which do not change: those of the first record, dims `seed`, `sample`."""
+    return run["label"].isel(time=0).transpose(_dims.SEED, _dims.SAMPLE)
+
+
+def separation(run: xr.Dataset, regime: Regime) -> xr.DataArray:
+    """Least over samples of `y V(winner) − 3M · max |V(others)|`, with M tokens each.
+
+    Lemmas 5.2 and E.3 say that it becomes positive.
+    """
+    values = values_at(run)
+    length = values.sizes[_dims.KEY_POSITION]
+    own = values.isel({_dims.KEY_POSITION: WINNER[regime]})
+    kept = [i for i in range(length) if i != WINNER[regime]]
+    others = abs(values.isel({_dims.KEY_POSITION: kept})).max(_dims.KEY_POSITION)
+    return (own - 3 * length * others).min(_dims.SAMPLE)
+
+
+def largest_value(run: xr.Dataset) -> xr.DataArray:
+    """Largest |V| over the tokens of all samples."""
+    return abs(values_at(run)).max((_dims.SAMPLE, _dims.KEY_POSITION))
+
+
+def attention_to(run: xr.Dataset, position: int) -> xr.DataArray:
+    """Attention to one position, in the mean over samples and queries."""
+    return run["attention"].isel({_dims.KEY_POSITION: position}).mean(MEAN)
+
+
+def regime_of(run: xr.Dataset) -> Regime:
+    """Which of signal and strong noise has more attention in the end.
+
+    By the mean over samples and queries at the last record, in the median over seeds.
+    """
+    last = schema.last(run, "attention").mean(MEAN)
+    ahead = last.isel({_dims.KEY_POSITION: 0}) - last.isel({_dims.KEY_POSITION: 1})
+    return "benign" if float(ahead.median()) >= 0 else "harmful"

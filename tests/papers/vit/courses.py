@@ -1,0 +1,72 @@
+"""A run written by hand, whose stages end at known steps.
+
+Two samples of three tokens, with labels +1 and −1, in the benign mirror:
+
+- the signal's value is t/1000 and that of all noise 1/10000, so that it is 3M = 9 times
+  as large from t = 0.9 on, and above 0.1 from t = 100 on;
+- attention to the signal is t/(100 + t), 0.9 at t = 900;
+- the loss is 100/t, 0.05 at t = 2000, and the run ends there.
+
+In the harmful mirror signal and strong noise change places.
+"""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from attnflow.papers.vit.settings import Theory
+
+STEPS = np.concatenate([np.arange(51.0), np.arange(60.0, 2001.0, 20.0)])
+SETTING = Theory(samples=2, length=3, target=0.05, strength=1e8)
+NAMES = ["mu+", "mu-", *(f"noise{n}.{i}" for n in (1, 2) for i in (2, 3))]
+
+
+def course(regime="benign", *, seeds=1, setting=SETTING, label=(1.0, -1.0)):
+    """The run; further seeds are copies of the first."""
+    winner = 0 if regime == "benign" else 1
+    per_token = _values(winner, np.array(label))
+    share = STEPS / (100 + STEPS)
+    attention = np.repeat(((1 - share) / 2)[:, None], 3, axis=1)
+    attention[:, winner] = share
+    shape = (len(STEPS), 2, 1, 3, 3)
+    tables = {
+        "value": (("head", "token"), per_token[:, None]),
+        "attention": (
+            ("sample", "head", "query_position", "key_position"),
+            np.broadcast_to(attention[:, None, None, None, :], shape),
+        ),
+        "label": (("sample",), np.tile(label, (len(STEPS), 1))),
+        "loss": ((), 100 / np.maximum(STEPS, 1.0)),
+    }
+    rows = {
+        name: (("seed", "time", *dims), np.repeat(table[None], seeds, axis=0))
+        for name, (dims, table) in tables.items()
+    }
+    rows["recorded"] = (("seed", "time"), np.ones((seeds, len(STEPS)), bool))
+    return xr.Dataset(
+        rows,
+        {"seed": np.arange(seeds), "time": STEPS, "token": NAMES},
+        {"setting": json.dumps(vars(setting))},
+    )
+
+
+def _values(winner, label):
+    small, large = np.full(len(STEPS), 1e-4), STEPS / 1000
+    signal, noise = (large, small) if winner == 0 else (small, large)
+    columns = [signal, -signal]
+    for y in label:
+        columns += [y * noise, -y * small]
+    return np.stack(columns, axis=1)
+
+
+def cut(run, last, *, loss):
+    """The run stopped at `last`, between two records, with this loss at its end."""
+    seen = run.copy(deep=True)
+    seen["recorded"] = seen["recorded"] & (seen["time"] <= last)
+    seeds = run.sizes["seed"]
+    return seen.assign(
+        loss_at_end=(("seed", "stage"), np.full((seeds, 1), loss)),
+        end_time=("seed", np.full(seeds, float(last))),
+        outcome=("seed", np.full(seeds, "event" if loss <= 0.05 else "finished")),
+    )

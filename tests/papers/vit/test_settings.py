@@ -1,0 +1,124 @@
+import math
+
+import numpy as np
+import pytest
+
+from attnflow.forms import Chain, Vector
+from attnflow.papers.vit import PAPER, experiments, settings
+from attnflow.papers.vit.conditions import conditions
+from attnflow.papers.vit.sizes import sizes
+
+pytestmark = pytest.mark.usefixtures("precise")
+
+
+def built(id, **changes):
+    recipe = PAPER.recipe(id)
+    return recipe.experiment(recipe.with_overrides(changes))
+
+
+def test_every_experiment_can_be_built():
+    for recipe in PAPER.recipes:
+        made = recipe.experiment(recipe.setting)
+        assert made.paper == "vit" and made.is_flow is False
+        assert made.stages[0].until.scalar == "loss"
+        assert made.stages[0].until.direction == "down"
+
+
+def test_section_6():
+    made = built("figure1", snr=15.6)
+    assert made.task.signal == pytest.approx(99.84)
+    assert made.task.signal_to_noise == pytest.approx(15.6)
+    assert (made.task.strong, made.task.weak, made.task.projected) == (4.0, 0.2, False)
+    assert made.stages[0].rule.learning_rate == 0.1
+    assert made.stages[0].until.level == 0.01
+    # Uniform on ±1/√1024 over 16.
+    deviation = 1 / 32 / math.sqrt(3) / 16
+    assert made.initial.omega / math.sqrt(512) == pytest.approx(deviation)
+    assert made.initial.law == "uniform"
+    assert made.initial.values.scale == pytest.approx(deviation)
+
+
+@pytest.mark.parametrize(
+    ("readout", "scale", "trained", "output"),
+    [
+        ("default16-fixed", 1 / math.sqrt(3 * 512) / 16, False, "law"),
+        ("default16-trained", 1 / math.sqrt(3 * 512) / 16, True, "law"),
+        ("default-fixed", 1 / math.sqrt(3 * 512), False, "law"),
+        ("unit-fixed", 1 / math.sqrt(512), False, "banks"),
+    ],
+)
+def test_readings_of_the_readout(readout, scale, trained, output):
+    values = built("figure1", readout=readout).initial.values
+    assert isinstance(values, Chain)
+    assert values.output_scale == pytest.approx(scale)
+    assert (values.trained, values.output, values.law) == (trained, output, "uniform")
+
+
+def test_appendix_a():
+    benign, harmful = built("appendix-benign"), built("appendix-harmful")
+    assert (benign.task.samples, benign.task.signal) == (16, 25.0)
+    assert (harmful.task.samples, harmful.task.signal) == (10, 15.0)
+    for made in (benign, harmful):
+        assert (made.task.length, made.task.embed) == (4, 2048)
+        assert (made.initial.width, made.initial.values.width) == (1024, 256)
+        assert {"score", "value", "attention"} <= set(made.observables)
+
+
+@pytest.mark.parametrize("id", ["theory-benign", "theory-harmful"])
+def test_the_theorys_own_sizes(id):
+    setting = PAPER.recipe(id).setting
+    size = sizes(setting)
+    assert size.power == pytest.approx(1)
+    assert size.strength == pytest.approx(setting.strength)
+    items = conditions(size)
+    assert {name for name, item in items.items() if not item.met} == {"(6)"}
+    slow = sizes(settings.Theory(strength=setting.strength, rate=1e-6))
+    assert all(item.met for item in conditions(slow).values())
+    made = built(id)
+    assert made.initial.values == Vector(size.sigma_v)
+    assert made.initial.draw == "bartlett" and made.task.draw == "sampled"
+    assert made.task.projected
+
+
+def test_conditions_can_fail():
+    size = sizes(PAPER.recipe("figure1").setting)
+    unmet = {name for name, item in conditions(size).items() if not item.met}
+    assert unmet >= {"(1)", "(2)", "(5)", "(6)"}
+    assert conditions(size)["(10)"].met
+    for spread in (1.4, 2.1):
+        item = conditions(sizes(settings.Theory(spread=spread)))["(8)"]
+        assert not item.met
+    assert not conditions(sizes(settings.Theory(values=1.1)))["(7)"].met
+
+
+def test_recorded_steps():
+    steps = experiments.recorded_steps(settings.Train(steps=1000, dense=10, records=5))
+    np.testing.assert_array_equal(steps[:11], np.arange(11))
+    assert steps[-1] == 1000 and len(steps) == 15
+    assert experiments.recorded_steps(settings.Train(steps=3)) == (0, 1, 2, 3)
+
+
+def test_nothing_of_tests_is_recorded_without_tests():
+    assert built("figure1", test_samples=0).observables == ("loss",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"steps": 0}, "take at least one step"),
+        ({"target": 0.0}, "target is 0.0: the training loss never reaches it"),
+        ({"delta": 1.0}, "delta is 1.0: it is a probability"),
+        ({"draw": "sampled"}, "only normal weights have the same law in every basis"),
+        ({"readout": "unit"}, "readout"),
+        ({"samples": 0}, "samples is 0"),
+        ({"length": 1}, "length is 1"),
+    ],
+)
+def test_bad_settings(changes, said):
+    with pytest.raises(ValueError, match=said):
+        built("figure1", **changes)
+
+
+def test_bad_theory():
+    with pytest.raises(ValueError, match="strength is -1"):
+        settings.Theory(strength=-1.0)

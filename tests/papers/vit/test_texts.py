@@ -1,0 +1,95 @@
+"""Inventory and reader's notes: complete, right in their numbers, and pointing well."""
+
+import re
+
+import pytest
+
+from attnflow.papers.vit import PAPER
+from attnflow.papers.vit.conditions import conditions
+from attnflow.papers.vit.settings import Train
+from attnflow.papers.vit.sizes import sizes
+from attnflow.papers.vit.stages import formulas
+from attnflow.report.inventory import inventory_rows
+
+ENTRIES = [
+    (kind, entry) for kind, entries in PAPER.inventory.items() for entry in entries
+]
+NOTES = {note.id: note for note in PAPER.notes}
+LABELS = {
+    *("Definition 3.1", "Definition 5.1", "Definition 5.2", "Condition 4.1"),
+    *("Theorem 4.1", "Theorem 4.2", "Table 1", "Figure 3", "Figure 4"),
+    *(f"Figure {n}" for n in ("1a", "1b", "2a", "2b", "2c")),
+    *(f"Lemma 5.{n}" for n in range(1, 6)),
+    *(f"Definition B.{n}" for n in range(1, 4)),
+    *(f"Lemma B.{n}" for n in range(1, 4)),
+    *(f"Lemma C.{n}" for n in range(1, 5)),
+    *(f"Lemma D.{n}" for n in range(1, 11)),
+    *(f"Lemma E.{n}" for n in range(1, 7)),
+}
+
+
+def test_nothing_numbered_is_left_out():
+    names = [entry["id"] for _, entry in ENTRIES]
+    assert len(set(names)) == len(names)
+    assert set(names) >= LABELS
+    for kind, entry in ENTRIES:
+        if entry["id"] in LABELS:
+            assert entry["id"].lower().startswith(kind)
+        assert entry.get("about") or entry.get("reason")
+    assert len(inventory_rows(PAPER)) == len(ENTRIES)
+
+
+def test_notes_are_fair():
+    assert len(NOTES) == len(PAPER.notes)
+    for note in PAPER.notes:
+        assert re.fullmatch(r"D-N\d+[a-z]", note.id)
+        assert note.shown_by == "text"
+        assert note.status == "suspected" and note.source == "extracted text"
+        assert note.place and note.printed and note.ours
+    covering = {i for _, entry in ENTRIES for i in entry.get("covered_by", [])}
+    assert covering == set(NOTES)
+
+
+def test_the_first_time_is_negative_in_every_experiment():
+    """D-N9a: 60M²C_p² against the largest N · SNR²."""
+    section = sizes(Train(samples=20, snr=15.6))
+    appendix = [sizes(PAPER.recipe(f"appendix-{n}").setting) for n in REGIMES]
+    assert section.strength == pytest.approx(4867, abs=1)
+    assert appendix[0].strength == pytest.approx(1953, abs=1)
+    needed = [60 * (s.length * s.ratio) ** 2 for s in (section, appendix[0])]
+    assert needed == pytest.approx([6.1e6, 384000], rel=0.01)
+    for size in (section, *appendix):
+        assert formulas.benign(size)["T1"].steps is None
+    for text in ("6.1 · 10^6", "4867", "384000", "1953", "1500M³"):
+        assert text in NOTES["D-N9a"].ours
+    assert 60 * 25 == 1500
+
+
+REGIMES = ("benign", "harmful")
+
+
+def test_the_constant_of_figure_1():
+    """D-N9b: 1000 = 2.5 C_p², which is N‖μ‖²/(σ̃_p² d) = 2.5."""
+    size = sizes(Train(samples=10, snr=10.0))
+    assert size.strength == pytest.approx(1000)
+    assert size.strength / size.ratio**2 == pytest.approx(2.5)
+    strong = size.samples * size.signal**2 / (size.strong**2 * size.embed)
+    assert strong == pytest.approx(2.5)
+
+
+def test_sizes_against_the_condition():
+    """D-N8a and D-N10a."""
+    large = conditions(sizes(Train(signal=100.0)))
+    assert large["(6)"].most == pytest.approx(4.4e-6, rel=0.01)
+    even = conditions(sizes(Train(samples=20, snr=1.0)))
+    assert even["(1)"].least == pytest.approx(4e6)
+    assert even["(10)"].met
+    for name in REGIMES:
+        item = conditions(sizes(PAPER.recipe(f"appendix-{name}").setting))["(10)"]
+        assert (item.value, item.least) == pytest.approx((20, 10))
+
+
+def test_the_paper_is_told():
+    assert "extracted" in PAPER.version_read
+    assert "vit2024" in PAPER.bibtex
+    assert PAPER.letter == "D"
