@@ -42,7 +42,8 @@ WIDE = {
             "records": 401,
             "record": ("loss", "margin", "key_neuron", "query_neuron"),
         },
-        seeds=FEW[:2],
+        # Other seeds differ by one part in a thousand, and 2000 neurons take room.
+        seeds=FEW[:1],
     )
     for count in NEURONS
 }

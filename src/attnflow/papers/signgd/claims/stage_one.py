@@ -45,7 +45,7 @@ def _short(value_neurons: int) -> Request:
         "records": 1001,
         "record": TABLES,
     }
-    return Request("lattice", setting, seeds=PLAN)
+    return Request("lattice", setting, seeds=PLAN[:5])
 
 
 BANKS = {f"m_v={count}": _short(count) for count in WIDTHS}
@@ -202,7 +202,7 @@ CLAIMS = (
             _judge_wider,
         ),
         mutations=named(
-            mutate.add("m_v=200000", TABLES, 1e-6),
+            mutate.noise("m_v=200000", TABLES, 0.1),
             mutate.setting("m_v=200000", learning_rate=1e-17),
         ),
     ),

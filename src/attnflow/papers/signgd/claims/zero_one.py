@@ -31,7 +31,9 @@ STRONG = {
 SCALES = (2e-8, 2e-7, 2e-6, 2e-5)
 SCALES_A = (2.2e-6, 2.2e-5, 2.2e-4, 2.2e-3, 2.2e-2)
 SWEEP = {
-    f"sigma_0={scale:g}": Request("setting-a", {**STRONG, "sigma_0": scale}, seeds=PLAN)
+    f"sigma_0={scale:g}": Request(
+        "setting-a", {**STRONG, "sigma_0": scale}, seeds=PLAN[:5]
+    )
     for scale in SCALES
 }
 SWEEP_A = {
