@@ -1,14 +1,13 @@
-"""Figures 16 and 17: Adam with other memories."""
+"""Figure 16: losses of Adam with other memories."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import Law, late_laws, turned_by_end
+from attnflow.papers.signgd.figures.readings import Law, late_laws
 from attnflow.papers.signgd.figures.runs import (
     BETAS1,
     BETAS2,
@@ -19,12 +18,8 @@ from attnflow.papers.signgd.figures.runs import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FADED = 0.1
-"""A mean update below this share of the learning rate counts as halted."""
-GRADIENTS = {"query": "log_mean_query_gradient", "key": "log_mean_key_gradient"}
 SETTING_SILENT = "The setting of Figures 16 and 17 is not stated. We take (a)."
 
 
@@ -34,10 +29,6 @@ def name(beta1: float, beta2: float) -> str:
 
 
 SWEEP = {name(b1, b2): adam(b1, b2) for b1 in sorted(BETAS1) for b2 in BETAS2}
-WITHOUT_MOMENTUM = {f"β2 = {b2:g}": adam(0.0, b2) for b2 in BETAS2}
-
-
-# Figure 16
 
 
 def draw_losses(evidence: Evidence) -> "Figure":
@@ -103,140 +94,6 @@ def loss_seen(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-# Figure 17
-
-
-def draw_full(evidence: Evidence) -> "Figure":
-    """By β2: one neuron, mean |gradient|, mean |update|."""
-    runs = list(WITHOUT_MOMENTUM)
-    across = len(runs)
-    titles = [f"{run}: one neuron" for run in runs]
-    titles += ["Mean |gradient|"] * across + ["Mean |update|"] * across
-    figure, grid = figures.panels(3, across, titles=titles, size=(4.4 * across, 11.0))
-    for column, run in enumerate(runs):
-        panels.one_neuron(grid[0, column], evidence[run])
-        _gradients(grid[1, column], evidence[run])
-        _updates(grid[2, column], evidence, run)
-        for ax in grid[:, column]:
-            figures.time_axis(ax, evidence[run], label=panels.STEP)
-            figures.label_ends(ax)
-        _swamped(grid[1:, column], swamped_at(evidence[run]))
-    return figure
-
-
-def swamped_at(run: xr.Dataset) -> float | None:
-    """From when on ε outweighs half of some weight's gradients, in seed 0."""
-    step = run["epsilon_step"].values[0] if "epsilon_step" in run else np.nan
-    return float(step) if np.isfinite(step) else None
-
-
-def _swamped(axes: np.ndarray, step: float | None) -> None:
-    if step is None:
-        return
-    theme = figures.current_theme()
-    for ax in axes:
-        ax.axvline(step, color=theme.muted, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    place: dict[str, Any] = {"xytext": (4, -2), "textcoords": "offset points"}
-    axes[0].annotate(
-        "ε outweighs\nmost gradients",
-        (step, 1.0),
-        xycoords=axes[0].get_xaxis_transform(),
-        va="top",
-        size="small",
-        color=theme.muted,
-        **place,
-    )
-
-
-def _gradients(ax: "Axes", run: xr.Dataset) -> None:
-    for side, observable in GRADIENTS.items():
-        made = run.assign(size=10 ** run[observable])
-        look: dict[str, Any] = {"kind": "match" if side == "key" else "mismatch"}
-        figures.series(ax, made, "size", label=side, **look)
-    ax.set(yscale="log", ylabel="mean |gradient|")
-    figures.number_axis(ax, "y")
-
-
-def _updates(ax: "Axes", evidence: Evidence, run: str) -> None:
-    for side, curve in updates_of(evidence, run).items():
-        colour = figures.current_theme().colour(
-            "match" if side == "key" else "mismatch"
-        )
-        ax.plot(curve["step"], curve, color=colour, label=side)
-    figures.reference(ax, 1.0, "SignGD")
-    ax.set(ylim=(0, 2.1), ylabel="mean |update| / η")
-
-
-def updates_of(evidence: Evidence, run: str) -> dict[str, xr.DataArray]:
-    """Mean |update| of keys and queries over steps, of the first seed."""
-    table = evidence["updates"]["mean_update"].isel(seed=0)
-    beta2 = schema.setting_of(evidence[run])["beta2"]
-    one = table.sel(beta2=beta2, method="nearest")
-    return {side: one.sel(side=side) for side in ("query", "key")}
-
-
-def halts(evidence: Evidence, run: str) -> dict[str, float]:
-    """The first step from which mean |update| stays below a tenth of the rate.
-
-    The last one that was looked at, where it never does.
-    """
-    found = {}
-    for side, curve in updates_of(evidence, run).items():
-        moving = np.flatnonzero(curve.values >= FADED)
-        place = min(moving[-1] + 1 if len(moving) else 0, len(curve) - 1)
-        found[side] = float(curve["step"][place])
-    return found
-
-
-def full_values(evidence: Evidence) -> dict[str, Any]:
-    """What became of the outvoted, and when updates and gradients fade."""
-    found = {}
-    for run in WITHOUT_MOMENTUM:
-        own = evidence[run]
-        found[run] = {
-            f"outvoted {side} that turned, seed 0": float(
-                turned_by_end(own, observable)[0]
-            )
-            for observable, (side, _) in panels.SIDES.items()
-        }
-        found[run] |= {
-            f"mean |update| of {side} weights below 0.1 η from": step
-            for side, step in halts(evidence, run).items()
-        }
-        step = swamped_at(own)
-        found[run] |= {} if step is None else {"ε outweighs most gradients from": step}
-        found[run] |= {
-            f"log10 mean |gradient| of {side} weights at the end": float(
-                schema.last(own, observable)[0]
-            )
-            for side, observable in GRADIENTS.items()
-        }
-    return found
-
-
-def full_seen(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 17 is said to show."""
-    runs = list(WITHOUT_MOMENTUM)
-    steps = [halts(evidence, run) for run in runs]
-    queries = [step["query"] for step in steps]
-    turned = [float(turned_by_end(evidence[run], "query_neuron")[0]) for run in runs]
-    last = schema.last(evidence[runs[0]], GRADIENTS["query"])
-    return {
-        "updates of query weights fade, and before those of key weights": all(
-            step["query"] < step["key"] for step in steps
-        ),
-        "with β2 = 0.99 and 0.999 they fade earlier than with 0.9 and 0.95": (
-            max(queries[2:]) < min(queries[:2])
-        ),
-        "fewer outvoted queries turn with every larger β2": bool(
-            np.all(np.diff(turned) < 0)
-        ),
-        "for β2 = 0.9 the mean |gradient| of query weights ends below ε = 1e-15": bool(
-            (last < -15).all()
-        ),
-    }
-
-
 FIGURE16 = Exhibit(
     id="figure16",
     kind="figure",
@@ -252,27 +109,5 @@ FIGURE16 = Exhibit(
     draw=draw_losses,
     values=loss_values,
     seen=loss_seen,
-    silent=(SEEDS_SILENT, PRECISION_SILENT, SETTING_SILENT),
-)
-FIGURE17 = Exhibit(
-    id="figure17",
-    kind="figure",
-    title="Figure 17: Adam without momentum, by β2",
-    caption=(
-        "Setting (a), d = 2000, β1 = 0, learning rate 1e-4, ε = 1e-15, seed 0. Means "
-        "are over the weights that data reach; updates in units of the learning rate. "
-        "Claimed: only small β2 let outvoted queries turn (printed: prevent), and "
-        "updates of query weights fade before gradients are zero, earlier with larger "
-        "β2. Both are seen. But for β2 = 0.9 and 0.95 updates end where ε outweighs "
-        "the gradients of half of the query weights (dotted): their mean does not show "
-        "it, since it is that of the signal's coordinate."
-    ),
-    needs={
-        **WITHOUT_MOMENTUM,
-        "updates": Request("updates", seeds=1, quick={"every": 100}),
-    },
-    draw=draw_full,
-    values=full_values,
-    seen=full_seen,
     silent=(SEEDS_SILENT, PRECISION_SILENT, SETTING_SILENT),
 )

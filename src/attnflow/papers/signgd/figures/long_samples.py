@@ -1,4 +1,4 @@
-"""Figures 10 to 12: samples of ten tokens, five of them noise."""
+"""Figures 10 and 11: samples of ten tokens, five of them noise."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from attnflow import _dims, figures, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import MOMENTUM
-from attnflow.papers.signgd.figures.readings import late_laws, three_numbers
+from attnflow.papers.signgd.figures.readings import three_numbers
 from attnflow.papers.signgd.figures.runs import (
     PRECISION_SILENT,
     SEEDS_SILENT,
@@ -28,7 +28,6 @@ NEEDS = {
     "GD": long_samples("gd-length10"),
 }
 MEMORISE = ("SignGD", MOMENTUM)
-SMALL_LOSS = 0.01
 HALF = 0.5
 
 
@@ -68,49 +67,23 @@ def following(run: xr.Dataset, observable: str) -> np.ndarray:
     return schema.last(one.assign(share=share), "share").values
 
 
-def _three(evidence: Evidence, *, height: float = 4.4) -> tuple["Figure", np.ndarray]:
-    size = (15.2, height)
-    figure, grid = figures.panels(1, len(evidence), titles=tuple(evidence), size=size)
-    return figure, grid[0]
-
-
 def draw_neurons(evidence: Evidence) -> "Figure":
     """One neuron, by the noise token that each sample ends on."""
-    figure, row = _three(evidence)
-    for ax, run in zip(row, evidence.values(), strict=True):
-        panels.one_neuron(ax, run)
-        figures.label_ends(ax)
-    return figure
+    return panels.side_by_side(evidence, panels.one_neuron)
 
 
 def draw_attention(evidence: Evidence) -> "Figure":
     """Attention to the noise token that each sample ends on."""
-    figure, row = _three(evidence)
-    for ax, run in zip(row, evidence.values(), strict=True):
-        _to_winner(ax, run)
-        figures.label_ends(ax)
-    return figure
+    return panels.side_by_side(evidence, _to_winner)
 
 
 def _to_winner(ax: "Axes", run: xr.Dataset) -> None:
-    times = run[_dims.TIME].values
     for kind, paid in to_winner(run).items():
-        every = paid.stack(each=(_dims.SEED, _dims.SAMPLE))
-        low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
         colour = figures.current_theme().colour(kind)
-        ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
-        ax.plot(times, middle, color=colour, label=f"by {kind}")
+        line, _ = panels.samples_and_seeds(ax, paid, colour)
+        line.set_label(f"by {kind}")
     figures.time_axis(ax, run, label=panels.STEP)
     ax.set(ylim=(-0.01, 1.04), ylabel=r"attention to the token $a_i$")
-
-
-def draw_losses(evidence: Evidence) -> "Figure":
-    """Training, test and 0–1 loss under each optimiser."""
-    figure, row = _three(evidence)
-    for ax, run in zip(row, evidence.values(), strict=True):
-        panels.losses(ax, run)
-        figures.label_ends(ax)
-    return figure
 
 
 def neuron_values(evidence: Evidence) -> dict[str, Any]:
@@ -154,26 +127,6 @@ def _passing(run: xr.Dataset, paid: dict[str, xr.DataArray]) -> dict[str, float]
         for kind, table in paid.items()
     }
     return {f"by {k} above 1/2 at": t for k, t in found.items() if t is not None}
-
-
-def loss_values(evidence: Evidence) -> dict[str, Any]:
-    """Losses at the end, when the training loss is small, and its law."""
-    return {
-        name: {
-            "training loss at the end": float(schema.last(run, "loss").median()),
-            "test loss at the end": float(schema.last(run, "test_loss").median()),
-            "least test loss": float(run["test_loss"].min(_dims.TIME).median()),
-            f"training loss below {SMALL_LOSS:g} at": small_at(run),
-            "law, second half, seed 0": late_laws(run)[0].table(),
-        }
-        for name, run in evidence.items()
-    }
-
-
-def small_at(run: xr.Dataset) -> float:
-    """When the training loss is small."""
-    rule: dict[str, Any] = {"level": SMALL_LOSS, "direction": "down", "scale": "log"}
-    return float(np.median(first_crossing(run, "loss", **rule).times))
 
 
 def seen_neurons(evidence: Evidence) -> dict[str, bool]:
@@ -225,32 +178,12 @@ def seen_attention(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-def seen_losses(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 12 is said to show, and what comes later."""
-    found = loss_values(evidence)
-    small = f"training loss below {SMALL_LOSS:g} at"
-    return {
-        "gradient descent, with its rate of 1, has a small loss before SignGD and "
-        "Adam": all(found["GD"][small] < found[name][small] for name in MEMORISE),
-        "and ends with a larger one": all(
-            found["GD"]["training loss at the end"]
-            > found[name]["training loss at the end"]
-            for name in MEMORISE
-        ),
-        "gradient descent generalises, test loss below 0.01; SignGD and Adam do not, "
-        "above 0.2": (
-            found["GD"]["test loss at the end"] < 0.01
-            and all(found[name]["least test loss"] > 0.2 for name in MEMORISE)
-        ),
-    }
-
-
-_SETTING = (
+SETTING = (
     "Setting (d), d = 2000, L = 10: five signals and five noise tokens of their own in "
     "each sample. Adam with β1 = 0.9, β2 = 0.99, ε = 1e-15, gradient descent with rate "
     "1. Seed 0."
 )
-_COMMON: dict[str, Any] = {
+COMMON: dict[str, Any] = {
     "kind": "figure",
     "needs": NEEDS,
     "silent": (
@@ -263,7 +196,7 @@ FIGURE10 = Exhibit(
     id="figure10",
     title="Figure 10: one neuron, samples of ten tokens",
     caption=(
-        f"{_SETTING} Neuron 0, by the noise token a_i that a sample's attention ends "
+        f"{SETTING} Neuron 0, by the noise token a_i that a sample's attention ends "
         "on. Claimed: key and query noise of that token have the query signal's sign. "
         "So it is under SignGD; under Adam a tenth of the queries does not follow. "
         "Gradient descent hardly trains keys and queries."
@@ -271,13 +204,13 @@ FIGURE10 = Exhibit(
     draw=draw_neurons,
     values=neuron_values,
     seen=seen_neurons,
-    **_COMMON,
+    **COMMON,
 )
 FIGURE11 = Exhibit(
     id="figure11",
     title="Figure 11: attention, samples of ten tokens",
     caption=(
-        f"{_SETTING} Attention that signals and noise pay to the noise token a_i, "
+        f"{SETTING} Attention that signals and noise pay to the noise token a_i, "
         "medians over samples (bands: range). Claimed: every row of a sample attends "
         "to one and the same noise token, noise before signals. It does; under "
         "gradient descent attention stays even."
@@ -285,18 +218,5 @@ FIGURE11 = Exhibit(
     draw=draw_attention,
     values=attention_values,
     seen=seen_attention,
-    **_COMMON,
-)
-FIGURE12 = Exhibit(
-    id="figure12",
-    title="Figure 12: training and test loss, samples of ten tokens",
-    caption=(
-        f"{_SETTING} Claimed: gradient descent, whose rate is 10⁴ times as large, "
-        "converges much faster. It is first to have a small loss; but its loss falls "
-        "as a power of t, and those of SignGD and Adam, exponential, end far below."
-    ),
-    draw=draw_losses,
-    values=loss_values,
-    seen=seen_losses,
-    **_COMMON,
+    **COMMON,
 )

@@ -26,7 +26,6 @@ from attnflow.papers.signgd.stages import series
 from attnflow.stages import Event, first_crossing
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DENSE = {
@@ -40,30 +39,14 @@ STARTS = 600.0
 """Where the paper sees attention leave 1/2 under gradient descent."""
 
 
-def _grid_of_runs(evidence: Evidence) -> tuple["Figure", list["Axes"]]:
-    figure, grid = figures.panels(2, 3, titles=tuple(evidence), size=(15.0, 7.8))
-    flat = list(grid.flat)
-    for ax in flat[len(evidence) :]:
-        ax.set_axis_off()
-    return figure, flat[: len(evidence)]
-
-
 def draw_neurons(evidence: Evidence) -> "Figure":
     """One neuron under each optimiser."""
-    figure, flat = _grid_of_runs(evidence)
-    for ax, run in zip(flat, evidence.values(), strict=True):
-        panels.one_neuron(ax, run)
-        figures.label_ends(ax)
-    return figure
+    return panels.side_by_side(evidence, panels.one_neuron)
 
 
 def draw_attention(evidence: Evidence) -> "Figure":
     """Attention under each optimiser."""
-    figure, flat = _grid_of_runs(evidence)
-    for ax, run in zip(flat, evidence.values(), strict=True):
-        panels.attention(ax, run)
-        figures.label_ends(ax)
-    return figure
+    return panels.side_by_side(evidence, panels.attention)
 
 
 def draw_losses(evidence: Evidence) -> "Figure":

@@ -11,18 +11,24 @@ import numpy as np
 import xarray as xr
 
 from attnflow import _dims, figures
+from attnflow.paper import Evidence
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import attended, series
 from attnflow.papers.signgd.stages.attended import is_long
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     from attnflow.figures.axes import Scale
 
 DASHES = (0, (3, 1.6))
 SIDES = {"query_neuron": ("query", "-"), "key_neuron": ("key", DASHES)}
 STAGES = ("I", "II", "III", "IV")
+ACROSS = 3
 LINEAR = 0.004
 """Inner products below this, the size at the start, are drawn in proportion."""
 HALFWAY = 0.2
@@ -30,6 +36,33 @@ HALFWAY = 0.2
 NOISE = r"$\langle w_s,\, y_i\xi_i\rangle$"
 VALUE = r"$\langle v,\,\cdot\,\rangle$"
 STEP = "step $t$"
+
+
+def side_by_side(
+    evidence: Evidence, panel: "Callable[[Axes, xr.Dataset], None]"
+) -> "Figure":
+    """The same panel for each of some runs, three in a row, with their names."""
+    down = -(-len(evidence) // ACROSS)
+    size = (15.2, 0.6 + 3.7 * down)
+    figure, grid = figures.panels(down, ACROSS, titles=tuple(evidence), size=size)
+    for ax, run in zip(grid.flat, evidence.values(), strict=False):
+        panel(ax, run)
+        figures.label_ends(ax)
+    for ax in grid.flat[len(evidence) :]:
+        ax.set_axis_off()
+    return figure
+
+
+def samples_and_seeds(
+    ax: "Axes", curves: xr.DataArray, colour: str
+) -> "tuple[Line2D, np.ndarray]":
+    """The median over samples and seeds as a line in their range; and its numbers."""
+    every = curves.stack(each=(_dims.SEED, _dims.SAMPLE))
+    low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
+    times = curves[_dims.TIME].values
+    ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
+    (line,) = ax.plot(times, middle, color=colour)
+    return line, middle
 
 
 def one_noise(run: xr.Dataset) -> xr.Dataset:
@@ -120,18 +153,16 @@ def attention(
     ax: "Axes", run: xr.Dataset, *, head: int = 0, scale: "Scale" = "linear"
 ) -> None:
     """Attention that signals and noise pay to the signal, over samples and seeds."""
-    times, top = run[_dims.TIME].values, 0.5
+    top = 0.5
     for look, kind, label in (
         (series.noise_to_signal, "noise", r"$s_{21}$"),
         (series.signal_to_signal, "signal", r"$s_{11}$"),
     ):
-        every = look(run).isel(head=head).stack(each=(_dims.SEED, _dims.SAMPLE))
-        low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
-        colour, top = figures.current_theme().colour(kind), max(top, float(high.max()))
-        ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
-        (line,) = ax.plot(times, middle, color=colour)
+        every = look(run).isel(head=head)
+        colour, top = figures.current_theme().colour(kind), max(top, float(every.max()))
+        line, middle = samples_and_seeds(ax, every, colour)
         if middle.min() < HALFWAY:
-            _beside_fall(ax, times, middle, (label, colour))
+            _beside_fall(ax, run[_dims.TIME].values, middle, (label, colour))
         else:
             line.set_label(label)
     figures.time_axis(ax, run, scale=scale, label=STEP)
