@@ -96,7 +96,7 @@ def losses_squared(run):
     return replaced(run, lambda table: table**2, "loss", "test_loss")
 
 
-def tests_worse(run):
+def worse_tests(run):
     """Test losses larger than they are."""
     return replaced(run, lambda table: table + 0.1, "test_loss")
 
@@ -131,7 +131,7 @@ CHANGES = (
     reversed_time,
     attention_mirrored,
     losses_squared,
-    tests_worse,
+    worse_tests,
     heads_apart,
     noise_smaller,
     precisions_exchanged,
