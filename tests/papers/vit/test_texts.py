@@ -1,8 +1,10 @@
 """Inventory and reader's notes: complete, right in their numbers, and pointing well."""
 
+import math
 import re
 
 import pytest
+from scipy.stats import norm
 
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.conditions import conditions
@@ -66,6 +68,16 @@ def test_the_first_time_is_negative_in_every_experiment():
 
 
 REGIMES = ("benign", "harmful")
+
+
+def test_noise_that_is_not_projected():
+    """D-N7a: V(ξ) is (g₊ − g₋) σ̃_p/‖μ‖ of the signal's value, with normal g."""
+    size = sizes(PAPER.recipe("appendix-benign").setting)
+    share = math.sqrt(2) * size.strong / size.signal
+    allowed = 1 / (3 * size.length)
+    assert (share, allowed) == pytest.approx((0.057, 0.083), abs=5e-4)
+    meets = 1 - 2 * norm.sf(allowed / share)
+    assert meets**size.samples == pytest.approx(0.09, abs=0.005)
 
 
 def test_the_constant_of_figure_1():

@@ -95,7 +95,7 @@ class Theory:
     ratio: float | None = None
     rate: float = 0.01
     spread: float = 1.75
-    values: float = 1.0
+    values: float = 0.1
     target: float = 0.05
     steps: int = 20000
     classes: Literal["drawn", "equal"] = "equal"
@@ -178,5 +178,6 @@ RECIPES = (
         "theory-harmful",
         "Inside Condition 4.1 but for the rate, harmful",
         strength=0.25,
+        rate=0.002,
     ),
 )
