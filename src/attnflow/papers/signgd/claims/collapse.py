@@ -27,6 +27,7 @@ from attnflow.papers.signgd.claims.looks import (
     along,
     at,
     between,
+    but_for,
     climb,
     extent,
     formula,
@@ -84,7 +85,7 @@ def _signal_from_half(run: xr.Dataset) -> np.ndarray:
 
 
 def _judge_signal(evidence: Evidence) -> Finding:
-    rungs = {name: run for name, run in evidence.items() if name != "a"}
+    rungs = but_for(evidence, "a")
     own, then = evidence["a"], when(evidence["a"], keys_turn(evidence["a"]))
     s11, s21 = (
         look(at(own, then.fillna(0.0))).max(("sample", "head"))

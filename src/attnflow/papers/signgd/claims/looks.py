@@ -96,6 +96,17 @@ def climb(
     return Ladder(sizes, found, kind, what, constant=3.0, seeds=seeds)
 
 
+def but_for(evidence: Evidence, name: str) -> dict[str, xr.Dataset]:
+    """The evidence without one of its runs."""
+    return {key: run for key, run in evidence.items() if key != name}
+
+
+def largest_from_half(attention: xr.DataArray) -> np.ndarray:
+    """The largest |s − 1/2| over all but seeds."""
+    away = abs(attention - 0.5)
+    return away.max([d for d in away.dims if d != _dims.SEED]).values
+
+
 def along(evidence: Evidence, measure: Measure) -> dict[str, list[float]]:
     """The least and the largest over seeds in each run, for printing."""
     return {name: extent(np.asarray(measure(run))) for name, run in evidence.items()}

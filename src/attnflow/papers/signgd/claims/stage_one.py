@@ -23,6 +23,7 @@ from attnflow.papers.signgd.claims.looks import (
     along,
     at,
     between,
+    but_for,
     climb,
     extent,
     formula,
@@ -86,7 +87,7 @@ def _signal_share(run: xr.Dataset) -> np.ndarray:
 
 
 def _judge_signal(evidence: Evidence) -> Finding:
-    rungs = {name: run for name, run in evidence.items() if name != "a"}
+    rungs = but_for(evidence, "a")
     own = _signal_share(evidence["a"])
     return Finding(
         (

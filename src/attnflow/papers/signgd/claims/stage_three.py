@@ -21,9 +21,11 @@ from attnflow.papers.signgd.claims.looks import (
     along,
     at,
     between,
+    but_for,
     climb,
     extent,
     formula,
+    largest_from_half,
     moves,
     per_seed,
     sizes_of,
@@ -90,12 +92,11 @@ def _judge_sizes(evidence: Evidence) -> Finding:
 
 def _from_half(run: xr.Dataset) -> np.ndarray:
     """The largest |s − 1/2| of any attention at T3, by seed."""
-    away = abs(at(run, formula(run, "T3"))["attention"] - 0.5)
-    return away.max([d for d in away.dims if d != "seed"]).values
+    return largest_from_half(at(run, formula(run, "T3"))["attention"])
 
 
 def _judge_softmax(evidence: Evidence) -> Finding:
-    rungs = {name: run for name, run in evidence.items() if name != "a"}
+    rungs = but_for(evidence, "a")
     check = climb(rungs, _from_half, "largest |s − 1/2| at T3")
     return Finding((check,), along(evidence, _from_half))
 

@@ -29,7 +29,14 @@ from attnflow.papers.signgd.claims.evidence import (
     SETTING_A,
     SIGNGD,
 )
-from attnflow.papers.signgd.claims.looks import along, at, extent, formula, per_seed
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    but_for,
+    extent,
+    formula,
+    per_seed,
+)
 from attnflow.papers.signgd.stages import series, two_cycles
 
 ALL = mutate.EVERY
@@ -84,7 +91,7 @@ def _judge_aligned(evidence: Evidence) -> Finding:
 
 
 def _judge_kept(evidence: Evidence) -> Finding:
-    rungs = {name: run for name, run in evidence.items() if name != "a"}
+    rungs = but_for(evidence, "a")
     held = [
         (float(schema.setting_of(run)["support"]), bool(_kept(run).mean() >= 0.98))
         for run in rungs.values()

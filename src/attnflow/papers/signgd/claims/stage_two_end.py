@@ -16,6 +16,7 @@ from attnflow.papers.signgd.claims.looks import (
     climb,
     extent,
     formula,
+    largest_from_half,
     per_seed,
     sizes_of,
 )
@@ -55,8 +56,7 @@ def _from_half(run: xr.Dataset) -> np.ndarray:
     """The largest |s − 1/2| of any attention up to T2, by seed."""
     end = formula(run, "T2")
     within = between(run, xr.zeros_like(end), end)
-    away = abs(run["attention"] - 0.5).where(within)
-    return away.max([d for d in away.dims if d != "seed"]).values
+    return largest_from_half(run["attention"].where(within))
 
 
 def _judge_softmax(evidence: Evidence) -> Finding:

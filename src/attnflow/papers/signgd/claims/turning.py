@@ -29,6 +29,7 @@ from attnflow.papers.signgd.claims.evidence import (
 )
 from attnflow.papers.signgd.claims.looks import (
     along,
+    but_for,
     extent,
     formula,
     on_clock,
@@ -58,7 +59,7 @@ def _balance(run: xr.Dataset) -> np.ndarray:
 
 
 def _judge_upper(evidence: Evidence) -> Finding:
-    rungs = {name: run for name, run in evidence.items() if name != "a"}
+    rungs = but_for(evidence, "a")
     found = sorted(
         (float(schema.setting_of(run)["support"]), bool((_balance(run) <= 1).all()))
         for run in rungs.values()
@@ -78,11 +79,11 @@ def _shares(run: xr.Dataset, factor: float) -> np.ndarray:
 
 
 def _judge_constant(evidence: Evidence) -> Finding:
-    rungs = [run for name, run in evidence.items() if name != "a"]
+    rungs = but_for(evidence, "a")
     ours = {name: _turn_of_keys(run, "T4-") for name, run in evidence.items()}
-    joined = np.concatenate([ours[name] for name in evidence if name != "a"])
-    before = np.concatenate([_shares(run, 0.9) for run in rungs])
-    after = np.concatenate([_shares(run, 1.1) for run in rungs])
+    joined = np.concatenate([ours[name] for name in rungs])
+    before = np.concatenate([_shares(run, 0.9) for run in rungs.values()])
+    after = np.concatenate([_shares(run, 1.1) for run in rungs.values()])
     return Finding(
         (
             per_seed(0.02 - abs(joined - 1), "half of minority keys turned, over T4⁻"),

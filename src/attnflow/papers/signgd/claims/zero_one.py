@@ -6,7 +6,7 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
-from attnflow.papers.signgd.claims.evidence import FEW, PLAN, ROW_A, SIGNGD
+from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
 from attnflow.papers.signgd.claims.looks import along, per_seed
 
 _BRIEF = {
@@ -31,9 +31,7 @@ STRONG = {
 SCALES = (2e-8, 2e-7, 2e-6, 2e-5)
 SCALES_A = (2.2e-6, 2.2e-5, 2.2e-4, 2.2e-3, 2.2e-2)
 SWEEP = {
-    f"sigma_0={scale:g}": Request(
-        "setting-a", {**STRONG, "sigma_0": scale}, seeds=PLAN[:5]
-    )
+    f"sigma_0={scale:g}": Request("setting-a", {**STRONG, "sigma_0": scale}, seeds=FEW)
     for scale in SCALES
 }
 SWEEP_A = {
