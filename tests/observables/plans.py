@@ -23,6 +23,14 @@ CHAIN = {
     "inner_part_rate",
     "largest_value_self_score_change",
 }
+ROWS = {"key_neuron", "query_neuron"}
+COORDINATES = {
+    "log_mean_key_gradient",
+    "log_mean_query_gradient",
+    "zero_signs",
+    "tied_signs",
+    "signs_count",
+}
 TEST = {
     "test_loss",
     "test_accuracy",

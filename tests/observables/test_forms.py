@@ -15,7 +15,16 @@ from attnflow.problem import Linear, Logistic, Problem, ReluPair
 from attnflow.rules import GradientDescent
 from attnflow.systems import Training
 from tests.core import experiment, one_ulp
-from tests.observables.plans import CHAIN, CHAINS, NEURONS, PLAIN, TEST, drawn
+from tests.observables.plans import (
+    CHAIN,
+    CHAINS,
+    COORDINATES,
+    NEURONS,
+    PLAIN,
+    ROWS,
+    TEST,
+    drawn,
+)
 
 CASES = {
     "vector": (Vector(0.3), ReluPair(0.5), MixtureTask(), 4, CHAIN | TEST),
@@ -36,7 +45,8 @@ def plain(request):
     values, readout, task, embed, without = CASES[request.param]
     problem = Problem(readout, Logistic(), score_scale=1.3)
     initial, weights = drawn(values, heads=problem.heads, embed=embed)
-    names = tuple(sorted(set(OBSERVABLES) - PLAIN - NEURONS - without))
+    special = PLAIN | NEURONS | ROWS | COORDINATES | without
+    names = tuple(sorted(set(OBSERVABLES) - special))
     changes = {
         "task": task,
         "problem": problem,

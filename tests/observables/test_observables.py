@@ -6,9 +6,10 @@ from attnflow.experiment import run
 from attnflow.observables import OBSERVABLES, parse
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
-from tests.observables.plans import CHAIN, NEURONS, PLAIN, TEST
+from tests.observables.plans import CHAIN, COORDINATES, NEURONS, PLAIN, ROWS, TEST
 
-EVERYTHING = tuple(sorted(set(OBSERVABLES) - PLAIN - CHAIN - TEST - NEURONS))
+SPECIAL = PLAIN | CHAIN | TEST | NEURONS | ROWS | COORDINATES
+EVERYTHING = tuple(sorted(set(OBSERVABLES) - SPECIAL))
 RATES = {
     "score": "score_rate",
     "value": "value_rate",
