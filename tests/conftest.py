@@ -9,6 +9,18 @@ def store_of_its_own(tmp_path_factory, monkeypatch):
     return root
 
 
+@pytest.fixture(autouse=True, scope="module")
+def room_for_programs():
+    """Tests that compile without a run must not fill up the process either."""
+    yield
+    import sys
+
+    if "jax" in sys.modules:
+        from attnflow.experiment.compilation import make_room
+
+        make_room()
+
+
 @pytest.fixture
 def precise():
     """Double precision, and no promotion that was not asked for."""

@@ -1,11 +1,15 @@
 """Compilation: kept between sessions, and its time told apart from that of running."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import jax
+
+# Half of what Linux allows a process unless told otherwise.
+MAPPINGS = 32_000
 
 
 def cache_directory() -> Path:
@@ -27,6 +31,25 @@ def keep_compiled() -> None:
         return
     jax.config.update("jax_compilation_cache_dir", str(directory))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+
+
+def make_room(limit: int = MAPPINGS) -> bool:
+    """Forget compiled programs where they take up most of a process's mappings.
+
+    Every program keeps pieces of memory mapped, of which Linux allows a process some
+    65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
+    the whole claims table, come there. Programs that are needed again are read from the
+    persistent cache.
+    """
+    try:
+        mapped = Path("/proc/self/maps").read_bytes().count(b"\n")
+    except OSError:
+        return False
+    if mapped <= limit:
+        return False
+    jax.clear_caches()
+    gc.collect()
+    return True
 
 
 class Stopwatch:

@@ -16,7 +16,7 @@ import xarray as xr
 from attnflow import schema
 from attnflow.conserved import drift
 from attnflow.dynamics import Course, Grid, precise, train
-from attnflow.experiment.compilation import compile_time, keep_compiled
+from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiment.dataset import as_dataset
 from attnflow.experiment.final_weights import final_weights
 from attnflow.experiment.members import Observe
@@ -77,6 +77,7 @@ def run(
         require_flow(experiment)
     begun = time.perf_counter()
     keep_compiled()
+    make_room()
     if isinstance(experiment, Computation):
         body, notes = _compute(experiment, seeds), {"form": "none", "rule": "none"}
         watch_seconds = 0.0
