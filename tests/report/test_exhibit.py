@@ -56,7 +56,8 @@ def test_equal_runs_give_equal_pictures(tmp_path, evidence):
 @pytest.mark.parametrize(
     ("printed", "seen", "agrees"),
     [
-        ({"loss": {"last": 0.1}}, {"no": False}, True),
+        ({"loss": {"last": 0.1}}, {"yes": True}, True),
+        ({"loss": {"last": 0.1}}, {"no": False}, False),
         ({"loss": {"last": 0.2}}, {"yes": True}, False),
         ({"absent": 1.0}, {"yes": True}, False),
         ({}, {"yes": True, "also": True}, True),

@@ -73,9 +73,9 @@ def _write_table(exhibit: Exhibit, result: ExhibitResult, directory: Path) -> li
 
 
 def _agrees(compared: tuple[Compared, ...], seen: Mapping[str, bool]) -> bool | None:
-    if compared:
-        return all(row.agrees for row in compared)
-    return all(seen.values()) if seen else None
+    if not compared and not seen:
+        return None
+    return all(row.agrees for row in compared) and all(seen.values())
 
 
 def _records(

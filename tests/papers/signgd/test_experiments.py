@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.experiment import run
+from attnflow.experiment import Computation, run
 from attnflow.papers.signgd import PAPER, stages
 from attnflow.papers.signgd.experiments import lattice, train
 from attnflow.papers.signgd.settings import Lattice, Train
@@ -15,10 +15,17 @@ SERIES = ("value", "key_neuron", "query_neuron", "attention")
 SMALL = {"embed": 200, "steps": 12, "test_samples": 0, "record": SERIES}
 
 
+TRAINED = (Train, Lattice)
+
+
 @pytest.mark.parametrize("id", [recipe.id for recipe in PAPER.recipes])
 def test_every_recipe_builds(id):
     recipe = PAPER.recipe(id)
     experiment = recipe.experiment(recipe.setting)
+    assert experiment.paper == "signgd"
+    if not isinstance(recipe.setting, TRAINED):
+        assert isinstance(experiment, Computation)
+        return
     (stage,) = experiment.stages
     rule = {"adam": Adam, "gd": GradientDescent}.get(
         getattr(recipe.setting, "rule", "signgd"), SignGD

@@ -10,7 +10,8 @@ exact sum of rates.)
 """
 
 import numpy as np
-from jaxtyping import ArrayLike, Float
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 
 
 def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
