@@ -123,7 +123,7 @@ walk = eqx.filter_jit(steps)
 
 
 def _shown(system: Training, state: Any) -> list:
-    rows = list(system.form.tables(state))
+    rows = list(system.form.frame.shown(system.form.tables(state)))
     part, own = system.form.values, state["values"]
     if isinstance(part, AbstractNeurons) and system.start is not None:
         change = part.neuron_gram_change(own, system.start["values"])

@@ -53,7 +53,7 @@ def relative(found, wanted):
 
 @pytest.mark.usefixtures("precise")
 @pytest.mark.parametrize("readout", ["default16-trained", "default-fixed"])
-@pytest.mark.parametrize("form", ["weights", "transport", "gram"])
+@pytest.mark.parametrize("form", ["weights", "transport", "gram", "tokens"])
 def test_ours_is_theirs_step_by_step(form, readout):
     made = plan(form, readout=readout, snr=12.0)
     data = members.samples_of(made, SEED, None)

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
 from attnflow.curvature.samples import output_derivatives
+from attnflow.curvature.token_kernel import token_kernel
 from attnflow.dynamics import require_precise
-from attnflow.forms import AbstractPart, State
+from attnflow.forms import AbstractPart, State, TokenForm
 from attnflow.systems import Training
 
 
@@ -39,6 +40,8 @@ def tangent_kernel(
     probability 0 in this stage of training.
     """
     require_precise()
+    if isinstance(system.form, TokenForm):
+        return token_kernel(system, system.form, state, rates=rates)
     derivatives = output_derivatives(system, state)
     total = jnp.zeros((len(system.data.label),) * 2)
     for name in system.trained:

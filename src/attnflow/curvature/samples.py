@@ -28,8 +28,8 @@ def require_heads(frame: AbstractFrame) -> None:
     if not frame.orthonormal:
         raise ValueError(
             "Curvature is told in orthonormal coordinates of the tokens' span, and "
-            "this run keeps the tokens' own for a rule that sees each coordinate "
-            "alone. Use a rule that commutes with rotations."
+            "this form keeps the tokens themselves. Use form='transport', under a "
+            "rule that commutes with rotations."
         )
 
 
@@ -48,13 +48,18 @@ def output_derivatives(system: Training, state: State) -> SampleTables:
     itself, since training takes it by its convention at a kink.
     """
     require_heads(system.form.frame)
+    return send_back(system.form.frame, pair_derivatives(system, state))
+
+
+def pair_derivatives(system: Training, state: State) -> Pairs:
+    """The derivatives of each sample's output by its own pairs."""
 
     def heads(pairs: Pairs) -> Array:
         return system.problem.head_outputs(pairs, system.data)
 
     found, back = jax.vjp(heads, system.pairs(state))
     slope = system.problem.readout.slope(found)
-    return send_back(system.form.frame, back(slope)[0])
+    return back(slope)[0]
 
 
 @singledispatch

@@ -30,7 +30,7 @@ from attnflow._types import Tables
 from attnflow.curvature.kernel import table_rates, tangent_kernel
 from attnflow.curvature.samples import require_heads
 from attnflow.dynamics import require_precise
-from attnflow.forms import State
+from attnflow.forms import State, TokenForm
 from attnflow.forms.frames import DenseFrame, GatherFrame
 from attnflow.rules import GradientDescent, Momentum
 from attnflow.systems import Training
@@ -61,12 +61,18 @@ def gauss_newton_sharpness(
       without it.
     """
     require_precise()
-    require_heads(system.form.frame)
+    require_kernel(system)
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(state))
     if traced or is_small(system):
         return _dense(system, state, rates, outputs)
     roots = jnp.sqrt(_curvature(system, state, outputs))
     return jnp.asarray(_top_by_products(system, state, roots, rates))
+
+
+def require_kernel(system: Training) -> None:
+    """Raise where a form does not know the tangent kernel."""
+    if not isinstance(system.form, TokenForm):
+        require_heads(system.form.frame)
 
 
 def output_curvature(
@@ -98,6 +104,8 @@ def stable_step(rule: GradientDescent | Momentum) -> float:
 
 def is_small(system: Training) -> bool:
     """Whether the kernel of all samples is cheap to write out."""
+    if isinstance(system.form, TokenForm):
+        return True
     frame = system.form.frame
     assert isinstance(frame, DenseFrame | GatherFrame)
     rank = frame.shown_coordinates.shape[-1]

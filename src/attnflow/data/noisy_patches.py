@@ -7,9 +7,11 @@ tokens of weak noise, and is read by the mean over its tokens.
 import math
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
@@ -120,8 +122,7 @@ class NoisyPatchesTask:
 
     def sequences(self, *, key: Array | None = None) -> Sequences:
         """A training set; a warning where its labels are all the same."""
-        labels, *streams = self._streams(key)
-        label = self._labels(labels)
+        label = self._labels(_streams(*self._numbers(key))[0])
         if len(set(label)) == 1:
             warnings.warn(
                 f"All {self.samples} labels are {label[0]:+.0f}: the training set has "
@@ -129,73 +130,98 @@ class NoisyPatchesTask:
                 OneClassWarning,
                 stacklevel=2,
             )
-        noise = self._scaled(
-            gram_noise.training_rows(*streams, **self._sizes)
-            if self.draw == "sampled"
-            else streams[0].standard_normal((self._noises(), self.embed))
-        )
-        return self._samples(noise, label)
+        return self._samples(self._vectors(key), label)
 
     def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
         """Fresh samples with drawn labels, over the signals and noise of their own."""
         if not self.test_samples:
             return None
-        labels, *streams = self._streams(key)
+        labels = _streams(*self._numbers(key))[0]
         label = _drawn_labels(self.test_samples, labels)
-        noise = self._scaled(
-            gram_noise.test_rows(*streams, **self._sizes)
-            if self.draw == "sampled"
-            else streams[0].standard_normal((self._noises(test=True), self.embed))
-        )
-        return self._samples(noise, label)
+        return self._samples(self._vectors(key, test=True), label)
 
-    @property
-    def _sizes(self) -> dict[str, int]:
-        return {
-            "freedom": self.embed - SIGNALS,
-            "training": self._noises(),
-            "test": self._noises(test=True),
-        }
-
-    def _noises(self, *, test: bool = False) -> int:
-        return (self.test_samples if test else self.samples) * (self.length - 1)
-
-    def _streams(self, key: Array | None) -> list[np.random.Generator]:
-        """Streams of labels and of the parts of the noise, apart from each other."""
+    def _numbers(self, key: Array | None) -> tuple[int, ...]:
+        """The key as numbers, those of `independent` cells apart from each other."""
         assert key is not None
         if self.cells == "independent":
             own = digest(canonical_json(as_record(self)))
             key = jax.random.fold_in(key, int(own[:8], 16))
-        return label_gauge.generator(key).spawn(4)
+        return tuple(np.asarray(jax.random.key_data(key)).tolist())
+
+    def _vectors(self, key: Array | None, *, test: bool = False) -> Array:
+        """Unit signals, and noise before it is scaled; the same array for one draw."""
+        make = _test_vectors if test else _training_vectors
+        # Double precision is on within runs, and off where a caller left it so.
+        kind = jnp.zeros(()).dtype.name
+        sizes = {
+            "freedom": self.embed - SIGNALS,
+            "training": self.samples * (self.length - 1),
+            "test": self.test_samples * (self.length - 1),
+        }
+        if self.draw == "explicit":
+            # Neither knows of the other, so that it is not drawn anew for another.
+            sizes["training" if test else "test"] = 0
+        return make(self.draw, self.projected, self._numbers(key), kind, **sizes)
 
     def _labels(self, draw: np.random.Generator) -> np.ndarray:
         if self.classes == "equal":
             return np.resize([1.0, -1.0], self.samples)
         return _drawn_labels(self.samples, draw)
 
-    def _scaled(self, noise: np.ndarray) -> np.ndarray:
-        """Standard normal rows with the deviation of their position."""
-        if self.projected:
-            noise[:, :SIGNALS] = 0.0
-        scales = np.r_[self.strong, np.full(self.length - 2, self.weak)]
-        return np.resize(scales, len(noise))[:, None] * noise
-
-    def _samples(self, noise: np.ndarray, label: np.ndarray) -> Sequences:
+    def _samples(self, vectors: Array, label: np.ndarray) -> Sequences:
         count, own = len(label), self.length - 1
-        signals = self.signal * np.eye(SIGNALS, noise.shape[1])
         places = SIGNALS + np.arange(count * own).reshape(count, own)
         key = np.column_stack([np.where(label > 0, 0, 1), places])
-        names = [
-            f"noise{n + 1}.{i}" for n in range(count) for i in range(2, self.length + 1)
-        ]
+        deviations = [self.strong, *[self.weak] * (self.length - 2)]
         return sequences(
-            np.concatenate([signals, noise]),
+            vectors,
             key,
             label,
             query_weight=np.full(key.shape, 1 / self.length),
-            names=["mu+", "mu-", *names],
+            names=_names(count, self.length),
             shown=range(SIGNALS + own) if self.shown == "first" else None,
+            scale=np.r_[[self.signal] * SIGNALS, deviations * count],
         )
+
+
+@lru_cache(maxsize=8)
+def _names(count: int, length: int) -> list[str]:
+    noise = [f"noise{n + 1}.{i}" for n in range(count) for i in range(2, length + 1)]
+    return ["mu+", "mu-", *noise]
+
+
+def _streams(*key: int) -> list[np.random.Generator]:
+    """Streams of labels and of the parts of the noise, apart from each other."""
+    return np.random.default_rng(key).spawn(4)
+
+
+# A map goes through its sizes seed by seed, and asks for the same vectors at each.
+@lru_cache(maxsize=12)
+def _training_vectors(
+    draw: str, projected: bool, key: tuple[int, ...], kind: str, **sizes: int
+) -> Array:
+    streams = _streams(*key)[1:]
+    if draw == "sampled":
+        return _with_signals(gram_noise.training_rows(*streams, **sizes), projected)
+    shape = sizes["training"], sizes["freedom"] + SIGNALS
+    return _with_signals(streams[0].standard_normal(shape), projected)
+
+
+@lru_cache(maxsize=2)
+def _test_vectors(
+    draw: str, projected: bool, key: tuple[int, ...], kind: str, **sizes: int
+) -> Array:
+    streams = _streams(*key)[1:]
+    if draw == "sampled":
+        return _with_signals(gram_noise.test_rows(*streams, **sizes), projected)
+    shape = sizes["test"], sizes["freedom"] + SIGNALS
+    return _with_signals(streams[0].standard_normal(shape), projected)
+
+
+def _with_signals(noise: np.ndarray, projected: bool) -> Array:
+    if projected:
+        noise[:, :SIGNALS] = 0.0
+    return jnp.asarray(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
 
 
 def _drawn_labels(count: int, draw: np.random.Generator) -> np.ndarray:

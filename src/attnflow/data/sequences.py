@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float, Int
@@ -28,9 +29,11 @@ class Sequences(eqx.Module):
       beside `v1`) add nothing.
     - `columns`: what a unit step of each group of coordinates adds to a token, where
       a law gives these sums alone; `None`: the tokens' own coordinates.
+    - `scale`: a token is a row of `vectors` times its entry, so that settings which
+      differ in sizes alone share their vectors; `None`: ones.
     """
 
-    tokens: Float[Array, "tokens embed"]
+    vectors: Float[Array, "tokens embed"]
     key: Int[Array, "samples keys"]
     mass: Float[Array, "samples keys"]
     query: Int[Array, "samples queries"]
@@ -42,6 +45,14 @@ class Sequences(eqx.Module):
     group_names: tuple[str, ...] = eqx.field(static=True)
     shown: tuple[int, ...] = eqx.field(static=True)
     columns: Float[Array, "tokens columns"] | None = None
+    scale: Float[Array, " tokens"] | None = None
+
+    @property
+    def tokens(self) -> Float[Array, "tokens embed"]:
+        """The token vectors."""
+        return (
+            self.vectors if self.scale is None else self.scale[:, None] * self.vectors
+        )
 
     @property
     def shown_names(self) -> tuple[str, ...]:
@@ -84,6 +95,7 @@ def sequences(
     group_names: Sequence[str] = ("all",),
     shown: Sequence[int] | None = None,
     columns: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
 ) -> Sequences:
     """Sequences from arrays, checked; what is left out takes its plain meaning.
 
@@ -98,8 +110,10 @@ def sequences(
     - `probability`: `(samples,)`, equal by default; must sum to one.
     - `group`: `(samples,)` indices into `group_names`.
     - `columns`: `(tokens, columns)`, the tokens' own coordinates by default.
+    - `scale`: `(tokens,)`, by which rows of `tokens` are multiplied; ones by default.
     """
-    tokens = np.asarray(tokens, float)
+    if not isinstance(tokens, jax.Array):
+        tokens = np.asarray(tokens, float)
     key = np.asarray(key)
     count = len(tokens)
     label = np.asarray(label, float)
@@ -116,7 +130,7 @@ def sequences(
     group = np.zeros(samples, int) if group is None else np.asarray(group)
     names = names or [f"token{i}" for i in range(count)]
     made = Sequences(
-        tokens=_array(tokens, float),
+        vectors=_array(tokens, float),
         key=_array(key, int),
         mass=_array(mass, float),
         query=_array(query, int),
@@ -128,6 +142,7 @@ def sequences(
         group_names=tuple(group_names),
         shown=tuple(range(count) if shown is None else shown),
         columns=None if columns is None else _array(np.asarray(columns), float),
+        scale=None if scale is None else _array(np.asarray(scale, float), float),
     )
     _check(made)
     return made
@@ -180,18 +195,18 @@ def _check_names(
         )
 
 
-def _array(values: np.ndarray, kind: type) -> Array:
+def _array(values: np.ndarray | Array, kind: type) -> Array:
     return jnp.asarray(values, jnp.float64 if kind is float else jnp.int32)
 
 
 def _check(made: Sequences) -> None:
-    if made.tokens.ndim != 2 or made.key.ndim != 2 or made.query.ndim != 2:
+    if made.vectors.ndim != 2 or made.key.ndim != 2 or made.query.ndim != 2:
         raise ValueError(
-            f"tokens, key and query have shapes {made.tokens.shape}, "
+            f"tokens, key and query have shapes {made.vectors.shape}, "
             f"{made.key.shape}, {made.query.shape}: all must have two axes "
             "(tokens × embed, samples × keys, samples × queries)."
         )
-    count, samples = len(made.tokens), len(made.key)
+    count, samples = len(made.vectors), len(made.key)
     _check_shapes(made, samples)
     for name, index in (
         ("key", np.asarray(made.key)),
@@ -244,7 +259,7 @@ def _check_masses(made: Sequences) -> None:
 def _check_columns(made: Sequences) -> None:
     if made.columns is None:
         return
-    columns, count = np.asarray(made.columns), len(made.tokens)
+    columns, count = np.asarray(made.columns), len(made.vectors)
     if columns.ndim != 2 or len(columns) != count:
         raise ValueError(
             f"columns has shape {columns.shape}; it must have two axes and a row for "

@@ -199,10 +199,22 @@ def _walk(
         lambda c: _step(system, c, rates, loop),
         carry,
     )
-    return carry._replace(step=target)
+    met = _meets(system, carry, loop.event)
+    end = jnp.where(met, carry.step, carry.end)
+    return carry._replace(step=target, end=end)
+
+
+def _meets(system: Any, carry: Carry, event: Callable[[Any, Any], Array]) -> Array:
+    """Whether a seed that has moved meets the event where it is."""
+    moved = (carry.step > carry.start) & (carry.end < 0)
+    return moved & (event(system, carry.state) >= 0)
 
 
 def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Carry:
+    if loop.event is not None:
+        # Before the step, where it shares the samples' outputs with the gradient.
+        met = _meets(system, carry, loop.event)
+        carry = carry._replace(end=jnp.where(met, carry.step, carry.end))
     directions = system.direction(carry.state)
     updates, memory = {}, {}
     for name, rule in loop.rules:
@@ -221,11 +233,7 @@ def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Car
         (state, memory),
         (carry.state, carry.memory),
     )
-    end = carry.end
-    if loop.event is not None:
-        met = moving & (loop.event(system, state) >= 0)
-        end = jnp.where(met, step, end)
-    return Carry(state, memory, step, carry.start, end)
+    return Carry(state, memory, step, carry.start, carry.end)
 
 
 def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any, Any]:

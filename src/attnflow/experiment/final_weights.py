@@ -68,7 +68,7 @@ def _initial_weights(
     system: Training,
     weights: Mapping[str, Any] | None,
 ) -> Mapping[str, Any]:
-    heads, embed = experiment.problem.heads, system.data.tokens.shape[1]
+    heads, embed = experiment.problem.heads, system.data.vectors.shape[1]
     if weights is not None:
         return check_weights(weights, experiment.initial, heads=heads, embed=embed)
     drawn = drawn_weights(

@@ -13,7 +13,15 @@ from jaxtyping import Array
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
 from attnflow.experiment.record import STREAMS, Experiment
-from attnflow.forms import ColumnPlan, basis_of, build, check_weights, symmetry_of
+from attnflow.forms import (
+    ColumnPlan,
+    Form,
+    TokenForm,
+    basis_of,
+    build,
+    check_weights,
+    symmetry_of,
+)
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.problem import Problem
 from attnflow.systems import Training
@@ -41,7 +49,7 @@ def member(
             weights,
             experiment.initial,
             heads=heads,
-            embed=samples.tokens.shape[1],
+            embed=samples.vectors.shape[1],
         )
     form, state = build(
         form_name,
@@ -55,6 +63,10 @@ def member(
         plan=plan,
         **rules,
     )
+    vocabulary = _vocabulary(experiment, samples, form)
+    if isinstance(form, TokenForm):
+        samples = _without_vectors(samples)
+        test = None if test is None else _without_vectors(test)
     system = Training(
         form,
         _traced(experiment.problem),
@@ -63,16 +75,27 @@ def member(
         ("scores", "values"),
         test=test,
         start=state,
-        vocabulary=_vocabulary(experiment, samples),
+        vocabulary=vocabulary,
     )
     _check_groups(experiment, system)
     return system, state
 
 
-def _vocabulary(experiment: Experiment, samples: Sequences) -> Array | None:
+def _without_vectors(data: Sequences) -> Sequences:
+    """The same samples: the form has all of the vectors that training sees.
+
+    They may be large, and would be stacked and compared over seeds.
+    """
+    return replace(data, vectors=jnp.zeros((len(data.vectors), 0)), scale=None)
+
+
+def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array | None:
     """Coordinates of all tokens, where asked for: a large basis costs a second."""
-    asked = "vocabulary_value" in experiment.observables
-    return basis_of(samples).coordinates if asked else None
+    if "vocabulary_value" not in experiment.observables:
+        return None
+    if isinstance(form, TokenForm):
+        return jnp.eye(len(samples.vectors))
+    return basis_of(samples).coordinates
 
 
 def _check_groups(experiment: Experiment, system: Training) -> None:

@@ -17,7 +17,14 @@ from attnflow.experiment.members import (
     test_samples_of,
 )
 from attnflow.experiment.record import Experiment
-from attnflow.forms import COORDINATE_FORMS, basis_of, choose, column_plan, widest
+from attnflow.forms import (
+    COORDINATE_FORMS,
+    basis_of,
+    choose,
+    column_plan,
+    is_sparse,
+    widest,
+)
 from attnflow.observables import find
 from attnflow.rules import SignGD, per_part
 from attnflow.systems import Training
@@ -55,13 +62,15 @@ def prepare(
     samples = [samples_of(experiment, seed, data) for seed in seeds]
     every = [rule for stage in rules for rule in stage.values()]
     rotated = all(rule.equivariant for rule in every)
+    sparse = is_sparse(samples[0], rules, experiment.initial) and not lift
     name, why = choose(
         experiment.form,
         rules,
         initial=experiment.initial,
         # A large basis costs time, and only rotations ask for it.
-        rank=basis_of(samples[0]).rank if rotated else 0,
+        rank=basis_of(samples[0]).rank if rotated and not sparse else 0,
         symmetric=symmetry is not None,
+        sparse=sparse,
         lift=lift,
     )
     plan = None

@@ -23,8 +23,7 @@ from attnflow.curvature import (
     stable_step,
     tangent_kernel,
 )
-from attnflow.curvature.samples import require_heads
-from attnflow.curvature.stability import is_small
+from attnflow.curvature.stability import is_small, require_kernel
 from attnflow.dynamics import Stage
 from attnflow.rules import GradientDescent, Momentum, per_part
 from attnflow.systems import Training
@@ -99,7 +98,7 @@ def rate_limit(
         names = ", ".join(dict.fromkeys(rule.name for rule in rules.values()))
         return f"No threshold of linear stability is known for {names}."
     try:
-        require_heads(system.form.frame)
+        require_kernel(system)
     except ValueError as reason:
         return str(reason)
     sharpness, at_zero = _sharpness(system, axes, state, None)

@@ -13,6 +13,7 @@ from attnflow.forms.choose import FORMS as FORMS
 from attnflow.forms.choose import build as build
 from attnflow.forms.choose import choose as choose
 from attnflow.forms.choose import drawn_weights as drawn_weights
+from attnflow.forms.choose import is_sparse as is_sparse
 from attnflow.forms.column_maps import ColumnPlan as ColumnPlan
 from attnflow.forms.column_maps import widest as widest
 from attnflow.forms.coordinates import CoordinateForm as CoordinateForm
@@ -32,3 +33,4 @@ from attnflow.forms.lift import lift as lift
 from attnflow.forms.lift import lift_refusal as lift_refusal
 from attnflow.forms.quotient import AbstractSymmetry as AbstractSymmetry
 from attnflow.forms.quotient import symmetry_of as symmetry_of
+from attnflow.forms.tokens import TokenForm as TokenForm

@@ -44,6 +44,12 @@ def basis_of(data: Sequences) -> Basis:
     for own in (tokens, tokens[list(data.shown)]):
         if _is_basis(own, tokens):
             return Basis(jnp.asarray(own), jnp.asarray(tokens @ own.T))
+    return span_of(tokens)
+
+
+def span_of(vectors: Float[Array, "tokens embed"] | np.ndarray) -> Basis:
+    """The right singular vectors as a basis of the span of vectors."""
+    tokens = np.asarray(vectors)
     _, sizes, vectors = np.linalg.svd(tokens, full_matrices=False)
     cut = sizes.max() * max(tokens.shape) * np.finfo(float).eps
     vectors = vectors[sizes > cut]
@@ -167,14 +173,15 @@ def frames_of(
     """
     every = data
     if test is not None and not _same_tokens(data, test):
-        every = replace(data, tokens=jnp.concatenate([data.tokens, test.tokens]))
+        both = jnp.concatenate([data.tokens, test.tokens])
+        every = replace(data, vectors=both, scale=None)
     basis = basis_of(every)
     if not rotated:
         basis = Basis(every.tokens, jnp.eye(len(every.tokens)), orthonormal=False)
-    own = replace(basis, coordinates=basis.coordinates[: len(data.tokens)])
+    own = replace(basis, coordinates=basis.coordinates[: len(data.vectors)])
     if test is None:
         return basis, frame_of(data, own), None
-    other = replace(basis, coordinates=basis.coordinates[-len(test.tokens) :])
+    other = replace(basis, coordinates=basis.coordinates[-len(test.vectors) :])
     return basis, frame_of(data, own), frame_of(test, other)
 
 

@@ -74,7 +74,7 @@ def _of_factor(
 def check_scores(name: str, initial: Initial, given: Any) -> None:
     """Raise where a form does not know initial scores of this kind."""
     if initial.merged:
-        if name in ("infinite", "quotient"):
+        if name in ("infinite", "quotient", "tokens"):
             raise ValueError(
                 f"form={name!r} is about keys and queries of some width, and one "
                 "merged matrix has none. Use form='gram' or 'transport', which both "

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from attnflow.forms import AbstractPart
 from attnflow.forms.chains import ChainGram, ChainTransport
 from attnflow.forms.neurons import NeuronTransport
+from attnflow.forms.tokens import TokenChain
 from attnflow.forms.weights import ChainWeights, NeuronWeights
 
 
@@ -43,6 +44,11 @@ def _(part: ChainTransport, state: Any) -> ValueChain:
 def _(part: NeuronTransport, state: Any) -> ValueChain:
     factor = state["factor"]
     return of_columns(factor[..., :-1], factor[..., -1], part.gain)
+
+
+@value_chain.register
+def _(part: TokenChain, state: Any) -> ValueChain:
+    return of_columns(state["rows"].swapaxes(-1, -2), state["output"], part.gain)
 
 
 @value_chain.register

@@ -76,8 +76,7 @@ def attention(view: View) -> Array:  # noqa: D103
 )
 def pooled_token(view: View) -> Array:  # noqa: D103
     data = view.data
-    shown = data.tokens[jnp.asarray(data.shown)]
-    tokens = (data.tokens @ shown.T)[data.key]
+    tokens = view.products[data.key]
     return jnp.einsum(
         "nq,nhqk,nkt->nht", data.query_weight, view.samples.attention, tokens
     )

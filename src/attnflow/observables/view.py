@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow._types import Tables
-from attnflow.forms import SelfScores, State
+from attnflow.forms import SelfScores, State, TokenForm
 from attnflow.forms.frames import DenseFrame, GatherFrame
 from attnflow.observables.chains import ValueChain, value_chain
 from attnflow.observables.samples import SampleView
@@ -81,6 +81,14 @@ class View:
         return values @ coordinates.T
 
     @cached_property
+    def products(self) -> Array:
+        """Products of every token (rows) with the shown ones."""
+        form, shown = self.system.form, jnp.asarray(self.data.shown)
+        if isinstance(form, TokenForm):
+            return form.scores.gram[:, shown]
+        return self.data.tokens @ self.data.tokens[shown].T
+
+    @cached_property
     def chain(self) -> ValueChain:
         """The chain of the values, on the basis; values without one are refused."""
         return value_chain(self.system.form.values, self.state["values"])
@@ -110,6 +118,11 @@ class View:
     @cached_property
     def value_rate_parts(self) -> tuple[Array, Array]:
         """`b z` and `g A_V z`, zero where the values are not trained."""
+        if isinstance(self.system.form, TokenForm):
+            raise ValueError(
+                "The parts of a value's rate are told on an orthonormal basis, and "
+                "form='tokens' has none. Use form='transport'."
+            )
         chain, force = self.chain, self._forces.values
         if "values" not in self.system.trained:
             force = jnp.zeros_like(force)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from attnflow.paper import Recipe
 
-FormName = Literal["auto", "weights", "transport", "gram"]
+FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
 END = ("loss", "test_loss", "test_accuracy")
 COURSE = (*END, "label", "margin", "score", "value", "attention")

@@ -1,0 +1,73 @@
+"""Probes: what a form over tokens says of tokens that it is never trained on.
+
+With the sums a of a part over tokens X, `W(t) = s W(0) + aᵀ X`, the keys of other
+tokens Y are `s Y W(0)ᵀ + (Y Xᵀ) a`. The sums lie in the directions in which the keys
+and queries of X began; a score also sees what is orthogonal to these in the initial
+keys and queries of Y, a part that does not move but for the decay s.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from attnflow._types import Pairs
+
+
+class Probe(eqx.Module):
+    """Tokens beside those that are trained on, at the positions of samples.
+
+    All but the scales is told of vectors before they are scaled, so that settings which
+    differ in sizes alone share it.
+
+    - `cross`: products of these tokens (rows) with those of training; `trained_key`,
+      `trained_query`: at which positions of all training samples these stand.
+    - `keys`, `queries`: initial ones, along the directions of the trained state;
+      `rest`: scores of what is orthogonal to them.
+    - `values`: initial values `(heads, tokens)`, or initial rows of a chain.
+    """
+
+    key: Int[Array, "samples keys"]
+    query: Int[Array, "samples queries"]
+    cross: Float[Array, "tokens trained"]
+    trained_key: Int[Array, " key_places"]
+    trained_query: Int[Array, " query_places"]
+    keys: Float[Array, "heads tokens columns"]
+    queries: Float[Array, "heads tokens columns"]
+    rest: Float[Array, "samples heads queries keys"]
+    values: Float[Array, "heads tokens *value_columns"]
+    scale: Float[Array, " tokens"]
+    trained_scale: Float[Array, " trained"]
+
+    def pairs(self, scores: Any, values: Any) -> Pairs:
+        """Pair scores and values of the samples in the states of the two parts."""
+        keys = self._moved(self.keys, scores, "key_sums", self.trained_key)
+        queries = self._moved(self.queries, scores, "query_sums", self.trained_query)
+        found = jnp.einsum("hnkc,hnqc->nhqk", keys[:, self.key], queries[:, self.query])
+        sizes = self.scale[self.query][:, :, None] * self.scale[self.key][:, None, :]
+        kept = scores["share"][:, None, None] ** 2
+        seen = self._moved(self.values, values, "sums", self.trained_key)
+        if "output" in values:
+            seen = jnp.einsum("htc,hc->ht", seen, values["output"])
+        return Pairs(
+            found + kept * sizes[:, None] * self.rest,
+            seen[:, self.key].swapaxes(0, 1),
+        )
+
+    def _moved(
+        self,
+        start: Float[Array, "heads tokens ..."],
+        state: Any,
+        name: str,
+        places: Int[Array, " places"],
+    ) -> Array:
+        """`s Y W(0)ᵀ + (Y Xᵀ) a`."""
+        own = [1] * (start.ndim - 2)
+        share = state["share"].reshape(-1, 1, *own)
+        # Few tokens stand at several positions: a product with each costs no more
+        # than to sum them first.
+        sums = self.trained_scale[places].reshape(-1, *own) * state[name]
+        cross = self.cross[:, places]
+        moved = share * start + jnp.einsum("tp,hp...->ht...", cross, sums)
+        return self.scale.reshape(-1, *own) * moved
