@@ -6,7 +6,7 @@ tokens of weak noise, and is read by the mean over its tokens.
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from attnflow._identity import Same
 from attnflow._suggest import look_up
 from attnflow._types import as_record
 from attnflow.data import gram_noise, label_gauge
@@ -50,6 +51,9 @@ class NoisyPatchesTask:
       `signal` rescales the first two tokens, and fewer samples are the first of more.
       `independent` ones share none. (Sampled test tokens share their products with
       training tokens, but not those among themselves, over different N.)
+    - `room`: so many samples are there, of which the first `samples` have all the
+      probability. Settings with the same room have the same shapes and vectors, and a
+      map over `samples` compiles few programs. None: no more than `samples`.
     - `shown`: tables on `all` tokens, or on the signals and the `first` sample's noise.
     """
 
@@ -65,6 +69,7 @@ class NoisyPatchesTask:
     draw: Literal["explicit", "sampled"] = "explicit"
     cells: Literal["pooled", "independent"] = "pooled"
     shown: Literal["all", "first"] = "all"
+    room: int | None = None
 
     def __post_init__(self) -> None:
         label_gauge.check_counts(self.samples, self.test_samples, self.classes)
@@ -86,10 +91,15 @@ class NoisyPatchesTask:
                     f"{name} is {getattr(self, name)}; it must be positive and finite, "
                     f"as in {name}=1.0."
                 )
+        if self.room is not None and self.room < self.samples:
+            raise ValueError(
+                f"room is {self.room}, less than samples={self.samples}. Use "
+                f"room={self.samples} or more, or none."
+            )
         self._check_embed()
 
     def _check_embed(self) -> None:
-        noise = (self.samples + self.test_samples) * (self.length - 1)
+        noise = (self._drawn + self.test_samples) * (self.length - 1)
         least = SIGNALS + (noise if self.draw == "sampled" else 1)
         if self.embed >= least:
             return
@@ -116,6 +126,10 @@ class NoisyPatchesTask:
         return True
 
     @property
+    def _drawn(self) -> int:
+        return self.samples if self.room is None else self.room
+
+    @property
     def signal_to_noise(self) -> float:
         """`signal / (weak · √embed)`: with the weak noise, not with the strong one."""
         return self.signal / (self.weak * math.sqrt(self.embed))
@@ -123,22 +137,25 @@ class NoisyPatchesTask:
     def sequences(self, *, key: Array | None = None) -> Sequences:
         """A training set; a warning where its labels are all the same."""
         label = self._labels(_streams(*self._numbers(key))[0])
-        if len(set(label)) == 1:
+        if len(set(label[: self.samples])) == 1:
             warnings.warn(
                 f"All {self.samples} labels are {label[0]:+.0f}: the training set has "
                 "one class. Use classes='equal', more samples or another seed.",
                 OneClassWarning,
                 stacklevel=2,
             )
-        return self._samples(self._vectors(key), label)
+        chance = np.zeros(len(label))
+        chance[: self.samples] = 1 / self.samples
+        return self.samples_of(self._vectors(key), label, chance)
 
     def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
         """Fresh samples with drawn labels, over the signals and noise of their own."""
         if not self.test_samples:
             return None
-        labels = _streams(*self._numbers(key))[0]
-        label = _drawn_labels(self.test_samples, labels)
-        return self._samples(self._vectors(key, test=True), label)
+        # Explicit vectors of a test know nothing of the training samples.
+        free = self.draw == "explicit" and self.cells == "pooled"
+        own = replace(self, samples=2, room=None) if free else self
+        return _test_of(own, self._numbers(key), Same(self._vectors(key, test=True)))
 
     def _numbers(self, key: Array | None) -> tuple[int, ...]:
         """The key as numbers, those of `independent` cells apart from each other."""
@@ -155,7 +172,7 @@ class NoisyPatchesTask:
         kind = jnp.zeros(()).dtype.name
         sizes = {
             "freedom": self.embed - SIGNALS,
-            "training": self.samples * (self.length - 1),
+            "training": self._drawn * (self.length - 1),
             "test": self.test_samples * (self.length - 1),
         }
         if self.draw == "explicit":
@@ -165,10 +182,13 @@ class NoisyPatchesTask:
 
     def _labels(self, draw: np.random.Generator) -> np.ndarray:
         if self.classes == "equal":
-            return np.resize([1.0, -1.0], self.samples)
-        return _drawn_labels(self.samples, draw)
+            return np.resize([1.0, -1.0], self._drawn)
+        return _drawn_labels(self._drawn, draw)
 
-    def _samples(self, vectors: Array, label: np.ndarray) -> Sequences:
+    def samples_of(
+        self, vectors: Array, label: np.ndarray, chance: np.ndarray | None = None
+    ) -> Sequences:
+        """Samples with these labels over vectors that `scale` turns into tokens."""
         count, own = len(label), self.length - 1
         places = SIGNALS + np.arange(count * own).reshape(count, own)
         key = np.column_stack([np.where(label > 0, 0, 1), places])
@@ -178,10 +198,18 @@ class NoisyPatchesTask:
             key,
             label,
             query_weight=np.full(key.shape, 1 / self.length),
+            probability=chance,
             names=_names(count, self.length),
             shown=range(SIGNALS + own) if self.shown == "first" else None,
             scale=np.r_[[self.signal] * SIGNALS, deviations * count],
         )
+
+
+# A map goes through sizes of the signal for one number of samples after the other.
+@lru_cache(maxsize=32)
+def _test_of(task: NoisyPatchesTask, key: tuple[int, ...], vectors: Same) -> Sequences:
+    label = _drawn_labels(task.test_samples, _streams(*key)[0])
+    return task.samples_of(vectors.array, label)
 
 
 @lru_cache(maxsize=8)

@@ -79,7 +79,9 @@ def descend(
     plain = tuple((name, replace(r, learning_rate=1.0)) for name, r in rules.items())
     first = int(start.min())
     inside = (times >= first) & (times <= stop)
-    marks = np.concatenate([times[inside], [stop]]).astype(int)
+    marks = times[inside].astype(int)
+    if not len(marks) or marks[-1] < stop:
+        marks = np.append(marks, stop)
     gaps = np.diff(np.concatenate([[first], marks]))
     carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
     loop = Loop(plain, observe, event, waits=bool((start != first).any()))

@@ -24,9 +24,14 @@ def stack(systems: list[Any]) -> tuple[Any, Any]:
     stacked, axes = [], []
     for column in zip(*leaves, strict=True):
         same = all(_equal(column[0], other) for other in column[1:])
-        stacked.append(column[0] if same else jnp.stack(column))
+        stacked.append(column[0] if same else stack_arrays(*column))
         axes.append(None if same else 0)
     return jax.tree.unflatten(trees[0], stacked), _Axes(tuple(axes))
+
+
+def stack_arrays(*arrays: Array) -> Array:
+    """Arrays along a new first axis; on the host, where no shape is compiled."""
+    return jnp.asarray(np.stack([np.asarray(array) for array in arrays]))
 
 
 class _Axes:

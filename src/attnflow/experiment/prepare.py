@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
-from attnflow.dynamics import Stage
+from attnflow.dynamics import Stage, stack_arrays
 from attnflow.experiment.dataset import labels_of
 from attnflow.experiment.final_weights import require_lift
 from attnflow.experiment.members import (
@@ -46,6 +45,14 @@ class Prepared:
     notes: dict[str, str]
 
 
+@dataclass(frozen=True)
+class Built:
+    """The members of an experiment, and what is to be said of their form."""
+
+    members: list[tuple[Training, Any]]
+    notes: dict[str, str]
+
+
 def prepare(
     experiment: Experiment,
     seeds: list[int],
@@ -55,6 +62,33 @@ def prepare(
     lift: bool = False,
 ) -> Prepared:
     """Choose the form and build every seed, with data and weights that may be given."""
+    return assemble(
+        experiment, build_members(experiment, seeds, data, weights, lift=lift)
+    )
+
+
+def assemble(experiment: Experiment, built: Built) -> Prepared:
+    """Members of one shape as one computation."""
+    members = built.members
+    coords = labels_of(members[0][0])
+    return Prepared(
+        members=members,
+        state=jax.tree.map(stack_arrays, *[state for _, state in members]),
+        legs=[stage_leg(stage, members, coords) for stage in experiment.stages],
+        coords=coords,
+        notes=built.notes,
+    )
+
+
+def build_members(
+    experiment: Experiment,
+    seeds: list[int],
+    data: Mapping[str, Any] | None = None,
+    weights: Mapping[str, Any] | None = None,
+    *,
+    lift: bool = False,
+) -> Built:
+    """Choose the form and build the system and the initial state of every seed."""
     for name in experiment.observables:
         find(name)
     rules = [per_part(s.rule, s.trains) for s in experiment.stages]
@@ -98,12 +132,5 @@ def prepare(
             raise ValueError(f"form={name!r} is not exact here: {reason}")
     if lift:
         require_lift(experiment, members, weights)
-    coords = labels_of(members[0][0])
     names = dict.fromkeys(rule.name for stage in rules for rule in stage.values())
-    return Prepared(
-        members=members,
-        state=jax.tree.map(lambda *parts: jnp.stack(parts), *[s for _, s in members]),
-        legs=[stage_leg(stage, members, coords) for stage in experiment.stages],
-        coords=coords,
-        notes={"form": name, "form_reason": why, "rule": ", ".join(names)},
-    )
+    return Built(members, {"form": name, "form_reason": why, "rule": ", ".join(names)})

@@ -1,7 +1,9 @@
 """The form over tokens and its initial state."""
 
 from collections.abc import Mapping
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -38,65 +40,72 @@ def build_tokens(
 def _form(
     found: Unscaled, data: Sequences, test: Sequences | None
 ) -> tuple[TokenForm, State]:
-    count = len(data.vectors)
-    scale = jnp.ones(count) if data.scale is None else data.scale
+    count, heads = len(data.vectors), len(found.gain)
+    scale = np.ones(count) if data.scale is None else np.asarray(data.scale)
     gram = scale[:, None] * found.gram * scale
-    keys = _places(gram, data.key)
-    same = np.array_equal(np.asarray(data.key), np.asarray(data.query))
-    queries = keys if same else _places(gram, data.query)
-    key, query = (scale[:, None] * side for side in found.sides)
-    scores = {"key": key, "query": query}
+    key, query = np.asarray(data.key), np.asarray(data.query)
+    keys = _places(gram, key)
+    queries = keys if np.array_equal(key, query) else _places(gram, query)
+    sides = [scale[:, None] * side for side in found.sides]
+    scores: dict[str, Any] = {"key": sides[0], "query": sides[1]}
     if found.output is None:
         part = TokenValues(keys, found.gain)
-        values = {"values": scale * found.values}
+        values: dict[str, Any] = {"values": scale * found.values}
     else:
         part = TokenChain(keys, found.gain)
         values = {"rows": scale[:, None] * found.values, "output": found.output}
     if test is not None:
-        share, heads = jnp.ones(len(found.gain)), len(found.gain)
+        columns = sides[0].shape[-1]
         scores |= {
-            "key_sums": jnp.zeros((heads, data.key.size, key.shape[-1])),
-            "query_sums": jnp.zeros((heads, data.query.size, key.shape[-1])),
-            "share": share,
+            "key_sums": np.zeros((heads, key.size, columns)),
+            "query_sums": np.zeros((heads, query.size, columns)),
+            "share": np.ones(heads),
         }
-        shape = heads, data.key.size, *found.values.shape[2:]
-        values |= {"sums": jnp.zeros(shape), "share": share}
-    eye = jnp.eye(count)
-    frame = GatherFrame(
-        coordinates=eye,
+        shape = heads, key.size, *found.values.shape[2:]
+        values |= {"sums": np.zeros(shape), "share": np.ones(heads)}
+    form = TokenForm(
+        _frame(data),
+        TokenScores(jnp.asarray(gram), keys, queries),
+        part,
+        "tokens",
+        probe=None if test is None else _probe(found, data, test),
+    )
+    return form, jax.tree.map(jnp.asarray, {"scores": scores, "values": values})
+
+
+def _frame(data: Sequences) -> GatherFrame:
+    eye = np.eye(len(data.vectors))
+    return GatherFrame(
+        coordinates=jnp.asarray(eye),
         key=data.key,
         query=data.query,
-        shown_coordinates=eye[np.asarray(data.shown)],
+        shown_coordinates=jnp.asarray(eye[list(data.shown)]),
         plain=True,
         orthonormal=False,
     )
-    form = TokenForm(
-        frame,
-        TokenScores(gram, keys, queries),
-        part,
-        "tokens",
-        probe=None if test is None else _probe(found, data, test, scale),
-    )
-    return form, {"scores": scores, "values": values}
 
 
-def _places(gram: Array, token: Array) -> Places:
-    return Places(token, gram[:, token.reshape(-1)])
+def _places(gram: np.ndarray, token: np.ndarray) -> Places:
+    return Places(jnp.asarray(token), jnp.asarray(gram[:, token.reshape(-1)]))
 
 
-def _probe(found: Unscaled, data: Sequences, test: Sequences, scale: Array) -> Probe:
+def _probe(found: Unscaled, data: Sequences, test: Sequences) -> Probe:
     assert found.cross is not None and found.rest is not None
     assert found.test_sides is not None and found.test_values is not None
     return Probe(
         key=test.key,
         query=test.query,
         cross=found.cross,
-        trained_key=data.key.reshape(-1),
-        trained_query=data.query.reshape(-1),
+        trained_key=jnp.asarray(np.asarray(data.key).reshape(-1)),
+        trained_query=jnp.asarray(np.asarray(data.query).reshape(-1)),
         keys=found.test_sides[0],
         queries=found.test_sides[1],
         rest=found.rest,
         values=found.test_values,
-        scale=jnp.ones(len(test.vectors)) if test.scale is None else test.scale,
-        trained_scale=scale,
+        scale=_scale(test),
+        trained_scale=_scale(data),
     )
+
+
+def _scale(data: Sequences) -> Array:
+    return jnp.ones(len(data.vectors)) if data.scale is None else data.scale

@@ -47,9 +47,13 @@ class Probe(eqx.Module):
         found = jnp.einsum("hnkc,hnqc->nhqk", keys[:, self.key], queries[:, self.query])
         sizes = self.scale[self.query][:, :, None] * self.scale[self.key][:, None, :]
         kept = scores["share"][:, None, None] ** 2
-        seen = self._moved(self.values, values, "sums", self.trained_key)
+        start = self.values
         if "output" in values:
-            seen = jnp.einsum("htc,hc->ht", seen, values["output"])
+            # Read by the output first, a sum by token is one number.
+            output, sums = values["output"], values["sums"]
+            start = jnp.einsum("htc,hc->ht", start, output)
+            values = {**values, "sums": jnp.einsum("hpc,hc->hp", sums, output)}
+        seen = self._moved(start, values, "sums", self.trained_key)
         return Pairs(
             found + kept * sizes[:, None] * self.rest,
             seen[:, self.key].swapaxes(0, 1),

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from attnflow._identity import Same
 from attnflow.data import Sequences
 from attnflow.forms.chains import ChainTransport
 from attnflow.forms.frames import Basis, span_of
@@ -29,6 +30,8 @@ KEPT = 2
 class Unscaled(NamedTuple):
     """What initial weights make of all vectors, before these are scaled.
 
+    What is to be scaled for every setting is on the host, where that compiles nothing.
+
     - `gram`: products of the training vectors; `cross`: of test vectors with them.
     - `sides`, `test_sides`: keys and queries, along the directions in which training
       begins.
@@ -37,9 +40,9 @@ class Unscaled(NamedTuple):
     - `gain`: that of the values' part.
     """
 
-    gram: Float[Array, "tokens tokens"]
-    sides: tuple[Array, Array]
-    values: Float[Array, "heads tokens *value_columns"]
+    gram: Float[np.ndarray, "tokens tokens"]
+    sides: tuple[np.ndarray, np.ndarray]
+    values: Float[np.ndarray, "heads tokens *value_columns"]
     gain: Float[Array, " heads"]
     output: Float[Array, "heads value_columns"] | None
     cross: Array | None = None
@@ -48,24 +51,11 @@ class Unscaled(NamedTuple):
     test_values: Array | None = None
 
 
-class _Same:
-    """An array as a key by its identity, which it keeps alive."""
-
-    def __init__(self, array: Array):
-        self.array = array
-
-    def __hash__(self) -> int:
-        return id(self.array)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.array is other.array
-
-
 class _Test:
     """Test vectors as a key, by their identity and where they stand."""
 
     def __init__(self, test: Sequences):
-        self.vectors = _Same(test.vectors)
+        self.vectors = Same(test.vectors)
         self.places = np.asarray(test.key), np.asarray(test.query)
         self._bytes = tuple(place.tobytes() for place in self.places)
 
@@ -89,7 +79,7 @@ def unscaled(
     given: Mapping[str, Array] | None = None,
 ) -> Unscaled:
     """What initial weights, given or drawn by a key, make of all vectors."""
-    asked = _Same(data.vectors), None if test is None else _Test(test), initial, heads
+    asked = Same(data.vectors), None if test is None else _Test(test), initial, heads
     if given is not None:
         return _made(*asked, key, given)
     number = tuple(np.asarray(jax.random.key_data(key)).tolist())
@@ -98,7 +88,7 @@ def unscaled(
 
 @lru_cache(maxsize=KEPT)
 def _drawn(
-    vectors: _Same,
+    vectors: Same,
     test: _Test | None,
     initial: Initial,
     heads: int,
@@ -110,7 +100,7 @@ def _drawn(
 
 
 def _made(
-    vectors: _Same,
+    vectors: Same,
     test: _Test | None,
     initial: Initial,
     heads: int,
@@ -199,9 +189,9 @@ def _directed(
         read = read @ value_turn
         output = (output[:, None] @ value_turn)[:, 0]
     found = Unscaled(
-        gram=own @ own.T,
-        sides=(keys, queries),
-        values=read[:, :count],
+        gram=np.asarray(own @ own.T),
+        sides=(np.asarray(keys), np.asarray(queries)),
+        values=np.asarray(read[:, :count]),
         gain=values.gain,
         output=output,
     )

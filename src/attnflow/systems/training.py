@@ -44,8 +44,11 @@ class Training(eqx.Module):
 
     @property
     def apart(self) -> bool:
-        """Whether seeds are better run one after the other than side by side."""
-        return self.scaled and self.form.name == "signs"
+        """Whether seeds are better run one after the other than side by side.
+
+        Their matrices are large, or they stop at steps of their own.
+        """
+        return self.form.name in ("signs", "tokens")
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""

@@ -30,6 +30,7 @@ def train(setting: settings.Train) -> Experiment:
             projected=setting.projected,
             draw=setting.draw,
             shown=setting.shown,
+            room=setting.room,
         ),
         initial=Initial(
             setting.key_width,
@@ -93,7 +94,9 @@ def _task(
 
 
 def recorded_steps(setting: settings.Train | settings.Theory) -> tuple[float, ...]:
-    """Each step up to `dense`, and then fewer and fewer."""
+    """Each step up to `dense`, and then fewer and fewer; without records the last."""
+    if not setting.records:
+        return (float(setting.steps),)
     first = min(max(setting.dense, 1), setting.steps)
     late = np.rint(np.geomspace(first, setting.steps, setting.records))
     kept = {*range(first + 1), *late.astype(int).tolist()}

@@ -28,10 +28,10 @@ class Train:
     - `law` of the weights: PyTorch's `uniform`, or `normal` of the same variance;
       `sigma_h`, `sigma_v`: their standard deviations (none: PyTorch's over 16).
     - `learning_rate` η, `target` ε, at most `steps`.
-    - `classes`, `cells`, `draw`: as in `attnflow.data.noisy_patches`.
+    - `classes`, `cells`, `draw`, `room`: as in `attnflow.data.noisy_patches`.
     - `delta` of the formulas' log(6N²M²/δ).
     - Recorded at each step up to `dense`, and at `records` times beyond, evenly by
-      their logarithm.
+      their logarithm; with `records=0` at the end alone.
     """
 
     samples: int = 20
@@ -55,6 +55,7 @@ class Train:
     cells: Literal["pooled", "independent"] = "pooled"
     draw: Literal["explicit", "sampled"] = "explicit"
     shown: Literal["all", "first"] = "all"
+    room: int | None = None
     test_samples: int = 100
     delta: float = 0.1
     form: FormName = "auto"
@@ -118,10 +119,10 @@ class Theory:
 
 
 def _check_course(setting: Train | Theory) -> None:
-    if setting.steps < 1 or setting.records < 2:
+    if setting.steps < 1 or setting.records < 0 or setting.records == 1:
         raise ValueError(
             f"steps is {setting.steps} and records {setting.records}: take at least "
-            "one step and record twice."
+            "one step and record twice, or with records=0 at the end alone."
         )
     if not setting.target > 0:
         raise ValueError(
