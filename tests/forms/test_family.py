@@ -93,7 +93,7 @@ def _one_bank(self, state, force):
 
 def _keys_without_a_token(self, state, force):
     made = TokenScores.velocity(self, state, force)
-    return {**made, "key": made["key"].at[:, 0].set(0.0)}
+    return {**made, "key_sums": made["key_sums"].at[:, 0].set(0.0)}
 
 
 def _chain_without_a_token(self, state, force):
@@ -102,7 +102,8 @@ def _chain_without_a_token(self, state, force):
 
 
 def _half_the_gain(self, state, force):
-    return {"values": TokenValues.velocity(self, state, force)["values"] / 2}
+    made = TokenValues.velocity(self, state, force)
+    return {**made, "sums": made["sums"] / 2}
 
 
 MUTANTS = [

@@ -46,26 +46,24 @@ def _form(
     key, query = np.asarray(data.key), np.asarray(data.query)
     keys = _places(gram, key)
     queries = keys if np.array_equal(key, query) else _places(gram, query)
-    sides = [scale[:, None] * side for side in found.sides]
-    scores: dict[str, Any] = {"key": sides[0], "query": sides[1]}
+    sides = [jnp.asarray(scale[:, None] * side) for side in found.sides]
+    columns = sides[0].shape[-1]
+    scores: dict[str, Any] = {
+        "key_sums": np.zeros((heads, key.size, columns)),
+        "query_sums": np.zeros((heads, query.size, columns)),
+        "share": np.ones(heads),
+    }
+    shape = heads, key.size, *found.values.shape[2:]
+    values: dict[str, Any] = {"sums": np.zeros(shape), "share": np.ones(heads)}
     if found.output is None:
-        part = TokenValues(keys, found.gain)
-        values: dict[str, Any] = {"values": scale * found.values}
+        part = TokenValues(keys, found.gain, jnp.asarray(scale * found.values))
     else:
         part = TokenChain(keys, found.gain)
-        values = {"rows": scale[:, None] * found.values, "output": found.output}
-    if test is not None:
-        columns = sides[0].shape[-1]
-        scores |= {
-            "key_sums": np.zeros((heads, key.size, columns)),
-            "query_sums": np.zeros((heads, query.size, columns)),
-            "share": np.ones(heads),
-        }
-        shape = heads, key.size, *found.values.shape[2:]
-        values |= {"sums": np.zeros(shape), "share": np.ones(heads)}
+        rows = scale[:, None] * found.values
+        values |= {"rows": rows, "output": found.output}
     form = TokenForm(
         _frame(data),
-        TokenScores(jnp.asarray(gram), keys, queries),
+        TokenScores(jnp.asarray(gram), keys, queries, *sides),
         part,
         "tokens",
         probe=None if test is None else _probe(found, data, test),

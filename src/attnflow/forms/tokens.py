@@ -15,8 +15,7 @@ chain `u = Z W_Vᵀ` with its output β by `(G z) βᵀ`, β by `g uᵀ z`.
 
 The sums a of what G multiplies tell the weights themselves: with the tokens at all
 positions as rows of X, `W = s W(0) + aᵀ X`, and `s = 1` unless weights decay. By them
-tokens that are never trained on are read (`attnflow.forms.probes`); they are carried
-only where somebody asks.
+tokens that are never trained on are read (`attnflow.forms.probes`).
 """
 
 from typing import Any
@@ -78,28 +77,39 @@ class AbstractTokens(AbstractLinearPart):
 
 
 class TokenScores(AbstractTokens, AbstractScores):
-    """`{"key": k (heads, tokens, columns), "query": q}`, and if asked sums and share.
+    """`{"key_sums": (heads, places, columns), "query_sums": …, "share": (heads,)}`.
 
-    These are `key_sums` and `query_sums`, a row for each position of all samples, and
-    `share`, `(heads,)`.
+    The sums have a row for each position of all samples, and tell keys and queries by
+    `k = s k(0) + G a`: one product a step, and nothing else to carry.
     """
 
     gram: Gram
     keys: Places
     queries: Places
+    first_key: Float[Array, "heads tokens columns"]
+    first_query: Float[Array, "heads tokens columns"]
+
+    def sides(self, state: Any) -> tuple[Array, Array]:
+        """Keys and queries of the tokens, `(heads, tokens, columns)`."""
+        share = state["share"][:, None, None]
+        return (
+            share * self.first_key + self.keys.spread(state["key_sums"]),
+            share * self.first_query + self.queries.spread(state["query_sums"]),
+        )
 
     def table(self, state: Any) -> Array:
         """`S[key, query]` on the tokens."""
-        return jnp.einsum("htc,huc->htu", state["key"], state["query"])
+        return jnp.einsum("htc,huc->htu", *self.sides(state))
 
     def self_scores(self, state: Any) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
-        both = state["key"], state["query"]
+        both = self.sides(state)
         return SelfScores(*(jnp.einsum("htc,huc->htu", x, x) for x in both))
 
     def seen(self, state: Any) -> tuple[Array, Array]:
         """Keys and queries at their positions, `(heads, samples, positions, …)`."""
-        return self.keys.pick(state["key"]), self.queries.pick(state["query"])
+        keys, queries = self.sides(state)
+        return self.keys.pick(keys), self.queries.pick(queries)
 
     def pairs(self, state: Any) -> Float[Array, "samples heads queries keys"]:
         """Pair scores of every sample."""
@@ -107,39 +117,39 @@ class TokenScores(AbstractTokens, AbstractScores):
         return jnp.einsum("hnkc,hnqc->nhqk", keys, queries)
 
     def velocity(self, state: Any, force: Array) -> Any:
-        """`G D q` and `G Dᵀ k`."""
+        """`D q` and `Dᵀ k`, of which G makes the motion of keys and queries."""
         keys, queries = self.seen(state)
-        by_key = _in_a_row(jnp.einsum("nhqk,hnqc->hnkc", force, queries))
-        by_query = _in_a_row(jnp.einsum("nhqk,hnkc->hnqc", force, keys))
-        moved = {
-            "key": self.keys.spread(by_key),
-            "query": self.queries.spread(by_query),
+        return {
+            "key_sums": _in_a_row(jnp.einsum("nhqk,hnqc->hnkc", force, queries)),
+            "query_sums": _in_a_row(jnp.einsum("nhqk,hnkc->hnqc", force, keys)),
+            "share": jnp.zeros_like(state["share"]),
         }
-        return _with(state, moved, key_sums=by_key, query_sums=by_query)
 
 
 class TokenValues(AbstractTokens):
-    """`{"values": (heads, tokens)}`, and if asked `sums`, by position, and `share`."""
+    """`{"sums": (heads, places), "share": (heads,)}`: `v = s v(0) + G a`."""
 
     keys: Places
     gain: Float[Array, " heads"]
+    first: Float[Array, "heads tokens"]
 
     def table(self, state: Any) -> Array:
         """The value of each token."""
-        return state["values"]
+        moved = self.keys.spread(state["sums"][..., None])[..., 0]
+        return state["share"][:, None] * self.first + moved
 
     def velocity(self, state: Any, force: Array) -> Any:
-        """`g G z`."""
-        pull = self.gain[:, None, None] * _in_a_row(force.swapaxes(0, 1))[..., None]
-        moved = {"values": self.keys.spread(pull)[..., 0]}
-        return _with(state, moved, sums=pull[..., 0])
+        """`g z`, of which G makes the motion of the values."""
+        pull = self.gain[:, None] * _in_a_row(force.swapaxes(0, 1))
+        return {"sums": pull, "share": jnp.zeros_like(state["share"])}
 
 
 class TokenChain(AbstractTokens):
-    """`{"rows": u (heads, tokens, columns), "output": β}`, and if asked sums and share.
+    """`{"rows": u (heads, tokens, columns), "output": β, "sums": …, "share": …}`.
 
     The gain is 1 for a trained `w_O`, and `|a|²` for neurons under a fixed a. `sums`
-    have a row for each position of all samples.
+    have a row for each position of all samples; u, which moves along β alone, is
+    cheaper carried than made of them.
     """
 
     keys: Places
@@ -154,11 +164,12 @@ class TokenChain(AbstractTokens):
         z, output = force.swapaxes(0, 1), state["output"][:, None, :]
         read = jnp.einsum("hnk,hnkc->hc", z, self.keys.pick(state["rows"]))
         pull = _in_a_row(z)[..., None]
-        moved = {
+        return {
             "rows": self.keys.spread(pull) * output,
             "output": self.gain[:, None] * read,
+            "sums": pull * output,
+            "share": jnp.zeros_like(state["share"]),
         }
-        return _with(state, moved, sums=pull * output)
 
 
 class TokenForm(Form):
@@ -190,9 +201,3 @@ def _in_a_row(
     found: Float[Array, "heads samples positions ..."],
 ) -> Float[Array, "heads places ..."]:
     return found.reshape(found.shape[0], -1, *found.shape[3:])
-
-
-def _with(state: Any, moved: dict[str, Array], **sums: Array) -> dict[str, Array]:
-    if "share" not in state:
-        return moved
-    return {**moved, **sums, "share": jnp.zeros_like(state["share"])}
