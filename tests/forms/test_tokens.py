@@ -117,6 +117,42 @@ def test_the_kernel_is_that_of_transport(values):
     assert np.linalg.eigvalsh(found["tokens"]).min() > 0
 
 
+WATCHED = (
+    "pair_score",
+    "pair_value",
+    "test_margin",
+    "test_attention",
+    "test_pair_value",
+    "key_square",
+    "query_square",
+    "key_weight_change",
+    "query_weight_change",
+    "readout_gain",
+    "vocabulary_value",
+    "pooled_token",
+)
+
+
+@pytest.mark.parametrize("values", ["fixed output", "trained output"])
+def test_observables_are_those_of_plain_weights(values):
+    parts = {"values": values, "width": 60, "observables": WATCHED}
+    weights = weights_of(plan(**parts))
+    plain, ours = (
+        run(plan(form, **parts), weights=weights) for form in ("weights", "tokens")
+    )
+    for name in WATCHED:
+        size = np.abs(plain[name].values).max()
+        error = np.abs(plain[name].values - ours[name].values).max()
+        # A hundred steps of three ulps, and the sums over coordinates.
+        assert error <= 400 * np.finfo(float).eps * size, name
+    assert (plain["key_weight_change"][0, -1] > 0).all()
+
+
+def test_a_change_of_weights_is_not_told_under_decay():
+    made = plan(rule=RULES["decay"], observables=("loss", "key_weight_change"))
+    assert not run(made)["recorded"].values[0, 1:].any()
+
+
 def test_settings_share_what_they_draw_and_nothing_else():
     """One seed at two sizes of the signal: the same from a fresh cache as in turns."""
     plans = [plan(task=replace(TASK, signal=size)) for size in (2.0, 3.0)]

@@ -24,6 +24,7 @@ CHAIN = {
     "largest_value_self_score_change",
 }
 ROWS = {"key_neuron", "query_neuron"}
+WEIGHT_CHANGES = {"key_weight_change", "query_weight_change"}
 COORDINATES = {
     "log_mean_key_gradient",
     "log_mean_query_gradient",
@@ -36,6 +37,9 @@ TEST = {
     "test_accuracy",
     "test_loss_by_group",
     "test_accuracy_by_group",
+    "test_margin",
+    "test_attention",
+    "test_pair_value",
 }
 CHAINS = {
     "trained output": Chain(7, 0.3, 0.5),

@@ -5,6 +5,7 @@ import pytest
 
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import run
+from attnflow.forms import Chain, ClassMeans, Vector
 from attnflow.observables.chains import value_chain
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
@@ -105,11 +106,36 @@ def test_rates_of_values_that_are_not_trained_are_zero():
         assert (made[name] == 0).all(), name
 
 
-@pytest.mark.parametrize("name", sorted(CHAIN))
+LINEAR = {"readout_gain", "readout_gain_rate"}
+"""What is also known of values that are linear in one set of weights: it stays."""
+
+
+@pytest.mark.parametrize("name", sorted(CHAIN - LINEAR))
 def test_values_without_a_chain_are_refused(name):
     for form in ("gram", "weights"):
         with pytest.raises(ValueError, match="keeps no chain"):
             run(experiment(observables=(name,), form=form), weights=given_weights())
+
+
+LINEAR_VALUES = {
+    "vector": (Vector(0.3), 1.0),
+    "class means": (ClassMeans(4, 0.3), 0.5),
+    "fixed output": (Chain(7, 0.3, 0.5, trained=False), None),
+}
+
+
+@pytest.mark.parametrize("form", ["gram", "weights"])
+@pytest.mark.parametrize("values", LINEAR_VALUES)
+def test_the_gain_of_linear_values(values, form):
+    made, wanted = LINEAR_VALUES[values]
+    initial, weights = drawn(made)
+    if wanted is None:
+        wanted = (weights["w_O"] ** 2).sum(axis=1)
+    plan = experiment(initial=initial, observables=tuple(LINEAR), form=form)
+    found = run(plan, weights=weights)
+    gain = found["readout_gain"].values[0]
+    np.testing.assert_allclose(gain, np.broadcast_to(wanted, gain.shape), rtol=1e-15)
+    assert (found["readout_gain_rate"] == 0).all()
 
 
 def test_every_form_of_a_chain_is_known():

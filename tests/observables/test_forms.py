@@ -23,6 +23,7 @@ from tests.observables.plans import (
     PLAIN,
     ROWS,
     TEST,
+    WEIGHT_CHANGES,
     drawn,
 )
 
@@ -45,7 +46,7 @@ def plain(request):
     values, readout, task, embed, without = CASES[request.param]
     problem = Problem(readout, Logistic(), score_scale=1.3)
     initial, weights = drawn(values, heads=problem.heads, embed=embed)
-    special = PLAIN | NEURONS | ROWS | COORDINATES | without
+    special = PLAIN | NEURONS | ROWS | COORDINATES | WEIGHT_CHANGES | without
     names = tuple(sorted(set(OBSERVABLES) - special))
     changes = {
         "task": task,
@@ -133,7 +134,7 @@ def test_a_quotient_equals_all_samples():
     [
         ("tangent_sharpness", "Curvature is not known on a QuotientFrame"),
         ("vocabulary_value", "a quotient keeps those of the shown tokens alone"),
-        ("readout_gain", "keeps no chain"),
+        ("value_self_score", "keeps no chain"),
     ],
 )
 def test_what_a_quotient_does_not_hold(name, message):

@@ -6,9 +6,17 @@ from attnflow.experiment import run
 from attnflow.observables import OBSERVABLES, parse
 from attnflow.rules import Flow
 from tests.core import experiment, given_weights
-from tests.observables.plans import CHAIN, COORDINATES, NEURONS, PLAIN, ROWS, TEST
+from tests.observables.plans import (
+    CHAIN,
+    COORDINATES,
+    NEURONS,
+    PLAIN,
+    ROWS,
+    TEST,
+    WEIGHT_CHANGES,
+)
 
-SPECIAL = PLAIN | CHAIN | TEST | NEURONS | ROWS | COORDINATES
+SPECIAL = PLAIN | CHAIN | TEST | NEURONS | ROWS | COORDINATES | WEIGHT_CHANGES
 EVERYTHING = tuple(sorted(set(OBSERVABLES) - SPECIAL))
 RATES = {
     "score": "score_rate",

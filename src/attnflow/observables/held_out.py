@@ -1,4 +1,4 @@
-"""Losses and accuracies on samples that are never trained on."""
+"""What samples that are never trained on see of a run."""
 
 from jaxtyping import Array
 
@@ -28,3 +28,29 @@ def test_loss_by_group(view: View) -> Array:  # noqa: D103
 )
 def test_accuracy_by_group(view: View) -> Array:  # noqa: D103
     return view.test.by_group(view.test.correct)
+
+
+@observable("test_sample", about="label times output on each test sample")
+def test_margin(view: View) -> Array:  # noqa: D103
+    return view.test.margins
+
+
+@observable(
+    "test_sample",
+    "head",
+    "query_position",
+    "key_position",
+    about="attention p(key | query) at each test sample's positions",
+)
+def test_attention(view: View) -> Array:  # noqa: D103
+    return view.test.attention
+
+
+@observable(
+    "test_sample",
+    "head",
+    "key_position",
+    about="values at each test sample's positions",
+)
+def test_pair_value(view: View) -> Array:  # noqa: D103
+    return view.test.pairs.values

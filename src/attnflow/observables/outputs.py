@@ -71,6 +71,22 @@ def attention(view: View) -> Array:  # noqa: D103
 @observable(
     "sample",
     "head",
+    "query_position",
+    "key_position",
+    about="scores at each sample's positions",
+)
+def pair_score(view: View) -> Array:  # noqa: D103
+    return view.samples.pairs.scores
+
+
+@observable("sample", "head", "key_position", about="values at each sample's positions")
+def pair_value(view: View) -> Array:  # noqa: D103
+    return view.samples.pairs.values
+
+
+@observable(
+    "sample",
+    "head",
     "token",
     about="what each head reads: Σ_q weight_q Σ_k p(k|q) x_k, along the shown tokens",
 )

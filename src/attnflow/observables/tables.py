@@ -32,12 +32,22 @@ def query_self_score(view: View) -> Array:  # noqa: D103
     return view.self_scores.query
 
 
+@observable("head", "token", about="squared length of each token's key")
+def key_square(view: View) -> Array:  # noqa: D103
+    return jnp.diagonal(view.self_scores.key, axis1=-2, axis2=-1)
+
+
+@observable("head", "token", about="squared length of each token's query")
+def query_square(view: View) -> Array:  # noqa: D103
+    return jnp.diagonal(view.self_scores.query, axis1=-2, axis2=-1)
+
+
 @observable("head", "key", "query", about="A_V = W_Vᵀ W_V, for chains of values")
 def value_self_score(view: View) -> Array:  # noqa: D103
     return view.value_self_scores
 
 
-@observable("head", about="b = |β|², the readout's own score, for chains of values")
+@observable("head", about="b = |β|², the readout's own score; |w_O|² where it is fixed")
 def readout_gain(view: View) -> Array:  # noqa: D103
     return view.readout_gain
 

@@ -11,6 +11,9 @@ from jaxtyping import Array
 from attnflow._types import Tables
 from attnflow.forms import SelfScores, State, TokenForm
 from attnflow.forms.frames import DenseFrame, GatherFrame
+from attnflow.forms.tokens import TokenValues
+from attnflow.forms.values import ValueTable
+from attnflow.forms.weights import ClassMeanWeights, FixedOutputWeights, ValueWeights
 from attnflow.observables.chains import ValueChain, value_chain
 from attnflow.observables.samples import SampleView
 from attnflow.systems import Training
@@ -95,8 +98,22 @@ class View:
 
     @cached_property
     def readout_gain(self) -> Array:
-        """`|β|²` of each head; a quotient's one block stands for all heads alike."""
-        return jnp.broadcast_to(self.chain.readout_gain, (self.system.problem.heads,))
+        """`|β|²` of each head; a quotient's one block stands for all heads alike.
+
+        Values that are linear in one set of weights have it as their gain, which stays.
+        """
+        part = self.system.form.values
+        if isinstance(part, ValueTable | TokenValues):
+            found = part.gain
+        elif isinstance(part, FixedOutputWeights):
+            found = (part.output**2).sum(axis=-1)
+        elif isinstance(part, ValueWeights):
+            found = jnp.ones(())
+        elif isinstance(part, ClassMeanWeights):
+            found = jnp.asarray(2.0 / self.state["values"]["W_V"].shape[2])
+        else:
+            found = self.chain.readout_gain
+        return jnp.broadcast_to(found, (self.system.problem.heads,))
 
     @cached_property
     def value_self_scores(self) -> Array:
