@@ -1,5 +1,6 @@
 """Experiments: frozen records, and the run that turns one into a Dataset."""
 
+from attnflow.experiment.cells import run_cells as run_cells
 from attnflow.experiment.rates import LearningRateWarning as LearningRateWarning
 from attnflow.experiment.record import Computation as Computation
 from attnflow.experiment.record import Experiment as Experiment

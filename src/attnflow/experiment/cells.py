@@ -32,8 +32,8 @@ def run_cells(
     are of one shape where their systems have equal shapes, and their stages, times and
     observables are equal.
 
-    **Returns:** the last value of every observable, `end_time` and `outcome`, with the
-    dims `seed` and `cell`. Observables must be scalars that do not compare with the
+    **Returns:** the last value of every observable, `end_time` and `cell_outcome`, with
+    the dims `seed` and `cell`. Observables must be scalars that do not compare with the
     initial state.
     """
     names = _scalars(experiments)
@@ -45,7 +45,7 @@ def run_cells(
     ]
     variables = {
         name: (("seed", "cell"), np.array([row[name] for row in rows]))
-        for name in (*names, "end_time", "outcome")
+        for name in (*names, "end_time", "cell_outcome")
     }
     return xr.Dataset(variables, {"seed": list(seeds)})
 
@@ -68,7 +68,7 @@ def _of_seed(
     names: tuple[str, ...],
     progress: Callable[[float, int], None],
 ) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {n: [] for n in (*names, "end_time", "outcome")}
+    found: dict[str, list[Any]] = {n: [] for n in (*names, "end_time", "cell_outcome")}
     with precise():
         made = ((plan, build_members(plan, [seed])) for plan in experiments)
         for _, cells in groupby(made, key=lambda cell: _shape(*cell)):
@@ -76,8 +76,8 @@ def _of_seed(
             for name in names:
                 found[name] += course.records.ends[-1][name].tolist()
             found["end_time"] += course.ends[:, -1].tolist()
-            found["outcome"] += [outcome.label for outcome in course.outcomes]
-            progress(len(found["outcome"]) / len(experiments), seed)
+            found["cell_outcome"] += [outcome.label for outcome in course.outcomes]
+            progress(len(found["cell_outcome"]) / len(experiments), seed)
     return found
 
 

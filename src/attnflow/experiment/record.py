@@ -104,7 +104,9 @@ class Computation:
     """An experiment that trains nothing: a linear programme, a Monte Carlo bound.
 
     `function` is the path `module:function` of a function of the setting and of the
-    seeds that returns a Dataset with the dim `seed`.
+    seeds that returns a Dataset with the dim `seed`. It may take `progress`, which is
+    called with the fraction done and what is being done. Many experiments run as
+    cells of a map are one too.
     """
 
     paper: str

@@ -1,6 +1,7 @@
 """`run`: the one bridge from JAX to xarray."""
 
 import importlib
+import inspect
 import json
 import platform
 import time
@@ -79,7 +80,8 @@ def run(
     keep_compiled()
     make_room()
     if isinstance(experiment, Computation):
-        body, notes = _compute(experiment, seeds), {"form": "none", "rule": "none"}
+        body = _compute(experiment, seeds, progress)
+        notes = {"form": "none", "rule": "none"}
         watch_seconds = 0.0
     else:
         experiment = _adjusted(experiment, record, at)
@@ -124,9 +126,13 @@ def _adjusted(
     return experiment
 
 
-def _compute(experiment: Computation, seeds: list[int]) -> xr.Dataset:
+def _compute(
+    experiment: Computation, seeds: list[int], progress: Progress | None
+) -> xr.Dataset:
     module, _, function = experiment.function.partition(":")
     compute = getattr(importlib.import_module(module), function)
+    if "progress" in inspect.signature(compute).parameters:
+        compute = partial(compute, progress=progress)
     with precise():
         body = compute(dict(experiment.setting), seeds)
     return body.assign_coords(seed=seeds)

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow.data.noisy_patches import NoisyPatchesTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Experiment
+from attnflow.experiment import Computation, Experiment
 from attnflow.forms import Chain, Initial, Vector
 from attnflow.papers.vit import settings
 from attnflow.papers.vit.sizes import Sizes, sizes
@@ -57,6 +57,17 @@ def theory(setting: settings.Theory) -> Experiment:
             Vector(size.sigma_v),
             draw="bartlett",
         ),
+    )
+
+
+def phase_map(setting: settings.Map) -> Computation:
+    """A cell for every number of samples and every SNR."""
+    return Computation(
+        paper="vit",
+        id="Map",
+        setting=dataclasses.asdict(setting),
+        function="attnflow.papers.vit.maps:phase_map",
+        citation=CITATION,
     )
 
 

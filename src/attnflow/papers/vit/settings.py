@@ -118,6 +118,54 @@ class Theory:
                 )
 
 
+@dataclass(frozen=True)
+class Map:
+    """Figure 1's map: a cell for every number of samples and every SNR.
+
+    SNRs lie evenly from `snr_low` to `snr_high`. Cells of one seed share their random
+    numbers, unless they are `independent`. All else is as in `Train`; each cell is
+    trained until its loss is `target`, in at most `steps`.
+    """
+
+    samples: tuple[int, ...] = tuple(range(2, 21, 2))
+    snr_low: float = 0.16
+    snr_high: float = 15.6
+    snr_count: int = 12
+    length: int = 16
+    embed: int = 1024
+    sigma_p: float = 0.2
+    sigma_strong: float = 4.0
+    projected: bool = False
+    key_width: int = 512
+    value_width: int = 512
+    readout: Readout = "default16-trained"
+    learning_rate: float = 0.1
+    target: float = 0.01
+    steps: int = 5000
+    classes: Literal["drawn", "equal"] = "drawn"
+    cells: Literal["pooled", "independent"] = "pooled"
+    test_samples: int = 100
+    form: FormName = "auto"
+
+    def __post_init__(self) -> None:
+        if not self.samples or min(self.samples) < 1:
+            raise ValueError(
+                f"samples is {self.samples}: give one or more positive numbers, as in "
+                "samples=2,4,8."
+            )
+        if not (0 < self.snr_low <= self.snr_high and self.snr_count >= 1):
+            raise ValueError(
+                f"SNRs are {self.snr_count} from {self.snr_low} to {self.snr_high}: "
+                "give at least one, from a positive number to one that is not below "
+                "it."
+            )
+        if self.test_samples < 1:
+            raise ValueError(
+                "test_samples is 0, and the map is one of test losses. Use "
+                "test_samples=100."
+            )
+
+
 def _check_course(setting: Train | Theory) -> None:
     if setting.steps < 1 or setting.records < 0 or setting.records == 1:
         raise ValueError(
@@ -159,6 +207,7 @@ def _theory(id: str, title: str, **fields: Any) -> Recipe:
 
 
 RECIPES = (
+    Recipe("map", "Figure 1's map of test losses", Map(), f"{_HERE}:phase_map"),
     _train("figure1", "One cell of Figure 1's map: N samples at one SNR"),
     _train(
         "appendix-benign",
