@@ -55,7 +55,12 @@ def output(weights: Tensors, x: torch.Tensor) -> torch.Tensor:
 
 def mean_loss(weights: Tensors, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """The mean logistic loss."""
-    return torch.nn.functional.softplus(-y * output(weights, x)).mean()
+    return losses(output(weights, x), y).mean()
+
+
+def losses(found: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The logistic loss of each output."""
+    return torch.nn.functional.softplus(-y * found)
 
 
 class Course(NamedTuple):
@@ -65,6 +70,7 @@ class Course(NamedTuple):
     score: np.ndarray
     value: np.ndarray
     test_loss: np.ndarray
+    test_output: np.ndarray
     weights: Arrays
 
 
@@ -96,7 +102,8 @@ def train(
         loss = mean_loss(state, x, y)
         with torch.no_grad():
             seen = (loss, scores(state, x), values(state, x))
-            rows.append([*seen, mean_loss(state, other_x, other_y)])
+            tested = output(state, other_x)
+            rows.append([*seen, losses(tested, other_y).mean(), tested])
             rows[-1] = [entry.detach().numpy().copy() for entry in rows[-1]]
         if step == steps or loss.item() <= target:
             break
