@@ -20,6 +20,7 @@ PAPERS = {
     "mixture": "attnflow.bench.mixture",
     "cooccurrence": "attnflow.bench.cooccurrence",
     "signgd": "attnflow.bench.signgd",
+    "vit": "attnflow.bench.vit",
 }
 RIVAL_REPEATS = 3
 # One core for everything; PyTorch's allocator must not return memory at every step.

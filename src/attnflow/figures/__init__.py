@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from attnflow.figures.curves import reference as reference
     from attnflow.figures.curves import series as series
     from attnflow.figures.curves import theory as theory
+    from attnflow.figures.fields import field as field
+    from attnflow.figures.fields import field_bar as field_bar
+    from attnflow.figures.fields import outlined as outlined
     from attnflow.figures.labels import label_ends as label_ends
     from attnflow.figures.ladder import fit_power as fit_power
     from attnflow.figures.ladder import ladder_plot as ladder_plot
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "axes": ("name_panel", "number", "number_axis", "panels", "time_axis"),
+    "fields": ("field", "field_bar", "outlined"),
     "labels": ("label_ends",),
     "ladder": ("fit_power", "ladder_plot"),
     "maps": ("heatmap", "heatmap_grid"),

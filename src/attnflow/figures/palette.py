@@ -77,6 +77,11 @@ class Theme:
         stops = [*middle, mix(full, "#000030", 0.42)]
         return LinearSegmentedColormap.from_list("mass", stops)
 
+    def depth(self, kind: str) -> Colormap:
+        """From paper to the full colour of a kind: a quantity without a sign."""
+        stops = [mix(self.colour(kind), self.paper, share) for share in (0.95, 0.5, 0)]
+        return LinearSegmentedColormap.from_list(f"depth of {kind}", stops)
+
     @property
     def signed(self) -> Colormap:
         """From one colour through paper to another: scores around zero."""

@@ -1,0 +1,168 @@
+"""Figure 1: test losses over SNR and N, and the same cut at 0.2."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from attnflow import figures
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.vit.figures import boundaries, phase_panels
+from attnflow.papers.vit.figures.runs import MAP_SILENT, phase_map
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SIZE = (7.4, 5.4)
+NEEDS = {"map": phase_map()}
+
+
+def draw_losses(evidence: Evidence) -> "Figure":
+    """The mean test loss, the paper's curve and our boundary."""
+    figure, grid = figures.panels(size=SIZE)
+    ax, run = grid[0, 0], evidence["map"]
+    mesh = phase_panels.loss_map(ax, run)
+    phase_panels.own_boundary(ax, run)
+    phase_panels.paper_curve(ax)
+    phase_panels.legend(ax)
+    figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
+    return figure
+
+
+def draw_cut(evidence: Evidence) -> "Figure":
+    """The cut map, and which cells lie on the other side of the paper's curve."""
+    figure, grid = figures.panels(size=(SIZE[0] - 0.6, SIZE[1]))
+    ax, run = grid[0, 0], evidence["map"]
+    phase_panels.cut_map(ax, run)
+    phase_panels.own_boundary(ax, run, seeds=False)
+    phase_panels.paper_curve(ax)
+    phase_panels.wrong_cells(ax, run)
+    phase_panels.legend(ax)
+    _say_sides(ax)
+    return figure
+
+
+def _say_sides(ax: Any) -> None:
+    theme = figures.current_theme()
+    for place, text, side in (
+        ((0.03, 0.04), f"harmful: test loss above {boundaries.CUT:g}", "left"),
+        ((0.97, 0.94), f"benign: below {boundaries.CUT:g}", "right"),
+    ):
+        ax.text(*place, text, transform=ax.transAxes, ha=side, color=theme.ink)
+
+
+def loss_values(evidence: Evidence) -> dict[str, Any]:
+    """Test losses at the corners of the map, the boundary's law, and steps."""
+    run = evidence["map"]
+    table = boundaries.mean_map(run)
+    ends = {"least": 0, "largest": -1}
+    corners = {
+        f"{n} N, {s} SNR": float(table[ends[n], ends[s]]) for n in ends for s in ends
+    }
+    return {
+        "test loss": corners,
+        "boundary": boundaries.law(run),
+        "steps of a cell": boundaries.steps(run),
+    }
+
+
+def loss_seen(evidence: Evidence) -> dict[str, bool]:
+    """Test losses fall with N and with SNR."""
+    table = boundaries.mean_map(evidence["map"])
+    counts, ratios = table["samples"].values, table["snr"].values
+    # Below the least SNRs of the map nothing is learned of the signal, whatever N.
+    some = ratios >= ratios[-1] / 4
+    with_ratio = [kendalltau(ratios, row).statistic for row in table.values]
+    with_count = [kendalltau(counts, row).statistic for row in table.values.T[some]]
+    return {
+        "for every N the test loss falls with the SNR (Kendall's τ below −0.8)": bool(
+            max(with_ratio) < -0.8
+        ),
+        "for every SNR from a quarter of the largest it falls with N (the same)": bool(
+            max(with_count) < -0.8
+        ),
+        "from nearly that of a guess (0.6 or more) to below 0.1": bool(
+            table[0, 0] > 0.6 and table[-1, -1] < 0.1
+        ),
+    }
+
+
+def cut_values(evidence: Evidence) -> dict[str, Any]:
+    """The law of the boundary, and of each seed alone."""
+    run = evidence["map"]
+    fit = boundaries.boundary(run)
+    every = run["samples"].values * fit.by_seed**2
+    along = run["samples"].values * fit.places**2
+    return {
+        **boundaries.law(run),
+        "N·SNR² along the boundary": [float(n) for n in along if np.isfinite(n)],
+        "N·SNR² of single seeds": {
+            "least": float(np.nanmin(every)) if np.isfinite(every).any() else np.nan,
+            "largest": float(np.nanmax(every)) if np.isfinite(every).any() else np.nan,
+        },
+    }
+
+
+def cut_seen(evidence: Evidence) -> dict[str, bool]:
+    """The boundary follows N · SNR² = 1000."""
+    run = evidence["map"]
+    fit = boundaries.boundary(run)
+    low, high = fit.exponent_interval
+    return {
+        "95 of 100 cells or more are on their side of N·SNR² = 1000": bool(
+            boundaries.agreeing(run) >= 0.95
+        ),
+        "the interval of the exponent holds −1/2": bool(
+            low <= boundaries.EXPONENT <= high
+        ),
+        "and excludes 0 and −1": bool(-1 < low and high < 0),
+        "N·SNR² along the boundary lies within 20% of 1000 at every N": bool(
+            np.isfinite(fit.places).sum() >= 3
+            and np.nanmax(
+                abs(run["samples"].values * fit.places**2 / boundaries.CURVE - 1)
+            )
+            < 0.2
+        ),
+    }
+
+
+_SIZES = (
+    "M = 16, d = 1024, d_h = d_v = 512, σ_p = 0.2, σ̃_p = 4, η = 0.1, ε = 0.01, 100 "
+    "test points, ten seeds"
+)
+FIGURE1A = Exhibit(
+    id="figure1a",
+    kind="figure",
+    title="Figure 1a: test loss over SNR and number of samples",
+    caption=(
+        f"Mean test loss when the training loss is ε; {_SIZES}. Dashed: the paper's "
+        "curve. Blue: where the mean test loss is 0.2 (dots), a power law through the "
+        "dots, and the same crossing in each seed (thin). Training takes 7 to 42 steps "
+        "in a cell."
+    ),
+    needs=NEEDS,
+    draw=draw_losses,
+    values=loss_values,
+    seen=loss_seen,
+    printed={"boundary": boundaries.PRINTED},
+    tolerance=boundaries.TOLERANCE,
+    silent=MAP_SILENT,
+)
+FIGURE1B = Exhibit(
+    id="figure1b",
+    kind="figure",
+    title="Figure 1b: the test loss cut at 0.2",
+    caption=(
+        f"Where the mean test loss is above 0.2 (red); {_SIZES}. Crosses: cells on the "
+        "other side of the paper's curve. Blue: crossings of 0.2 by interpolation, "
+        "and a power law fitted to them; intervals are over resampled seeds, since "
+        "cells of one seed share their random numbers."
+    ),
+    needs=NEEDS,
+    draw=draw_cut,
+    values=cut_values,
+    seen=cut_seen,
+    printed=boundaries.PRINTED,
+    tolerance=boundaries.TOLERANCE,
+    silent=MAP_SILENT,
+)
