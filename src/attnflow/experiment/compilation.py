@@ -39,8 +39,12 @@ def make_room(limit: int = MAPPINGS) -> bool:
     Every program keeps pieces of memory mapped, of which Linux allows a process some
     65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
     the whole claims table, come there. Programs that are needed again are read from the
-    persistent cache.
+    persistent cache. Mappings are counted only where something was compiled since they
+    were: reading them takes a millisecond.
     """
+    if _CHECKED.get(limit) == _COMPILED[0]:
+        return False
+    _CHECKED[limit] = _COMPILED[0]
     try:
         mapped = Path("/proc/self/maps").read_bytes().count(b"\n")
     except OSError:
@@ -70,10 +74,14 @@ def compile_time() -> Iterator[Stopwatch]:
 
 
 _ACTIVE: list[Stopwatch] = []
+# How often something was compiled, and how often that was when mappings were counted.
+_COMPILED = [0]
+_CHECKED: dict[int, int] = {}
 
 
 def _listen(event: str, duration_secs: float, **kwargs: str | int) -> None:
     if event.startswith("/jax/core/compile/"):
+        _COMPILED[0] += 1
         for watch in _ACTIVE:
             watch.seconds += duration_secs
 

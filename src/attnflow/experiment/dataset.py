@@ -35,10 +35,15 @@ def as_dataset(
     seeds: list[int],
     course: Course,
     coords: Mapping[str, tuple[str, ...]],
+    beside: Mapping[str, Any],
 ) -> xr.Dataset:
-    """The rows, values at stage ends and outcomes, as `attnflow.schema` says."""
+    """The rows, values at stage ends and outcomes, as `attnflow.schema` says.
+
+    `beside` are other variables: adding them later costs as much as all of it.
+    """
     records = course.records
     variables: dict[str, Any] = {
+        **beside,
         "recorded": (("seed", "time"), records.recorded),
         "outcome": ("seed", np.array([o.label for o in course.outcomes])),
         "end_time": ("seed", course.ends[:, -1]),

@@ -154,9 +154,9 @@ def _train(
         limits, notes = _limits(made)
     half = partial(_part_of, progress, 0, 2 if check else 1)
     course = _course(experiment, made.legs, made.state, half)
-    body = as_dataset(experiment, seeds, course, made.coords).assign(limits)
     rules = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
-    body = body.assign(swamping(course, epsilon_of(rules)))
+    beside = {**limits, **swamping(course, epsilon_of(rules))}
+    body = as_dataset(experiment, seeds, course, made.coords, beside)
     if experiment.is_flow:
         body["drift"] = ("seed", _drifts(made, course))
     if check:
