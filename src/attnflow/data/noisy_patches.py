@@ -29,6 +29,10 @@ class OneClassWarning(UserWarning):
     """All training samples have one label, so that nothing tells signal from bias."""
 
 
+class StrongNoiseWarning(UserWarning):
+    """The noise that is called strong is weaker than the one that is called weak."""
+
+
 @dataclass(frozen=True)
 class NoisyPatchesTask:
     """Training sets of signal, strong noise and weak noise.
@@ -36,7 +40,7 @@ class NoisyPatchesTask:
     Row 1 of a sample is `mu±`, two orthogonal vectors of norm `signal`; row 2 is normal
     noise with entries of deviation `strong`, rows 3 to M the same with `weak`. Tokens
     are named `mu+`, `mu-`, and `noise3.2` for row 2 of the third sample. `strong` may
-    be below `weak`: then the second token is only called the strong one.
+    be below `weak`, which is warned about.
 
     **Arguments:**
 
@@ -142,6 +146,14 @@ class NoisyPatchesTask:
                 f"All {self.samples} labels are {label[0]:+.0f}: the training set has "
                 "one class. Use classes='equal', more samples or another seed.",
                 OneClassWarning,
+                stacklevel=2,
+            )
+        if self.strong < self.weak:
+            warnings.warn(
+                f"The strong noise has deviation {self.strong:g}, below the weak "
+                f"noise's {self.weak:g}: the second token of a sample is only called "
+                "the strong one.",
+                StrongNoiseWarning,
                 stacklevel=2,
             )
         chance = np.zeros(len(label))
