@@ -54,6 +54,17 @@ def test_values_are_those_of_each_samples_own_tokens():
     np.testing.assert_allclose(one_class.values[0, :, 0], 0.5)
 
 
+def test_values_at_positions_are_taken_where_they_were_recorded():
+    run = course(seeds=2)
+    signed = stages.values_at(run)
+    label = run["label"].isel(time=0, drop=True)
+    pairs = (label * signed).expand_dims("head", 3)
+    known = run.drop_vars("value").assign(pair_value=pairs)
+    np.testing.assert_array_equal(stages.values_at(known), signed)
+    assert stages.values_at(known).dims == signed.dims
+    assert rows_of(known)["T1"].detected == pytest.approx(0.9)
+
+
 def test_one_sample_that_lags_holds_the_stage_back():
     run = course()
     value = run["value"].copy(deep=True)

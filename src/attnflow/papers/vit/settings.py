@@ -24,7 +24,8 @@ class Train:
     - `snr`: ‖μ‖/(σ_p √d); or `signal`: ‖μ‖ itself.
     - `key_width` d_h, `value_width` d_v.
     - `readout`, the readings of w_O: PyTorch's default divided by 16, `fixed` or
-      `trained` with the rest; the default not divided; norm 1.
+      `trained` with the rest; the default not divided; norm 1. `gain`: another ‖w_O‖²
+      for a reading, in the mean over its law.
     - `law` of the weights: PyTorch's `uniform`, or `normal` of the same variance;
       `sigma_h`, `sigma_v`: their standard deviations (none: PyTorch's over 16).
     - `learning_rate` η, `target` ε, at most `steps`.
@@ -45,6 +46,7 @@ class Train:
     key_width: int = 512
     value_width: int = 512
     readout: Readout = "default16-trained"
+    gain: float | None = None
     law: Literal["uniform", "normal"] = "uniform"
     sigma_h: float | None = None
     sigma_v: float | None = None
@@ -65,6 +67,11 @@ class Train:
 
     def __post_init__(self) -> None:
         _check_course(self)
+        if self.gain is not None and not self.gain > 0:
+            raise ValueError(
+                f"gain is {self.gain}: ‖w_O‖² must be positive, as in gain=1. Without "
+                "it the reading has its own."
+            )
         if self.draw == "sampled" and self.law != "normal":
             raise ValueError(
                 "draw is 'sampled', where tokens are known in a basis of their own, "

@@ -90,7 +90,7 @@ def _trained(given: Mapping[str, Any]) -> Sizes:
         signal=signal,
         weak=given["sigma_p"],
         strong=given["sigma_strong"],
-        gain=GAINS[readout],
+        gain=_or(given.get("gain"), GAINS[readout]),
         sigma_h=_or(given["sigma_h"], default),
         sigma_v=_or(given["sigma_v"], default),
         trained=readout.endswith("trained"),

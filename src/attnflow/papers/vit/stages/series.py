@@ -17,14 +17,20 @@ MEAN = (_dims.SAMPLE, _dims.HEAD, _dims.QUERY_POSITION)
 def values_at(run: xr.Dataset) -> xr.DataArray:
     """Label times value at each position of each sample.
 
-    From `vocabulary_value` where it was recorded, as for runs that show few tokens.
+    From `pair_value` where it was recorded; else from the values of tokens, all of
+    which must be known: `value`, or `vocabulary_value` where few tokens are shown.
 
     **Returns:** dims `seed`, `time`, `sample`, `key_position`.
     """
     reason = values_unknown(run)
     if reason:
         raise ValueError(f"The stages of values are not known: {reason}.")
-    table, label = _values(run), _labels(run)
+    label = _labels(run)
+    if "pair_value" in run:
+        own = run["pair_value"].isel({_dims.HEAD: 0}, drop=True)
+        order = (_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION)
+        return (label.drop_vars(_dims.TIME, errors="ignore") * own).transpose(*order)
+    table = _values(run)
     samples = label.sizes[_dims.SAMPLE]
     numbers = table.values
     signal = np.where(label.values[:, None] > 0, numbers[:, :, :1], numbers[:, :, 1:2])
@@ -40,10 +46,12 @@ def values_at(run: xr.Dataset) -> xr.DataArray:
 def values_unknown(run: xr.Dataset) -> str:
     """Why values at the positions of samples cannot be told; empty where they can."""
     missing = [n for n in ("value", "label") if n not in run]
-    if "vocabulary_value" in run:
+    if "pair_value" in run or "vocabulary_value" in run:
         missing = [n for n in missing if n != "value"]
     if missing:
         return f"{' and '.join(missing)} not recorded"
+    if "pair_value" in run:
+        return ""
     names = [str(name) for name in _values(run)[_values(run).dims[-1]].values]
     noises = _labels(run).sizes[_dims.SAMPLE] * (run_length(run) - 1)
     if len(names) == 2 + noises and names[:2] == list(SIGNALS):
