@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Int, Integer
 
 from attnflow.data.sequence_classes import SequenceClasses
 
@@ -16,7 +16,7 @@ class Counts(NamedTuple):
     """
 
     label: Int[np.ndarray, "steps batch"]
-    counts: Int[np.ndarray, "steps batch support"]
+    counts: Integer[np.ndarray, "steps batch support"]
 
 
 def support_of(task: SequenceClasses) -> list[np.ndarray]:

@@ -1,13 +1,12 @@
 """What a course of training left behind, as one labelled Dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow.dynamics import Course
-from attnflow.experiment.record import Experiment
 from attnflow.observables import find
 from attnflow.systems import Training
 
@@ -31,12 +30,17 @@ def labels_of(system: Training) -> dict[str, tuple[str, ...]]:
 
 
 def as_dataset(
-    experiment: Experiment,
+    experiment: Any,
     seeds: list[int],
     course: Course,
     coords: Mapping[str, tuple[str, ...]],
+    *,
+    find: Callable[[str], Any] = find,
 ) -> xr.Dataset:
-    """The rows, values at stage ends and outcomes, as `attnflow.schema` says."""
+    """The rows, values at stage ends and outcomes, as `attnflow.schema` says.
+
+    `find` gives the dims of observables by their names.
+    """
     records = course.records
     variables: dict[str, Any] = {
         "recorded": (("seed", "time"), records.recorded),
