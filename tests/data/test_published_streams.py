@@ -21,7 +21,8 @@ def as_drawn(task, seed, steps, batch, length):
     layers = [torch.nn.Linear(size, size, bias=False) for _ in range(2)]
     rows = [np.flatnonzero(p) for p in task.table]
     weights = [
-        torch.tensor(p[k], dtype=torch.float32) for p, k in zip(task.table, rows, strict=True)
+        torch.tensor(p[k], dtype=torch.float32)
+        for p, k in zip(task.table, rows, strict=True)
     ]
     label, counts = [], []
     for _ in range(steps * batch):

@@ -6,8 +6,6 @@ from attnflow.data.class_counts import (
     draw_counts,
     require_single,
     support_of,
-    window_width,
-    windows,
 )
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.data.sequence_classes import SequenceClasses
@@ -154,17 +152,3 @@ def test_counts_follow_the_probabilities():
         p = task.table[n, kinds]
         spread = np.sqrt(p * (1 - p) / (64 * (drawn.label == n).sum()))
         assert (np.abs(mean - p) < 5 * spread).all()
-
-
-def test_windows_hold_every_sample_once():
-    task = small(3, 2).sequence_classes()
-    drawn = draw_counts(
-        task, steps=7, batch=20, length=30, generator=np.random.default_rng(1)
-    )
-    width = window_width(drawn, 6)
-    found = windows(drawn, 6, width)
-    for step in range(7):
-        for n in range(6):
-            mine = drawn.counts[step][drawn.label[step] == n]
-            np.testing.assert_array_equal(found[step, n, : len(mine)], mine)
-            assert not found[step, n, len(mine) :].any()

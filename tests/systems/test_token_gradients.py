@@ -5,12 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.data.class_counts import draw_counts, support_of, window_width, windows
+from attnflow.data.class_counts import draw_counts, support_of
+from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.forms.token_classes import token_form
 from attnflow.problem.next_token import NextToken
+from attnflow.systems import block_layout
 from attnflow.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.systems.token_weights import TokenWeights, draw_weights, weight_tables
-from attnflow.systems.windowed_batches import windowed
 from tests.systems.token_cases import (
     MODELS,
     alike,
@@ -64,8 +65,7 @@ def batch_of(task, seed=4, samples=40, length=9):
 
 @pytest.mark.parametrize("model", MODELS)
 def test_batches_are_their_counts(model):
-    plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
-    task = plain.sequence_classes()
+    task = plain().sequence_classes()
     counts, sequences = batch_of(task)
     form = token_form("joint", task, residual=True)
     system = BatchTables(
@@ -85,20 +85,39 @@ def test_batches_are_their_counts(model):
     assert float(system.batch_loss(state)) == pytest.approx(float(loss(tables)))
 
 
-@pytest.mark.parametrize("name", ["active", "merged-outputs"])
-@pytest.mark.parametrize("width", [0, 3])
-def test_windows_are_batches(name, width):
-    plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
-    task = plain.sequence_classes()
+def scattered():
+    """Classes of unequal supports, whose tokens stand in no order."""
+    table = np.zeros((8, 20))
+    draw = np.random.default_rng(6)
+    for n in range(8):
+        mine = draw.choice(10, size=draw.integers(1, 5), replace=False)
+        table[n, mine] = draw.dirichlet(np.ones(len(mine)))
+    return SequenceClasses(
+        probability=tuple(map(tuple, (table / table.sum(1, keepdims=True)).tolist())),
+        query=(11, 11, 11, 0, 11, 0, 11, 11)
+        if not table[[3, 5], 0].any()
+        else (11,) * 8,
+        next_token=tuple(range(12, 20)),
+    )
+
+
+def plain():
+    return alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
+
+
+@pytest.mark.parametrize("name", ["joint", "active", "merged-outputs"])
+@pytest.mark.parametrize("case", [plain, scattered])
+@pytest.mark.parametrize("classes_per_block", [1, 2, 4])
+def test_blocks_are_batches(name, case, classes_per_block, monkeypatch):
+    monkeypatch.setattr(block_layout, "CLASSES_PER_BLOCK", classes_per_block)
+    task = case().sequence_classes()
     counts, _ = batch_of(task, samples=17)
     form = token_form(name, task)
     slow = BatchTables(
         form.frame, NextToken(), jnp.asarray(counts.label), jnp.asarray(counts.counts)
     )
-    wide = window_width(counts, task.classes) + width
-    fast = windowed(
-        form.frame, windows(counts, task.classes, wide), batch=17, apart=False
-    )
+    width = block_layout.block_width(counts, task.classes)
+    fast = block_layout.block_batches(form.frame, counts, width=width)
     draw = np.random.default_rng(1)
     tables = {n: draw.standard_normal(s) for n, s in form.frame.shapes.items()}
     state = {**jax.tree.map(jnp.asarray, tables), "step": jnp.asarray(0)}
@@ -107,8 +126,7 @@ def test_windows_are_batches(name, width):
 
 
 def test_beyond_the_last_batch_it_is_used_again():
-    plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
-    task = plain.sequence_classes()
+    task = plain().sequence_classes()
     counts, _ = batch_of(task)
     form = token_form("active", task)
     arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)

@@ -71,25 +71,3 @@ def draw_counts(
 def count_type(length: int) -> type:
     """The smallest integers that hold all counts of a sequence."""
     return np.uint8 if length - 1 <= 255 else np.int32
-
-
-def windows(drawn: Counts, classes: int, width: int) -> np.ndarray:
-    """The counts sorted by class, `(steps, classes, width, support)`.
-
-    Samples of a batch have no order; in windows of one class each, what is done to a
-    sample is a product of small matrices. Places beyond a class's samples are 0.
-    """
-    steps, batch, support = drawn.counts.shape
-    order = np.argsort(drawn.label, axis=1, kind="stable")
-    ordered = np.take_along_axis(drawn.label, order, axis=1)
-    first = (ordered[:, None, :] < np.arange(classes)[:, None]).sum(axis=2)
-    place = np.arange(batch) - np.take_along_axis(first, ordered, axis=1)
-    found = np.zeros((steps, classes, width, support), drawn.counts.dtype)
-    step = np.arange(steps)[:, None]
-    found[step, ordered, place] = drawn.counts[step, order]
-    return found
-
-
-def window_width(drawn: Counts, classes: int) -> int:
-    """How many samples of one class some batch has at the most."""
-    return int(max((drawn.label == n).sum(axis=1).max() for n in range(classes)))

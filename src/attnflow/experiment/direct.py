@@ -5,7 +5,7 @@ Everything else is as in other experiments: stages, records, the Dataset, its ad
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -26,18 +26,12 @@ Members = list[tuple[Any, Any]]
 class Model(Protocol):
     """What builds systems, as a frozen dataclass.
 
-    `system` says which dynamical system it is, and stands in the run's attributes.
+    `system` says which dynamical system it is, and stands in the run's attributes;
+    `registry` has the observables of that system.
     """
 
-    @property
-    def system(self) -> str:
-        """Which dynamical system this is, in words."""
-        ...
-
-    @property
-    def registry(self) -> Registry:
-        """The observables that the system has."""
-        ...
+    system: ClassVar[str]
+    registry: ClassVar[Registry]
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
         """Why these rules cannot be followed; `None` if they can."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnflow.conserved.drift import balance_drift
 from attnflow.conserved.sums import table_drift
-from attnflow.data.class_counts import Counts, check_length, window_width, windows
+from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.experiment.token_starts import (
@@ -28,16 +28,13 @@ from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.problem.next_token import NextToken, Residual
 from attnflow.rules import Flow, Rule
 from attnflow.systems.alike_classes import AlikeTraining
+from attnflow.systems.block_layout import block_batches, block_width
 from attnflow.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.systems.token_weights import TokenWeights, draw_weights
-from attnflow.systems.windowed_batches import windowed
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
 ]
-# Beyond this many entries of Y, seeds side by side leave the processor's caches.
-SIDE_BY_SIDE = 10_000
-WINDOW_STEP = 4
 
 
 @dataclass(frozen=True)
@@ -167,8 +164,7 @@ class JointTables:
         if self.length is None:
             return [self._population(form, task, seed, given) for seed in seeds]
         drawn = [self._draws(seed) for seed in seeds]
-        width = max(window_width(counts, task.classes) for _, counts in drawn)
-        width = -(-width // WINDOW_STEP) * WINDOW_STEP
+        width = max(block_width(counts, task.classes) for _, counts in drawn)
         return [
             self._batches(form, task, seed, given=given, drawn=pair, width=width)
             for seed, pair in zip(seeds, drawn, strict=True)
@@ -224,14 +220,7 @@ class JointTables:
         form, state = self._begin(form, task, seed, given, tables)
         if not self.normalised or self.residual != "none":
             return BatchTables(form.frame, self._model, *arrays), {**state, **step}
-        rows, columns = form.frame.shapes["values"]
-        system = windowed(
-            form.frame,
-            windows(counts, task.classes, width),
-            batch=self.batch,
-            apart=rows * columns > SIDE_BY_SIDE,
-        )
-        return system, {**state, **step}
+        return block_batches(form.frame, counts, width=width), {**state, **step}
 
     def _begin(
         self, form: TokenForm, task: SequenceClasses, seed: int, given: Any, drawn: Any
