@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float, Int, Integer
 
 Residual = Literal["none", "normalised", "plain"]
 
@@ -91,7 +91,7 @@ def _unit(found: Array, own: Array, weight: Array) -> tuple[Array, Array]:
 
 def outputs(
     logits: Float[Array, "samples columns"],
-    label: Int[Array, " samples"],
+    label: Integer[Array, " samples"],
     column_weight: Float[Array, " columns"],
 ) -> Outputs:
     """Cross-entropy and its pull, both to full relative precision.

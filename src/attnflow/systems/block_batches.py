@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Integer
 
 from attnflow.forms.token_classes import TokenFrame
-from attnflow.problem.next_token import NextToken
+from attnflow.problem.next_token import NextToken, outputs
 
 State = dict[str, Any]
 
@@ -160,10 +160,9 @@ class BlockBatches(eqx.Module):
     def batch_loss(self, state: State) -> Float[Array, ""]:
         """The mean loss of the next batch."""
         read = self._read(state)
-        weights = jnp.broadcast_to(self.frame.column_weight, read.logits.shape)
-        whole = jax.nn.logsumexp(read.logits, axis=-1, b=weights)
-        each = jnp.where(read.there, whole - self._own(read), 0.0)
-        return jnp.sum(each) / self.batch
+        logits = read.logits.reshape(-1, read.logits.shape[-1])
+        found = outputs(logits, read.label.ravel(), self.frame.column_weight)
+        return jnp.sum(jnp.where(read.there.ravel(), found.loss, 0.0)) / self.batch
 
     def _own(self, read: _Read) -> Float[Array, "blocks width"]:
         """The logit of each sample's next token."""
