@@ -145,15 +145,7 @@ class JointTables:
         form, task = self._tables()
         if form.name == "joint":
             task = spelled_out(task)
-        names = np.array(task.kind_names)
-        classes = tuple(str(names[k]) for k in task.next_token)
-        return {
-            "class": classes,
-            "other_class": classes,
-            "query": tuple(names[form.queries].tolist()),
-            "token": tuple(names[form.rows].tolist()),
-            "output": tuple(names[form.columns].tolist()),
-        }
+        return form.labels(task)
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None
