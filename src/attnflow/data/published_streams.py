@@ -26,6 +26,7 @@ from attnflow.data.sequence_classes import SequenceClasses
 
 Square = Float[np.ndarray, "tokens tokens"]
 TORCH_OFFSET = 2
+CELLS = 4096
 
 
 def torch_module() -> Any:
@@ -91,12 +92,20 @@ def _cumulative(torch: Any, probability: np.ndarray) -> np.ndarray:
 
 
 def _look_up(cumulative: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    return np.searchsorted(cumulative, uniform.ravel()).reshape(uniform.shape)
+    """The first entry that is not below each number.
+
+    Cells of equal width with at most one entry between their ends tell it by one
+    comparison, in a third of a binary search's time.
+    """
+    first = np.searchsorted(cumulative, np.arange(CELLS) / CELLS)
+    if np.diff(np.append(first, len(cumulative))).max() > 1:
+        return np.searchsorted(cumulative, uniform.ravel()).reshape(uniform.shape)
+    found = first[(uniform * CELLS).astype(np.int32)]
+    return found + (cumulative[found] < uniform)
 
 
 def _histograms(found: np.ndarray, kinds: int) -> np.ndarray:
     """How often each number occurs in each row."""
     rows = np.arange(len(found))[:, None] * kinds
-    return np.bincount((rows + found).ravel(), minlength=len(found) * kinds).reshape(
-        len(found), kinds
-    )
+    whole = np.bincount((rows + found).ravel(), minlength=len(found) * kinds)
+    return whole.reshape(len(found), kinds)

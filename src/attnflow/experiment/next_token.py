@@ -15,6 +15,7 @@ from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.experiment.token_starts import (
     Tables,
     batches,
+    blocks_of,
     check_rates,
     checked_tables,
     checked_weights,
@@ -28,7 +29,8 @@ from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.problem.next_token import NextToken, Residual
 from attnflow.rules import Flow, Rule
 from attnflow.systems.alike_classes import AlikeTraining
-from attnflow.systems.block_layout import block_batches, block_width
+from attnflow.systems.block_batches import BlockBatches
+from attnflow.systems.block_layout import Parts, block_width
 from attnflow.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.systems.token_weights import TokenWeights, draw_weights
 
@@ -143,15 +145,7 @@ class JointTables:
         form, task = self._tables()
         if form.name == "joint":
             task = spelled_out(task)
-        names = np.array(task.kind_names)
-        classes = tuple(str(names[k]) for k in task.next_token)
-        return {
-            "class": classes,
-            "other_class": classes,
-            "query": tuple(names[form.queries].tolist()),
-            "token": tuple(names[form.rows].tolist()),
-            "output": tuple(names[form.columns].tolist()),
-        }
+        return form.labels(task)
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None
@@ -220,7 +214,8 @@ class JointTables:
         form, state = self._begin(form, task, seed, given, tables)
         if not self.normalised or self.residual != "none":
             return BatchTables(form.frame, self._model, *arrays), {**state, **step}
-        return block_batches(form.frame, counts, width=width), {**state, **step}
+        parts = self._blocks(form, seed, width)
+        return BlockBatches(form.frame, *parts, self.batch), {**state, **step}
 
     def _begin(
         self, form: TokenForm, task: SequenceClasses, seed: int, given: Any, drawn: Any
@@ -248,6 +243,11 @@ class JointTables:
         assert self.length is not None
         task = self.task.sequence_classes()
         return batches(task, seed, self.steps, self.batch, self.length, self.stream)
+
+    def _blocks(self, form: TokenForm, seed: int, width: int) -> Parts:
+        task = self.task.sequence_classes()
+        sizes = (self.steps, self.batch, self.length, self.stream)
+        return blocks_of(task, form.name, seed, width, sizes)
 
     def drift(self, system: Any, before: Any, after: Any) -> float:
         """The drift of what a flow conserves: sums of rows, or balances of weights."""

@@ -92,6 +92,18 @@ class TokenForm:
     column_of: np.ndarray
     query_of: np.ndarray
 
+    def labels(self, task: SequenceClasses) -> dict[str, tuple[str, ...]]:
+        """Names of classes, queries, rows and columns; `task` as the form has it."""
+        names = np.array(task.kind_names)
+        classes = tuple(str(names[kind]) for kind in task.next_token)
+        return {
+            "class": classes,
+            "other_class": classes,
+            "query": tuple(names[self.queries].tolist()),
+            "token": tuple(names[self.rows].tolist()),
+            "output": tuple(names[self.columns].tolist()),
+        }
+
     def with_idle(self, scores: np.ndarray) -> "TokenForm":
         """The form for scores over all kinds that do not begin at zero."""
         unseen = np.asarray(scores)[np.ix_(self.queries, self.row_of < 0)]

@@ -1,5 +1,7 @@
 """How batches of sequence classes are cut into blocks."""
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
@@ -27,21 +29,46 @@ def block_width(drawn: Counts, classes: int) -> int:
     return -(-most // WIDTH_STEP) * WIDTH_STEP
 
 
+class Parts(NamedTuple):
+    """What a system of blocks is made of, beside its frame."""
+
+    blocks: Blocks
+    samples: Samples
+
+
+def block_parts(frame: TokenFrame, drawn: Counts, *, width: int) -> Parts:
+    """Batches cut into blocks that are `width` places wide."""
+    kept = _Kept(
+        support=np.asarray(frame.support),
+        present=np.asarray(frame.mass) > 0,
+        query=np.asarray(frame.query),
+        label=np.asarray(frame.label),
+    )
+    owners = np.bincount(kept.support[kept.present], minlength=len(frame.weight))
+    blocks, lone_of = _blocks(kept, owners, frame.queries)
+    place = _places(drawn.label, block_of(frame.classes), width)
+    return Parts(blocks, _samples(kept, drawn, place, (blocks, lone_of), width))
+
+
 def block_batches(frame: TokenFrame, drawn: Counts, *, width: int) -> BlockBatches:
     """The system of batches, cut into blocks that are `width` places wide."""
-    support, present = np.asarray(frame.support), np.asarray(frame.mass) > 0
-    owners = np.bincount(support[present], minlength=len(frame.weight))
-    blocks, lone_of = _blocks(frame, support, present, owners)
-    place = _places(drawn.label, block_of(frame.classes), width)
-    samples = _samples(frame, drawn, place, blocks=blocks, lone_of=lone_of, width=width)
-    return BlockBatches(frame, blocks, samples, drawn.label.shape[1])
+    parts = block_parts(frame, drawn, width=width)
+    return BlockBatches(frame, *parts, drawn.label.shape[1])
 
 
-def _blocks(
-    frame: TokenFrame, support: np.ndarray, present: np.ndarray, owners: np.ndarray
-) -> tuple[Blocks, np.ndarray]:
+class _Kept(NamedTuple):
+    """The frame's numbers on the host, where loops over classes cost little."""
+
+    support: np.ndarray
+    present: np.ndarray
+    query: np.ndarray
+    label: np.ndarray
+
+
+def _blocks(kept: _Kept, owners: np.ndarray, queries: int) -> tuple[Blocks, np.ndarray]:
     """The blocks, and for each row its place among the lone ones of its block."""
-    block = block_of(frame.classes)
+    support, present = kept.support, kept.present
+    block = block_of(len(support))
     shared = np.flatnonzero(owners > 1)
     each = [
         [(row, n) for n in np.flatnonzero(block == b) for row in support[n][present[n]]]
@@ -55,11 +82,11 @@ def _blocks(
     for b, rows in enumerate(alone):
         for i, (row, n) in enumerate(rows):
             lone[b, i], there[b, i], lone_of[row] = row, 1, i
-            asker[b, i] = int(frame.query[n])
+            asker[b, i] = kept.query[n]
     made = Blocks(
         *(jnp.asarray(x) for x in (shared, lone, asker)),
         source=_source(
-            frame.shapes["scores"], shared, lone=lone, asker=asker, there=there
+            (queries, len(owners)), shared, lone=lone, asker=asker, there=there
         ),
         order=_order(shared, lone, there, len(owners)),
     )
@@ -109,22 +136,21 @@ def _places(label: np.ndarray, block: np.ndarray, width: int) -> np.ndarray:
 
 
 def _samples(
-    frame: TokenFrame,
+    kept: _Kept,
     drawn: Counts,
     place: np.ndarray,
-    *,
-    blocks: Blocks,
-    lone_of: np.ndarray,
+    made: tuple[Blocks, np.ndarray],
     width: int,
 ) -> Samples:
+    blocks, lone_of = made
     steps, (count, most) = len(drawn.label), blocks.lone.shape
     slots, kind = count * width, drawn.counts.dtype
     shared = np.zeros((steps, slots, len(blocks.shared)), kind)
     lone = np.zeros((steps, slots, most), kind)
     label, query = np.zeros((2, steps, slots), np.int32)
-    support, present = np.asarray(frame.support), np.asarray(frame.mass) > 0
+    support, present = kept.support, kept.present
     columns = np.searchsorted(np.asarray(blocks.shared), support)
-    for n in range(frame.classes):
+    for n in range(len(support)):
         step, sample = np.nonzero(drawn.label == n)
         at = place[step, sample]
         mine = drawn.counts[step, sample]
@@ -132,8 +158,8 @@ def _samples(
         several = present[n] & ~alone
         lone[step[:, None], at[:, None], lone_of[support[n][alone]]] = mine[:, alone]
         shared[step[:, None], at[:, None], columns[n][several]] = mine[:, several]
-        label[step, at] = int(frame.label[n])
-        query[step, at] = int(frame.query[n])
+        label[step, at] = kept.label[n]
+        query[step, at] = kept.query[n]
     shaped = [x.reshape(steps, count, width, *x.shape[2:]) for x in (shared, lone)]
     placed = [x.reshape(steps, count, width) for x in (label, query)]
     return Samples(*(jnp.asarray(x) for x in (*shaped, *placed)))

@@ -47,8 +47,8 @@ def top_velocity(run: xr.Dataset) -> xr.DataArray:
 def growth(run: xr.Dataset) -> xr.DataArray:
     """What D3 looks at: z of the top token, or `e^{4B} − 1` of the scalar model."""
     if "drive_integral" in run and CLASS not in run["drive_integral"].dims:
-        found = np.expm1(4 * run["drive_integral"])
-        return found.rename("growth")
+        drive = run["drive_integral"]
+        return drive.copy(data=np.expm1(4 * drive.values))
     return top_score(run)
 
 

@@ -178,16 +178,7 @@ class QuasiStaticModel:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Labels of the dims of observables."""
-        form, task = token_form("token-classes", self._task), self._task
-        names = np.array(task.kind_names)
-        classes = tuple(str(names[k]) for k in task.next_token)
-        return {
-            "class": classes,
-            "other_class": classes,
-            "query": tuple(names[form.queries].tolist()),
-            "token": tuple(names[form.rows].tolist()),
-            "output": tuple(names[form.columns].tolist()),
-        }
+        return token_form("token-classes", self._task).labels(self._task)
 
     @property
     def _task(self) -> Any:
