@@ -81,9 +81,11 @@ def unscaled(
     """What initial weights, given or drawn by a key, make of all vectors."""
     asked = Same(data.vectors), None if test is None else _Test(test), initial, heads
     if given is not None:
-        return _made(*asked, key, given)
+        return _made(*asked[:3], Same(given))
+    # A draw in single precision must not be kept for one in double.
     number = tuple(np.asarray(jax.random.key_data(key)).tolist())
-    return _drawn(*asked, number, str(jax.random.key_impl(key)))
+    kind = str(jax.random.key_impl(key)), jnp.zeros(()).dtype.name
+    return _drawn(*asked, number, kind)
 
 
 @lru_cache(maxsize=KEPT)
@@ -93,33 +95,56 @@ def _drawn(
     initial: Initial,
     heads: int,
     number: tuple[int, ...],
-    kind: str,
+    kind: tuple[str, str],
 ) -> Unscaled:
-    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind)
-    return _made(vectors, test, initial, heads, key)
+    tests = 0 if test is None else len(test.vectors.array)
+    count, embed = len(vectors.array) + tests, vectors.array.shape[1]
+    if initial.drawn_as(min(count, embed), embed) == "weights":
+        weights = _weights(initial, heads, embed, number, kind)
+        return _made(vectors, test, initial, weights)
+    every = _every(vectors, test)
+    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
+    sides, values = _sampled(every, initial, heads, key)
+    own = len(vectors.array)
+    trained, tested = [x[:, :own] for x in sides], [x[:, own:] for x in sides]
+    return _directed(vectors, test, trained, tested, _values(*values))
+
+
+@lru_cache(maxsize=KEPT)
+def _weights(
+    initial: Initial,
+    heads: int,
+    embed: int,
+    number: tuple[int, ...],
+    kind: tuple[str, str],
+) -> Same:
+    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
+    return Same(draw_weights(initial, heads, embed, key=key))
 
 
 def _made(
-    vectors: Same,
-    test: _Test | None,
-    initial: Initial,
-    heads: int,
-    key: Array,
-    given: Mapping[str, Array] | None = None,
+    vectors: Same, test: _Test | None, initial: Initial, weights: Same
 ) -> Unscaled:
-    own, every = vectors.array, vectors.array
-    if test is not None:
-        every = jnp.concatenate([own, test.vectors.array])
-    count, embed = every.shape
-    weights = given
-    if given is None and initial.drawn_as(min(count, embed), embed) == "weights":
-        weights = draw_weights(initial, heads, embed, key=key)
-    if weights is None:
-        sides, values = _sampled(every, initial, heads, key)
-    else:
-        sides = [every @ weights[n].swapaxes(-1, -2) for n in ("W_K", "W_Q")]
-        values = initial.values.reduced(weights, every, gram=False)
-    return _directed(own, test, sides, _values(*values))
+    values = initial.values.reduced(weights.array, _every(vectors, test), gram=False)
+    trained = _sides(vectors.array, weights.array)
+    tested = [] if test is None else _test_sides(test.vectors, weights)
+    return _directed(vectors, test, trained, tested, _values(*values))
+
+
+def _every(vectors: Same, test: _Test | None) -> Array:
+    if test is None:
+        return vectors.array
+    return jnp.concatenate([vectors.array, test.vectors.array])
+
+
+def _sides(vectors: Array, weights: Mapping[str, Array]) -> list[Array]:
+    return [vectors @ weights[name].swapaxes(-1, -2) for name in ("W_K", "W_Q")]
+
+
+@lru_cache(maxsize=KEPT)
+def _test_sides(vectors: Same, weights: Same) -> list[Array]:
+    """Those of a test are many, and serve every number of training samples."""
+    return _sides(vectors.array, weights.array)
 
 
 def _sampled(
@@ -171,11 +196,14 @@ def _values(part: Any, state: Any) -> _Values:
 
 
 def _directed(
-    own: Array, test: _Test | None, sides: list[Array], values: _Values
+    vectors: Same,
+    test: _Test | None,
+    trained: list[Array],
+    tested: list[Array],
+    values: _Values,
 ) -> Unscaled:
     """All rows along the directions in which the training tokens' own begin."""
-    count = len(own)
-    trained = [side[:, :count] for side in sides]
+    own, count = vectors.array, len(vectors.array)
     turn = _directions(jnp.concatenate(trained, axis=1))
     keys, queries = (x if turn is None else x @ turn for x in trained)
     read, output = values.rows, values.output
@@ -197,7 +225,6 @@ def _directed(
     )
     if test is None:
         return found
-    tested = [side[:, count:] for side in sides]
     along = [x if turn is None else x @ turn for x in tested]
     return found._replace(
         cross=test.vectors.array @ own.T,

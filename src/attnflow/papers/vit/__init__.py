@@ -4,6 +4,7 @@ import tomllib
 from importlib.resources import files
 
 from attnflow.paper import Paper
+from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
@@ -23,11 +24,11 @@ PAPER = Paper(
     version_read="NeurIPS 2024 (arXiv 2409.19345), read as text extracted from it",
     bibtex=_text("paper.bib"),
     recipes=RECIPES,
-    exhibits=(),
+    exhibits=EXHIBITS,
     claim_list=(),
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
-    headline="",
+    headline="figure1a",
     headline_claims=(),
     summary=(
         "Softmax attention, a value and a linear read-out are trained by gradient "

@@ -17,16 +17,17 @@ LITERAL = "default16-fixed"
 MAP_SEEDS = 10
 
 SMALLER: Mapping[str, Any] = {
-    "length": 8,
+    "length": 4,
     "embed": 256,
     "key_width": 128,
     "value_width": 128,
-    "samples": (4, 8, 12, 16),
+    "samples": (5, 6, 8, 12),
     "snr_low": 2.0,
     "snr_high": 20.0,
     "snr_count": 7,
 }
-"""For `--quick`: SNRs of the same cells, around the same curve."""
+"""For `--quick`: smaller samples in fewer dimensions, around the same curve. These
+numbers of samples need two compiled programs."""
 
 
 def phase_map(readout: str = TRAINED) -> Request:
@@ -34,14 +35,13 @@ def phase_map(readout: str = TRAINED) -> Request:
     own: dict[str, Any] = {"readout": readout}
     if readout == LITERAL:
         own |= {"samples": (4, 12, 20), "snr_count": 4}
-        few = {**SMALLER, "samples": (4, 12), "snr_count": 3}
-        return Request("map", own, seeds=2, quick=few)
-    seeds = MAP_SEEDS if readout == TRAINED else 3
+        return Request("map", own, seeds=2, quick=SMALLER)
+    seeds = MAP_SEEDS if readout == TRAINED else 4
     return Request("map", own, seeds=seeds, quick=SMALLER)
 
 
 def strong_noise(sigma: float, length: int) -> Request:
-    """The map around the boundary with another strong noise and other lengths."""
+    """The map around the boundary with another strong noise, of another length."""
     own = {
         "sigma_strong": sigma,
         "length": length,
@@ -50,25 +50,25 @@ def strong_noise(sigma: float, length: int) -> Request:
         "snr_high": 3.75 * sigma,
         "snr_count": 9,
     }
-    less = {
-        name: SMALLER[name] for name in ("embed", "key_width", "value_width")
-    } | {"length": length // 2, "samples": (8, 16), "snr_count": 5}
-    return Request("map", own, seeds=3, quick=less)
+    widths = ("embed", "key_width", "value_width")
+    less = {name: SMALLER[name] for name in widths}
+    less |= {"length": length // 2, "samples": (8,), "snr_count": 6}
+    return Request("map", own, seeds=4, quick=less)
 
 
-COURSE = ("loss", "test_loss", "label", "value", "attention", "pair_score")
-APPENDIX_QUICK: Mapping[str, Any] = {"test_samples": 20}
+COURSE = ("loss", "label", "value", "attention", "pair_score")
 
 
 def appendix(regime: str) -> Request:
     """Appendix A's runs, with scores at the positions of samples."""
-    own = {"record": COURSE, "steps": 6000}
+    own = {"record": COURSE, "steps": 6000, "test_samples": 0}
     return Request(f"appendix-{regime}", own, seeds=3)
 
 
 def theory(regime: str) -> Request:
     """The runs at sizes of Condition 4.1."""
-    return Request(f"theory-{regime}", {"steps": 8000}, seeds=3)
+    own = {"record": COURSE[:-1], "steps": 8000, "test_samples": 0}
+    return Request(f"theory-{regime}", own, seeds=3)
 
 
 ENDS = ("loss", "test_loss", "test_accuracy", "test_margin")
@@ -76,8 +76,8 @@ ENDS = ("loss", "test_loss", "test_accuracy", "test_margin")
 
 def harmful(readout: str) -> Request:
     """Appendix A's harmful setting with another reading of w_O, at the end alone."""
-    own = {"readout": readout, "record": ENDS, "records": 0, "test_samples": 1000}
-    return Request("appendix-harmful", own, seeds=5)
+    own = {"readout": readout, "record": ENDS, "records": 0, "test_samples": 300}
+    return Request("appendix-harmful", own, seeds=5, quick={"test_samples": 100})
 
 
 SEEDS_SILENT = "Seeds are not stated. Ours are 0, 1, …"

@@ -1,0 +1,20 @@
+"""The figures of `vit`, in the paper's order, then ours."""
+
+from attnflow.paper import Exhibit
+from attnflow.papers.vit.figures.control import CONTROL
+from attnflow.papers.vit.figures.dynamics import FIGURE3, FIGURE4
+from attnflow.papers.vit.figures.figure1 import FIGURE1A, FIGURE1B
+from attnflow.papers.vit.figures.loss_and_error import LOSS_AND_ERROR
+from attnflow.papers.vit.figures.readings import READINGS
+from attnflow.papers.vit.figures.stage_order import STAGE_ORDER
+
+EXHIBITS: tuple[Exhibit, ...] = (
+    FIGURE1A,
+    FIGURE1B,
+    READINGS,
+    FIGURE3,
+    FIGURE4,
+    CONTROL,
+    STAGE_ORDER,
+    LOSS_AND_ERROR,
+)

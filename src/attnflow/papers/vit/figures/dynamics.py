@@ -1,0 +1,180 @@
+"""Figures 3 and 4: scores, attention and values along training, in both regimes."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
+from attnflow.papers.vit.stages import Regime, stage_rows, values_at
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLES = ("Scores", "Attention", "Values")
+LABELS = (
+    r"score $x_l^{\top}W_QW_K^{\top}x_j$, mean over $l$",
+    r"attention to $x_j$, mean over $l$",
+    r"value $y\,x_j^{\top}W_Vw_O$",
+)
+TOKENS = {
+    "signal": (slice(0, 1), r"$\mu$"),
+    "noise": (slice(1, 2), r"$\xi_2$"),
+    "other": (slice(2, None), r"$\xi_{3..}$"),
+}
+"""Positions by the kind of their colour, and their names."""
+SYMBOLS = {"T1": "$T_1$", "T2": "$T_2$", "T_att": r"$T_{\mathrm{att}}$", "T3": "$T_3$"}
+
+
+def tables(run: xr.Dataset) -> tuple[xr.DataArray, ...]:
+    """Scores, attention and values: dims seed, time, sample, key_position."""
+    queries = (_dims.HEAD, _dims.QUERY_POSITION)
+    found = run["pair_score"].mean(queries), run["attention"].mean(queries)
+    dims = (_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION)
+    return tuple(table.transpose(*dims) for table in (*found, values_at(run)))
+
+
+def of_token(table: xr.DataArray, kind: str) -> xr.DataArray:
+    """One series for every seed, sample and position of a kind, called seeds."""
+    chosen = table.isel({_dims.KEY_POSITION: TOKENS[kind][0]})
+    rows = chosen.transpose(_dims.TIME, ...).values
+    return xr.DataArray(
+        rows.reshape(len(rows), -1).T,
+        dims=(_dims.SEED, _dims.TIME),
+        coords={_dims.TIME: table[_dims.TIME]},
+    )
+
+
+def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
+    """Three panels, each with the three kinds of tokens and the ends of stages."""
+    figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 4.3))
+    run = evidence["run"]
+    marks = {row.name: row.detected for row in stage_rows(run, regime)}
+    for ax, table, label in zip(grid[0], tables(run), LABELS, strict=True):
+        for kind, (_, name) in TOKENS.items():
+            _band(ax, of_token(table, kind), kind, name)
+        figures.time_axis(ax, run, scale="log", label="step of gradient descent")
+        ax.set_ylabel(label)
+        _mark(ax, marks)
+        figures.label_ends(ax)
+    return figure
+
+
+def _band(ax: "Axes", rows: xr.DataArray, kind: str, name: str) -> None:
+    """The mean over samples and seeds, and the range of all."""
+    shown = rows.isel(time=rows.notnull().all(_dims.SEED).values)
+    times, colour = shown[_dims.TIME].values, figures.current_theme().colour(kind)
+    ends = shown.min(_dims.SEED), shown.max(_dims.SEED)
+    ax.fill_between(times, *ends, color=colour, alpha=0.18, lw=0, zorder=1)
+    ax.plot(times, shown.mean(_dims.SEED), color=colour, label=name, zorder=3)
+
+
+def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
+    """The ends of stages as dotted lines, named above the panel."""
+    theme = figures.current_theme()
+    for name, when in marks.items():
+        if when is None:
+            continue
+        ax.axvline(when, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=0.5)
+        ax.annotate(
+            SYMBOLS[name],
+            (when, 1.0),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            size="small",
+            color=theme.muted,
+        )
+    ax.set_title(ax.get_title(loc="left"), pad=20.0)
+
+
+def last_means(run: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
+    """At the end of each seed: what it is, token, mean over samples in every seed."""
+    kept = run["recorded"].transpose(_dims.SEED, _dims.TIME).values
+    last = kept.shape[1] - 1 - np.argmax(kept[:, ::-1], axis=1)
+    found = {}
+    for title, table in zip(TITLES, tables(run), strict=True):
+        ends = [table.isel(seed=s, time=t) for s, t in enumerate(last)]
+        found[title] = {
+            name: np.array(
+                [float(end.isel({_dims.KEY_POSITION: places}).mean()) for end in ends]
+            )
+            for places, name in TOKENS.values()
+        }
+    return found
+
+
+NAMES = {r"$\mu$": "mu", r"$\xi_2$": "xi_2", r"$\xi_{3..}$": "xi_3 and further"}
+
+
+def values_of(evidence: Evidence, regime: Regime) -> dict[str, Any]:
+    """Means at the end, and when stages end, where they do."""
+    run = evidence["run"]
+    rows = stage_rows(run, regime)
+    ends = {
+        title.lower(): {NAMES[n]: float(v.mean()) for n, v in tokens.items()}
+        for title, tokens in last_means(run).items()
+    }
+    found = {row.name: row.detected for row in rows if row.detected is not None}
+    return {"at the end": ends, "stages, in steps": found}
+
+
+def seen_of(evidence: Evidence, regime: Regime) -> dict[str, bool]:
+    """The winner is ahead in scores, attention and values, in every seed."""
+    run = evidence["run"]
+    order = [name for _, name in TOKENS.values()]
+    winner, loser, weak = (
+        order if regime == "benign" else (order[1], order[0], order[2])
+    )
+    ends = last_means(run)
+    begin = float(run["attention"].isel(time=0, key_position=0).mean())
+    share = ends["Attention"][winner]
+    claims = {
+        f"{title.lower()}: {NAMES[winner]} ends above {NAMES[loser]} and above weak "
+        "noise, in every seed": bool(
+            (tokens[winner] > np.maximum(tokens[loser], tokens[weak])).all()
+        )
+        for title, tokens in ends.items()
+    }
+    length = run.sizes[_dims.KEY_POSITION]
+    uniform = f"attention begins even and ends on {NAMES[winner]} (0.95 or more)"
+    return claims | {
+        uniform: bool(abs(begin - 1 / length) < 0.01 and (share > 0.95).all())
+    }
+
+
+def _figure(number: int, regime: Regime, caption: str) -> Exhibit:
+    return Exhibit(
+        id=f"figure{number}",
+        kind="figure",
+        title=f"Figure {number}: scores, attention and values, {regime} overfitting",
+        caption=(
+            f"{caption} M = 4, d = 2048, d_h = 1024, d_v = 256, σ_p = 0.05, σ̃_p = 1. "
+            "Means over samples, queries and three seeds; bands: from the least to the "
+            "largest of them (means over queries). Values times the label. Dotted: "
+            "ends of stages as detected (median over seeds), T2 where the largest "
+            "value is 0.1, T_att where mean attention to the winner is 0.9, T1 where "
+            "its value is 3M times all others of its sample, T3 where training ends."
+        ),
+        needs={"run": appendix(regime)},
+        draw=lambda evidence: draw_regime(evidence, regime),
+        values=lambda evidence: values_of(evidence, regime),
+        seen=lambda evidence: seen_of(evidence, regime),
+        silent=APPENDIX_SILENT,
+    )
+
+
+FIGURE3 = _figure(
+    3,
+    "benign",
+    "N = 16 and ‖μ‖ = 25: the signal wins. T1 is not reached: noise that is not "
+    "projected off the signals has a share of their value.",
+)
+FIGURE4 = _figure(
+    4, "harmful", "N = 10 and ‖μ‖ = 15: the strong noise token wins, and is memorised."
+)

@@ -1,0 +1,260 @@
+"""Figures: drawn, with numbers, and with sentences that can fail."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from attnflow import schema
+from attnflow.papers.vit import PAPER
+from attnflow.papers.vit.figures import boundaries, control, dynamics, stage_order
+from attnflow.papers.vit.figures.figure1 import trend
+from attnflow.runner import Runner
+from attnflow.store import Store
+from tests.papers.exhibit_checks import check_drawn, check_seen, check_values
+from tests.papers.vit.courses import course
+
+pytestmark = pytest.mark.filterwarnings(
+    # Labels of the map are drawn, as the paper draws them.
+    "ignore::attnflow.data.noisy_patches.OneClassWarning"
+)
+
+FAST = {"figure1a", "figure1b"}
+"""One map of short programs."""
+EXHIBITS = [
+    pytest.param(e.id, marks=[] if e.id in FAST else [pytest.mark.slow])
+    for e in PAPER.exhibits
+]
+
+
+@pytest.fixture(scope="session")
+def evidence_of(tmp_path_factory, worker_id):
+    """Exhibit id → its runs for `--quick`, each of them made once by all workers."""
+    base = tmp_path_factory.getbasetemp()
+    root = base if worker_id == "master" else base.parent
+    runner, made = Runner(Store(root / "vit-runs"), quick=True), {}
+
+    def gather(id):
+        if id not in made:
+            made[id] = runner.gather(PAPER, PAPER.exhibit(id).needs)
+        return made[id]
+
+    return gather
+
+
+# Changes of a run, under some of which each thing that is seen must vanish.
+
+
+def replaced(run, change, *names):
+    """Some observables changed, in the records and at the ends."""
+    both = [n for name in names for n in (name, f"{name}_at_end") if n in run]
+    return run.assign({name: change(run[name]) for name in both})
+
+
+def level(run):
+    """One test loss everywhere."""
+    return replaced(run, lambda table: 0 * table + 0.7, "test_loss")
+
+
+def lower(run):
+    """Test losses a tenth of what they are."""
+    return replaced(run, lambda table: table / 10, "test_loss")
+
+
+def mirrored(run):
+    """Samples and SNRs exchanged for their opposites."""
+    if "snr" not in run.dims:
+        return run
+    turned = run["test_loss"].isel(snr=slice(None, None, -1)).values
+    return run.assign(test_loss=(run["test_loss"].dims, turned))
+
+
+def steeper(run):
+    """SNRs that fall faster with the length of samples, as if M mattered."""
+    if "snr" not in run.dims:
+        return run
+    factor = schema.setting_of(run)["length"]
+    return run.assign_coords(snr=run["snr"] * factor)
+
+
+def another_exponent(run):
+    """Losses of N samples at those of 1/N."""
+    if "samples" not in run.dims:
+        return run
+    return run.assign_coords(samples=1 / run["samples"].values[::-1])
+
+
+def same_steps(run):
+    """Every cell takes as long as every other."""
+    return run.assign(end_time=0 * run["end_time"] + 10)
+
+
+def late(run):
+    """Runs that end a thousand times later."""
+    return run.assign(end_time=1000 * run["end_time"])
+
+
+def wrong_sides(run):
+    """Test samples on the other side."""
+    return replaced(run, lambda table: 1 - table, "test_accuracy")
+
+
+def frozen(run):
+    """Nothing moves: every record is the first one."""
+    if "time" not in run.dims:
+        return run
+    changed = run.copy(deep=True)
+    for name in map(str, run.data_vars):
+        if "time" in run[name].dims and name != "recorded":
+            first = run[name].isel(time=0, drop=True)
+            changed[name] = first.broadcast_like(run[name]).transpose(*run[name].dims)
+    return changed
+
+
+def exchanged(run):
+    """Signal and strong noise change places, and values their signs."""
+    changed = replaced(run, lambda table: -table, "value")
+    names = [n for n in ("attention", "pair_score") if n in run]
+    if not names:
+        return changed
+    order = [1, 0, *range(2, run.sizes["key_position"])]
+    return changed.assign({n: run[n].isel(key_position=order) for n in names})
+
+
+def stronger_signal(run):
+    """Formulas of a signal that outweighs all noise."""
+    setting = schema.setting_of(run)
+    setting |= {n: 1e9 for n in ("signal", "strength") if n in setting}
+    return run.assign_attrs(setting=json.dumps(setting))
+
+
+CHANGES = (
+    level,
+    lower,
+    mirrored,
+    steeper,
+    another_exponent,
+    same_steps,
+    late,
+    wrong_sides,
+    frozen,
+    exchanged,
+    stronger_signal,
+)
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_what_must_be_seen_is_seen_and_can_be_missing(id, evidence_of):
+    check_seen(PAPER.exhibit(id), evidence_of(id), CHANGES)
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_drawn_with_names_on_every_axis(id, evidence_of):
+    check_drawn(PAPER.exhibit(id), evidence_of(id))
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_values_are_numbers_and_hold_what_is_printed(id, evidence_of):
+    check_values(PAPER.exhibit(id), evidence_of(id))
+
+
+def test_each_exhibit_says_what_it_shows():
+    ids = [exhibit.id for exhibit in PAPER.exhibits]
+    assert ids[0] == PAPER.headline == "figure1a"
+    assert len(set(ids)) == len(ids)
+    for exhibit in PAPER.exhibits:
+        assert exhibit.caption and exhibit.silent, exhibit.id
+
+
+# A map by hand: linear in SNR around N · SNR² = 1000, a seed with another constant.
+
+COUNTS, RATIOS = np.arange(6.0, 21.0, 2.0), np.linspace(0.5, 16.5, 17)
+
+
+def hand_map(*constants):
+    places = np.sqrt(np.array(constants)[:, None] / COUNTS)
+    losses = boundaries.CUT - 0.05 * (RATIOS - places[..., None])
+    return xr.Dataset(
+        {
+            "test_loss": (("seed", "samples", "snr"), losses),
+            "end_time": (("seed", "samples", "snr"), 0 * losses + 7),
+        },
+        {"seed": np.arange(len(constants)), "samples": COUNTS, "snr": RATIOS},
+        {"setting": json.dumps({"sigma_p": 0.2, "sigma_strong": 4.0, "length": 16})},
+    )
+
+
+def test_the_law_of_a_known_map():
+    law = boundaries.law(hand_map(1000.0))
+    assert law["exponent of SNR in N"] == pytest.approx(-0.5)
+    assert law["N·SNR²"] == pytest.approx(1000.0)
+    assert law["cells that agree with 1000"] == 1.0
+    assert 900 < law["N·SNR² that parts most cells"] < 1100
+    assert boundaries.steps(hand_map(1000.0))["median"] == 7
+    along = boundaries.along(hand_map(800.0), 0.0025)
+    assert along == pytest.approx({f"N = {n:g}": 2.0 for n in COUNTS})
+
+
+def test_the_mean_map_is_cut_and_not_the_mean_of_cuts():
+    run = hand_map(600.0, 1400.0)
+    middle = (np.sqrt(600.0) + np.sqrt(1400.0)) ** 2 / 4
+    assert boundaries.law(run)["N·SNR²"] == pytest.approx(middle)
+    assert control.middle(run) == pytest.approx(middle)
+    assert control.ratio(run) == pytest.approx(0.0025)
+    low, high = boundaries.boundary(run).constant_interval
+    assert low == pytest.approx(600.0) and high == pytest.approx(1400.0)
+
+
+def test_cells_on_the_wrong_side_are_counted():
+    run = hand_map(1000.0)
+    table = run["test_loss"].copy(deep=True)
+    table[0, 0, 0] = 0.0
+    share = boundaries.agreeing(run.assign(test_loss=table))
+    assert share == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
+
+
+def test_trends():
+    assert trend(np.array([3.0, 2.0, 1.0])) == -1.0
+    assert trend(np.array([1.0, 1.0, 1.0])) == 0.0
+    assert trend(np.array([3.0, 1.0, 2.0])) == pytest.approx(-1 / 3)
+
+
+def test_tokens_are_pooled_by_their_kind():
+    """In the hand-written course the signal's value is t/1000, noise's 1/10000."""
+    table = dynamics.values_at(course(seeds=2))
+    signal = dynamics.of_token(table, "signal")
+    assert signal.sizes == {"seed": 4, "time": table.sizes["time"]}
+    np.testing.assert_allclose(signal.sel(time=500.0), 0.5)
+    np.testing.assert_allclose(dynamics.of_token(table, "noise"), 1e-4)
+    np.testing.assert_allclose(dynamics.of_token(table, "other"), -1e-4)
+
+
+def test_the_printed_order_needs_every_stage():
+    rows = stage_order.stage_rows(course(), "benign")
+    assert stage_order.in_order(rows)
+    assert not stage_order.in_order(rows[::-1])
+    lost = stage_order.stage_rows(course("harmful"), "benign")
+    assert lost[0].detected is None and not stage_order.in_order(lost)
+
+
+def test_listing_the_paper_draws_nothing():
+    code = (
+        "import sys, attnflow.papers.vit\n"
+        "print([n for n in ('matplotlib', 'jax', 'scipy.stats') if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_file_of_figures_is_used():
+    package = importlib.import_module("attnflow.papers.vit.figures")
+    files = {p.stem for p in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
+    used = {name.rpartition(".")[2] for name in sys.modules if package.__name__ in name}
+    assert files <= used
