@@ -24,7 +24,7 @@ from attnflow.experiment.token_starts import (
     refuse_tables,
 )
 from attnflow.forms.class_symmetric import alike_frame, lift_of
-from attnflow.forms.token_classes import TokenForm, spelled_out, token_form
+from attnflow.forms.token_classes import TokenClassForm, spelled_out, token_form
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.problem.next_token import NextToken, Residual
 from attnflow.rules import Flow, Rule
@@ -164,7 +164,7 @@ class JointTables:
             for seed, pair in zip(seeds, drawn, strict=True)
         ]
 
-    def _tables(self) -> tuple[TokenForm, SequenceClasses]:
+    def _tables(self) -> tuple[TokenClassForm, SequenceClasses]:
         name = self.form()[0]
         task = self.task.sequence_classes()
         kept: Any = {"symmetric": "token-classes", "weights": "joint"}.get(name, name)
@@ -186,7 +186,7 @@ class JointTables:
         return system, alike.zeros()
 
     def _population(
-        self, form: TokenForm, task: SequenceClasses, seed: int, given: Any
+        self, form: TokenClassForm, task: SequenceClasses, seed: int, given: Any
     ) -> tuple[Any, Any]:
         if self.embed is not None:
             system = TokenTables(form.frame, self._model, self._rates)
@@ -196,7 +196,7 @@ class JointTables:
 
     def _batches(
         self,
-        form: TokenForm,
+        form: TokenClassForm,
         task: SequenceClasses,
         seed: int,
         *,
@@ -218,8 +218,13 @@ class JointTables:
         return BlockBatches(form.frame, *parts, self.batch), {**state, **step}
 
     def _begin(
-        self, form: TokenForm, task: SequenceClasses, seed: int, given: Any, drawn: Any
-    ) -> tuple[TokenForm, dict[str, Any]]:
+        self,
+        form: TokenClassForm,
+        task: SequenceClasses,
+        seed: int,
+        given: Any,
+        drawn: Any,
+    ) -> tuple[TokenClassForm, dict[str, Any]]:
         """The form with what idle scores are, and the initial tables."""
         if given is not None:
             tables = checked_tables(given, task, form)
@@ -244,7 +249,7 @@ class JointTables:
         task = self.task.sequence_classes()
         return batches(task, seed, self.steps, self.batch, self.length, self.stream)
 
-    def _blocks(self, form: TokenForm, seed: int, width: int) -> Parts:
+    def _blocks(self, form: TokenClassForm, seed: int, width: int) -> Parts:
         task = self.task.sequence_classes()
         sizes = (self.steps, self.batch, self.length, self.stream)
         return blocks_of(task, form.name, seed, width, sizes)

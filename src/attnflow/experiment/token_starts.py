@@ -10,7 +10,7 @@ import numpy as np
 from attnflow.data.class_counts import Counts, draw_counts
 from attnflow.data.published_streams import published_draws
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.forms.token_classes import TableForm, TokenForm, token_form
+from attnflow.forms.token_classes import TableForm, TokenClassForm, token_form
 from attnflow.systems.block_layout import Parts, block_parts
 
 Tables = Mapping[str, np.ndarray]
@@ -85,7 +85,7 @@ def blocks_of(
 
 
 def checked_tables(
-    given: Mapping[str, Any], task: SequenceClasses, form: TokenForm
+    given: Mapping[str, Any], task: SequenceClasses, form: TokenClassForm
 ) -> dict[str, np.ndarray]:
     """Given initial tables, if a form can hold them."""
     size = task.vocabulary if form.name == "joint" else task.kinds

@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data.class_layouts import AlikeClasses
-from attnflow.forms.token_classes import TokenForm
+from attnflow.forms.token_classes import TokenClassForm
 
 State = dict[str, Any]
 
@@ -160,7 +160,7 @@ class Lift(eqx.Module):
         }
 
 
-def lift_of(layout: AlikeClasses, form: TokenForm) -> Lift:
+def lift_of(layout: AlikeClasses, form: TokenClassForm) -> Lift:
     """The lift to a form of the layout's tables, of any but `joint` form."""
     distinct, common = len(layout.distinct), len(layout.common)
     kinds = np.arange(form.row_of.shape[0])

@@ -75,7 +75,7 @@ class TokenFrame(eqx.Module):
 
 
 @dataclass(frozen=True)
-class TokenForm:
+class TokenClassForm:
     """A frame, and which kinds of tokens its rows and columns stand for.
 
     - `rows`, `columns`, `queries`: a kind for each row and column of Y and row of Z,
@@ -104,7 +104,7 @@ class TokenForm:
             "output": tuple(names[self.columns].tolist()),
         }
 
-    def with_idle(self, scores: np.ndarray) -> "TokenForm":
+    def with_idle(self, scores: np.ndarray) -> "TokenClassForm":
         """The form for scores over all kinds that do not begin at zero."""
         unseen = np.asarray(scores)[np.ix_(self.queries, self.row_of < 0)]
         idle = jax.nn.logsumexp(jnp.asarray(unseen), axis=1)
@@ -127,7 +127,7 @@ class TokenForm:
 
 def token_form(
     name: TableForm, task: SequenceClasses, *, residual: bool = False
-) -> TokenForm:
+) -> TokenClassForm:
     """The tables of a task in one of the forms; `residual` keeps the queries' rows."""
     if name == "joint":
         task = spelled_out(task)
@@ -145,7 +145,7 @@ def token_form(
     columns = everything if whole else _predicted(task)
     is_query = np.isin(everything, task.query)
     query_of = everything if name == "joint" else _numbered(is_query)
-    return TokenForm(
+    return TokenClassForm(
         name=name,
         frame=_frame(task, row_of, columns, query_of),
         rows=_first(row_of),

@@ -22,7 +22,7 @@ EXPERIMENTS = (
         printed="The standard deviation of the mean over 10 seeds.",
         ours=(
             "It is the standard deviation over seeds itself (with 9 degrees of "
-            "freedom): so are all 64 published spreads."
+            "freedom): so are the 32 published spreads that we have."
         ),
         shown_by="E-Fig6-ez",
         effect="constant",
@@ -32,8 +32,8 @@ EXPERIMENTS = (
         place="Figures 6, 11 and 12, initial tables",
         printed="Y(0) = Z(0) = 0, in Section 3.1; nothing in Section 8.",
         ours=(
-            "Both begin uniform on ±1/√M, as PyTorch's layers: with them all 64 "
-            "published means come out."
+            "Both begin uniform on ±1/√M, as PyTorch's layers: with them the 32 "
+            "published means that we have come out."
         ),
         shown_by="E-Fig6-ez",
         effect="statement",
