@@ -27,7 +27,8 @@ first stage.
 Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
 `form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,
 `compile_seconds`, `citation` (a BibTeX key); `rate_threshold_note` where a descent has
-no `rate_threshold`: why not.
+no `rate_threshold`: why not; `system` where a paper speaks of several dynamical
+systems: which one this is.
 An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 

@@ -23,6 +23,8 @@ def give_and_show(
     output.give({"runs": [summary]})
     output.say(f"{summary['paper']}/{summary['experiment']}  {summary['id']}")
     output.say(f"setting  {text.settings(summary['setting'])}")
+    if "system" in run.attrs:
+        output.say(f"system   {run.attrs['system']}")
     why = run.attrs["form_reason"] or "nothing is trained"
     output.say(f"form     {summary['form']}: {why}")
     for line in outcome_lines(run):

@@ -1,6 +1,8 @@
 """Experiments: frozen records, and the run that turns one into a Dataset."""
 
 from attnflow.experiment.cells import run_cells as run_cells
+from attnflow.experiment.direct import SystemExperiment as SystemExperiment
+from attnflow.experiment.next_token import JointTables as JointTables
 from attnflow.experiment.rates import LearningRateWarning as LearningRateWarning
 from attnflow.experiment.record import Computation as Computation
 from attnflow.experiment.record import Experiment as Experiment

@@ -1,13 +1,12 @@
 """What a course of training left behind, as one labelled Dataset."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow.dynamics import Course
-from attnflow.experiment.record import Experiment
 from attnflow.observables import find
 from attnflow.systems import Training
 
@@ -31,19 +30,22 @@ def labels_of(system: Training) -> dict[str, tuple[str, ...]]:
 
 
 def as_dataset(
-    experiment: Experiment,
+    experiment: Any,
     seeds: list[int],
     course: Course,
     coords: Mapping[str, tuple[str, ...]],
-    beside: Mapping[str, Any],
+    *,
+    beside: Mapping[str, Any] | None = None,
+    find: Callable[[str], Any] = find,
 ) -> xr.Dataset:
     """The rows, values at stage ends and outcomes, as `attnflow.schema` says.
 
-    `beside` are other variables: adding them later costs as much as all of it.
+    `beside` are other variables: adding them later costs as much as all of it. `find`
+    gives the dims of observables by their names.
     """
     records = course.records
     variables: dict[str, Any] = {
-        **beside,
+        **(beside or {}),
         "recorded": (("seed", "time"), records.recorded),
         "outcome": ("seed", np.array([o.label for o in course.outcomes])),
         "end_time": ("seed", course.ends[:, -1]),

@@ -122,8 +122,21 @@ class Computation:
         return record
 
 
+class Addressed(Protocol):
+    """A record of what a run computes: an experiment of any kind."""
+
+    @property
+    def paper(self) -> str:
+        """The short name of its paper."""
+        ...
+
+    def canonical(self) -> dict[str, Any]:
+        """JSON-able data, the same for equal records."""
+        ...
+
+
 def address(
-    experiment: Experiment | Computation,
+    experiment: Addressed,
     *,
     seeds: Sequence[int],
     data: Given | None = None,

@@ -19,6 +19,11 @@ from attnflow.conserved import drift
 from attnflow.dynamics import Course, Grid, precise, train
 from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiment.dataset import as_dataset
+from attnflow.experiment.direct import (
+    SystemExperiment,
+    require_none,
+    train_directly,
+)
 from attnflow.experiment.final_weights import final_weights
 from attnflow.experiment.members import Observe
 from attnflow.experiment.prepare import Prepared, prepare
@@ -37,10 +42,11 @@ from attnflow.rules import per_part
 from attnflow.setting import canonical_json
 
 Progress = Callable[[float, str], None]
+Trained = Experiment | SystemExperiment
 
 
 def run(
-    experiment: Experiment | Computation,
+    experiment: Experiment | SystemExperiment | Computation,
     *,
     seeds: Sequence[int] = (0,),
     data: Given | None = None,
@@ -86,15 +92,21 @@ def run(
     else:
         experiment = _adjusted(experiment, record, at)
         with precise(), compile_time() as watch:
-            body, notes = _train(
-                experiment,
-                seeds,
-                load(data),
-                load(weights),
-                progress,
-                check=check,
-                lift=lift,
-            )
+            if isinstance(experiment, SystemExperiment):
+                require_none(data=data, lift=lift)
+                body, notes = train_directly(
+                    experiment, seeds, load(weights), progress, check=check
+                )
+            else:
+                body, notes = _train(
+                    experiment,
+                    seeds,
+                    load(data),
+                    load(weights),
+                    progress,
+                    check=check,
+                    lift=lift,
+                )
         watch_seconds = watch.seconds
     given: dict[str, Any] = {"data": data, "weights": weights}
     body.attrs = {
@@ -115,8 +127,8 @@ def run(
 
 
 def _adjusted(
-    experiment: Experiment, record: Sequence[str] | None, at: Sequence[float] | None
-) -> Experiment:
+    experiment: Trained, record: Sequence[str] | None, at: Sequence[float] | None
+) -> Trained:
     if record:
         names = dict.fromkeys((*experiment.observables, *record))
         experiment = replace(experiment, observables=tuple(names))
@@ -156,7 +168,7 @@ def _train(
     course = _course(experiment, made.legs, made.state, half)
     rules = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
     beside = {**limits, **swamping(course, epsilon_of(rules))}
-    body = as_dataset(experiment, seeds, course, made.coords, beside)
+    body = as_dataset(experiment, seeds, course, made.coords, beside=beside)
     if experiment.is_flow:
         body["drift"] = ("seed", _drifts(made, course))
     if check:

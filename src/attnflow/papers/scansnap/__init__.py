@@ -1,0 +1,42 @@
+"""Scan and snap: what one layer of attention attends to, and when that is fixed."""
+
+import tomllib
+from importlib.resources import files
+
+from attnflow.paper import Paper
+from attnflow.papers.scansnap.notes import NOTES
+from attnflow.papers.scansnap.settings import RECIPES
+from attnflow.papers.scansnap.stages import stage_table
+
+
+def _text(name: str) -> str:
+    return (files(__name__) / name).read_text(encoding="utf-8")
+
+
+PAPER = Paper(
+    slug="scansnap",
+    letter="E",
+    title=(
+        "Scan and Snap: Understanding Training Dynamics and Token Composition in "
+        "1-layer Transformer"
+    ),
+    version_read="NeurIPS 2023, read as text extracted from it",
+    bibtex=_text("paper.bib"),
+    recipes=RECIPES,
+    exhibits=(),
+    claim_list=(),
+    notes=NOTES,
+    inventory=tomllib.loads(_text("inventory.toml")),
+    headline="",
+    headline_claims=(),
+    summary=(
+        "One layer of attention without positions and a decoder predict the next "
+        "token. Tokens that occur for one next token alone gain attention, the more "
+        "the more often they occur (scan), and tokens that occur for several lose it; "
+        "then the decoder's gradient is gone and attention all but stops (snap). The "
+        "paper speaks of three dynamical systems, which are kept apart here: J, the "
+        "true gradient of both tables; Q, attention under a decoder that follows its "
+        "closed form; C, a scalar model of one common token."
+    ),
+    stage_table=stage_table,
+)

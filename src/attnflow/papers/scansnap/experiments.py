@@ -1,0 +1,216 @@
+"""From the settings of `scansnap` to experiments."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from attnflow.data.class_layouts import AlikeClasses
+from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.dynamics import Grid, Stage
+from attnflow.experiment import Computation, JointTables, SystemExperiment
+from attnflow.papers.scansnap import settings
+from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
+from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
+from attnflow.rules import Adam, Descent, Flow, GradientDescent, Momentum
+
+PAPER = "scansnap"
+CITATION = "scansnap2023"
+# Before this share of K/η_Y nothing has moved.
+EARLIEST = 1e-3
+
+
+def syn_layout(setting: Any) -> AlikeClasses:
+    """Syn-Small and Syn-Medium: common tokens of weight 1, distinct from 0.1 to 1."""
+    rising = np.linspace(0.1, 1.0, setting.distinct)
+    return AlikeClasses(
+        setting.queries,
+        setting.classes_per_query,
+        (1.0,) * setting.common,
+        tuple(rising.tolist()),
+        common_per_query=(1.0,) * setting.common_per_query,
+    )
+
+
+def flow_layout(setting: settings.Flows) -> AlikeClasses:
+    """Alike classes with one query, or one each, in a vocabulary of any size."""
+    own = setting.own_queries
+    return AlikeClasses(
+        setting.classes if own else 1,
+        1 if own else setting.classes,
+        (1.0,) * setting.common,
+        setting.distinct,
+        vocabulary=setting.vocabulary,
+    )
+
+
+def given_classes(setting: settings.Given) -> SequenceClasses:
+    """Classes one by one: contextual tokens, queries, next tokens, and the rest."""
+    K = setting.classes
+    tokens, odd = divmod(len(setting.probability), K)
+    if odd or not tokens:
+        raise ValueError(
+            f"probability has {len(setting.probability)} entries for {K} classes: give "
+            "as many for each class."
+        )
+    numbers = setting.query or (0,) * K
+    queries = max(numbers) + 1
+    rest = setting.vocabulary - tokens - queries - K
+    if rest < 0 or min(numbers) < 0 or len(numbers) != K:
+        raise ValueError(
+            f"vocabulary is {setting.vocabulary} and query {numbers}: there are "
+            f"{tokens} contextual tokens, {queries} queries and {K} next tokens. Give "
+            "each class the number of a query, and at least as many tokens."
+        )
+    table = np.zeros((K, tokens + queries + K + (rest > 0)))
+    table[:, :tokens] = np.reshape(setting.probability, (K, tokens))
+    counts = (1,) * (tokens + queries + K) + ((rest,) if rest else ())
+    return SequenceClasses(
+        probability=tuple(map(tuple, table.tolist())),
+        query=tuple(tokens + m for m in numbers),
+        next_token=tuple(range(tokens + queries, tokens + queries + K)),
+        multiplicity=counts,
+        queries=tuple(range(tokens, tokens + queries)),
+        names=(
+            *(f"token{i}" for i in range(tokens)),
+            *(f"query{m}" for m in range(queries)),
+            *(f"next{n}" for n in range(K)),
+            *(("unseen",) if rest else ()),
+        ),
+    )
+
+
+def steps(setting: settings.Steps) -> SystemExperiment:
+    """J by steps of descent."""
+    layout = syn_layout(setting)
+    width = layout.size**-0.5 if setting.start == "uniform" else 0.0
+    model = JointTables(
+        layout,
+        rates=(setting.score_rate, setting.value_rate),
+        normalised=setting.normalised,
+        residual=setting.residual,
+        score_start=width if setting.score_start is None else setting.score_start,
+        value_start=width if setting.value_start is None else setting.value_start,
+        length=setting.length,
+        batch=setting.batch,
+        steps=setting.steps,
+        stream=setting.stream,
+        embed=setting.embed,
+        form_name=setting.form,
+    )
+    times = dict.fromkeys((*range(0, setting.steps, setting.every), setting.steps))
+    names = setting.record
+    if setting.length is None:
+        names = tuple(name for name in names if name != "batch_loss")
+    return SystemExperiment(
+        paper=PAPER,
+        id="Steps",
+        setting=dataclasses.asdict(setting),
+        model=model,
+        stages=(_descent(setting),),
+        grid=Grid(points=tuple(float(t) for t in times)),
+        observables=names,
+        citation=CITATION,
+    )
+
+
+def _descent(setting: settings.Steps) -> Stage:
+    """A rule for each part that has a rate; the other part stays."""
+    rates = {"scores": setting.score_rate, "values": setting.value_rate}
+    rules = {n: _rule(setting, rate) for n, rate in rates.items() if rate > 0}
+    return Stage(rules, setting.steps, trains=tuple(rules))
+
+
+def _rule(setting: settings.Steps, rate: float) -> Descent:
+    if setting.optimiser == "adam":
+        return Adam(rate)
+    if setting.optimiser == "descent":
+        return GradientDescent(rate)
+    return Momentum(rate, setting.momentum)
+
+
+def flows(setting: settings.Flows) -> SystemExperiment:
+    """J or Q by gradient flow on alike classes."""
+    return _flow(setting, _flow_model(setting, flow_layout(setting)))
+
+
+def given(setting: settings.Given) -> SystemExperiment:
+    """J or Q by gradient flow on any classes."""
+    return _flow(setting, _flow_model(setting, given_classes(setting)))
+
+
+def _flow_model(setting: Any, task: Any) -> JointTables | QuasiStaticModel:
+    rates = (setting.score_rate, setting.value_rate)
+    if setting.system == "J":
+        return JointTables(
+            task,
+            rates=rates,
+            normalised=setting.normalised,
+            residual=setting.residual,
+            form_name=setting.form,
+        )
+    if not setting.normalised or setting.residual != "none":
+        raise ValueError(
+            "Q is written for the normalised model without a residual: use system=J."
+        )
+    return QuasiStaticModel(task, rates=rates, per_class=setting.per_class)
+
+
+def scalar(setting: settings.Scalar) -> SystemExperiment:
+    """C, the scalar model."""
+    model = ScalarExperimentModel(
+        classes=setting.classes,
+        vocabulary=setting.vocabulary,
+        rates=(setting.score_rate, setting.value_rate),
+        scale=scale_of(setting),
+    )
+    return _flow(setting, model)
+
+
+def scale_of(setting: settings.Scalar) -> float:
+    """C₀: given, or ρ₀⁴/K as printed, or ρ₀⁴/(K − 1)."""
+    if setting.scale is not None:
+        return setting.scale
+    square = setting.common + float(np.square(setting.distinct).sum())
+    return square**2 / (setting.classes - (not setting.printed))
+
+
+def _flow(setting: Any, model: Any) -> SystemExperiment:
+    clock = setting.classes / (setting.value_rate or setting.score_rate)
+    first = min(EARLIEST * clock, EARLIEST * setting.until)
+    rule = Flow(rtol=setting.rtol, atol=1e-14, clock="log", scale=clock)
+    return SystemExperiment(
+        paper=PAPER,
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        model=model,
+        stages=(Stage(rule, setting.until),),
+        grid=Grid(setting.until, setting.records, first, "log"),
+        observables=setting.record,
+        citation=CITATION,
+    )
+
+
+def entropy_grid(setting: settings.EntropyGrid) -> Computation:
+    """Figures 6, 11 and 12."""
+    return _computation(setting, "grids:entropy_grid")
+
+
+def decomposition(setting: settings.Decomposition) -> Computation:
+    """Momentum, finite length and initial tables, one by one."""
+    return _computation(setting, "grids:decomposition")
+
+
+def heights(setting: settings.Heights) -> Computation:
+    """Figure 8."""
+    return _computation(setting, "grids:heights")
+
+
+def _computation(setting: Any, function: str) -> Computation:
+    return Computation(
+        paper=PAPER,
+        id=type(setting).__name__,
+        setting=dataclasses.asdict(setting),
+        function=f"attnflow.papers.scansnap.systems.{function}",
+        citation=CITATION,
+    )

@@ -1,0 +1,33 @@
+"""Detectors D1 to D4, in the time of the run."""
+
+import xarray as xr
+
+from attnflow.papers.scansnap.stages import series
+from attnflow.stages import Event, extreme_time, first_crossing, settled
+
+FROZEN = 0.01
+"""Total variation per doubling of time below which attention is called frozen."""
+
+
+def decoder_snap(run: xr.Dataset) -> Event:
+    """D1: when the decoder's speed γ is largest."""
+    return extreme_time(run, series.decoder_speed(run), name="decoder_snap")
+
+
+def attention_snap(run: xr.Dataset) -> Event:
+    """D2: when the top distinct token's score moves fastest."""
+    return extreme_time(run, series.top_velocity(run), name="attention_snap")
+
+
+def slow_growth(run: xr.Dataset) -> Event:
+    """D3: when d ln/d ln t of the growth first falls below 1."""
+    slope = series.log_slope(series.growth(run))
+    return first_crossing(
+        run, slope, level=1.0, direction="down", clock="log", name="slow_growth"
+    )
+
+
+def frozen(run: xr.Dataset, level: float = FROZEN) -> Event:
+    """D4: from when on attention moves less than `level` while time doubles."""
+    drift = series.attention_drift(run)
+    return settled(run, drift, level=level, direction="down", name="frozen")

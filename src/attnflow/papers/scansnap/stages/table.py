@@ -1,0 +1,78 @@
+"""The table of stages: the paper's times beside what was detected."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow.papers.scansnap.stages import events
+from attnflow.papers.scansnap.stages.formulas import pace, stage_times
+from attnflow.stages import Event, StageRow
+
+
+class _Stage(NamedTuple):
+    """One row: what it needs of a run, what it means, and how it is found."""
+
+    name: str
+    needs: tuple[tuple[str, ...], ...]
+    meaning: str
+    detector: Callable[[xr.Dataset], Event] | None = None
+
+
+def stage_table(run: xr.Dataset) -> list[StageRow]:
+    """The stages of a run; none of an experiment that has no time."""
+    if _dims.TIME not in run.dims:
+        return []
+    known = stage_times(run)
+    return [_row(run, stage, known.get(stage.name)) for stage in _STAGES]
+
+
+def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
+    system = run.attrs.get("system", "").partition(":")[0]
+    notes = [f"{system}: {stage.meaning}" if system else stage.meaning]
+    quick = pace(schema.setting_of(run))
+    if time is not None and quick != 1:
+        notes.append(f"the formula is of the flow, {quick:.3g} times as fast")
+    if stage.detector is None:
+        return StageRow(stage.name, time, None, None, "; ".join(notes))
+    if not any(all(name in run for name in names) for names in stage.needs):
+        missing = " or ".join(", ".join(names) for names in stage.needs)
+        notes.append(f"not known: needs {missing} recorded")
+        return StageRow(stage.name, time, None, None, "; ".join(notes))
+    event = stage.detector(run)
+    notes.append(event.note)
+    spread = event.spread
+    return StageRow(
+        stage.name, time, event.median, spread, "; ".join(filter(None, notes))
+    )
+
+
+_STAGES = (
+    _Stage("scan_end", (), "t₀' = K ln M/η_Y, up to which γ = O(η_Y t/K)"),
+    _Stage(
+        "decoder_snap",
+        (("attention_speed",), ("error_norm", "margin")),
+        "the decoder's speed γ is largest",
+        events.decoder_snap,
+    ),
+    _Stage("snap", (), "t₀ = 2(1 + ω₁)K ln M/η_Y, from which γ decays as ln t/t"),
+    _Stage(
+        "attention_snap",
+        (("score_velocity", "attention_per_class"), ("score_velocity", "common_score")),
+        "the top distinct token's score moves fastest",
+        events.attention_snap,
+    ),
+    _Stage(
+        "slow_growth",
+        (("score", "attention_per_class"), ("drive_integral",)),
+        "growth is first slower than t",
+        events.slow_growth,
+    ),
+    _Stage(
+        "frozen",
+        (("attention_per_class",),),
+        f"attention moves less than {events.FROZEN:g} while time doubles",
+        events.frozen,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Systems of `scansnap` beside training: the decoder alone, Q and C."""

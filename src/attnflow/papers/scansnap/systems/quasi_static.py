@@ -1,0 +1,209 @@
+"""Q: attention under a decoder that follows its closed form (Lemmas 3–5, Theorems 1–3).
+
+The decoder is `Y = F (FᵀF)⁻¹ W` with W from h(t/K). Then, with A = FᵀF,
+
+    g_n = γ Σ_k (A⁻¹ q_n)_k f_k,     q_n = q₀ 1 + (q₁ − q₀) e_n,
+    dz_m = η_Z s Σ_{n: ψ(n) = m} f_n ∘ (g_n − f_n (f_n · g_n)),
+    ξ_n  = γ [(q₁ − q₀)((A⁻¹)_nn − 1) + q₀ ((A⁻¹ 1)_n − 1)],
+
+with q₁ = 1 + 1/(M − 1), q₀ = −M/(M − 1)². The share s is 1/K where time counts samples,
+as it does for the decoder; Equation 10 as printed has s = 1.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from attnflow.data.class_layouts import Classes
+from attnflow.experiment.token_starts import check_rates, refuse_tables
+from attnflow.forms.token_classes import TokenFrame, token_form
+from attnflow.observables.directly import Registry
+from attnflow.observables.next_token import NEXT_TOKEN, TokenView
+from attnflow.problem.next_token import NextToken
+from attnflow.rules import Flow, Rule
+
+State = dict[str, Any]
+# Newton's method comes down on u from above and doubles its digits with every step;
+# from the worst place, near e^u = M, six steps end at rounding.
+NEWTON = 8
+
+
+def log_odds(visits: Array, vocabulary: Array, rate: Array) -> Array:
+    """U = M h after some visits, as `decoder.log_odds`, inside compiled programs."""
+    right = vocabulary * rate * visits
+    u = jnp.minimum(rate * visits, jnp.log1p(right))
+    for _ in range(NEWTON):
+        excess = jnp.expm1(u) + (vocabulary - 1) * u - right
+        u = u - excess / (jnp.exp(u) + vocabulary - 1)
+    return u
+
+
+def speed(u: Array, vocabulary: Array) -> Array:
+    """γ at u."""
+    others = vocabulary - 1
+    return others**2 * (u / vocabulary) / (others + jnp.exp(u))
+
+
+class QuasiStatic(eqx.Module):
+    """The scores under the quasi-static decoder.
+
+    The state holds `scores`, the `clock` t and `drive`, B_n = η_Z s ∫ξ_n for each
+    class.
+    """
+
+    frame: TokenFrame
+    model: NextToken
+    vocabulary: Float[Array, ""]
+    value_rate: Float[Array, ""]
+    score_rate: Float[Array, ""]
+    share: Float[Array, ""]
+
+    def log_odds(self, t: Array) -> Array:
+        """U at a time."""
+        return log_odds(t / self.frame.classes, self.vocabulary, self.value_rate)
+
+    def speed(self, t: Array) -> Array:
+        """γ at a time."""
+        return speed(self.log_odds(t), self.vocabulary)
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        others = self.vocabulary - 1
+        return 1 + 1 / others, -self.vocabulary / others**2
+
+    def drive(self, t: Array, gram: Array) -> Float[Array, " classes"]:
+        """ξ_n, from the Gram matrix of the features."""
+        high, low = self._ends
+        inverse = jnp.linalg.inv(gram)
+        own = (high - low) * (jnp.diagonal(inverse) - 1)
+        return self.speed(t) * (own + low * (inverse.sum(axis=1) - 1))
+
+    def velocity(self, t: Any, state: State) -> State:
+        """The state's derivative."""
+        now = state["clock"] if t is None else jnp.asarray(t, float)
+        view = TokenView(self, state)
+        high, low = self._ends
+        weights = low + (high - low) * jnp.eye(self.frame.classes)
+        mixed = jnp.linalg.solve(view.gram, weights).T @ view.unit
+        mixed = self.speed(now) * mixed
+        read, weight = view.unit, self.frame.weight
+        level = jnp.sum(weight * read * mixed, axis=1, keepdims=True)
+        push = read * (mixed - read * level)
+        rate = self.score_rate * self.share
+        turned = jnp.zeros_like(state["scores"]).at[self.frame.query].add(push)
+        return {
+            "scores": rate * turned,
+            "clock": jnp.ones_like(state["clock"]),
+            "drive": rate * self.drive(now, view.gram),
+        }
+
+    def tables(self, state: State) -> State:
+        """Z, and the decoder's closed form."""
+        view = TokenView(_Scores(self.frame, self.model), state)
+        height = self.log_odds(state["clock"]) / self.vocabulary
+        columns = jnp.arange(len(self.frame.column_weight))
+        mine = self.frame.label[:, None] == columns
+        rows = height * jnp.where(mine, self.vocabulary - 1, -1.0)
+        values = view.unit.T @ jnp.linalg.solve(view.gram, rows)
+        return {"scores": state["scores"], "values": values}
+
+
+class _Scores(eqx.Module):
+    """A system of scores alone, from which features are read."""
+
+    frame: TokenFrame
+    model: NextToken
+
+    def tables(self, state: State) -> State:
+        return {"scores": state["scores"]}
+
+
+QUASI_STATIC = Registry(TokenView, NEXT_TOKEN)
+
+
+@QUASI_STATIC.observable(about="γ, the speed of attention")
+def attention_speed(view: TokenView) -> Array:
+    """γ(t)."""
+    return view.system.speed(view.state["clock"])
+
+
+@QUASI_STATIC.observable("class", about="ξ_n, which drives attention")
+def drive(view: TokenView) -> Array:
+    """ξ_n(t)."""
+    return view.system.drive(view.state["clock"], view.gram)
+
+
+@QUASI_STATIC.observable("class", about="B_n, the integral of the drive")
+def drive_integral(view: TokenView) -> Array:
+    """B_n(t) = η_Z s ∫ξ_n."""
+    return view.state["drive"]
+
+
+@dataclass(frozen=True)
+class QuasiStaticModel:
+    """Q as the model of an experiment.
+
+    `per_class` divides the scores' sum over classes by K, as the time of samples asks;
+    without it the equation is as printed. `rates` are η_Z and η_Y.
+    """
+
+    task: Classes
+    rates: tuple[float, float] = (1.0, 1.0)
+    per_class: bool = True
+    system: ClassVar[str] = "Q: attention under the quasi-static decoder"
+    registry: ClassVar = QUASI_STATIC
+
+    def __post_init__(self) -> None:
+        check_rates(*self.rates)
+        if not self.rates[1] > 0:
+            raise ValueError(
+                f"The learning rate of the values is {self.rates[1]}: the closed form "
+                "of the decoder needs a positive one."
+            )
+
+    def refuses(self, rules: Sequence[Rule]) -> str | None:
+        """Only a flow can follow a decoder that is a function of time."""
+        if all(isinstance(rule, Flow) for rule in rules):
+            return None
+        return "The quasi-static decoder is a function of time: use a Flow."
+
+    def form(self) -> tuple[str, str]:
+        """The name of the form, and why this one."""
+        return "token-classes", "tokens with equal probabilities begin and move alike"
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Labels of the dims of observables."""
+        return token_form("token-classes", self._task).labels(self._task)
+
+    @property
+    def _task(self) -> Any:
+        return self.task.sequence_classes()
+
+    def members(
+        self, seeds: Sequence[int], given: Mapping[str, Any] | None
+    ) -> list[tuple[Any, Any]]:
+        """The system and its zero state, the same for each seed."""
+        refuse_tables(given)
+        task = self._task
+        frame = token_form("token-classes", task).frame
+        share = 1 / task.classes if self.per_class else 1.0
+        numbers = (float(task.vocabulary), self.rates[1], self.rates[0], share)
+        system = QuasiStatic(frame, NextToken(), *(jnp.asarray(x) for x in numbers))
+        state = {
+            "scores": frame.zeros()["scores"],
+            "clock": jnp.zeros(()),
+            "drive": jnp.zeros(task.classes),
+        }
+        return [(system, state) for _ in seeds]
+
+    def drift(self, system: Any, before: Any, after: Any) -> float:
+        """The change of the sums of scores, relative to the sum of their sizes."""
+        weight = np.asarray(system.frame.weight)
+        scores = np.asarray(after["scores"])
+        size = np.abs(scores) @ weight
+        return float(np.max(np.abs(scores @ weight) / np.where(size > 0, size, 1.0)))

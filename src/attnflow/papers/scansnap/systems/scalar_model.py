@@ -1,0 +1,134 @@
+"""C: Section 6's scalar model of one common token (Theorem 4, Figures 3 and 9).
+
+    dz/dt = −η_Z γ(t) e^{4z} / C₀,     ξ = γ(t) e^{4z} / C₀,     B = η_Z ∫ξ = −z,
+
+with γ of the decoder alone, and C₀ = ρ₀⁴/K as printed or ρ₀⁴/(K − 1), as many as other
+classes are; the common token's share of a class's features is 1/ρ₀² at the start.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from attnflow.experiment.token_starts import check_rates, refuse_tables
+from attnflow.observables.directly import Registry
+from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
+from attnflow.rules import Flow, Rule
+
+State = dict[str, Any]
+
+
+class ScalarModel(eqx.Module):
+    """The score of the one common token; the state holds the `clock` t too."""
+
+    classes: Float[Array, ""]
+    vocabulary: Float[Array, ""]
+    value_rate: Float[Array, ""]
+    score_rate: Float[Array, ""]
+    scale: Float[Array, ""]
+
+    def speed(self, t: Array) -> Array:
+        """γ at a time."""
+        u = log_odds(t / self.classes, self.vocabulary, self.value_rate)
+        return speed(u, self.vocabulary)
+
+    def velocity(self, t: Any, state: State) -> State:
+        """The state's derivative."""
+        now = state["clock"] if t is None else jnp.asarray(t, float)
+        drive = self.speed(now) * jnp.exp(4 * state["scores"]) / self.scale
+        return {
+            "scores": -self.score_rate * drive,
+            "clock": jnp.ones_like(state["clock"]),
+        }
+
+
+class ScalarView:
+    """The scalar model in one state."""
+
+    def __init__(self, system: ScalarModel, state: State):
+        self.system = system
+        self.state = state
+
+
+SCALAR = Registry(ScalarView)
+
+
+@SCALAR.observable(about="the common token's score z")
+def common_score(view: ScalarView) -> Array:
+    """z(t)."""
+    return view.state["scores"]
+
+
+@SCALAR.observable(about="B, the integral of the drive")
+def drive_integral(view: ScalarView) -> Array:
+    """B(t) = −z(t)."""
+    return -view.state["scores"]
+
+
+@SCALAR.observable(about="γ, the speed of attention")
+def attention_speed(view: ScalarView) -> Array:
+    """γ(t)."""
+    return view.system.speed(view.state["clock"])
+
+
+@SCALAR.observable(about="dz/dt")
+def score_velocity(view: ScalarView) -> Array:
+    """How fast the score falls."""
+    return view.system.velocity(None, view.state)["scores"]
+
+
+@dataclass(frozen=True)
+class ScalarExperimentModel:
+    """C as the model of an experiment; `rates` are η_Z and η_Y, `scale` is C₀."""
+
+    classes: int
+    vocabulary: int
+    rates: tuple[float, float]
+    scale: float
+    system: ClassVar[str] = "C: the scalar model of one common token"
+    registry: ClassVar = SCALAR
+
+    def __post_init__(self) -> None:
+        check_rates(*self.rates)
+        if not self.rates[1] > 0:
+            raise ValueError(
+                f"The learning rate of the values is {self.rates[1]}: γ needs a "
+                "positive one."
+            )
+        if self.vocabulary < 3 or self.classes < 1 or not self.scale > 0:
+            raise ValueError(
+                f"There are {self.classes} classes, {self.vocabulary} tokens and "
+                f"C0={self.scale}: use at least 1 and 3, and a positive C0."
+            )
+
+    def refuses(self, rules: Sequence[Rule]) -> str | None:
+        """Only a flow can follow a speed that is a function of time."""
+        if all(isinstance(rule, Flow) for rule in rules):
+            return None
+        return "The scalar model is a function of time: use a Flow."
+
+    def form(self) -> tuple[str, str]:
+        """The name of the form, and why this one."""
+        return "scalar", "the model has one number"
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """No observable has dims."""
+        return {}
+
+    def members(
+        self, seeds: Sequence[int], given: Mapping[str, Any] | None
+    ) -> list[tuple[Any, Any]]:
+        """The system and its zero state, the same for each seed."""
+        refuse_tables(given)
+        sizes = (self.classes, self.vocabulary, self.rates[1], self.rates[0])
+        system = ScalarModel(*(jnp.asarray(float(x)) for x in (*sizes, self.scale)))
+        state = {"scores": jnp.zeros(()), "clock": jnp.zeros(())}
+        return [(system, state) for _ in seeds]
+
+    def drift(self, system: Any, before: Any, after: Any) -> float:
+        """Nothing is conserved."""
+        return 0.0

@@ -1,0 +1,102 @@
+"""Published numbers, replayed with the authors' random streams."""
+
+import numpy as np
+import pytest
+
+from attnflow.experiment import run
+from attnflow.papers.scansnap import PAPER
+
+pytest.importorskip("torch")
+
+# Mean and spread by η_Z (rows) and η_Y/η_Z (columns), as published.
+MEANS = {
+    3: [
+        [2.019, 1.988, 2.031, 2.063],
+        [1.963, 1.920, 1.982, 2.024],
+        [1.842, 1.809, 1.899, 1.955],
+        [1.737, 1.715, 1.821, 1.839],
+    ],
+    5: [
+        [2.026, 1.994, 2.020, 2.055],
+        [1.995, 1.931, 1.971, 2.014],
+        [1.906, 1.816, 1.884, 1.926],
+        [1.817, 1.718, 1.802, 1.831],
+    ],
+}
+SPREADS = {
+    3: [
+        [0.010, 0.012, 0.007, 0.005],
+        [0.015, 0.018, 0.009, 0.008],
+        [0.024, 0.027, 0.018, 0.020],
+        [0.032, 0.038, 0.030, 0.100],
+    ],
+    5: [
+        [0.005, 0.007, 0.007, 0.006],
+        [0.007, 0.011, 0.010, 0.009],
+        [0.012, 0.022, 0.020, 0.025],
+        [0.021, 0.032, 0.033, 0.050],
+    ],
+}
+
+
+def made(id, seeds, **changes):
+    recipe = PAPER.recipe(id)
+    setting = recipe.with_overrides({"stream": "published", **changes})
+    return run(recipe.experiment(setting), seeds=seeds)
+
+
+def test_logged_losses_of_figure_4():
+    found = made("figure4-left", [2])["batch_loss"].isel(seed=0)
+    logged = found.sel(time=[10, 48, 98]).values
+    np.testing.assert_allclose(logged, [0.01295, 2.51e-5, 2.22e-5], rtol=0.005)
+    assert float(found[0]) == pytest.approx(3.52636, abs=1e-5)
+
+
+def test_attention_of_figure_4():
+    """The first class after 100 steps, seeds 2, 3 and 4."""
+    left = made("figure4-left", [2, 3, 4]).isel({"class": 0, "time": -1})
+    right = made("figure4-right", [2, 3, 4]).isel({"class": 0, "time": -1})
+    np.testing.assert_allclose(
+        left["distinct_entropy"], [1.906, 1.959, 1.979], atol=1e-3
+    )
+    np.testing.assert_allclose(
+        right["distinct_entropy"], [2.094, 2.071, 2.092], atol=5e-3
+    )
+    np.testing.assert_allclose(left["common_mass"], [0.36, 0.40, 0.43], atol=5e-3)
+
+
+@pytest.mark.parametrize(("rate", "favourites"), [(0.1, [3] * 3), (1.0, [9] * 3)])
+def test_favourites_of_adam(rate, favourites):
+    found = made("figure5", [2, 3, 4], score_rate=rate, value_rate=rate)
+    last = found["attention_per_class"].isel({"class": 0, "time": -1})
+    mine = [t for t in last["token"].values if str(t).endswith("@0")]
+    np.testing.assert_array_equal(
+        last.sel(token=mine).values.argmax(axis=1), favourites
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("queries", [3, 5])
+def test_figure_6(queries):
+    """Every published mean and spread of a panel, ten seeds."""
+    found = made("figure6", range(1, 11), queries=(queries,))
+    entropy = found["mean_distinct_entropy"].isel(queries=0)
+    np.testing.assert_allclose(entropy.mean("seed"), MEANS[queries], atol=1e-3)
+    np.testing.assert_allclose(entropy.std("seed", ddof=1), SPREADS[queries], atol=1e-3)
+
+
+@pytest.mark.slow
+def test_recall_of_figures_11_and_12():
+    found = made("figure6", range(1, 11), queries=(1,), score_rates=(1.0,))
+    recall = found["recall"].mean("seed").isel(queries=0, score_rate=0)
+    at = [0.5, 0.75, 1, 1.25, 1.5, 2, 3]
+    np.testing.assert_allclose(
+        recall.sel(ratio=1.0, threshold=at),
+        [1, 0.82, 0.50, 0.36, 0.26, 0.16, 0.07],
+        atol=0.006,
+    )
+    np.testing.assert_allclose(
+        recall.sel(ratio=10.0, threshold=at),
+        [1, 1, 0.64, 0.25, 0.13, 0.04, 0],
+        atol=0.006,
+    )

@@ -1,0 +1,172 @@
+"""Forces of next-token prediction against autodiff of the definitions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attnflow.data.class_counts import draw_counts, support_of
+from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.forms.token_classes import token_form
+from attnflow.problem.next_token import NextToken
+from attnflow.systems import block_layout
+from attnflow.systems.token_tables import BatchTables, Rates, TokenTables
+from attnflow.systems.token_weights import TokenWeights, draw_weights, weight_tables
+from tests.systems.token_cases import (
+    MODELS,
+    alike,
+    apart,
+    mean_loss,
+    sequence_loss,
+    unlike,
+)
+
+pytestmark = pytest.mark.usefixtures("precise")
+# Sums of a few hundred products of numbers of order one.
+ROUNDING = 1e-13
+
+
+def drawn_tables(size, seed=0):
+    draw = np.random.default_rng(seed)
+    names = ("scores", "values")
+    return {n: jnp.asarray(draw.standard_normal((size, size))) for n in names}
+
+
+def rates():
+    return Rates(jnp.asarray(0.7), jnp.asarray(1.3))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("case", [alike, unlike])
+def test_long_sequences(model, case):
+    task = case().sequence_classes()
+    form = token_form("joint", task, residual=True)
+    system = TokenTables(form.frame, NextToken(**MODELS[model]), rates())
+    tables = drawn_tables(task.vocabulary)
+    pull = jax.grad(lambda t: -mean_loss(task, model, t))(tables)
+    assert apart(pull, system.direction(tables)) < ROUNDING
+    assert float(system.forces(tables).loss.mean()) == pytest.approx(
+        float(mean_loss(task, model, tables)), rel=ROUNDING
+    )
+    scaled = {"scores": 0.7 * pull["scores"], "values": 1.3 * pull["values"]}
+    assert apart(scaled, system.velocity(0.0, tables)) < ROUNDING
+
+
+def batch_of(task, seed=4, samples=40, length=9):
+    """A batch by its counts, and the same as sequences in some order."""
+    draw = np.random.default_rng(seed)
+    counts = draw_counts(task, steps=1, batch=samples, length=length, generator=draw)
+    rows = [
+        draw.permutation(np.repeat(support_of(task)[n], c[: len(support_of(task)[n])]))
+        for n, c in zip(counts.label[0], counts.counts[0], strict=True)
+    ]
+    return counts, np.array(rows)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_batches_are_their_counts(model):
+    task = plain().sequence_classes()
+    counts, sequences = batch_of(task)
+    form = token_form("joint", task, residual=True)
+    system = BatchTables(
+        form.frame,
+        NextToken(**MODELS[model]),
+        jnp.asarray(counts.label),
+        jnp.asarray(counts.counts),
+    )
+    tables = drawn_tables(task.vocabulary)
+    state = {**tables, "step": jnp.asarray(0)}
+
+    def loss(tables):
+        return sequence_loss(task, model, tables, counts.label[0], sequences)
+
+    pull = jax.tree.map(jnp.negative, jax.grad(loss)(tables))
+    assert apart(pull, system.direction(state)) < ROUNDING
+    assert float(system.batch_loss(state)) == pytest.approx(float(loss(tables)))
+
+
+def scattered():
+    """Classes of unequal supports, whose tokens stand in no order."""
+    table = np.zeros((8, 20))
+    draw = np.random.default_rng(6)
+    for n in range(8):
+        mine = draw.choice(10, size=draw.integers(1, 5), replace=False)
+        table[n, mine] = draw.dirichlet(np.ones(len(mine)))
+    return SequenceClasses(
+        probability=tuple(map(tuple, (table / table.sum(1, keepdims=True)).tolist())),
+        query=(11, 11, 11, 0, 11, 0, 11, 11)
+        if not table[[3, 5], 0].any()
+        else (11,) * 8,
+        next_token=tuple(range(12, 20)),
+    )
+
+
+def plain():
+    return alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
+
+
+@pytest.mark.parametrize("name", ["joint", "active", "merged-outputs"])
+@pytest.mark.parametrize("case", [plain, scattered])
+@pytest.mark.parametrize("classes_per_block", [1, 2, 4])
+def test_blocks_are_batches(name, case, classes_per_block, monkeypatch):
+    monkeypatch.setattr(block_layout, "CLASSES_PER_BLOCK", classes_per_block)
+    task = case().sequence_classes()
+    counts, _ = batch_of(task, samples=17)
+    form = token_form(name, task)
+    slow = BatchTables(
+        form.frame, NextToken(), jnp.asarray(counts.label), jnp.asarray(counts.counts)
+    )
+    width = block_layout.block_width(counts, task.classes)
+    fast = block_layout.block_batches(form.frame, counts, width=width)
+    draw = np.random.default_rng(1)
+    tables = {n: draw.standard_normal(s) for n, s in form.frame.shapes.items()}
+    state = {**jax.tree.map(jnp.asarray, tables), "step": jnp.asarray(0)}
+    assert apart(slow.direction(state), fast.direction(state)) < ROUNDING
+    assert float(fast.batch_loss(state)) == pytest.approx(float(slow.batch_loss(state)))
+
+
+def test_beyond_the_last_batch_it_is_used_again():
+    task = plain().sequence_classes()
+    counts, _ = batch_of(task)
+    form = token_form("active", task)
+    arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
+    system = BatchTables(form.frame, NextToken(), *arrays)
+    late = {**form.frame.zeros(), "step": jnp.asarray(7)}
+    early = {**late, "step": jnp.asarray(0)}
+    pulls = [system.direction(state)["values"] for state in (early, late)]
+    np.testing.assert_array_equal(*pulls)
+    assert float(jnp.abs(pulls[0]).max()) > 0
+
+
+def test_plain_weights():
+    task = unlike()
+    form = token_form("joint", task)
+    system = TokenWeights(TokenTables(form.frame, NextToken(), rates()), rates())
+    state = draw_weights(task.vocabulary, 5, np.random.default_rng(2))
+    U, W_V = state["values"]["U"], state["values"]["W_V"]
+    W_Q, W_K = state["scores"]["W_Q"], state["scores"]["W_K"]
+    tables = system.tables(state)
+    np.testing.assert_allclose(tables["values"], U @ W_V.T @ U.T, rtol=1e-12)
+    np.testing.assert_allclose(
+        tables["scores"], U @ W_Q @ W_K.T @ U.T / np.sqrt(5), rtol=1e-11, atol=1e-14
+    )
+    pull = jax.grad(lambda s: -mean_loss(task, "l2", weight_tables(s)))(state)
+    found = system.direction(state)
+    for part in pull:
+        assert apart(pull[part], found[part]) < ROUNDING
+
+
+def test_gradients_of_a_loss_that_is_all_but_gone():
+    """The pull on the label keeps its digits where one minus its share has none."""
+    task = unlike()
+    form = token_form("token-classes", task)
+    tables = form.frame.zeros()
+    values = tables["values"].at[:, :3].add(jnp.asarray([[40.0, 0, 0]]))
+    system = TokenTables(form.frame, NextToken(), rates())
+    found = system.forces({**tables, "values": values})
+    assert 0 < float(found.loss[0]) < 1e-14
+    assert float(jnp.abs(found.values[:, 0]).max()) > 0
+    first = TokenTables(form.frame, NextToken(), rates()).forces(
+        {**tables, "values": values.at[:, 1:].add(-5.0)}
+    )
+    assert float(first.loss[0] / found.loss[0]) < 0.1
