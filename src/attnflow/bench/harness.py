@@ -21,6 +21,7 @@ PAPERS = {
     "cooccurrence": "attnflow.bench.cooccurrence",
     "signgd": "attnflow.bench.signgd",
     "vit": "attnflow.bench.vit",
+    "scansnap": "attnflow.bench.scansnap",
 }
 RIVAL_REPEATS = 3
 # One core for everything; PyTorch's allocator must not return memory at every step.
