@@ -16,6 +16,7 @@ from attnflow.report.inventory import inventory_rows
 ENTRIES = [
     (kind, entry) for kind, entries in PAPER.inventory.items() for entry in entries
 ]
+CLAIMS = {claim.id for claim in PAPER.claim_list}
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
     *("Definition 3.1", "Definition 5.1", "Definition 5.2", "Condition 4.1"),
@@ -37,15 +38,23 @@ def test_nothing_numbered_is_left_out():
     for kind, entry in ENTRIES:
         if entry["id"] in LABELS:
             assert entry["id"].lower().startswith(kind)
-        assert entry.get("about") or entry.get("reason")
+        assert entry.get("about") or entry.get("reason") or entry.get("claims")
     assert len(inventory_rows(PAPER)) == len(ENTRIES)
+
+
+def test_entries_are_covered_by_claims_that_exist():
+    named = [id for _, entry in ENTRIES for id in entry.get("claims", [])]
+    assert set(named) == {claim.id for claim in PAPER.claim_list}
+    figures = [id for _, entry in ENTRIES for id in entry.get("exhibits", [])]
+    assert set(figures) <= {exhibit.id for exhibit in PAPER.exhibits}
+    assert not [entry["id"] for _, entry in ENTRIES if "yet" in entry.get("about", "")]
 
 
 def test_notes_are_fair():
     assert len(NOTES) == len(PAPER.notes)
     for note in PAPER.notes:
         assert re.fullmatch(r"D-N\d+[a-z]", note.id)
-        assert note.shown_by == "text"
+        assert note.shown_by == "text" or note.shown_by in CLAIMS
         assert note.status == "suspected" and note.source == "extracted text"
         assert note.place and note.printed and note.ours
     covering = {i for _, entry in ENTRIES for i in entry.get("covered_by", [])}

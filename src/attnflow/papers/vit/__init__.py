@@ -4,6 +4,7 @@ import tomllib
 from importlib.resources import files
 
 from attnflow.paper import Paper
+from attnflow.papers.vit.claims import CLAIMS
 from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
@@ -25,11 +26,16 @@ PAPER = Paper(
     bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
-    claim_list=(),
+    claim_list=CLAIMS,
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
     headline="figure1a",
-    headline_claims=(),
+    headline_claims=(
+        "D-Fig1-slope-trained",
+        "D-Fig1-const-trained",
+        "D-Thm4.1-1",
+        "D-Thm4.2-2",
+    ),
     summary=(
         "Softmax attention, a value and a linear read-out are trained by gradient "
         "descent on samples of one signal token, one token of strong noise and some of "

@@ -15,7 +15,7 @@ EXPERIMENTS = (
             "Lemma 5.2 asks for 1/(3M) = 0.083 in all 16 samples, which they meet with "
             "probability 0.09. With projected noise that share vanishes."
         ),
-        shown_by="text",
+        shown_by="D-LemD.9-paper",
         effect="statement",
     ),
     Note(
@@ -48,7 +48,7 @@ EXPERIMENTS = (
             "weak noise σ_p, while the token that is memorised has σ̃_p; the curve is "
             "N‖μ‖²/(σ̃_p²d) = 2.5."
         ),
-        shown_by="text",
+        shown_by="D-ctrl",
         effect="constant",
     ),
     Note(
@@ -63,6 +63,31 @@ EXPERIMENTS = (
         effect="constant",
     ),
     Note(
+        id="D-N10b",
+        place="Propositions C(t), G(t), K(t), O(t), E(t), M(t), at Appendix A's sizes",
+        printed="Queries and keys keep their lengths; scores are at most log(d_h^½/ε).",
+        ours=(
+            "So it is at the theory's sizes. At Appendix A's, with d_h = 1024, squares "
+            "of lengths grow 200- to 1100-fold by ε = 0.001, and scores reach 48 to 77 "
+            "by ε = 0.01, where log(d_h^½/ε) is 8."
+        ),
+        shown_by="D-PropC-paper",
+        effect="constant",
+    ),
+    Note(
+        id="D-N13a",
+        place="Section 5.3, the order of stages, and Figures 3 and 4",
+        printed="Values separate, then attention becomes sparse, then values grow.",
+        ours=(
+            "At Appendix A's sizes values leave 0 first (step 19 of 2600 to ε = 0.01), "
+            "then attention is sparse (128), and values are 3M apart later (harmful) "
+            "or, with noise that is not projected, never (benign). At the theory's "
+            "sizes, η apart, the order is the printed one."
+        ),
+        shown_by="D-stages-paper",
+        effect="statement",
+    ),
+    Note(
         id="D-N11a",
         place="Section 6, w_O",
         printed="Parameters begin at PyTorch's default divided by 16.",
@@ -71,7 +96,7 @@ EXPERIMENTS = (
             "theory fixes it with ‖w_O‖ = Θ(1). ‖w_O‖² is 1/768 for the default over "
             "16, 1/3 for the default and 1 in the theory. All are settings here."
         ),
-        shown_by="text",
+        shown_by="D-Fig1-literal",
         effect="statement",
     ),
 )

@@ -16,8 +16,22 @@ PROOFS = (
         place="Lemma E.5",
         printed="L_S(θ(T)) ≥ 0.1, under the title of convergence.",
         ours="L_S(θ(T)) ≤ ε, as in Theorem 4.2 and Lemma D.7.",
-        shown_by="text",
+        shown_by="D-LemE.5",
         effect="typo",
+    ),
+    Note(
+        id="D-N12a",
+        place="Lemma 5.1, the bound on ρ",
+        printed="|ρ_V,n,i^(t+1) − ρ_V,n,i^(t)| bounded by what ξ_n,i gets itself.",
+        ours=(
+            "The proof's equation (17) also has ⟨ξ_n,i, ξ_n',i'⟩ with all other noise "
+            "tokens. In Appendix A's harmful run, where strong noise gets all "
+            "attention, weak tokens exceed the printed bound in two steps of three, up "
+            "to 25-fold; in the benign one strong noise exceeds it in few steps of "
+            "some seeds, up to 3-fold. With the term it holds."
+        ),
+        shown_by="D-Lem5.1-rho-harmful",
+        effect="statement",
     ),
     Note(
         id="D-N3a",

@@ -1,0 +1,34 @@
+"""The claims of `vit`, in the paper's order."""
+
+from attnflow.claims import Claim
+from attnflow.papers.vit.claims import (
+    condition,
+    control,
+    figure1,
+    fresh,
+    losses,
+    norms,
+    scores,
+    stage_one,
+    stage_three,
+    stage_two,
+    times,
+    updates,
+    winners,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    *times.CLAIMS,
+    *losses.CLAIMS,
+    *condition.CLAIMS,
+    *updates.CLAIMS,
+    *stage_one.CLAIMS,
+    *stage_two.CLAIMS,
+    *scores.CLAIMS,
+    *norms.CLAIMS,
+    *stage_three.CLAIMS,
+    *fresh.CLAIMS,
+    *figure1.CLAIMS,
+    *control.CLAIMS,
+    *winners.CLAIMS,
+)

@@ -1,0 +1,190 @@
+"""Figure 1: where the boundary of the map lies, for each reading of w_O."""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
+from attnflow.claims import mutations as mutate
+from attnflow.measures import agreement, best_constant
+from attnflow.papers.vit.claims.maps import (
+    CURVE,
+    CUT,
+    SEEDS,
+    boundary,
+    control,
+    losses,
+    reading,
+)
+
+NEAR = 0.15
+# With three seeds of 0 to 4 the bootstrap's 95% reach ±0.12; ten have √(3/10) of it.
+REACH = {"trained": 0.08, "undivided": 0.12, "unit": 0.12, "literal": 0.12}
+WORDS = {
+    "trained": "w_O begins at PyTorch's default over 16 and is trained with the rest",
+    "undivided": "w_O is fixed at PyTorch's default, not divided",
+    "unit": "w_O is fixed with norm 1, as the theory has it",
+    "literal": "w_O is fixed at PyTorch's default over 16",
+}
+SECTION_6 = (
+    "Section 6's sizes: M = 16, d = 1024, d_h = d_v = 512, σ_p = 0.2, σ̃_p = 4, "
+    "η = 0.1, ε = 0.01, 100 test points, noise not projected; outside Condition 4.1, "
+    "items (1), (2), (6) and (8)"
+)
+
+
+def _judge_slope(evidence: Evidence, name: str) -> Finding:
+    run = evidence[name]
+    found = boundary(run)
+    crossed = np.isfinite(found.places)
+    check = Slope(
+        tuple(np.log(run["samples"].values[crossed]).tolist()),
+        tuple(np.log(found.places[crossed]).tolist()),
+        -0.5,
+        REACH[name],
+        "log SNR* in log N",
+        seeds=len(SEEDS[name]),
+    )
+    return Finding(
+        (check,),
+        {
+            "exponent": found.exponent,
+            "95% over seeds": list(found.exponent_interval),
+            "N·SNR*² by N": (run["samples"].values * found.places**2).tolist(),
+        },
+    )
+
+
+def _judge_constant(evidence: Evidence, name: str, stated: float = CURVE) -> Finding:
+    run = evidence[name]
+    found = boundary(run)
+    above = losses(run).mean(axis=0) > CUT
+    agrees = agreement(control(run), above, stated)
+    what = f"constant over {stated:g}, apart from 1"
+    return Finding(
+        (
+            Exact(abs(found.constant / stated - 1), NEAR, what),
+            Exact(1 - agrees, 0.05, f"cells on the wrong side of {stated:g}"),
+        ),
+        {
+            "constant": found.constant,
+            "95% over seeds": list(found.constant_interval),
+            "constant that parts most cells": best_constant(control(run), above),
+            f"cells that agree with {stated:g}": agrees,
+        },
+    )
+
+
+def _judge_none(evidence: Evidence) -> Finding:
+    least = losses(evidence["literal"]).mean(axis=0).min()
+    check = Exact(CUT / float(least), 1.0, "0.2 over the least mean test loss")
+    return Finding((check,), {"least mean test loss": float(least)})
+
+
+_claim = partial(Claim, scope=Scope.EXPERIMENT, place="Figure 1")
+
+
+def _system(name: str) -> str:
+    return f"full-batch gradient descent, float64; {WORDS[name]}"
+
+
+def _conditions(name: str) -> str:
+    return f"{SECTION_6}. Reading: {WORDS[name]}"
+
+
+def _slope(name: str, source: str) -> Claim:
+    return _claim(
+        id=f"D-Fig1-slope-{name}",
+        statement=f"Where the test loss is 0.2, SNR falls as N^−½, if {WORDS[name]}.",
+        system=_system(name),
+        needs=reading(name),
+        judge=partial(_judge_slope, name=name),
+        predicate="the mean map over seeds crosses 0.2 (linear in SNR) along a power "
+        f"of N with an exponent within {REACH[name]:g} of −1/2, the half-width of the "
+        "bootstrap's 95% interval on seeds 0–2; intervals over seeds beside it",
+        expected=Verdict.HOLDS,
+        source=source,
+        conditions=_conditions(name),
+        mutations=named(
+            mutate.shuffle(name, "test_loss", "samples"),
+            mutate.reverse(name, "test_loss", "samples"),
+            mutate.constant(name, "test_loss", "samples"),
+        ),
+    )
+
+
+def _constant(name: str, source: str) -> Claim:
+    # Fifteen hundredths were fixed before the plan's seeds were seen, and stay.
+    seen = Verdict.INCONCLUSIVE if name == "trained" else Verdict.HOLDS
+    return _claim(
+        id=f"D-Fig1-const-{name}",
+        statement=f"The boundary is at N·SNR² = 1000, if {WORDS[name]}.",
+        system=_system(name),
+        needs=reading(name),
+        judge=partial(_judge_constant, name=name),
+        predicate="the geometric mean of N·SNR*² over N is within 15% of 1000, and at "
+        "most 5% of the cells lie on the wrong side of the curve; 15% is the sheet's",
+        expected=seen,
+        source=source,
+        conditions=_conditions(name),
+        mutations=named(
+            mutate.scale(name, "test_loss", 0.6),
+            mutate.scale(name, "test_loss", 2.0),
+        ),
+    )
+
+
+SLOPES = {
+    "trained": "sheet D section 7 (−0.501, 3 seeds); our seeds 0–2: −0.57 within "
+    "[−0.71, −0.46], and the plan's ten: −0.56 within [−0.79, −0.44]",
+    "undivided": "sheet D section 7 (−0.453); our seeds 0–2: −0.58 within "
+    "[−0.65, −0.51]",
+    "unit": "sheet D section 7 (−0.444); our seeds 0–2: −0.52 within [−0.67, −0.40]",
+}
+CONSTANTS = {
+    "trained": "the sheet has 1005 (3 seeds), our seeds 0–2 1083 within [1027, 1159]. "
+    "On the ten of the plan it is 1154 within [1033, 1375], which misses 15% by a "
+    "hair; 96% of cells agree with 1000, and 1106 parts most of them. Seeds differ by "
+    "more than the sheet's three showed",
+    "undivided": "sheet D section 7 (987); our seeds 0–2: 1116 within [1062, 1198]",
+    "unit": "the sheet has 777 (3 seeds); our seeds 0–2: 875 within [800, 959], so "
+    "that its verdict hung on its seeds",
+}
+CLAIMS = (
+    *(_slope(name, source) for name, source in SLOPES.items()),
+    *(_constant(name, source) for name, source in CONSTANTS.items()),
+    _claim(
+        id="D-Fig1-literal",
+        statement=f"The map has the boundary N·SNR² = 1000, if {WORDS['literal']}.",
+        system=_system("literal"),
+        needs=reading("literal"),
+        judge=partial(_judge_slope, name="literal"),
+        predicate="as for the other readings, on nine cells: N = 6, 12, 20 and "
+        "SNR = 4, 9.8, 15.6",
+        expected=Verdict.HOLDS_CORRECTED,
+        source="sheet D section 7 (no cell below 0.223), and our run (0.206 at "
+        "N = 20, SNR = 10.3 on seeds 0–2)",
+        conditions=_conditions("literal"),
+        correction=Correction(
+            "With this reading the mean test loss stays above 0.2 in every cell, and "
+            "the map cut at 0.2 has no boundary: w_O is among what Section 6 divides "
+            "by 16 only if it is trained too.",
+            _judge_none,
+        ),
+        mutations=named(
+            mutate.scale("literal", "test_loss", 0.6),
+            mutate.replace("literal", "test_loss", math.log(1.2)),
+        ),
+    ),
+)
