@@ -21,10 +21,10 @@ SMALLER: Mapping[str, Any] = {
     "embed": 256,
     "key_width": 128,
     "value_width": 128,
-    "samples": (5, 6, 8, 12),
-    "snr_low": 2.0,
-    "snr_high": 20.0,
-    "snr_count": 7,
+    "samples": (6, 8, 10, 12),
+    "snr_low": 3.0,
+    "snr_high": 18.0,
+    "snr_count": 8,
 }
 """For `--quick`: smaller samples in fewer dimensions, around the same curve. These
 numbers of samples need two compiled programs."""
@@ -36,13 +36,21 @@ def phase_map(readout: str = TRAINED) -> Request:
     if readout == LITERAL:
         own |= {"samples": (4, 12, 20), "snr_count": 4}
         return Request("map", own, seeds=2, quick=SMALLER)
-    seeds = MAP_SEEDS if readout == TRAINED else 4
+    seeds = MAP_SEEDS if readout == TRAINED else 3
     return Request("map", own, seeds=seeds, quick=SMALLER)
 
 
+EQUAL = Request("map", {"classes": "equal"}, seeds=4, quick=SMALLER)
+"""Figure 1's map with as many samples of one class as of the other."""
+
+
 def strong_noise(sigma: float, length: int) -> Request:
-    """The map around the boundary with another strong noise, of another length."""
+    """The map around the boundary with another strong noise, of another length.
+
+    Classes are equal: how many samples of each are drawn would blur the boundary.
+    """
     own = {
+        "classes": "equal",
         "sigma_strong": sigma,
         "length": length,
         "samples": (8, 12, 16),
@@ -53,7 +61,7 @@ def strong_noise(sigma: float, length: int) -> Request:
     widths = ("embed", "key_width", "value_width")
     less = {name: SMALLER[name] for name in widths}
     less |= {"length": length // 2, "samples": (8,), "snr_count": 6}
-    return Request("map", own, seeds=4, quick=less)
+    return Request("map", own, seeds=3, quick=less)
 
 
 COURSE = ("loss", "label", "value", "attention", "pair_score")
@@ -91,7 +99,8 @@ MAP_SILENT = (
     "The spacing of the map is not stated. N = 2, 4, …, 20, and 12 SNRs evenly from "
     "0.16 to 15.6.",
     SEEDS_SILENT + " Cells of a seed share their random numbers.",
-    "Labels are drawn one by one: small training sets may have one class.",
+    "Labels are drawn one by one, as in Definition 3.1: small training sets may have "
+    "one class. Figure `readings` has equal classes too.",
 )
 APPENDIX_SILENT = (
     "Appendix A has a setting similar to Section 6's, and says no more of η, ε and "
