@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from attnflow.data import CooccurrenceTask as CooccurrenceTask
     from attnflow.data import DisjointNoiseTask as DisjointNoiseTask
     from attnflow.data import MixtureTask as MixtureTask
+    from attnflow.data import NoisyPatchesTask as NoisyPatchesTask
     from attnflow.data import Sequences as Sequences
     from attnflow.data import SignalNoiseTask as SignalNoiseTask
     from attnflow.data import from_arrays as from_arrays
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from attnflow.experiment import EpsilonWarning as EpsilonWarning
     from attnflow.experiment import Experiment as Experiment
     from attnflow.experiment import LearningRateWarning as LearningRateWarning
+    from attnflow.experiment import run_cells as run_cells
     from attnflow.forms import Chain as Chain
     from attnflow.forms import ClassMeans as ClassMeans
     from attnflow.forms import Initial as Initial
@@ -83,6 +85,7 @@ _HOMES = {
     "CooccurrenceTask": "attnflow.data",
     "DisjointNoiseTask": "attnflow.data",
     "MixtureTask": "attnflow.data",
+    "NoisyPatchesTask": "attnflow.data",
     "Sequences": "attnflow.data",
     "SignalNoiseTask": "attnflow.data",
     "from_arrays": "attnflow.data",
@@ -95,6 +98,7 @@ _HOMES = {
     "EpsilonWarning": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
     "LearningRateWarning": "attnflow.experiment",
+    "run_cells": "attnflow.experiment",
     "Chain": "attnflow.forms",
     "ClassMeans": "attnflow.forms",
     "Initial": "attnflow.forms",

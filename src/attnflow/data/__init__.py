@@ -4,6 +4,7 @@ from attnflow.data.cooccurrence import CooccurrenceTask as CooccurrenceTask
 from attnflow.data.cooccurrence_orbits import CooccurrenceOrbits as CooccurrenceOrbits
 from attnflow.data.disjoint_noise import DisjointNoiseTask as DisjointNoiseTask
 from attnflow.data.mixture import MixtureTask as MixtureTask
+from attnflow.data.noisy_patches import NoisyPatchesTask as NoisyPatchesTask
 from attnflow.data.sequences import Sequences as Sequences
 from attnflow.data.sequences import from_arrays as from_arrays
 from attnflow.data.sequences import sequences as sequences
