@@ -1,4 +1,4 @@
-"""Both theorems inside Condition 4.1, and ladders over two decades beside it.
+"""Both theorems inside Condition 4.1.
 
 With every constant and logarithm of the condition read as 1, d_h = c·SNR^±4 N²/ε² and
 η = d_h^−½ min(‖μ‖^−2, 1/σ_p²d), benign training takes 2√c·N·SNR²/ε² steps: within
@@ -13,11 +13,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW, PLAN
-from attnflow.papers.vit.claims.looks import held, medians, size_of, spread
+from attnflow.papers.vit.claims.looks import held, size_of, spread
 from attnflow.papers.vit.stages.formulas import benign, harmful
 
 FORMULAS = {"benign": benign, "harmful": harmful}
@@ -126,57 +126,6 @@ def _judge_slow(evidence: Evidence) -> Finding:
     )
 
 
-STRENGTHS = tuple(2000.0 * 10**i for i in range(5))
-TARGETS = tuple(0.01 * 10 ** (-0.5 * i) for i in range(5))
-
-
-def _rung(**changes: Any) -> Request:
-    """A sampled run of which only the end is kept."""
-    setting = {"records": 0, "test_samples": 0, "record": ("loss",), **changes}
-    return Request("theory-benign", setting, seeds=FEW)
-
-
-def _strong(strength: float) -> Request:
-    """Another ‖μ‖, with d_h and d tied to SNR⁴ as in the sampled setting."""
-    grown = int(strength / STRENGTHS[0]) ** 2
-    return _rung(strength=strength, key_width=10**12 * grown, embed=4 * 10**18 * grown)
-
-
-def _small(target: float) -> Request:
-    """Another ε, with d_h and d that serve the smallest of them."""
-    return _rung(target=target, key_width=10**15, embed=10**26, rate=0.2, steps=400_000)
-
-
-RUNGS = {
-    **{f"‖μ‖²={s / 16:g}": _strong(s) for s in STRENGTHS},
-    **{f"ε={e:.2g}": _small(e) for e in TARGETS},
-}
-
-
-def _ladder(runs: list[xr.Dataset], size: list[float], what: str) -> Ladder:
-    ratios = medians(runs, partial(over_formula, regime="benign"))
-    return Ladder(
-        tuple(size),
-        tuple(ratios.tolist()),
-        "theta",
-        what,
-        constant=2.0,
-        seeds=len(FEW),
-    )
-
-
-def _judge_ladders(evidence: Evidence) -> Finding:
-    strong, small = (
-        [run for name, run in evidence.items() if name.startswith(first)]
-        for first in ("‖μ‖²", "ε")
-    )
-    ladders = (
-        _ladder(strong, [size_of(run).signal for run in strong], "in ‖μ‖"),
-        _ladder(small, [1 / size_of(run).target for run in small], "in 1/ε"),
-    )
-    return Finding(ladders, {check.what: list(check.ratio) for check in ladders})
-
-
 _claim = partial(Claim, system=DESCENT, expected=Verdict.HOLDS)
 CLAIMS = (
     *(
@@ -244,26 +193,6 @@ CLAIMS = (
         mutations=named(
             mutate.scale("benign", "loss_at_end", 0.8),
             mutate.scale("benign", "end_time", 0.5),
-        ),
-    ),
-    _claim(
-        id="D-Thm4.1-ladder",
-        place="Theorem 4.1 (1)",
-        statement="T = Θ(1/(ηε‖μ‖²‖w_O‖²)) over two decades of ‖μ‖ and of ε, with d_h "
-        "and d tied to them.",
-        needs=RUNGS,
-        judge=_judge_ladders,
-        predicate="T over 2/(ηε‖μ‖²‖w_O‖²) on five rungs each: 95% interval of its "
-        "slope within ±0.05, and no change by more than 2",
-        source="our run",
-        scope=Scope.BEYOND,
-        conditions="N = 16, M = 4, C_p = 10; ‖μ‖² from 125 to 1.25·10⁶ with d_h ∝ "
-        "‖μ‖⁴ from 10¹² and d = 4·10⁶ d_h, ε = 0.05, η = 0.01‖μ‖^−2; ε from 10^−2 to "
-        "10^−4 with d_h = 10¹⁵, d = 10²⁶, η = 0.2‖μ‖^−2. Items (1), (2), (5), (7), (8) "
-        "and (10) are met; (6), on η, is not",
-        mutations=named(
-            mutate.scale("‖μ‖²=1.25e+06", "end_time", 1.5),
-            mutate.scale("ε=0.0001", "end_time", 0.6),
         ),
     ),
 )
