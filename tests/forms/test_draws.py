@@ -10,6 +10,7 @@ from attnflow.dynamics import Grid
 from attnflow.experiment import run
 from attnflow.forms import Chain, Initial, Neurons, Vector
 from attnflow.forms.initialise import score_factor
+from attnflow.forms.laws import bartlett_factor
 from attnflow.rules import GradientDescent
 from tests.core import TABLES, experiment
 
@@ -154,3 +155,10 @@ def test_laws_without_a_wishart_matrix_draw_weights():
     assert Initial(width=10**6, values=Vector(0.1)).drawn_as(4, 4) == "bartlett"
     limit = Initial(width=40, values=values, draw="limit", law="uniform")
     assert limit.drawn_as(4, 4) == "limit"
+
+
+@pytest.mark.usefixtures("precise")
+def test_more_rows_than_an_integer_holds():
+    """At 10^20 rows a factor is their root times the identity, up to its root."""
+    made = np.asarray(bartlett_factor(10**20, 3, 1, key=jax.random.key(0)))[0]
+    np.testing.assert_allclose(made, 1e10 * np.eye(3), rtol=1e-9, atol=10)

@@ -23,7 +23,7 @@ NUMERICS = (
     "measures",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
-OWN = ("experiments", "systems", "features")
+OWN = ("experiments", "systems", "features", "maps", "computations")
 
 
 @functools.cache

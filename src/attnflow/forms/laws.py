@@ -32,7 +32,8 @@ def bartlett_factor(
     # One seed must not give nearly the same draw at every width: ladders over the
     # width would look cleaner than they are.
     key_chi, key_normal = jax.random.split(jax.random.fold_in(key, rows % 2**31))
-    freedom = rows - jnp.arange(columns, dtype=jnp.float64)
+    # In float64: 10^20 rows are no 64-bit integer.
+    freedom = float(rows) - jnp.arange(columns, dtype=jnp.float64)
     chi = jnp.sqrt(
         jax.random.chisquare(key_chi, freedom, (blocks, columns), dtype=jnp.float64)
     )
