@@ -60,7 +60,7 @@ def _laws(ax: "Axes", evidence: Evidence) -> None:
         ax.plot(fit.exponent_interval, [at[1]] * 2, color=colour, lw=1.2, alpha=0.6)
         ax.plot([at[0]] * 2, fit.constant_interval, color=colour, lw=1.2, alpha=0.6)
         ax.plot(*at, color=colour, marker="o", ms=6, mec=theme.paper, zorder=4)
-        place: dict[str, Any] = {"textcoords": "offset points", "xytext": (5, 5)}
+        place: dict[str, Any] = {"textcoords": "offset points", "xytext": (-13, 5)}
         ax.annotate(rf"$\mathbf{{{letter}}}$", at, color=theme.ink, **place)
     look: dict[str, Any] = {"color": theme.colour("theory"), "lw": 1.1, "zorder": 1}
     ax.axvline(boundaries.EXPONENT, ls=(0, (4, 2.2)), **look)
