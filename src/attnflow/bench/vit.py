@@ -49,7 +49,7 @@ def _map(id: str, readout: str) -> Case:
         rival=f"{RIVAL}, cell by cell, with the test on 100 samples at the end",
         # Relative to the largest test loss; steps must be equal in every cell.
         tolerance=1e-12,
-        repeats=2,
+        repeats=1,
     )
 
 
