@@ -4,6 +4,7 @@ They train nothing through the forms of the core, or something beside them.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from attnflow.paper import Recipe
 
@@ -106,56 +107,54 @@ class RandomGrams:
     vocabulary: int = 40
 
 
-_HERE = "attnflow.papers.scansnap.experiments"
+FUNCTIONS = {
+    "Gradients": "gradient_check:gradients",
+    "LongSequences": "gradient_check:long_sequences",
+    "DecoderCourses": "decoder_courses:decoder_courses",
+    "Couplings": "decoder_courses:couplings",
+    "Assumption": "decoder_courses:assumption",
+    "Decorrelated": "modified_updates:decorrelated",
+    "SingleSamples": "modified_updates:single_samples",
+    "RandomClasses": "random_classes:random_classes",
+    "RandomGrams": "random_classes:random_grams",
+}
+"""Which function of `systems` carries out the computation of a setting."""
+
+
+def _computed(id: str, title: str, setting: Any) -> Recipe:
+    return Recipe(id, title, setting, "attnflow.papers.scansnap.experiments:computed")
+
 
 COMPUTATIONS = (
-    Recipe("gradients", "Lemma 1 beside autodiff", Gradients(), f"{_HERE}:gradients"),
-    Recipe(
-        "long-sequences",
-        "Attention to contexts of growing length",
-        LongSequences(),
-        f"{_HERE}:long_sequences",
+    _computed("gradients", "Lemma 1 beside autodiff", Gradients()),
+    _computed(
+        "long-sequences", "Attention to contexts of growing length", LongSequences()
     ),
-    Recipe(
+    _computed(
         "decoder-courses",
         "The decoder alone: closed form beside flow",
         DecoderCourses(),
-        f"{_HERE}:decoder_courses",
     ),
-    Recipe(
-        "couplings",
-        "The decoder's true gradient with fixed features",
-        Couplings(),
-        f"{_HERE}:couplings",
+    _computed(
+        "couplings", "The decoder's true gradient with fixed features", Couplings()
     ),
-    Recipe(
-        "assumption2",
-        "Assumption 2 for classes with equal correlations",
-        Assumption(),
-        f"{_HERE}:assumption",
+    _computed(
+        "assumption2", "Assumption 2 for classes with equal correlations", Assumption()
     ),
-    Recipe(
+    _computed(
         "decorrelated",
         "The decoder under Equation 26, sample by sample",
         Decorrelated(),
-        f"{_HERE}:decorrelated",
     ),
-    Recipe(
+    _computed(
         "single-samples",
         "Attention under Equation 26's decoder, sample by sample",
         SingleSamples(),
-        f"{_HERE}:single_samples",
     ),
-    Recipe(
+    _computed(
         "random-classes",
         "Q and J: fates of tokens in random classes",
         RandomClasses(),
-        f"{_HERE}:random_classes",
     ),
-    Recipe(
-        "random-grams",
-        "Gram matrices of random features",
-        RandomGrams(),
-        f"{_HERE}:random_grams",
-    ),
+    _computed("random-grams", "Gram matrices of random features", RandomGrams()),
 )

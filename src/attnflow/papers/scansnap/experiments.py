@@ -10,6 +10,7 @@ from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
+from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
 from attnflow.rules import Adam, Descent, Flow, GradientDescent, Momentum
@@ -206,49 +207,9 @@ def heights(setting: settings.Heights) -> Computation:
     return _computation(setting, "grids:heights")
 
 
-def gradients(setting: Any) -> Computation:
-    """Lemma 1."""
-    return _computation(setting, "gradient_check:gradients")
-
-
-def long_sequences(setting: Any) -> Computation:
-    """Lemmas 2 and 18."""
-    return _computation(setting, "gradient_check:long_sequences")
-
-
-def decoder_courses(setting: Any) -> Computation:
-    """The decoder alone."""
-    return _computation(setting, "decoder_courses:decoder_courses")
-
-
-def couplings(setting: Any) -> Computation:
-    """The decoder's true gradient with fixed features."""
-    return _computation(setting, "decoder_courses:couplings")
-
-
-def assumption(setting: Any) -> Computation:
-    """Assumption 2 for equal correlations."""
-    return _computation(setting, "decoder_courses:assumption")
-
-
-def decorrelated(setting: Any) -> Computation:
-    """Equation 26 by single samples."""
-    return _computation(setting, "modified_updates:decorrelated")
-
-
-def single_samples(setting: Any) -> Computation:
-    """Lemma 4 by single samples."""
-    return _computation(setting, "modified_updates:single_samples")
-
-
-def random_classes(setting: Any) -> Computation:
-    """Fates of tokens in random classes."""
-    return _computation(setting, "random_classes:random_classes")
-
-
-def random_grams(setting: Any) -> Computation:
-    """Gram matrices of random features."""
-    return _computation(setting, "random_classes:random_grams")
+def computed(setting: Any) -> Computation:
+    """A check beside training, with the function that carries it out."""
+    return _computation(setting, FUNCTIONS[type(setting).__name__])
 
 
 def _computation(setting: Any, function: str) -> Computation:

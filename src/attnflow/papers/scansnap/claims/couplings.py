@@ -1,11 +1,10 @@
-"""Lemma 3's modification, Remark 1, Theorem 1's coefficients, Theorem 5 and R11."""
+"""Lemma 3's modification, Remark 1 and R11: the decoder's true gradient."""
 
 from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from attnflow import schema
 from attnflow.claims import (
     Claim,
     Correction,
@@ -17,15 +16,12 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
 from attnflow.papers.scansnap.claims.evidence import (
-    DECODER,
     NO_SEED,
     TRUE_DECODER,
     flow,
 )
-from attnflow.papers.scansnap.claims.looks import per_seed
-from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
+from attnflow.papers.scansnap.systems.decoder import log_odds
 
 COUPLINGS = {"couplings": flow("couplings")}
 SETUPS = (
@@ -88,68 +84,13 @@ def _correct_rate(evidence: Evidence) -> Finding:
     return Finding((check,), {"relative error at K = M": off})
 
 
-def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
-    """−γβ of Equation 88 beside the diagonal; `sign` is that of q₀(1 + θ_n')."""
-    setting = schema.setting_of(run)
-    M = setting["vocabulary"]
-    heights = discrete_heights(setting["steps"], M, setting["value_rate"])
-    high, low = 1 + 1 / (M - 1), -M / (M - 1) ** 2
-    found = []
-    for gram, visits in zip(run["gram"].values, run["visits"].values, strict=True):
-        h = heights[visits.astype(int)]
-        inner = np.eye(len(h)) - np.linalg.inv(gram)
-        total = h @ inner
-        beta = high * h[:, None] * inner
-        beta = beta + low * (total - h[:, None] * inner + sign * h)
-        error = (M - 1) / (M - 1 + np.exp(M * h))
-        found.append(-error[:, None] * (M - 1) * beta)
-    return np.array(found)
-
-
-def _form(evidence: Evidence, sign: float) -> Finding:
-    run = evidence["updates"]
-    measured = run["coupling"].values
-    beside = ~np.eye(measured.shape[1], dtype=bool)
-    off = np.abs(measured - _coefficients(run, sign))[:, beside].max()
-    error = float(off / np.abs(measured).max())
-    inside = float(run["beside"].max())
-    which = "as printed" if sign > 0 else "corrected"
-    return Finding(
-        (
-            Exact(inside, 1e-10, "what of g_n lies outside F's span, relative"),
-            Exact(error, 1e-10, f"γβ {which} against least squares, relative", True),
-        ),
-        {f"error {which}": error},
-    )
-
-
-def _judge_concentration(evidence: Evidence) -> Finding:
-    run = evidence["updates"]
-    setting = schema.setting_of(run)
-    N, K = setting["steps"], setting["classes"]
-    off = np.abs(run["visits"].values - N / K).max(axis=1)
-    rate = setting["value_rate"]
-    u = log_odds(run["visits"].values, setting["vocabulary"], rate)
-    mean = log_odds(N / K, setting["vocabulary"], rate)
-    theta = np.abs(u / mean - 1).max(axis=1)
-    return Finding(
-        (
-            per_seed(1 - off / np.sqrt(N * np.log(2 / 0.05)), "visits near N/K"),
-            per_seed(1 - theta * np.sqrt(N) / K, "θ at most K/√N"),
-        ),
-        {"θ": theta.tolist(), "K/√N": K / np.sqrt(N)},
-    )
-
-
-_claim = partial(Claim, scope=Scope.THEOREM)
+_claim = partial(Claim, system=TRUE_DECODER, needs=COUPLINGS, scope=Scope.THEOREM)
 CLAIMS = (
     _claim(
         id="E-Lem3b",
         place="Lemma 3, last sentence; Theorem 1",
         statement="If λ₁ is small, the modification of the gradient in Lemma 3 is "
         "small: classes are coupled under the true gradient as Theorem 1's β says.",
-        system=TRUE_DECODER,
-        needs=COUPLINGS,
         judge=_judge_small,
         predicate="the coefficient of f_n' in g_n under the true gradient is within a "
         "factor 2 of Theorem 1's, in five set-ups at four times",
@@ -167,8 +108,6 @@ CLAIMS = (
         statement="Under the true gradient with fixed features, (γβ)_nn' = (η_Y/K) ∫ "
         "[α_n(n'; t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds: classes are coupled by how "
         "they confuse each other.",
-        system=TRUE_DECODER,
-        needs=COUPLINGS,
         judge=_judge_confusion,
         predicate="the integral equals the coupling to 1e-7 (Simpson's rule on 4000 "
         "points; 7e-10 was seen when the points were chosen)",
@@ -186,8 +125,6 @@ CLAIMS = (
         place="Remark 1, Equation 43",
         statement="With equal correlations ρ the decoder's true dynamics are those of "
         "the decorrelated one at the rate (1 − ρ)η_Y.",
-        system=TRUE_DECODER,
-        needs=COUPLINGS,
         judge=_judge_rate,
         predicate="the own logit's margins above another class's and above a token "
         "that nobody predicts are within 1% of M h((1 − ρ)η_Y), or of (1 − ρ) M h(η_Y)",
@@ -202,46 +139,6 @@ CLAIMS = (
         mutations=named(
             mutate.scale("couplings", "own_other", 1.05),
             mutate.reverse("couplings", "own_other", "clock"),
-        ),
-    ),
-    _claim(
-        id="E-Thm1-form",
-        place="Theorem 1, Equations 9 and 85 to 89",
-        statement="g_n = γ(ι_n f_n − Σ β_nn' f_n') with β of Equation 88.",
-        system=DECODER,
-        needs=UPDATES,
-        judge=partial(_form, sign=1.0),
-        predicate="after 4000 single samples g_n is in F's span and its coefficients "
-        "are Equation 88's, to 1e-10 of the largest (rounding through FᵀF's inverse)",
-        expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 and erratum 5 (4e-16), and our run",
-        conditions=f"Y(0) = 0 and F of full rank, without Assumption 2; {FEATURES}",
-        correction=Correction(
-            "The term q₀(1 + θ_n') in β has the other sign.",
-            partial(_form, sign=-1.0),
-        ),
-        mutations=named(
-            mutate.scale("updates", "coupling", 1.001),
-            mutate.reverse("updates", "visits", "class"),
-            mutate.add("updates", "beside", 0.01),
-        ),
-    ),
-    _claim(
-        id="E-Lem10-12",
-        place="Lemmas 10 to 12, Theorem 5",
-        statement="After N single samples the visits N_n of a class are N/K up to √(N "
-        "ln(2/δ)), and Y = F(I − E')(I + Θ)W with |θ_n| ≤ K/√N up to √ln(K/δ).",
-        system=DECODER,
-        needs=UPDATES,
-        judge=_judge_concentration,
-        predicate="visits within √(N ln 40) of N/K (δ = 0.05), and θ_n = h(N_n)/h(N/K) "
-        "− 1 at most K/√N, without the logarithm; 90% of seeds",
-        expected=Verdict.HOLDS,
-        source="sheet E section 7 (0.0047 against 0.079), and our run",
-        conditions=f"N = 4000 ≫ K² = 16, samples drawn uniformly; {FEATURES}",
-        mutations=named(
-            mutate.scale("updates", "visits", 0.5),
-            mutate.setting("updates", steps=400000),
         ),
     ),
 )

@@ -38,6 +38,7 @@ RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
 THIN = (1.0,) * 42
 """Weights of distinct tokens beside which a common one has f² = 1/43 = 0.023."""
 
+VELOCITY = ("score", "score_velocity")
 QUASI = (
     *("mean_distinct_entropy", "score", "score_velocity", "attention_per_class"),
     *("attention_unit", "drive_integral", "drive", "gram", "common_mass"),

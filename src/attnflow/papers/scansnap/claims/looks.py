@@ -1,6 +1,7 @@
 """How claims of `scansnap` look into runs: tokens, ends of courses, margins."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -65,3 +66,9 @@ def favourites(run: xr.Dataset, time: int) -> np.ndarray:
         kept = there.isel({_dims.CLASS: n}).sel(token=mine)
         found.append(kept.transpose(_dims.SEED, "token").values.argmax(axis=1))
     return np.array(found).T
+
+
+def scale_of(setting: Mapping[str, Any], terms: int) -> float:
+    """C₀ = ρ₀⁴ over a number of terms, ρ₀² being a class's sum of squared weights."""
+    square = setting["common"] + float(np.square(setting["distinct"]).sum())
+    return square**2 / terms

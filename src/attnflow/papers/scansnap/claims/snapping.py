@@ -1,4 +1,4 @@
-"""Theorem 4 and its scalar model C, and how near Q is to it."""
+"""Theorem 4 in its own system, the scalar model C."""
 
 from functools import partial
 
@@ -20,15 +20,10 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3_C,
     NO_SEED,
-    THIN_SIZES,
     C,
-    Q,
     flow,
-    thin,
 )
-from attnflow.papers.scansnap.claims.looks import COMMON, course, units
-from attnflow.papers.scansnap.experiments import scale_of
-from attnflow.papers.scansnap.settings import Scalar
+from attnflow.papers.scansnap.claims.looks import scale_of, units
 from attnflow.papers.scansnap.stages import attention_snap, slow_growth
 from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
@@ -43,13 +38,11 @@ SCALED_J = {
     for rate in SCALES
 }
 ONE_C = {"C": flow("figure9")}
-THIN_Q = {
-    f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES
-}
 SIZES = f"K = 10, M = 1000, one common token, C₀ = 2.352; {NO_SEED}"
 
 
-def _decoder(run: xr.Dataset) -> Decoder:
+def closed_forms(run: xr.Dataset) -> Decoder:
+    """The decoder's closed forms at the sizes of a run."""
     decoder = decoder_of(run)
     if decoder is None:
         raise ValueError("The run has no rate of values, and so no closed form.")
@@ -59,15 +52,14 @@ def _decoder(run: xr.Dataset) -> Decoder:
 def _scale(run: xr.Dataset) -> float:
     """C₀ of a run of C."""
     setting = schema.setting_of(run)
-    setting["distinct"] = tuple(setting["distinct"])
-    setting["record"] = tuple(setting["record"])
-    return scale_of(Scalar(**setting))
+    terms = setting["classes"] - (not setting["printed"])
+    return setting["scale"] or scale_of(setting, terms)
 
 
 def _form(evidence: Evidence, *, printed: bool) -> Finding:
     errors = {}
     for name, run in evidence.items():
-        decoder, time = _decoder(run), run["time"].values
+        decoder, time = closed_forms(run), run["time"].values
         form = decoder.printed_drive_integral if printed else decoder.drive_integral
         stated = form(time, _scale(run))
         found = run["drive_integral"].isel(seed=0).values
@@ -79,7 +71,7 @@ def _form(evidence: Evidence, *, printed: bool) -> Finding:
 
 def _piece(run: xr.Dataset, *, late: bool) -> tuple[np.ndarray, np.ndarray]:
     """Times over t₀' or t₀, and a piece of Equation 14, with B(0) = 0, less B."""
-    decoder, time = _decoder(run), run["time"].values[1:]
+    decoder, time = closed_forms(run), run["time"].values[1:]
     K, M, scale = decoder.classes, decoder.vocabulary, _scale(run)
     share = 2 * ((M - 1) / M) ** 2
     if late:
@@ -129,21 +121,8 @@ def _judge_scaling(evidence: Evidence) -> Finding:
             what = f"{letter}, {detector.__name__}"
             checks.append(Exact(spread, 1e-6, f"{what}: spread of t η_Y/K, relative"))
             numbers[what] = found.tolist()
-    numbers["t₀ η_Y/K"] = _decoder(evidence["C, 1"]).snap / 10
+    numbers["t₀ η_Y/K"] = closed_forms(evidence["C, 1"]).snap / 10
     return Finding(tuple(checks), numbers)
-
-
-def _approximation(evidence: Evidence, *, printed: bool) -> Finding:
-    errors = {}
-    for name, run in evidence.items():
-        setting = schema.setting_of(run)
-        square = setting["common"] + float(np.square(setting["distinct"]).sum())
-        scale = square**2 / (setting["classes"] - (not printed))
-        stated = float(_decoder(run).drive_integral(run["time"].values[-1], scale))
-        errors[name] = float(abs(course(run, COMMON)[-1] / -stated - 1))
-    which = "ρ₀⁴/K" if printed else "ρ₀⁴/(K − 1)"
-    check = Exact(max(errors.values()), 0.05, f"z of Q against −B, C₀ = {which}", True)
-    return Finding((check,), {f"relative error, C₀ = {which}": errors})
 
 
 _claim = partial(Claim, system=C, scope=Scope.THEOREM, expected=Verdict.HOLDS)
@@ -216,29 +195,6 @@ CLAIMS = (
         mutations=named(
             mutate.setting("C, 3", value_rate=1.0),
             mutate.shift("J, 0.1", "score_velocity", 100.0),
-        ),
-    ),
-    _claim(
-        id="E-Sec6-approx",
-        place="Section 6, Equation 13",
-        statement="The common token's score in Q is that of the scalar model with C₀ = "
-        "ρ₀⁴/K.",
-        system=f"{Q}, against C",
-        needs=THIN_Q,
-        judge=partial(_approximation, printed=True),
-        predicate="z of the common token within 5% of −B at t = 10⁴ K/η_Y",
-        expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 and erratum 12 (1.2%, 2%, 1.7%), and our run",
-        scope=Scope.BEYOND,
-        conditions="f² = 0.023 of the common token, as f² ≪ 1 asks; K = 2 and 10, M = "
-        f"1000, and K = 10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
-        correction=Correction(
-            "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
-            partial(_approximation, printed=False),
-        ),
-        mutations=named(
-            mutate.scale("K = 2, M = 1000", "score", 1.2),
-            mutate.setting("K = 10, M = 1e+06", vocabulary=1000),
         ),
     ),
 )
