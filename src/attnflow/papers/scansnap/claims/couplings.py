@@ -99,7 +99,7 @@ CLAIMS = (
         conditions=f"λ₁ = ρ(K − 1) down to 0.1; {SETUPS}",
         mutations=named(
             mutate.scale("couplings", "true", 0.5),
-            mutate.negate("couplings", "modified"),
+            mutate.scale("couplings", "modified", 4.0),
         ),
     ),
     _claim(

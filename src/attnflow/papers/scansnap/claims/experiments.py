@@ -25,7 +25,7 @@ FIGURE_5 = {
         {
             "value_rate": rate,
             "score_rate": rate,
-            "every": 100,
+            "every": 10,
             "record": ("mean_distinct_entropy", "attention_per_class", "common_mass"),
         },
         seeds=PLAN,

@@ -77,7 +77,7 @@ CLAIMS = (
         conditions=f"K = 2, M = 100, one common token, η_Y = 1, η_Z = 0.7; {NO_SEED}",
         mutations=named(
             mutate.scale("balance", "value_square", 1.01),
-            mutate.setting("balance", score_rate=0.8),
+            mutate.setting("balance", score_rate=0.07),
         ),
     ),
 )

@@ -43,7 +43,7 @@ PRIORS = {
             "length": None,
             "score_start": width,
             "value_start": 0.0,
-            "every": 100,
+            "every": 10,
             "record": ("attention_per_class", "score", "loss"),
         },
         seeds=PLAN,
