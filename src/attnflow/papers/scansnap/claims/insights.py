@@ -31,8 +31,6 @@ FIGURE_9 = {
     f"C, {rate:g}": flow("figure9", score_rate=rate, value_rate=rate)
     for rate in (0.1, 0.3, 1.0, 3.0)
 }
-
-
 FIXED = f"{SMALL}, t = 10³, η_Y = η_Z = 1, 10, 100, 1000; {NO_SEED}"
 RAISED = f"{SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
 
@@ -64,11 +62,14 @@ def _judge_earlier(evidence: Evidence) -> Finding:
     return Finding(tuple(checks), {"time of the fastest score": numbers})
 
 
+def _drives(evidence: Evidence) -> list[float]:
+    """B of C at the end, run by run."""
+    runs = part(evidence, "C").values()
+    return [float(run["drive_integral"].isel(seed=0, time=-1)) for run in runs]
+
+
 def _judge_larger(evidence: Evidence) -> Finding:
-    drive = [
-        float(run["drive_integral"].isel(seed=0, time=-1))
-        for run in part(evidence, "C").values()
-    ]
+    drive = _drives(evidence)
     sparser = [entropy(run) for run in part(evidence, "Q").values()]
     return Finding(
         (
@@ -82,10 +83,7 @@ def _judge_larger(evidence: Evidence) -> Finding:
 
 
 def _judge_denser(evidence: Evidence) -> Finding:
-    drive = [
-        float(run["drive_integral"].isel(seed=0, time=-1))
-        for run in part(evidence, "C").values()
-    ]
+    drive = _drives(evidence)
     denser = [entropy(run) for run in part(evidence, "Q").values()]
     return Finding(
         (
