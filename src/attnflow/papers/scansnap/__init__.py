@@ -4,6 +4,7 @@ import tomllib
 from importlib.resources import files
 
 from attnflow.paper import Paper
+from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
@@ -24,7 +25,7 @@ PAPER = Paper(
     bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=(),
-    claim_list=(),
+    claim_list=CLAIMS,
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
     headline="",

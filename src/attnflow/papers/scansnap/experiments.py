@@ -10,6 +10,7 @@ from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
+from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
 from attnflow.rules import Adam, Descent, Flow, GradientDescent, Momentum
@@ -204,6 +205,11 @@ def decomposition(setting: settings.Decomposition) -> Computation:
 def heights(setting: settings.Heights) -> Computation:
     """Figure 8."""
     return _computation(setting, "grids:heights")
+
+
+def computed(setting: Any) -> Computation:
+    """A check beside training, with the function that carries it out."""
+    return _computation(setting, FUNCTIONS[type(setting).__name__])
 
 
 def _computation(setting: Any, function: str) -> Computation:

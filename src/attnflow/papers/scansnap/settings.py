@@ -15,6 +15,7 @@ from attnflow.papers.scansnap.checks import (
     check_sequences,
     check_sizes,
 )
+from attnflow.papers.scansnap.computations import COMPUTATIONS
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
@@ -277,4 +278,5 @@ RECIPES = (
     Recipe(
         "classes", "J or Q: any classes by gradient flow", Given(), f"{_HERE}:given"
     ),
+    *COMPUTATIONS,
 )

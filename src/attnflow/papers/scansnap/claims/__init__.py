@@ -1,0 +1,44 @@
+"""The claims of `scansnap`, in the paper's order."""
+
+from attnflow.claims import Claim
+from attnflow.papers.scansnap.claims import (
+    coefficients,
+    commons,
+    correlations,
+    couplings,
+    decoder,
+    drive,
+    experiments,
+    fates,
+    gains,
+    gradient,
+    grid,
+    insights,
+    reductions,
+    residual,
+    samples,
+    snapping,
+    speed,
+    transfer,
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    *gradient.CLAIMS,
+    *decoder.CLAIMS,
+    *speed.CLAIMS,
+    *samples.CLAIMS,
+    *couplings.CLAIMS,
+    *coefficients.CLAIMS,
+    *correlations.CLAIMS,
+    *drive.CLAIMS,
+    *fates.CLAIMS,
+    *commons.CLAIMS,
+    *gains.CLAIMS,
+    *snapping.CLAIMS,
+    *insights.CLAIMS,
+    *transfer.CLAIMS,
+    *residual.CLAIMS,
+    *experiments.CLAIMS,
+    *grid.CLAIMS,
+    *reductions.CLAIMS,
+)

@@ -1,0 +1,82 @@
+"""The runs that claims of `scansnap` share, and the words that say where they stand.
+
+Each claim says of which system it is: J, the true gradient of both tables; Q, attention
+under the quasi-static decoder; C, the scalar model. Flows have no seed; where seeds
+matter, those of `PLAN` decide, and the authors' own (`PUBLISHED`) where a published
+number is replayed.
+"""
+
+from typing import Any
+
+from attnflow.paper import Request
+
+PLAN = tuple(range(200, 220))
+"""Seeds that decide; tolerances were set on 0 to 4."""
+FEW = PLAN[:5]
+"""The same where each seed takes longer."""
+ONE = PLAN[:1]
+"""For what has no seed."""
+PUBLISHED = tuple(range(1, 11))
+"""The seeds of the published runs of Figure 6, with the authors' random streams."""
+
+J = "J: the true gradient of both tables, long sequences"
+Q = "Q: attention under the quasi-static decoder"
+C = "C: the scalar model of one common token"
+DECODER = "the decoder alone, features fixed and decorrelated (Equation 26)"
+TRUE_DECODER = "the decoder alone under its true gradient, features fixed"
+STEPS = "J by steps of descent"
+
+NO_SEED = "no random numbers: one run"
+SMALL = "K = 2, M = 33, 10 common tokens, one query"
+FIGURE_3 = "K = 10, M = 1000, one common token, η_Z = 0.5, η_Y = 0.5, 1, 2, 5, 10"
+NOT_2 = (
+    "Assumption 2 is not met: |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M leave no room at these "
+    "sizes (E-Ass2)"
+)
+RATIOS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
+THIN = (1.0,) * 42
+"""Weights of distinct tokens beside which a common one has f² = 1/43 = 0.023."""
+
+VELOCITY = ("score", "score_velocity")
+QUASI = (
+    *("mean_distinct_entropy", "score", "score_velocity", "attention_per_class"),
+    *("attention_unit", "drive_integral", "drive", "gram", "common_mass"),
+)
+
+
+def flow(experiment: str, **overrides: Any) -> Request:
+    """A run without random numbers."""
+    return Request(experiment, overrides, seeds=ONE)
+
+
+def small(system: str, *, until: float, score_rate: float, ratio: float) -> Request:
+    """Syn-Small's geometry with one query, by flow."""
+    rates = {"score_rate": score_rate, "value_rate": ratio * score_rate}
+    if system == "Q":
+        rates |= {"system": "Q", "record": QUASI}
+    return flow("syn-small-flow", until=until, **rates)
+
+
+def thin(system: str, *, classes: int, vocabulary: int) -> Request:
+    """One common token of f² = 0.023, until 10⁴ K/η_Y."""
+    sizes = {"classes": classes, "vocabulary": vocabulary, "until": 1e4 * classes}
+    sizes |= {"distinct": THIN, "score_rate": 1.0}
+    sizes |= {"record": ("score",)}
+    return flow("figure3-q" if system == "Q" else "figure3", **sizes)
+
+
+FIGURE_3_J = {f"J, {rate:g}": flow("figure3", value_rate=rate) for rate in RATES}
+FIGURE_3_Q = {
+    f"Q, {rate:g}": flow("figure3-q", value_rate=rate, record=QUASI) for rate in RATES
+}
+FIGURE_3_C = {f"C, {rate:g}": flow("figure3-c", value_rate=rate) for rate in RATES}
+THIN_SIZES = ((2, 1000), (10, 1000), (10, 10**6))
+LAWS_J = {
+    f"J, {ratio:g}": small("J", until=1e5, score_rate=1 / ratio, ratio=ratio)
+    for ratio in RATIOS
+}
+LAWS_Q = {
+    f"Q, {ratio:g}": small("Q", until=1e5, score_rate=1 / ratio, ratio=ratio)
+    for ratio in (1.0, 10.0)
+}

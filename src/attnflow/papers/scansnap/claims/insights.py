@@ -1,0 +1,152 @@
+"""Section 6's insights, in the systems that they are drawn from."""
+
+from functools import partial
+
+from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import mutations as mutate
+from attnflow.paper import Request
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_C,
+    FIGURE_3_J,
+    FIGURE_3_Q,
+    NO_SEED,
+    SMALL,
+    C,
+    J,
+    Q,
+    flow,
+    small,
+)
+from attnflow.papers.scansnap.claims.looks import (
+    entropy,
+    least_step,
+    part,
+)
+from attnflow.papers.scansnap.stages import attention_snap
+
+SCALES = (1.0, 10.0, 100.0, 1000.0)
+RISING = (1.0, 2.0, 5.0, 10.0, 20.0)
+FIGURE_9 = {
+    f"C, {rate:g}": flow("figure9", score_rate=rate, value_rate=rate)
+    for rate in (0.1, 0.3, 1.0, 3.0)
+}
+FIXED = f"{SMALL}, t = 10³, η_Y = η_Z = 1, 10, 100, 1000; {NO_SEED}"
+RAISED = f"{SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
+
+
+def scaled(letter: str) -> dict[str, Request]:
+    """Both rates raised at the ratio 1, until one time."""
+    return {
+        f"{letter}, {scale:g}": small(letter, until=1e3, score_rate=scale, ratio=1.0)
+        for scale in SCALES
+    }
+
+
+def by_ratio(letter: str) -> dict[str, Request]:
+    """η_Y raised at η_Z = 1."""
+    return {
+        f"{letter}, {ratio:g}": small(letter, until=1e5, score_rate=1.0, ratio=ratio)
+        for ratio in RISING
+    }
+
+
+def _judge_earlier(evidence: Evidence) -> Finding:
+    checks, numbers = [], {}
+    for letter in ("J", "Q"):
+        runs = part(evidence, letter)
+        times = [float(attention_snap(run).times[0]) for run in runs.values()]
+        fall = least_step([-t for t in times]) / times[0]
+        checks.append(Exact(-fall, 0.0, f"{letter}: the largest rise with η_Y"))
+        numbers[letter] = times
+    return Finding(tuple(checks), {"time of the fastest score": numbers})
+
+
+def _drives(evidence: Evidence) -> list[float]:
+    """B of C at the end, run by run."""
+    runs = part(evidence, "C").values()
+    return [float(run["drive_integral"].isel(seed=0, time=-1)) for run in runs]
+
+
+def _judge_larger(evidence: Evidence) -> Finding:
+    drive = _drives(evidence)
+    sparser = [entropy(run) for run in part(evidence, "Q").values()]
+    return Finding(
+        (
+            Exact(-least_step(drive), 0.0, "C: the largest fall of B with both rates"),
+            Exact(
+                -least_step([-h for h in sparser]), 0.0, "Q: the largest rise of H(DT)"
+            ),
+        ),
+        {"B": drive, "H(DT)": sparser},
+    )
+
+
+def _judge_denser(evidence: Evidence) -> Finding:
+    drive = _drives(evidence)
+    denser = [entropy(run) for run in part(evidence, "Q").values()]
+    return Finding(
+        (
+            Exact(
+                -least_step([-b for b in drive]),
+                0.0,
+                "C: the largest rise of B with η_Y",
+            ),
+            Exact(-least_step(denser), 0.0, "Q: the largest fall of H(DT) with η_Y"),
+        ),
+        {"B": drive, "H(DT)": denser},
+    )
+
+
+_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)
+CLAIMS = (
+    _claim(
+        id="E-6a",
+        place="Section 6, insight (a)",
+        statement="A larger η_Y at fixed η_Z brings the snap earlier.",
+        system=f"{Q}; and {J}",
+        needs={**FIGURE_3_J, **FIGURE_3_Q},
+        judge=_judge_earlier,
+        predicate="the time at which the dominant token's score moves fastest falls "
+        "with every step of η_Y, in Q and in J",
+        source="sheet E section 7, and our run",
+        conditions=f"{FIGURE_3}; {NO_SEED}",
+        mutations=named(
+            mutate.shift("J, 10", "score_velocity", 100.0),
+            mutate.shift("Q, 10", "score_velocity", 100.0),
+        ),
+    ),
+    _claim(
+        id="E-6b",
+        place="Section 6, insight (b); Figure 9",
+        statement="Larger η_Y and η_Z at a fixed ratio give a larger B at the same "
+        "time, and sparser attention.",
+        system=f"{C}; and {Q}",
+        needs={**FIGURE_9, **scaled("Q")},
+        judge=_judge_larger,
+        predicate="B rises in C, and H(DT) falls in Q, with every step of the rates",
+        source="sheet E section 7 (1.847, 1.886, 1.925, 1.958), and our run",
+        conditions=f"C: K = 10, M = 1000, η_Y = η_Z = 0.1, 0.3, 1, 3, t = 10⁵; Q: "
+        f"{FIXED}",
+        mutations=named(
+            mutate.scale("C, 3", "drive_integral", 0.9),
+            mutate.scale("Q, 1000", "mean_distinct_entropy", 1.2),
+        ),
+    ),
+    _claim(
+        id="E-6c",
+        place="Section 6, insight (c); Figure 3",
+        statement="At fixed η_Z a larger η_Y gives a smaller B and denser attention.",
+        system=f"{C}; and {Q}",
+        needs={**FIGURE_3_C, **by_ratio("Q")},
+        judge=_judge_denser,
+        predicate="B falls in C at t = 10⁵, and H(DT) rises in Q, with every step of "
+        "η_Y",
+        source="sheet E section 7, and our run",
+        conditions=f"C: {FIGURE_3}; Q: {RAISED}; {NO_SEED}",
+        mutations=named(
+            mutate.scale("C, 10", "drive_integral", 2.0),
+            mutate.scale("Q, 20", "mean_distinct_entropy", 0.8),
+        ),
+    ),
+)

@@ -1,0 +1,74 @@
+"""How claims of `scansnap` look into runs: tokens, ends of courses, margins."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, schema
+from attnflow.claims import Evidence, Seeds
+from attnflow.papers.scansnap.stages.formulas import classes_of
+
+COMMON = "common0"
+TOP = "distinct9@0"
+"""The most frequent distinct token of the first class."""
+
+
+def course(run: xr.Dataset, token: str) -> np.ndarray:
+    """A token's score with the first query, at all records of the first seed."""
+    scores = run["score"].isel({_dims.SEED: 0, "query": 0})
+    return scores.sel(token=token).values
+
+
+def end(run: xr.Dataset, token: str) -> float:
+    """A token's score at the last record."""
+    return float(course(run, token)[-1])
+
+
+def entropy(run: xr.Dataset) -> float:
+    """H(DT), the mean entropy among distinct tokens, at the last record."""
+    return float(run["mean_distinct_entropy"].isel({_dims.SEED: 0, _dims.TIME: -1}))
+
+
+def units(run: xr.Dataset) -> float:
+    """K/η_Y of a run."""
+    setting = schema.setting_of(run)
+    return classes_of(setting) / setting["value_rate"]
+
+
+def part(evidence: Evidence, letter: str) -> Mapping[float, xr.Dataset]:
+    """The runs of one system by the number that their names end with."""
+    names = [name for name in evidence if name.startswith(f"{letter}, ")]
+    plain = [name for name in names if name.count(", ") == 1]
+    return {float(name.split(", ")[1]): evidence[name] for name in plain}
+
+
+def per_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Seeds:
+    """A property of each seed, which holds where its margin is not negative."""
+    # A margin that is not a number is one that is not known, and so does not hold.
+    known = np.where(np.isnan(margin), -1.0, margin)
+    return Seeds(tuple((known >= 0).tolist()), tuple(known.tolist()), what, q)
+
+
+def least_step(values: list[float]) -> float:
+    """The least step from each value to the next: positive where they all rise."""
+    return float(np.diff(values).min())
+
+
+def favourites(run: xr.Dataset, time: int) -> np.ndarray:
+    """The most attended distinct token at a record: its number, by seed and class."""
+    there = run["attention_per_class"].isel({_dims.TIME: time})
+    names = [str(t) for t in there["token"].values if str(t).startswith("distinct")]
+    found = []
+    for n in range(there.sizes[_dims.CLASS]):
+        mine = [token for token in names if token.endswith(f"@{n}")]
+        kept = there.isel({_dims.CLASS: n}).sel(token=mine)
+        found.append(kept.transpose(_dims.SEED, "token").values.argmax(axis=1))
+    return np.array(found).T
+
+
+def scale_of(setting: Mapping[str, Any], terms: int) -> float:
+    """C₀ = ρ₀⁴ over a number of terms, ρ₀² being a class's sum of squared weights."""
+    square = setting["common"] + float(np.square(setting["distinct"]).sum())
+    return square**2 / terms

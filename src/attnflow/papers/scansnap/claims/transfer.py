@@ -1,0 +1,182 @@
+"""From C to Q to J: what of Section 6 carries over, and what does not."""
+
+from functools import partial
+
+from attnflow import schema
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
+from attnflow.claims import mutations as mutate
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_J,
+    NO_SEED,
+    THIN_SIZES,
+    J,
+    Q,
+    thin,
+)
+from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
+from attnflow.papers.scansnap.claims.looks import (
+    COMMON,
+    TOP,
+    end,
+    entropy,
+    least_step,
+    part,
+    scale_of,
+)
+from attnflow.papers.scansnap.claims.snapping import closed_forms
+
+THIN_Q = {
+    f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES
+}
+TRAINED = {
+    f"{letter}, K = {K}, M = {M:g}": thin(letter, classes=K, vocabulary=M)
+    for K, M in THIN_SIZES
+    for letter in ("J", "Q")
+}
+
+
+def _approximation(evidence: Evidence, *, printed: bool) -> Finding:
+    errors = {}
+    for name, run in evidence.items():
+        setting = schema.setting_of(run)
+        scale = scale_of(setting, setting["classes"] - (not printed))
+        stated = float(closed_forms(run).drive_integral(run["time"].values[-1], scale))
+        errors[name] = float(abs(end(run, COMMON) / -stated - 1))
+    which = "ρ₀⁴/K" if printed else "ρ₀⁴/(K − 1)"
+    check = Exact(max(errors.values()), 0.05, f"z of Q against −B, C₀ = {which}", True)
+    return Finding((check,), {f"relative error, C₀ = {which}": errors})
+
+
+def _judge_training(evidence: Evidence) -> Finding:
+    ratios = {}
+    for K, M in THIN_SIZES:
+        trained, stated = (
+            end(evidence[f"{letter}, K = {K}, M = {M:g}"], COMMON) for letter in "JQ"
+        )
+        ratios[f"K = {K}, M = {M:g}"] = trained / stated
+    worst = max(max(r, 1 / r) for r in ratios.values())
+    check = Exact(worst, 2.0, "z of the common token, J over Q or Q over J", True)
+    return Finding((check,), {"z of J over z of Q": ratios})
+
+
+def _judge_larger_trained(evidence: Evidence) -> Finding:
+    found = [entropy(run) for run in part(evidence, "J").values()]
+    rise = -least_step([-h for h in found])
+    check = Exact(rise, 0.0, "the largest rise of H(DT) with both rates", True)
+    return Finding((check,), {"H(DT)": found})
+
+
+def _judge_denser_trained(evidence: Evidence) -> Finding:
+    figure3 = {n: r for n, r in evidence.items() if n.startswith("J, Figure 3")}
+    growth = [end(run, TOP) for run in figure3.values()]
+    found = [entropy(run) for run in part(evidence, "J").values()]
+    return Finding(
+        (
+            Exact(-least_step(found), 0.0, "the largest fall of H(DT) with η_Y", True),
+            Exact(
+                -least_step([-z for z in growth]),
+                0.0,
+                "Figure 3: the largest rise of ln χ/2 with η_Y",
+                True,
+            ),
+        ),
+        {"H(DT)": found, "ln χ/2 in Figure 3's setting": growth},
+    )
+
+
+_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)
+CLAIMS = (
+    _claim(
+        id="E-Sec6-approx",
+        place="Section 6, Equation 13",
+        statement="The common token's score in Q is that of the scalar model with C₀ = "
+        "ρ₀⁴/K.",
+        system=f"{Q}, against C",
+        needs=THIN_Q,
+        judge=partial(_approximation, printed=True),
+        predicate="z of the common token within 5% of −B at t = 10⁴ K/η_Y",
+        expected=Verdict.HOLDS_CORRECTED,
+        source="sheet E section 7 and erratum 12 (1.2%, 2%, 1.7%), and our run",
+        scope=Scope.BEYOND,
+        conditions="f² = 0.023 of the common token, as f² ≪ 1 asks; K = 2 and 10, M = "
+        f"1000, and K = 10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
+        correction=Correction(
+            "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
+            partial(_approximation, printed=False),
+        ),
+        mutations=named(
+            mutate.scale("K = 2, M = 1000", "score", 1.2),
+            mutate.setting("K = 10, M = 1e+06", vocabulary=1000),
+        ),
+    ),
+    _claim(
+        id="E-Sec6-train",
+        place="Section 6",
+        statement="The quasi-static system describes training: the common token's "
+        "score in J is that in Q within a factor 2.",
+        system=f"{J}, against Q",
+        needs=TRAINED,
+        judge=_judge_training,
+        predicate="z of the common token at t = 10⁴ K/η_Y in J and in Q within a "
+        "factor 2 of each other",
+        expected=Verdict.FAILS,
+        source="sheet E section 7 (−0.0325 against −0.825), and our run",
+        conditions="f² = 0.023 of the common token; K = 2 and 10, M = 1000, and K = "
+        f"10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
+        mutations=named(
+            mutate.scale("J, K = 2, M = 1000", "score", 0.5),
+            mutate.scale("Q, K = 10, M = 1e+06", "score", 2.0),
+        ),
+    ),
+    _claim(
+        id="E-R-6b",
+        place="Section 6, insight (b), for training",
+        statement="Larger η_Y and η_Z at the ratio 1 give sparser attention in "
+        "training at the same time.",
+        system=J,
+        needs=scaled("J"),
+        judge=_judge_larger_trained,
+        predicate="H(DT) falls with every step of the rates; by E-R-4 larger rates are "
+        "a later time, and H passes a minimum",
+        expected=Verdict.FAILS,
+        source="sheet E section 7 (2.0907 at η_Y t/K = 454, then 2.0935), and our run",
+        conditions=FIXED,
+        origin="ours",
+        mutations=named(
+            mutate.add("J, 1000", "mean_distinct_entropy", 0.1),
+            mutate.add("J, 1", "mean_distinct_entropy", -0.1),
+        ),
+    ),
+    _claim(
+        id="E-R-6c",
+        place="Section 6, insight (c), for training",
+        statement="At fixed η_Z a larger η_Y gives denser attention in training.",
+        system=J,
+        needs={
+            **by_ratio("J"),
+            **{f"J, Figure 3, {n[3:]}": r for n, r in FIGURE_3_J.items()},
+        },
+        judge=_judge_denser_trained,
+        predicate="H(DT) rises with every step of η_Y, and in Figure 3's setting the "
+        "dominant token's χ falls",
+        expected=Verdict.FAILS,
+        source="sheet E section 7 (a minimum at η_Y/η_Z of 5 to 10; Figure 3's setting "
+        "reversed), and our run",
+        conditions=f"{RAISED}, and {FIGURE_3}; {NO_SEED}",
+        origin="ours",
+        mutations=named(
+            mutate.add("J, 20", "mean_distinct_entropy", -0.1),
+            mutate.add("J, Figure 3, 10", "score", 1.0),
+        ),
+    ),
+)

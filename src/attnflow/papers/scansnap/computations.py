@@ -1,0 +1,160 @@
+"""Settings of the computations of `scansnap`, which `systems` carries out.
+
+They train nothing through the forms of the core, or something beside them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from attnflow.paper import Recipe
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Lemma 1 for one random sequence of `length` tokens in M = `vocabulary`."""
+
+    vocabulary: int = 12
+    length: int = 30
+
+
+@dataclass(frozen=True)
+class LongSequences:
+    """Lemmas 2 and 18: `samples` contexts of each of `lengths`, bands at `delta`."""
+
+    lengths: tuple[int, ...] = (128, 512, 2048, 8192, 32768, 65536)
+    samples: int = 2000
+    delta: float = 0.05
+
+
+@dataclass(frozen=True)
+class DecoderCourses:
+    """The decoder alone at `records` times from `first` to `last`, in K/η_Y."""
+
+    vocabularies: tuple[int, ...] = (34, 100, 1000, 10000, 100000, 1000000)
+    first: float = 1e-7
+    last: float = 1e6
+    records: int = 521
+
+
+@dataclass(frozen=True)
+class Couplings:
+    """The decoder's true gradient with fixed features, at `clocks` in K/η_Y.
+
+    Set-up by set-up: `classes` K, `vocabularies` M and equal `correlations` ρ.
+    """
+
+    classes: tuple[int, ...] = (10, 2, 5, 10, 30, 5, 20)
+    vocabularies: tuple[int, ...] = (1000, 1000, 1000, 100, 31, 5, 20)
+    correlations: tuple[float, ...] = (0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
+    clocks: tuple[float, ...] = (1.0, 5.0, 20.0, 100.0)
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Assumption 2 with equal correlations, for M = `ratios` times K²."""
+
+    classes: tuple[int, ...] = (2, 3, 5, 10, 20, 50, 100)
+    ratios: tuple[float, ...] = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6)
+
+
+@dataclass(frozen=True)
+class Decorrelated:
+    """Equation 26's update by `steps` single samples, with fixed random features."""
+
+    classes: int = 4
+    vocabulary: int = 200
+    value_rate: float = 0.5
+    steps: int = 4000
+
+
+@dataclass(frozen=True)
+class SingleSamples:
+    """Attention and the decorrelated decoder by single samples, K alike classes.
+
+    One common token with `common_weight` and `distinct` weights of each class's own.
+    """
+
+    classes: int = 5
+    vocabulary: int = 100
+    common_weight: float = 1.0
+    distinct: tuple[float, ...] = (0.2, 0.3, 0.5)
+    score_rate: float = 0.02
+    value_rate: float = 0.02
+    steps: int = 20000
+
+
+@dataclass(frozen=True)
+class RandomClasses:
+    """Random classes with one common token and `distinct` ones each, in Q and in J.
+
+    J at each of `ratios` η_Y/η_Z, with η_Y = 1, until the time `until`.
+    """
+
+    classes: int = 3
+    distinct: int = 2
+    vocabulary: int = 100
+    quasi_static_ratio: float = 10.0
+    ratios: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
+    until: float = 30000.0
+    records: int = 61
+
+
+@dataclass(frozen=True)
+class RandomGrams:
+    """FᵀF of random features of K classes over `vocabulary` tokens."""
+
+    classes: int = 5
+    vocabulary: int = 40
+
+
+FUNCTIONS = {
+    "Gradients": "gradient_check:gradients",
+    "LongSequences": "gradient_check:long_sequences",
+    "DecoderCourses": "decoder_courses:decoder_courses",
+    "Couplings": "decoder_courses:couplings",
+    "Assumption": "decoder_courses:assumption",
+    "Decorrelated": "modified_updates:decorrelated",
+    "SingleSamples": "modified_updates:single_samples",
+    "RandomClasses": "random_classes:random_classes",
+    "RandomGrams": "random_classes:random_grams",
+}
+"""Which function of `systems` carries out the computation of a setting."""
+
+
+def _computed(id: str, title: str, setting: Any) -> Recipe:
+    return Recipe(id, title, setting, "attnflow.papers.scansnap.experiments:computed")
+
+
+COMPUTATIONS = (
+    _computed("gradients", "Lemma 1 beside autodiff", Gradients()),
+    _computed(
+        "long-sequences", "Attention to contexts of growing length", LongSequences()
+    ),
+    _computed(
+        "decoder-courses",
+        "The decoder alone: closed form beside flow",
+        DecoderCourses(),
+    ),
+    _computed(
+        "couplings", "The decoder's true gradient with fixed features", Couplings()
+    ),
+    _computed(
+        "assumption2", "Assumption 2 for classes with equal correlations", Assumption()
+    ),
+    _computed(
+        "decorrelated",
+        "The decoder under Equation 26, sample by sample",
+        Decorrelated(),
+    ),
+    _computed(
+        "single-samples",
+        "Attention under Equation 26's decoder, sample by sample",
+        SingleSamples(),
+    ),
+    _computed(
+        "random-classes",
+        "Q and J: fates of tokens in random classes",
+        RandomClasses(),
+    ),
+    _computed("random-grams", "Gram matrices of random features", RandomGrams()),
+)

@@ -1,0 +1,122 @@
+"""What evidence of claims of `scansnap` is made of, against what is known of it."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from attnflow.papers.scansnap import computations as settings
+from attnflow.papers.scansnap.claims.looks import (
+    favourites,
+    least_step,
+    per_seed,
+    scale_of,
+)
+from attnflow.papers.scansnap.systems import (
+    decoder_courses,
+    gradient_check,
+    modified_updates,
+    random_classes,
+)
+from attnflow.papers.scansnap.systems.decoder import Decoder
+
+SEEDS = (0, 1)
+
+
+def test_the_written_gradient_moves_what_it_may():
+    """Only the query's row of Z, and tokens of the context in Y, have a gradient."""
+    found = gradient_check.gradients(asdict(settings.Gradients()), SEEDS)
+    moved = (found["scores_written"] != 0).any("column").isel(seed=0).values
+    assert moved.nonzero()[0].tolist() == [10]
+    # Contexts have neither of the last two tokens.
+    assert (found["values_written"].isel(row=slice(-2, None)) == 0).all()
+    np.testing.assert_allclose(
+        found["scores_written"], found["scores_autodiff"], atol=1e-14
+    )
+
+
+def test_contexts_come_near_their_limit():
+    few = replace(settings.LongSequences(), lengths=(128, 2048), samples=500)
+    found = gradient_check.long_sequences(asdict(few), SEEDS)["distance"]
+    ratio = found.isel(length=0) / found.isel(length=1)
+    # √(2047/127) = 4.01, and 500 draws give it to a few per cent.
+    np.testing.assert_allclose(ratio, 4.01, rtol=0.1)
+
+
+def test_one_sample_moves_one_row():
+    once = replace(settings.Decorrelated(), steps=1)
+    found = modified_updates.decorrelated(asdict(once), SEEDS)
+    for one in (found.isel(seed=i) for i in range(len(SEEDS))):
+        visited = int(np.argmax(one["visits"].values))
+        rows = np.abs(one["rows"].values).max(axis=1)
+        assert rows[visited] > 0.1
+        assert np.delete(rows, visited) == pytest.approx(0, abs=1e-14)
+
+
+def test_features_are_unit_vectors_without_negative_entries():
+    draw = np.random.default_rng(0)
+    found = modified_updates.random_features(draw, 4, 30)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), 1)
+
+
+def test_a_first_sample_leaves_attention_alone():
+    """Y is 0 at first, and so is what flows back."""
+    once = replace(settings.SingleSamples(), steps=1)
+    twice = replace(settings.SingleSamples(), steps=3)
+    assert (modified_updates.single_samples(asdict(once), SEEDS)["score"] == 0).all()
+    later = modified_updates.single_samples(asdict(twice), SEEDS)["score"]
+    assert (later.sel(token="common0") < 0).all()
+
+
+def test_the_decoders_course():
+    short = settings.DecoderCourses((34, 1000), first=0.1, last=50.0, records=21)
+    found = decoder_courses.decoder_courses(asdict(short), SEEDS[:1]).isel(seed=0)
+    np.testing.assert_allclose(found["log_odds"], found["closed"], rtol=1e-10)
+    for M in (34, 1000):
+        decoder = Decoder(1, M, value_rate=1.0, score_rate=1.0)
+        one = found.sel(vocabulary=M)
+        np.testing.assert_allclose(
+            one["speed"], decoder.speed(one["clock"].values), rtol=1e-9
+        )
+        upper = float(one["upper_root"])
+        assert upper == pytest.approx((1 + decoder.omega1) * np.log(M), rel=1e-9)
+
+
+def test_eigenvalues_of_equal_correlations():
+    found = decoder_courses.assumption(asdict(settings.Assumption()), SEEDS[:1])
+    K, ratio = found["classes"].values[:, None], found["ratio"].values
+    stated = 6 * (K - 1) / (K * np.sqrt(ratio))
+    np.testing.assert_allclose(found["largest"][0], stated, rtol=1e-12)
+
+
+def test_random_classes_have_one_common_token():
+    table = random_classes.drawn(asdict(settings.RandomClasses()), 3)
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    np.testing.assert_array_equal((table > 0).sum(axis=0), [3, 1, 1, 1, 1, 1, 1])
+
+
+def test_every_computation_has_its_function():
+    names = {type(recipe.setting).__name__ for recipe in settings.COMPUTATIONS}
+    assert names == set(settings.FUNCTIONS)
+
+
+def test_favourites():
+    names = ["common0", "distinct0@0", "distinct1@0", "distinct0@1", "distinct1@1"]
+    table = np.zeros((1, 2, 2, 5))
+    table[0, 1, 0] = [0.9, 0.02, 0.08, 0, 0]
+    table[0, 1, 1] = [0.9, 0, 0, 0.08, 0.02]
+    run = xr.Dataset(
+        {"attention_per_class": (("seed", "time", "class", "token"), table)},
+        {"token": names},
+    )
+    np.testing.assert_array_equal(favourites(run, -1), [[1, 0]])
+
+
+def test_margins():
+    found = per_seed(np.array([0.5, -0.1, np.nan]), "a property", q=0.3)
+    assert found.held == (True, False, False)
+    assert found.margin[2] == -1.0
+    assert least_step([1.0, 3.0, 2.5]) == -0.5
+    assert scale_of({"common": 1, "distinct": (1.0, 2.0)}, 4) == 9.0
