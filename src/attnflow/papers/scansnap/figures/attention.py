@@ -1,11 +1,12 @@
 """Attention per class over iterations, as small panels of stems."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import _dims, figures
+from attnflow.papers.scansnap.figures.panels import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,8 +68,7 @@ def _stem(ax: "Axes", run: xr.Dataset, iteration: int, label: int) -> None:
     start = attention(run, 0, label).values
     place = np.arange(len(now))
     for kind, chosen in {"common": common(run), "signal": kinds(run, label)}.items():
-        look: dict[str, Any] = {"color": theme.colour(kind), "lw": 3.0}
-        ax.vlines(place[chosen], 0, now[chosen], capstyle="butt", **look)
+        ax.bar(place[chosen], now[chosen], 0.84, color=theme.colour(kind), lw=0)
         ax.step(place[chosen], start[chosen], where="mid", color=theme.ink, lw=0.9)
 
 
@@ -86,16 +86,18 @@ def _name_tokens(grid: np.ndarray, run: xr.Dataset, labels: list[int]) -> None:
     )
 
 
-def numbers(run: xr.Dataset, label: int = 0) -> dict[str, list[float]]:
+def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
     """Entropy, common mass and top share of a class by iteration, and at the end."""
     picked = run.isel({_dims.SEED: 0, "class": label})
-    picked = picked.sel(time=[*ITERATIONS, STEPS])
+    times = [*ITERATIONS, STEPS]
+    steps = [f"iteration {time}" for time in times]
+    picked = picked.sel(time=times)
     names = {
         "entropy on distinct tokens": "distinct_entropy",
         "mass of common tokens": "common_mass",
         "share of the top distinct token": "top_share",
     }
-    return {text: picked[name].values.tolist() for text, name in names.items()}
+    return {text: named(steps, picked[name].values) for text, name in names.items()}
 
 
 def favourite(run: xr.Dataset, label: int = 0) -> np.ndarray:

@@ -25,6 +25,12 @@ PARTS = {
     ("batches", "uniform"): ("batches and uniform start", "noise"),
 }
 """By labels: what a curve is called, and its kind, which gives the colour."""
+CHANGED = {
+    "change by momentum": ("momentum", ("plain descent", "heavy ball")),
+    "change by batches": ("batches", ("long sequences", "batches")),
+    "change by uniform start": ("uniform", ("zero", "uniform")),
+}
+"""By name: a dim of the run, and its labels without and with."""
 
 
 def part(evidence: Evidence, rule: str, batches: str, start: str) -> xr.DataArray:
@@ -82,18 +88,17 @@ def falls(evidence: Evidence) -> dict[str, np.ndarray]:
 def values(evidence: Evidence) -> dict[str, Any]:
     """Mean entropies, and what each of the three changes."""
     table = evidence["parts"]["mean_distinct_entropy"].mean(_dims.SEED)
-    found: dict[str, Any] = {"η_Z": table["score_rate"].values}
+    rates = [f"η_Z = {rate:g}" for rate in table["score_rate"].values]
+    found: dict[str, Any] = {}
     for rule, text in RULES.items():
-        found[text] = {PARTS[key][0]: means(evidence, rule, *key) for key in PARTS}
-    found["change by momentum"] = _change(table, "momentum", list(RULES))
-    found["change by batches"] = _change(
-        table, "batches", ["long sequences", "batches"]
-    )
-    found["change by uniform start"] = _change(table, "uniform", ["zero", "uniform"])
+        rows = {PARTS[key][0]: means(evidence, rule, *key) for key in PARTS}
+        found[text] = {part: panels.named(rates, row) for part, row in rows.items()}
+    for text, (dim, labels) in CHANGED.items():
+        found[text] = panels.named(rates, _change(table, dim, labels))
     return found
 
 
-def _change(table: xr.DataArray, dim: str, labels: list[str]) -> np.ndarray:
+def _change(table: xr.DataArray, dim: str, labels: tuple[str, str]) -> np.ndarray:
     """With it minus without, mean over the other two, by η_Z."""
     apart = table.sel({dim: labels[1]}, drop=True) - table.sel(
         {dim: labels[0]}, drop=True

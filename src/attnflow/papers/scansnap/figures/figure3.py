@@ -56,7 +56,8 @@ def _panel(ax: "Axes", evidence: Evidence, system: str) -> None:
         snap = panels.decoder(run).snap
         panels.dot(ax, snap, shown(panels.at(exponent, snap)), colour)
     ax.set(xscale="log", xlabel=panels.TIME, ylabel=AXES[system])
-    ax.set_xlim(0.5, times[-1])
+    last = evidence[name(system, VALUE_RATES[0])]["time"].values[-1]
+    ax.set_xlim(0.5, float(last))
     if system == "C":
         ax.set_yscale("log")
     figures.number_axis(ax, "x")
@@ -64,11 +65,10 @@ def _panel(ax: "Axes", evidence: Evidence, system: str) -> None:
     figures.label_ends(ax, size=10.5)
 
 
-def exponents(evidence: Evidence, system: str, time: float | None = None) -> np.ndarray:
-    """Ln χ by η_Y: at a time, or where none is given at the end."""
+def exponents(evidence: Evidence, system: str) -> np.ndarray:
+    """The last recorded ln χ, by η_Y."""
     runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
-    curves = [panels.growth_exponent(run) for run in runs]
-    return np.array([panels.at(c, time or float(c["time"][-1])) for c in curves])
+    return np.array([float(panels.growth_exponent(run)[-1]) for run in runs])
 
 
 def at_snap(evidence: Evidence, system: str) -> np.ndarray:
@@ -88,15 +88,17 @@ def half_times(evidence: Evidence, system: str) -> np.ndarray:
 
 def values(evidence: Evidence) -> dict[str, Any]:
     """Growth at the end and at t₀, by η_Y."""
-    found: dict[str, Any] = {"η_Y": list(VALUE_RATES)}
+    names = [rate_name(rate) for rate in VALUE_RATES]
     some = [evidence[name("J", rate)] for rate in VALUE_RATES]
-    found["t0"] = [panels.decoder(run).snap for run in some]
+    snaps = [panels.decoder(run).snap for run in some]
+    found: dict[str, Any] = {"t0": panels.named(names, snaps)}
     for system in MAKERS:
-        found[system] = {
-            "growth at the end": np.exp(exponents(evidence, system)).tolist(),
-            "growth at t0": np.exp(at_snap(evidence, system)).tolist(),
-            "time of half of the exponent": half_times(evidence, system).tolist(),
+        tables = {
+            "growth at the end": np.exp(exponents(evidence, system)),
+            "growth at t0": np.exp(at_snap(evidence, system)),
+            "time of half of the exponent": half_times(evidence, system),
         }
+        found[system] = {text: panels.named(names, t) for text, t in tables.items()}
     return found
 
 

@@ -43,7 +43,6 @@ def _values(side: str):
         losses = run["batch_loss"].isel({_dims.SEED: 0})
         return {
             LOSSES: {key: float(losses.sel(time=int(key))) for key in LOGGED},
-            "iterations": [*attention.ITERATIONS, attention.STEPS],
             **{f"class {n + 1}": attention.numbers(run, n) for n in range(2)},
         }
 

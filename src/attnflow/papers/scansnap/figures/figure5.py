@@ -7,6 +7,7 @@ import numpy as np
 from attnflow import _dims
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
+from attnflow.papers.scansnap.figures.panels import named
 from attnflow.papers.scansnap.figures.runs import SYN_SMALL_SILENT, adam
 
 if TYPE_CHECKING:
@@ -42,12 +43,13 @@ def values(evidence: Evidence) -> dict[str, Any]:
     """Favourites and entropies by learning rate, seed by seed."""
     tops, ends = favourites(evidence), entropies(evidence, -1)
     start = float(entropies(evidence, 0)[0, 0])
+    seeds = [f"seed {seed}" for seed in evidence[name(RATES[0])][_dims.SEED].values]
     return {
         "entropy on distinct tokens at the start": start,
         **{
             name(rate): {
-                "favourite of 0 to 9": tops[i].tolist(),
-                "entropy on distinct tokens at the end": ends[i].tolist(),
+                "favourite of 0 to 9": named(seeds, tops[i]),
+                "entropy on distinct tokens at the end": named(seeds, ends[i]),
                 **attention.numbers(evidence[name(rate)]),
             }
             for i, rate in enumerate(RATES)

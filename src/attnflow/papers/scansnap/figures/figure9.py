@@ -69,7 +69,7 @@ def _formulas(ax: "Axes", run: xr.Dataset) -> None:
     times = np.geomspace(0.05, 1e5 * unit, 400)
     figures.theory(ax, times, closed_form(run, times / unit), label="closed form")
     ax.set(xscale="log", xlabel=panels.CLOCK, xlim=(0.05, 1e5 * unit), ylim=(0, None))
-    panels.name_time(ax, unit * decoder.peak, "γ's peak", height=0.1)
+    panels.name_time(ax, unit * decoder.peak, "γ's peak", left=True)
     panels.name_time(ax, unit * decoder.snap, "$t_0$")
     figures.number_axis(ax, "x")
     ax.legend(loc="upper left")
@@ -92,9 +92,8 @@ def at_end(evidence: Evidence) -> np.ndarray:
 def values(evidence: Evidence) -> dict[str, Any]:
     """B at t₀ and at the end, and how near the closed form is."""
     return {
-        "η_Z": list(RATES),
-        "B at t0": at_snap(evidence),
-        "B at the end": at_end(evidence),
+        "B at t0": panels.named(map(name, RATES), at_snap(evidence)),
+        "B at the end": panels.named(map(name, RATES), at_end(evidence)),
         "largest distance to the closed form": max(map(error, evidence.values())),
     }
 

@@ -1,5 +1,6 @@
 """Colours, names and readings that the figures share."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,11 @@ ENTROPY = "entropy of attention on distinct tokens"
 def system_name(letter: str) -> str:
     """The system's letter in bold, and what it is."""
     return rf"$\mathbf{{{letter}}}$: {SYSTEMS[letter]}"
+
+
+def queries_title(queries: int) -> str:
+    """The title of a panel of Figures 6, 11 and 12."""
+    return f"{queries} {'query' if queries == 1 else 'queries'}, $K = {2 * queries}$"
 
 
 def decoder(run: xr.Dataset) -> Decoder:
@@ -91,16 +97,22 @@ def dot(ax: "Axes", x: float, y: float, colour: str, **look: Any) -> None:
     ax.plot([x], [y], color=colour, **(style | look))
 
 
-def name_time(ax: "Axes", time: float, text: str, *, height: float = 0.03) -> None:
-    """A dashed rule at a time, with its name beside it at a height of the axes."""
+def named(names: Iterable[str], numbers: Iterable[Any]) -> dict[str, float]:
+    """Numbers by their names."""
+    return {n: float(number) for n, number in zip(names, numbers, strict=True)}
+
+
+def name_time(ax: "Axes", time: float, text: str, *, left: bool = False) -> None:
+    """A dashed rule at a time, with its name at its foot: right of it, or left."""
     theme = figures.current_theme()
     ax.axvline(time, color=theme.muted, lw=0.9, ls=(0, (3, 2)), zorder=1)
     ax.annotate(
         text,
-        (time, height),
+        (time, 0.03),
         xycoords=ax.get_xaxis_transform(),
-        xytext=(3, 0),
+        xytext=(-3 if left else 3, 0),
         textcoords="offset points",
+        ha="right" if left else "left",
         size="small",
         color=theme.muted,
     )

@@ -22,6 +22,7 @@ SMALL = f"M = {LEAST}"
 LABELS = ("Figure 3, equal rates", "Figure 3, ratio 20", SMALL)
 EARLY, LATE = 0.1, 5e3
 """Times in K/η_Y at which the systems are compared, beside t₀."""
+TIMES = (f"early, at {EARLY:g} K/η_Y", "at t0", f"late, at {LATE:g} K/η_Y")
 
 
 def small(system: str) -> str:
@@ -64,16 +65,16 @@ def _panel(ax: "Axes", evidence: Evidence, names: dict[str, str]) -> None:
     theme = figures.current_theme()
     for system, key in names.items():
         run = evidence[key]
-        unit = panels.clock(run)
-        times, fall = panels.positive(panels.common_fall(run), unit)
+        times, fall = panels.positive(panels.common_fall(run), panels.clock(run))
         colour = theme.colour(panels.KINDS[system])
         ax.plot(times, fall, color=colour, lw=2.2, label=rf"$\mathbf{{{system}}}$")
-    decoder = panels.decoder(evidence[names["J"]])
+    true = evidence[names["J"]]
+    decoder, unit = panels.decoder(true), panels.clock(true)
     ax.set(xscale="log", yscale="log", xlabel=panels.CLOCK)
     ax.set_xlim(0.01, 5e3)
-    ax.set_ylim(1e-7, 5)
-    panels.name_time(ax, unit * decoder.peak, "γ's peak")
-    panels.name_time(ax, unit * decoder.snap, "$t_0$", height=0.1)
+    ax.set_ylim(1e-8, 5)
+    panels.name_time(ax, unit * decoder.peak, "γ's peak", left=True)
+    panels.name_time(ax, unit * decoder.snap, "$t_0$")
     figures.number_axis(ax, "x")
     figures.number_axis(ax, "y")
     figures.label_ends(ax, size=13)
@@ -92,14 +93,13 @@ def falls(evidence: Evidence, names: dict[str, str]) -> dict[str, np.ndarray]:
 
 def values(evidence: Evidence) -> dict[str, Any]:
     """Falls and their ratios at three times."""
-    found: dict[str, Any] = {"early and late in K/η_Y": [EARLY, LATE]}
+    found: dict[str, Any] = {}
     for label, names in zip(LABELS, groups().values(), strict=True):
         tables, run = falls(evidence, names), evidence[names["J"]]
+        ratios = {f"{s} over Q": tables[s] / tables["Q"] for s in "JC"}
         found[label] = {
             "t0 in K/η_Y": panels.decoder(run).snap * panels.clock(run),
-            **{f"{system} early, at t0, late": t for system, t in tables.items()},
-            "J over Q": tables["J"] / tables["Q"],
-            "C over Q": tables["C"] / tables["Q"],
+            **{key: panels.named(TIMES, t) for key, t in (tables | ratios).items()},
         }
     return found
 
