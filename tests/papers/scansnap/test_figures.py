@@ -289,9 +289,11 @@ def test_what_each_of_three_changes():
         },
     )
     found = decomposition.values({"parts": run})
-    np.testing.assert_allclose(found["change by momentum"], -3.0)
-    np.testing.assert_allclose(found["change by batches"], -1.0)
-    np.testing.assert_allclose(found["change by uniform start"], -0.5)
+    rates = ("η_Z = 0.5", "η_Z = 3")
+    assert found["change by momentum"] == pytest.approx(dict.fromkeys(rates, -3.0))
+    assert found["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))
+    by_start = found["change by uniform start"]
+    assert by_start == pytest.approx(dict.fromkeys(rates, -0.5))
 
 
 def test_listing_the_paper_draws_nothing():

@@ -1,5 +1,6 @@
 """Figure 4: attention of J on Syn-Small over iterations, for two η_Y."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ FEW = 10
 """Iterations by which Figure 4 has most of its change."""
 
 
-def _draw(side: str):
+def _draw(side: str) -> Callable[[Evidence], "Figure"]:
     def draw(evidence: Evidence) -> "Figure":
         """Both classes, a row each."""
         run = evidence[side]
@@ -36,7 +37,7 @@ def _draw(side: str):
     return draw
 
 
-def _values(side: str):
+def _values(side: str) -> Callable[[Evidence], dict[str, Any]]:
     def values(evidence: Evidence) -> dict[str, Any]:
         """Losses of batches, and attention by class and iteration."""
         run = evidence[side]

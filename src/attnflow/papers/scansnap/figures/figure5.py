@@ -78,10 +78,11 @@ FIGURE5 = Exhibit(
     title="Figure 5: attention on Syn-Small under Adam",
     caption=(
         "System J: both tables by Adam with one learning rate for both, Syn-Small, "
-        "zero initial tables; attention of class 1, seed 0 of three. Distinct tokens "
-        "(blue) of middling frequency are favoured, and which ones depends on the "
-        "learning rate, as the paper says. Entropy on distinct tokens ends above its "
-        "initial value: Adam flattens attention among them."
+        "zero initial tables; attention of class 1, seed 0 of three; outlined: that at "
+        "the start. Which distinct tokens (blue) are favoured depends on the learning "
+        "rate, as the paper says: the larger it is, the more frequent ones. Entropy on "
+        "distinct tokens ends above its initial value: Adam flattens attention among "
+        "them."
     ),
     needs={name(rate): adam(rate) for rate in RATES},
     draw=draw,

@@ -14,6 +14,7 @@ from attnflow.papers.scansnap.figures.runs import (
     RATIOS,
     SCORE_RATES,
     SYN_MEDIUM_SILENT,
+    WHOLE,
     panel_name,
 )
 
@@ -47,7 +48,7 @@ def _drawing(axis: str, fixed: float, symbol: str) -> Callable[[Evidence], "Figu
         for ax, queries in zip(grid[0], PANELS, strict=True):
             _panel(ax, recalls(evidence, queries, axis, fixed), symbol)
         grid[0, 0].set_ylabel("share of distinct tokens above threshold")
-        grid[0, 0].legend(loc="upper right")
+        grid[0, PANELS.index(WHOLE)].legend(loc="upper right")
         return figure
 
     return draw
