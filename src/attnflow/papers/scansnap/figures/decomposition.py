@@ -92,7 +92,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for rule, text in RULES.items():
         rows = {PARTS[key][0]: means(evidence, rule, *key) for key in PARTS}
-        found[text] = {part: panels.named(rates, row) for part, row in rows.items()}
+        found[text] = {label: panels.named(rates, row) for label, row in rows.items()}
     for text, (dim, labels) in CHANGED.items():
         found[text] = panels.named(rates, _change(table, dim, labels))
     return found
@@ -132,8 +132,8 @@ DECOMPOSITION_FIGURE = Exhibit(
         "System J, Syn-Medium with one query, η_Y = η_Z; mean over five seeds and one "
         "standard deviation. Left: plain descent for 1000 steps. Right: heavy ball for "
         "100, which is the same time of the flow. The flow depends on η_Z only through "
-        "time, and plain descent on long sequences from zero tables (black) shows "
-        "nothing of η_Z. Under heavy ball entropy falls with η_Z: its memory of ten "
+        "time, and under plain descent on long sequences from zero tables (black) it "
+        "hardly matters. Under heavy ball entropy falls with η_Z: its memory of ten "
         "steps is as long as the decoder takes to fit, and inertia carries attention "
         "on. Finite length and uniform initial tables lower entropy too, at every η_Z."
     ),
