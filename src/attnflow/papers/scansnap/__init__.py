@@ -5,6 +5,7 @@ from importlib.resources import files
 
 from attnflow.paper import Paper
 from attnflow.papers.scansnap.claims import CLAIMS
+from attnflow.papers.scansnap.exhibits import EXHIBITS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
@@ -24,11 +25,11 @@ PAPER = Paper(
     version_read="NeurIPS 2023, read as text extracted from it",
     bibtex=_text("paper.bib"),
     recipes=RECIPES,
-    exhibits=(),
+    exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
-    headline="",
+    headline="figure3",
     headline_claims=(),
     summary=(
         "One layer of attention without positions and a decoder predict the next "

@@ -1,0 +1,28 @@
+"""The figures of `scansnap`, the headline first, then the paper's order, then ours."""
+
+from attnflow.paper import Exhibit
+from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
+from attnflow.papers.scansnap.figures.figure3 import FIGURE3
+from attnflow.papers.scansnap.figures.figure4 import FIGURE4_LEFT, FIGURE4_RIGHT
+from attnflow.papers.scansnap.figures.figure5 import FIGURE5
+from attnflow.papers.scansnap.figures.figure6 import FIGURE6
+from attnflow.papers.scansnap.figures.figure8 import FIGURE8
+from attnflow.papers.scansnap.figures.figure9 import FIGURE9
+from attnflow.papers.scansnap.figures.recall import FIGURE11, FIGURE12
+from attnflow.papers.scansnap.figures.scaling import SCALING
+from attnflow.papers.scansnap.figures.systems import SYSTEMS
+
+EXHIBITS: tuple[Exhibit, ...] = (
+    FIGURE3,
+    FIGURE4_LEFT,
+    FIGURE4_RIGHT,
+    FIGURE5,
+    FIGURE6,
+    FIGURE8,
+    FIGURE9,
+    FIGURE11,
+    FIGURE12,
+    DECOMPOSITION_FIGURE,
+    SYSTEMS,
+    SCALING,
+)

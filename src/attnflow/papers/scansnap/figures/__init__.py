@@ -1,0 +1,1 @@
+"""The figures of `scansnap`, one file for each kind."""

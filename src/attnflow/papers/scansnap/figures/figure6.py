@@ -1,0 +1,190 @@
+"""Figure 6: entropy on distinct tokens after training, by learning rates."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.scansnap.figures import panels
+from attnflow.papers.scansnap.figures.published import HALF_DIGIT, MEANS, SPREADS
+from attnflow.papers.scansnap.figures.runs import (
+    GRID,
+    PANELS,
+    RATIOS,
+    REPLAYS,
+    SCORE_RATES,
+    SYN_MEDIUM_SILENT,
+    WHOLE,
+    panel_name,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MEAN = "mean"
+SPREAD = "standard deviation over seeds"
+NOISE = 2.0
+"""Standard errors within which an order of two means is not held against them."""
+DIGITS = (
+    "of panels replayed in full, every mean and spread has the digits that are "
+    "published"
+)
+
+
+def entropy(evidence: Evidence, queries: int) -> xr.DataArray:
+    """The entropies of a panel by seed, η_Z and ratio."""
+    found = evidence[panel_name(queries)]["mean_distinct_entropy"].isel(queries=0)
+    return found.transpose(_dims.SEED, "score_rate", "ratio")
+
+
+def table(evidence: Evidence, queries: int) -> tuple[np.ndarray, np.ndarray]:
+    """Means and standard deviations over seeds, by η_Z and ratio."""
+    found = entropy(evidence, queries).values
+    return found.mean(axis=0), found.std(axis=0, ddof=1)
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """A panel for each number of queries; published means as rings."""
+    titles = list(map(panels.queries_title, PANELS))
+    figure, grid = figures.panels(
+        1, len(PANELS), titles=titles, size=(14.4, 4.3), share_values=True
+    )
+    for ax, queries in zip(grid[0], PANELS, strict=True):
+        _panel(ax, evidence, queries)
+    grid[0, 0].set_ylabel(panels.ENTROPY)
+    _legend(grid[0, 0])
+    figures.label_ends(grid[0, -1], size=10.5)
+    return figure
+
+
+def _panel(ax: "Axes", evidence: Evidence, queries: int) -> None:
+    theme, found = figures.current_theme(), entropy(evidence, queries)
+    ratios = found["ratio"].values
+    colours = dict(zip(SCORE_RATES, theme.ramp("easy", len(SCORE_RATES)), strict=True))
+    rows = zip(found["score_rate"].values, *table(evidence, queries), strict=True)
+    for rate, mean, spread in rows:
+        place, colour = ratios * _aside(rate), colours[rate]
+        label = rf"$\eta_Z = {rate:g}$"
+        ax.plot(place, mean, color=colour, label=label, marker="o", ms=4, zorder=3)
+        ax.vlines(place, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
+    ring = {"ls": "", "marker": "o", "ms": 8.5, "mfc": "none", "mec": theme.ink}
+    for rate, row in zip(SCORE_RATES, MEANS.get(queries, ()), strict=False):
+        ax.plot(np.array(RATIOS) * _aside(rate), row, mew=0.9, zorder=5, **ring)
+    ax.set(xscale="log", xlabel=r"ratio $\eta_Y/\eta_Z$", xlim=(0.85, 11.8))
+    ax.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
+    ax.minorticks_off()
+
+
+def _aside(rate: float) -> float:
+    """What shifts a curve sideways, so that bars of several stand apart."""
+    return 1.035 ** (SCORE_RATES.index(rate) - 1.5)
+
+
+def _legend(ax: "Axes") -> None:
+    theme = figures.current_theme()
+    text = "rings: published means\nbars: ± one standard deviation"
+    place = {"transform": ax.transAxes, "va": "bottom", "size": "small"}
+    ax.text(0.3, 0.03, text, color=theme.muted, **place)
+
+
+def by_name(rates: Any, ratios: Any, cells: Any) -> dict[str, dict[str, float]]:
+    """A table of cells by the names of η_Z and of the ratio."""
+    names = [f"η_Y/η_Z = {ratio:g}" for ratio in ratios]
+    rows = zip(rates, cells, strict=True)
+    return {f"η_Z = {rate:g}": panels.named(names, row) for rate, row in rows}
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """Means and spreads of all cells."""
+    found: dict[str, Any] = {}
+    for queries in PANELS:
+        cells = entropy(evidence, queries)
+        axes = cells["score_rate"].values, cells["ratio"].values
+        tables = zip((MEAN, SPREAD), table(evidence, queries), strict=True)
+        found[panel_name(queries)] = {text: by_name(*axes, t) for text, t in tables}
+    return found
+
+
+def whole(evidence: Evidence, queries: int) -> bool:
+    """Whether a panel is a replay of all that was published, and not a part of it."""
+    run = evidence[panel_name(queries)]
+    setting = schema.setting_of(run)
+    sizes = (setting["batch"], setting["steps"], run.sizes[_dims.SEED])
+    cells = (run.sizes["score_rate"], run.sizes["ratio"])
+    is_replay = setting["stream"] == "published"
+    return is_replay and sizes == (128, 100, 10) and cells == (4, 4)
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """Orders of cells; and, of whole panels, the printed digits."""
+    cells = {queries: entropy(evidence, queries) for queries in PANELS}
+    steps = {queries: _first_step(table) for queries, table in cells.items()}
+    found = {
+        "entropy falls with η_Z at every ratio, in every panel": all(
+            bool((table.mean(_dims.SEED).diff("score_rate") < 0).all())
+            for table in cells.values()
+        ),
+        "from ratio 2 on entropy rises with the ratio, but for noise of two standard "
+        "errors": all(map(_rises, cells.values())),
+        "from ratio 1 to 2 it falls with several queries, and rises with one": all(
+            bool((step > 0).all() if queries == 1 else (step < 0).all())
+            for queries, step in steps.items()
+        ),
+    }
+    exact = [queries for queries in MEANS if whole(evidence, queries)]
+    if exact:
+        found[DIGITS] = all(_has_digits(evidence, queries) for queries in exact)
+    return found
+
+
+def _first_step(cells: xr.DataArray) -> np.ndarray:
+    """The change of the mean from ratio 1 to ratio 2, by η_Z."""
+    means = cells.mean(_dims.SEED)
+    return means.sel(ratio=2.0).values - means.sel(ratio=1.0).values
+
+
+def _rises(cells: xr.DataArray) -> bool:
+    """Whether means rise from ratio 2 on, within noise, and on the whole."""
+    late = cells.sel(ratio=cells["ratio"] >= 2).values
+    means = late.mean(axis=0)
+    errors = late.std(axis=0, ddof=1) / np.sqrt(len(late))
+    rising = np.diff(means, axis=1) > -NOISE * errors[:, 1:]
+    return bool(rising.all() and (means[:, -1] > means[:, 0]).all())
+
+
+def _has_digits(evidence: Evidence, queries: int) -> bool:
+    means, spreads = table(evidence, queries)
+    apart = np.abs(means - MEANS[queries]), np.abs(spreads - SPREADS[queries])
+    return bool(np.max(apart) < HALF_DIGIT)
+
+
+PRINTED = {panel_name(WHOLE): {MEAN: by_name(SCORE_RATES, RATIOS, MEANS[WHOLE])}}
+
+FIGURE6 = Exhibit(
+    id="figure6",
+    kind="figure",
+    title="Figure 6: entropy on distinct tokens by learning rates",
+    caption=(
+        "System J: both tables by heavy ball (0.9), 100 steps on batches of 128 "
+        "sequences of 128 tokens, Syn-Medium with two next tokens for each query, "
+        "uniform initial tables; mean over 10 seeds and one standard deviation (the "
+        "caption's 'of the mean' is the deviation itself). Rings are published "
+        "means, of the two panels that we have them of. Entropy falls with η_Z, and "
+        "rises with η_Y/η_Z from 2 on. Figure `decomposition` says why η_Z matters: "
+        "in a flow it could not."
+    ),
+    needs=GRID,
+    draw=draw,
+    values=values,
+    seen=seen,
+    printed=PRINTED if REPLAYS else {},
+    tolerance=4e-4,
+    silent=(
+        *SYN_MEDIUM_SILENT,
+        "What the average is taken of is not stated: entropy of attention among the "
+        "class's distinct tokens, renormalised, natural logarithm, mean over classes.",
+    ),
+)

@@ -1,0 +1,126 @@
+"""Figure 8: h* of discrete steps and h of the flow, for the decoder alone."""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims, figures
+from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.papers.scansnap.systems.decoder import log_odds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SMALL_RATE_GAP = 1 / (2 * math.e)
+"""The largest (h* − h) M/η_Y for small rates, by second order of Euler's method."""
+SHOWN_VOCABULARY, SHOWN_VISITS = 30, 14
+
+
+def gap(run: xr.Dataset) -> xr.DataArray:
+    """(h* − h) M/η_Y, by vocabulary, rate and visit; h is recorded as M h."""
+    found = (run["discrete"] - run["continuous"]).isel({_dims.SEED: 0}, drop=True)
+    return found / found["value_rate"]
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """The two heights as in the paper, and how far they are apart."""
+    run = evidence["heights"]
+    titles = [
+        rf"$M = {SHOWN_VOCABULARY}$: steps $h^*$ and the flow's $h$",
+        *(rf"how far they are apart, $M = {M}$" for M in run["vocabulary"].values),
+    ]
+    figure, grid = figures.panels(1, 3, titles=titles, size=(14.0, 4.2))
+    _heights(grid[0, 0], run)
+    top = 1.05 * float(gap(run).max())
+    for ax, size in zip(grid[0, 1:], run["vocabulary"].values, strict=True):
+        _gaps(ax, run, int(size))
+        ax.set_ylim(0, top)
+    return figure
+
+
+def _heights(ax: "Axes", run: xr.Dataset) -> None:
+    kept = run.isel({_dims.SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
+    kept = kept.sel(visit=slice(0, SHOWN_VISITS))
+    rates = kept["value_rate"].values
+    ramp = figures.current_theme().ramp("signal", len(rates))
+    for colour, rate in zip(ramp, rates, strict=True):
+        one, label = kept.sel(value_rate=rate), rf"$\eta_Y = {rate:g}$"
+        ax.step(one["visit"], one["discrete"], where="post", color=colour, lw=1.0)
+        between = np.linspace(0, SHOWN_VISITS, 300)
+        flow = log_odds(between, SHOWN_VOCABULARY, float(rate))
+        ax.plot(between, flow, color=colour, lw=2.0, label=label)
+    ax.set(xlabel=r"visits $t/K$ to the class", ylabel="log-odds $M h$", ylim=(0, None))
+    figures.label_ends(ax, size=10.5)
+
+
+def _gaps(ax: "Axes", run: xr.Dataset, size: int) -> None:
+    apart = gap(run).sel(vocabulary=size)
+    rates = apart["value_rate"].values
+    ramp = figures.current_theme().ramp("signal", len(rates))
+    for colour, rate in zip(ramp, rates, strict=True):
+        one = apart.sel(value_rate=rate).isel(visit=slice(1, None))
+        label = rf"$\eta_Y = {rate:g}$"
+        ax.plot(rate * one["visit"], one, color=colour, label=label)
+    figures.reference(ax, SMALL_RATE_GAP, r"$1/(2e)$")
+    ax.set(xscale="log", xlim=(0.3, 3e3))
+    ax.set(xlabel=r"$\eta_Y\,t/K$", ylabel=r"$(h^* - h)\,M/\eta_Y$")
+    figures.number_axis(ax, "x")
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """The largest distance in units of η_Y/M, and what is left of it at the end."""
+    apart = gap(evidence["heights"])
+    return {
+        f"M = {size}": {
+            f"η_Y = {rate:g}": {
+                "largest (h* − h) M/η_Y": float(one.max()),
+                "share of it left at the end": float(one[-1] / one.max()),
+            }
+            for rate in apart["value_rate"].values
+            for one in [apart.sel(vocabulary=size, value_rate=rate)]
+        }
+        for size in apart["vocabulary"].values
+    }
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """Lemma 7's bound and limit, and a sharper constant."""
+    apart = gap(evidence["heights"])
+    largest = apart.max("visit")
+    small = largest.sel(value_rate=largest["value_rate"] < 1)
+    # Sums of as many as 1e4 rounded steps of size 1 err by some 1e-12.
+    least = float(apart.min())
+    return {
+        "h* is never below h, nor above it by more than 2η_Y/M": bool(
+            least > -1e-10 and float(largest.max()) <= 2
+        ),
+        "the distance vanishes: less than a tenth of the largest is left": bool(
+            (apart.isel(visit=-1) < 0.1 * largest).all() and (largest > 0).all()
+        ),
+        "for η_Y < 1 its largest is 1/(2e) η_Y/M to 10%: the bound is ten times as "
+        "large": bool((np.abs(small / SMALL_RATE_GAP - 1) < 0.1).all()),
+    }
+
+
+FIGURE8 = Exhibit(
+    id="figure8",
+    kind="figure",
+    title="Figure 8: the decoder's h* by steps and h by flow",
+    caption=(
+        "The decoder alone with decorrelated features, which systems Q and C are built "
+        "on (no attention is trained, so that this is neither of them, nor J). Left: "
+        "h* after each visit to a class (steps) and the closed form h of the flow "
+        "(smooth), times M. Middle and right: their distance in units of η_Y/M. Lemma "
+        "7 bounds it by 2; the largest is 1/(2e) for small η_Y."
+    ),
+    needs={"heights": Request("figure8", seeds=1)},
+    draw=draw,
+    values=values,
+    seen=seen,
+    silent=(
+        "M and the values of η_Y are not stated. M = 30 and 1000, η_Y = 0.01 to 5.",
+    ),
+)

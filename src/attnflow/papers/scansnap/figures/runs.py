@@ -1,0 +1,107 @@
+"""The runs that the figures share: one request for each, whoever draws from it."""
+
+from importlib.util import find_spec
+from typing import Any
+
+from attnflow.paper import Request
+
+REPLAYS = find_spec("torch") is not None
+"""Whether this machine has PyTorch, from which published runs drew their numbers."""
+STREAM = "published" if REPLAYS else "own"
+SEEDS = tuple(range(1, 11))
+"""The seeds of Figures 6, 11 and 12."""
+PANELS = (1, 3, 5, 10)
+"""Numbers of queries in Figures 6, 11 and 12."""
+WHOLE = 3
+"""The panel that `--quick` leaves whole: it has published numbers, and is small."""
+SCORE_RATES = (0.5, 1.0, 2.0, 3.0)
+RATIOS = (1.0, 2.0, 5.0, 10.0)
+"""η_Z and η_Y/η_Z of Figures 6, 11 and 12."""
+VALUE_RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
+FIGURE3_RATE = 0.5
+VOCABULARIES = tuple(10**power for power in range(3, 10))
+RECORDS = 401
+"""As many for all flows of J, which then share a compiled program."""
+FLOW = ("score", "score_velocity", "attention_per_class")
+STEPS = (
+    *("loss", "batch_loss", "distinct_entropy", "common_mass", "top_share"),
+    "attention_per_class",
+)
+
+
+def rate_name(rate: float) -> str:
+    """Such as `η_Y = 0.5`, the name of a run among the evidence."""
+    return f"η_Y = {rate:g}"
+
+
+def joint(value_rate: float, **own: Any) -> Request:
+    """J by flow in Figure 3's setting."""
+    given = {"value_rate": value_rate, "record": FLOW, "records": RECORDS}
+    return Request("figure3", given | own, 1)
+
+
+def quasi(value_rate: float, **own: Any) -> Request:
+    """Q by flow in Figure 3's setting."""
+    return Request("figure3-q", {"value_rate": value_rate, "record": FLOW, **own}, 1)
+
+
+def scalar(value_rate: float, **own: Any) -> Request:
+    """C in Figure 3's setting."""
+    return Request("figure3-c", {"value_rate": value_rate, **own}, 1)
+
+
+def syn_small(side: str) -> Request:
+    """Figure 4's runs, by the stream and the seed of the authors' where possible."""
+    own = {"stream": STREAM, "record": STEPS}
+    return Request(f"figure4-{side}", own, seeds=(2,))
+
+
+def adam(rate: float) -> Request:
+    """Figure 5's run with one learning rate for both tables."""
+    own = {"score_rate": rate, "value_rate": rate, "record": STEPS}
+    return Request("figure5", own, seeds=3)
+
+
+def panel_name(queries: int) -> str:
+    """Such as `num_last = 3`, the name of a panel of Figure 6."""
+    return f"num_last = {queries}"
+
+
+def panel(queries: int) -> Request:
+    """One panel of Figure 6; for `--quick` fewer cells, each as in the whole."""
+    own = {"queries": (queries,), "stream": STREAM}
+    fewer = {"score_rates": (1.0, 3.0), "ratios": (1.0, 2.0, 10.0)}
+    return Request("figure6", own, SEEDS, quick={} if queries == WHOLE else fewer)
+
+
+GRID = {panel_name(queries): panel(queries) for queries in PANELS}
+"""All of Figure 6, which Figures 11 and 12 are read off too."""
+
+DECOMPOSITION = Request("decomposition", {}, seeds=5, quick={"score_rates": (0.5, 3.0)})
+
+STREAM_SILENT = (
+    "Random numbers are not stated. These are the published code's, replayed with its "
+    "seeds."
+    if REPLAYS
+    else "Random numbers are not stated. The published code drew them from PyTorch, "
+    "which is not installed here: these runs use numbers of our own, so that printed "
+    "digits cannot be compared. pip install 'attnflow[torch]' replays the published "
+    "ones."
+)
+SYN_SMALL_SILENT = (
+    "Syn-Small is said to have M = 30. The authors' log has one query for each class, "
+    "and with queries and next tokens M = 34.",
+    "Weights of tokens are not stated: common 1, distinct evenly from 0.1 to 1.",
+)
+SYN_MEDIUM_SILENT = (
+    "Momentum 0.9, batches of 128 sequences of 128 tokens and 100 steps are not all "
+    "stated in the text; they are those of the authors' log.",
+    "Initial tables are not stated. Uniform on ±1/√M gives the published numbers.",
+    STREAM_SILENT,
+)
+FIGURE3_SILENT = (
+    "The values of η_Y are not stated. Ours are 0.5, 1, 2, 5 and 10.",
+    "The probabilities of tokens are not stated. One common token of weight 1, and ten "
+    "distinct ones for each class with weights 0.1, …, 1.",
+    "Which system was simulated is not stated. All three are shown.",
+)

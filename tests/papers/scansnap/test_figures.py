@@ -1,0 +1,315 @@
+"""Figures: drawn, with numbers, and with sentences that can fail."""
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from attnflow import schema
+from attnflow.papers.scansnap import PAPER
+from attnflow.papers.scansnap.figures import (
+    attention,
+    decomposition,
+    figure6,
+    panels,
+    published,
+    recall,
+    runs,
+)
+from attnflow.runner import Runner
+from attnflow.store import Store
+from tests.papers.exhibit_checks import check_drawn, check_seen, check_values
+
+FAST = {"figure8", "figure9"}
+"""Closed forms, and a system of one number."""
+EXHIBITS = [
+    pytest.param(e.id, marks=[] if e.id in FAST else [pytest.mark.slow])
+    for e in PAPER.exhibits
+]
+
+
+@pytest.fixture(scope="session")
+def evidence_of(tmp_path_factory, worker_id):
+    """Exhibit id → its runs for `--quick`, each of them made once by all workers."""
+    base = tmp_path_factory.getbasetemp()
+    root = base if worker_id == "master" else base.parent
+    runner, made = Runner(Store(root / "scansnap-runs"), quick=True), {}
+
+    def gather(id):
+        if id not in made:
+            made[id] = runner.gather(PAPER, PAPER.exhibit(id).needs)
+        return made[id]
+
+    return gather
+
+
+# Changes of a run, under some of which each thing that is seen must vanish.
+
+
+def replaced(run, change, *names):
+    """Some observables changed."""
+    there = [name for name in names if name in run]
+    return run.assign({name: change(run[name]) for name in there})
+
+
+def frozen(run):
+    """Nothing moves: every record is the first one."""
+    if "time" not in run.dims:
+        return run
+    changed = run.copy(deep=True)
+    for name in map(str, run.data_vars):
+        if "time" in run[name].dims and name != "recorded":
+            first = run[name].isel(time=0, drop=True)
+            changed[name] = first.broadcast_like(run[name]).transpose(*run[name].dims)
+    return changed
+
+
+def steady(run):
+    """Attention moves evenly from its first record to its last."""
+    if "time" not in run.dims:
+        return run
+
+    def even(table):
+        share = xr.DataArray(np.linspace(0, 1, run.sizes["time"]), dims="time")
+        first, last = table.isel(time=0), table.isel(time=-1)
+        mixed = (1 - share) * first.drop_vars("time") + share * last.drop_vars("time")
+        return table.copy(data=mixed.transpose(*table.dims).values)
+
+    return replaced(run, even, "distinct_entropy", "common_mass")
+
+
+def other_favourites(run):
+    """Tokens of every kind in the opposite order."""
+    if "token" not in run.dims:
+        return run
+
+    def turned(table):
+        return table.copy(data=table.isel(token=slice(None, None, -1)).values)
+
+    return replaced(run, turned, "attention_per_class")
+
+
+def level(run):
+    """One entropy and one recall everywhere."""
+    names = ("mean_distinct_entropy", "recall")
+    return replaced(run, lambda table: 0 * table + 0.7, *names)
+
+
+def rules_exchanged(run):
+    """Heavy ball for plain descent."""
+    if "momentum" not in run.dims:
+        return run
+
+    def turned(table):
+        return table.copy(data=table.isel(momentum=[1, 0]).values)
+
+    return replaced(run, turned, "mean_distinct_entropy")
+
+
+def below(run):
+    """Steps below the flow."""
+    if "discrete" not in run:
+        return run
+    return run.assign(discrete=run["continuous"], continuous=run["discrete"])
+
+
+def another_power(run):
+    """B in proportion to the learning rate."""
+    rate = schema.setting_of(run).get("score_rate", 1.0)
+    return replaced(run, lambda table: rate * table, "drive_integral")
+
+
+def costly(run):
+    """A cost that grows with the vocabulary, and sums that are not conserved."""
+    size = schema.setting_of(run).get("vocabulary", 1)
+    seconds = run.attrs["wall_seconds"] * size
+    changed = replaced(run, lambda table: 0 * table + 1, "drift")
+    return changed.assign_attrs(wall_seconds=seconds, compile_seconds=0.0)
+
+
+CHANGES = (
+    frozen,
+    steady,
+    other_favourites,
+    level,
+    rules_exchanged,
+    below,
+    another_power,
+    costly,
+)
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_what_must_be_seen_is_seen_and_can_be_missing(id, evidence_of):
+    check_seen(PAPER.exhibit(id), evidence_of(id), CHANGES)
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_drawn_with_names_on_every_axis(id, evidence_of):
+    check_drawn(PAPER.exhibit(id), evidence_of(id))
+
+
+@pytest.mark.parametrize("id", EXHIBITS)
+def test_values_are_numbers_and_hold_what_is_printed(id, evidence_of):
+    check_values(PAPER.exhibit(id), evidence_of(id))
+
+
+def test_each_exhibit_says_of_which_system_it_is():
+    ids = [exhibit.id for exhibit in PAPER.exhibits]
+    assert PAPER.headline in ids and len(set(ids)) == len(ids)
+    for exhibit in PAPER.exhibits:
+        assert exhibit.silent, exhibit.id
+        caption = exhibit.caption.replace("System", "system")
+        named = [letter for letter in "JQC" if f"system {letter}" in caption]
+        assert named or "systems Q and C" in exhibit.caption, exhibit.id
+
+
+def test_exhibits_ask_for_settings_that_exist():
+    for exhibit in PAPER.exhibits:
+        for request in exhibit.needs.values():
+            recipe = PAPER.recipe(request.experiment)
+            recipe.with_overrides({**request.overrides, **request.quick})
+
+
+def test_without_pytorch_our_own_numbers_are_drawn_and_that_is_said():
+    code = (
+        "import json, sys\n"
+        "sys.modules['torch'] = None\n"
+        "from attnflow.papers.scansnap import PAPER\n"
+        "e = PAPER.exhibit('figure6')\n"
+        "streams = {r.overrides['stream'] for r in e.needs.values()}\n"
+        "print(json.dumps([sorted(streams), e.printed, ' '.join(e.silent)]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    streams, printed, silent = json.loads(done.stdout)
+    assert streams == ["own"] and printed == {}
+    assert "PyTorch" in silent and "attnflow[torch]" in silent
+
+
+# Readings of hand-made tables.
+
+
+def hand_grid(queries, stream="published", steps=100):
+    """A panel of Figure 6 whose ten seeds have the published means and spreads."""
+    means = np.array(published.MEANS.get(queries, published.MEANS[3]))
+    spreads = np.array(published.SPREADS.get(queries, published.SPREADS[3]))
+    unit = np.linspace(-1, 1, 10)
+    unit = unit / unit.std(ddof=1)
+    table = means + unit[:, None, None] * spreads
+    setting = {"batch": 128, "steps": steps, "stream": stream}
+    return xr.Dataset(
+        {"mean_distinct_entropy": (("seed", "score_rate", "ratio"), table)},
+        {"score_rate": [0.5, 1.0, 2.0, 3.0], "ratio": [1.0, 2.0, 5.0, 10.0]},
+        {"setting": json.dumps(setting)},
+    ).expand_dims("queries")
+
+
+def grid_of(**options):
+    return {runs.panel_name(q): hand_grid(q, **options) for q in runs.PANELS}
+
+
+def digits(seen):
+    return [answer for text, answer in seen.items() if "digits" in text]
+
+
+def test_means_and_spreads_are_read_off_and_compared():
+    evidence = grid_of()
+    means, spreads = figure6.table(evidence, 5)
+    np.testing.assert_allclose(means, published.MEANS[5], atol=1e-12)
+    np.testing.assert_allclose(spreads, published.SPREADS[5], atol=1e-12)
+    assert digits(figure6.seen(evidence)) == [True]
+    moved = {
+        n: r.assign(mean_distinct_entropy=r["mean_distinct_entropy"] + 0.001)
+        for n, r in evidence.items()
+    }
+    assert digits(figure6.seen(moved)) == [False]
+
+
+@pytest.mark.parametrize("options", [{"stream": "own"}, {"steps": 50}])
+def test_digits_are_compared_of_whole_replays_alone(options):
+    assert digits(figure6.seen(grid_of(**options))) == []
+
+
+def test_recall_is_read_off_along_either_axis():
+    table = np.arange(4 * 4 * 3, dtype=float).reshape(1, 1, 4, 4, 3)
+    run = xr.Dataset(
+        {"recall": (("seed", "queries", "score_rate", "ratio", "threshold"), table)},
+        {
+            "score_rate": [0.5, 1.0, 2.0, 3.0],
+            "ratio": [1.0, 2.0, 5.0, 10.0],
+            "threshold": [1.0, 2.0, 3.0],
+        },
+    )
+    evidence = {runs.panel_name(1): run}
+    by_ratio = recall.recalls(evidence, 1, "ratio", 1.0)
+    np.testing.assert_array_equal(by_ratio.values, table[0, 0, 1])
+    by_rate = recall.recalls(evidence, 1, "score_rate", 2.0)
+    np.testing.assert_array_equal(by_rate.values, table[0, 0, :, 1])
+
+
+def test_a_curve_is_read_off_by_the_logarithm_of_time():
+    curve = xr.DataArray([0.0, 1.0, 3.0], {"time": [0.0, 1.0, 100.0]}, "time")
+    assert panels.at(curve, 10.0) == pytest.approx(2.0)
+    assert panels.reach(curve, 0.9) == 1.0
+    assert np.isnan(panels.reach(curve, 4.0))
+
+
+def test_favourites_are_among_a_class_s_own_tokens():
+    tokens = ["common0", "distinct0@0", "distinct1@0", "distinct0@1", "distinct1@1"]
+    rows = [[0.9, 0.02, 0.08, 0, 0], [0.9, 0, 0, 0.06, 0.04]]
+    run = xr.Dataset(
+        {"attention_per_class": (("seed", "time", "class", "token"), [[rows]])},
+        {"token": tokens, "time": [0.0], "class": ["next0", "next1"]},
+    )
+    assert attention.favourite(run, 0).tolist() == [1]
+    assert attention.favourite(run, 1).tolist() == [0]
+    assert attention.common(run).tolist() == [True, False, False, False, False]
+
+
+def test_what_each_of_three_changes():
+    base = np.zeros((1, 2, 2, 2, 2))
+    base[:, 1] -= 3.0
+    base[:, :, 1] -= 1.0
+    base[:, :, :, 1] -= 0.5
+    dims = ("seed", "momentum", "batches", "uniform", "score_rate")
+    run = xr.Dataset(
+        {"mean_distinct_entropy": (dims, base)},
+        {
+            "momentum": list(decomposition.RULES),
+            "batches": ["long sequences", "batches"],
+            "uniform": ["zero", "uniform"],
+            "score_rate": [0.5, 3.0],
+        },
+    )
+    found = decomposition.values({"parts": run})
+    rates = ("η_Z = 0.5", "η_Z = 3")
+    assert found["change by momentum"] == pytest.approx(dict.fromkeys(rates, -3.0))
+    assert found["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))
+    by_start = found["change by uniform start"]
+    assert by_start == pytest.approx(dict.fromkeys(rates, -0.5))
+
+
+def test_listing_the_paper_draws_nothing():
+    code = (
+        "import sys, attnflow.papers.scansnap\n"
+        "names = ('matplotlib', 'jax', 'torch')\n"
+        "print([n for n in names if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_file_of_figures_is_used():
+    package = importlib.import_module("attnflow.papers.scansnap.figures")
+    files = {p.stem for p in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
+    used = {name.rpartition(".")[2] for name in sys.modules if package.__name__ in name}
+    assert files <= used
