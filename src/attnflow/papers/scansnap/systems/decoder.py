@@ -14,7 +14,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import ArrayLike, Float
+from jaxtyping import Float
+from numpy.typing import ArrayLike
 from scipy.special import lambertw, wrightomega
 
 Series = Float[np.ndarray, "*times"]
