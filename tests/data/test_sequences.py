@@ -35,6 +35,8 @@ def test_absent_keys_are_no_queries():
         ({"columns": np.ones((2, 4))}, r"columns has shape \(2, 4\).*the 3 tokens"),
         ({"columns": np.ones(3)}, r"columns has shape \(3,\)"),
         ({"columns": np.full((3, 1), np.inf)}, "columns is not finite"),
+        ({"scale": np.ones(2)}, r"scale has shape \(2,\).*the 3 tokens"),
+        ({"scale": [1.0, np.nan, 1.0]}, "a finite number for each of"),
     ],
 )
 def test_bad_arrays(change, message):

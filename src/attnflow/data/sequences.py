@@ -221,6 +221,7 @@ def _check(made: Sequences) -> None:
         raise ValueError(f"There are {len(made.names)} names for {count} tokens.")
     _check_masses(made)
     _check_columns(made)
+    _check_scale(made)
 
 
 def _check_shapes(made: Sequences, samples: int) -> None:
@@ -267,3 +268,14 @@ def _check_columns(made: Sequences) -> None:
         )
     if not np.isfinite(columns).all():
         raise ValueError("columns is not finite everywhere: mend it first.")
+
+
+def _check_scale(made: Sequences) -> None:
+    if made.scale is None:
+        return
+    scale, count = np.asarray(made.scale), len(made.vectors)
+    if scale.shape != (count,) or not np.isfinite(scale).all():
+        raise ValueError(
+            f"scale has shape {scale.shape}; it must hold a finite number for each of "
+            f"the {count} tokens. Leave it out to use the tokens as they are."
+        )

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
 from attnflow._types import as_record
-from attnflow.dynamics import Course, Grid, Reach, Stage, stack, train
+from attnflow.dynamics import Course, Grid, Reach, Stage, stack, stack_arrays, train
 from attnflow.experiment.dataset import as_dataset
 from attnflow.experiment.refinement import finer, refinement
 from attnflow.observables.directly import DirectObserve, Registry
@@ -128,7 +127,7 @@ def train_directly(
         model.registry.find(name)
     members = model.members(seeds, given)
     system, axes = stack([member for member, _ in members])
-    state = jax.tree.map(lambda *x: jnp.stack(x), *[first for _, first in members])
+    state = jax.tree.map(stack_arrays, *[first for _, first in members])
     legs = [(stage, system, axes, None) for stage in experiment.stages]
     course = _course(experiment, legs, state, progress)
     body = as_dataset(

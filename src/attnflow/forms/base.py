@@ -190,6 +190,12 @@ class Form(eqx.Module):
         found = self.forces(problem, state, data, normalised=self.normalised)
         return found._asdict()
 
+    def flow_pulls(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> dict[str, Any]:
+        """What each part's `velocity` takes as its force: that on its table."""
+        return self.forces(problem, state, data)._asdict()
+
     def refuses(self, rules: dict[str, Rule]) -> str | None:
         """Why this form cannot follow the rules exactly; `None` if it can."""
         reasons = [self.part(name).refuses(rule) for name, rule in rules.items()]

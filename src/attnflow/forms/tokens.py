@@ -196,6 +196,12 @@ class TokenForm(Form):
         found = forces(problem, self.pairs(state), data, normalised=self.normalised)
         return found._asdict()
 
+    def flow_pulls(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> dict[str, Any]:
+        """The same: a part over tokens knows no others."""
+        return self.pulls(problem, state, data)
+
 
 def _in_a_row(
     found: Float[Array, "heads samples positions ..."],

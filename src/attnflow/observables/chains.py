@@ -13,8 +13,15 @@ from jaxtyping import Array, Float
 from attnflow.forms import AbstractPart
 from attnflow.forms.chains import ChainGram, ChainTransport
 from attnflow.forms.neurons import NeuronTransport
-from attnflow.forms.tokens import TokenChain
-from attnflow.forms.weights import ChainWeights, NeuronWeights
+from attnflow.forms.tokens import TokenChain, TokenValues
+from attnflow.forms.values import ValueTable
+from attnflow.forms.weights import (
+    ChainWeights,
+    ClassMeanWeights,
+    FixedOutputWeights,
+    NeuronWeights,
+    ValueWeights,
+)
 
 
 class ValueChain(NamedTuple):
@@ -67,6 +74,36 @@ def _(part: NeuronWeights, state: Any) -> ValueChain:
     seen = jnp.einsum("hn,hnv->hv", part.output, state["W"])
     gain = (part.output**2).sum(axis=1)
     return of_columns(state["W_V"] @ part.basis.T, seen, gain)
+
+
+@singledispatch
+def gain_of(part: AbstractPart, state: Any) -> Float[Array, "..."]:
+    """`|β|²` of a part of the values; by block, or one for all.
+
+    Values that are linear in one set of weights have it as their gain, which stays.
+    """
+    return value_chain(part, state).readout_gain
+
+
+@gain_of.register(ValueTable)
+@gain_of.register(TokenValues)
+def _(part: ValueTable | TokenValues, state: Any) -> Float[Array, "..."]:
+    return part.gain
+
+
+@gain_of.register
+def _(part: FixedOutputWeights, state: Any) -> Float[Array, "..."]:
+    return (part.output**2).sum(axis=-1)
+
+
+@gain_of.register
+def _(part: ValueWeights, state: Any) -> Float[Array, "..."]:
+    return jnp.ones(())
+
+
+@gain_of.register
+def _(part: ClassMeanWeights, state: Any) -> Float[Array, "..."]:
+    return jnp.asarray(2.0 / state["W_V"].shape[2])
 
 
 def of_columns(

@@ -11,10 +11,7 @@ from jaxtyping import Array
 from attnflow._types import Tables
 from attnflow.forms import SelfScores, State, TokenForm
 from attnflow.forms.frames import DenseFrame, GatherFrame
-from attnflow.forms.tokens import TokenValues
-from attnflow.forms.values import ValueTable
-from attnflow.forms.weights import ClassMeanWeights, FixedOutputWeights, ValueWeights
-from attnflow.observables.chains import ValueChain, value_chain
+from attnflow.observables.chains import ValueChain, gain_of, value_chain
 from attnflow.observables.samples import SampleView
 from attnflow.systems import Training
 
@@ -102,17 +99,7 @@ class View:
 
         Values that are linear in one set of weights have it as their gain, which stays.
         """
-        part = self.system.form.values
-        if isinstance(part, ValueTable | TokenValues):
-            found = part.gain
-        elif isinstance(part, FixedOutputWeights):
-            found = (part.output**2).sum(axis=-1)
-        elif isinstance(part, ValueWeights):
-            found = jnp.ones(())
-        elif isinstance(part, ClassMeanWeights):
-            found = jnp.asarray(2.0 / self.state["values"]["W_V"].shape[2])
-        else:
-            found = self.chain.readout_gain
+        found = gain_of(self.system.form.values, self.state["values"])
         return jnp.broadcast_to(found, (self.system.problem.heads,))
 
     @cached_property

@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Scaled, Tables
 from attnflow.data import Sequences
-from attnflow.forms import CoordinateForm, Form, State, TokenForm
+from attnflow.forms import CoordinateForm, Form, State
 from attnflow.problem import Problem
 
 
@@ -69,10 +69,7 @@ class Training(eqx.Module):
 
     def velocity(self, t: Any, state: State) -> State:
         """The state's derivative under gradient flow; zero for parts that stay."""
-        if isinstance(self.form, TokenForm):
-            pull = self.form.pulls(self.problem, state, self.trained_on)
-        else:
-            pull = self.forces(state)._asdict()
+        pull = self.form.flow_pulls(self.problem, state, self.trained_on)
         return {
             name: (
                 self.form.part(name).velocity(part, pull[name])
