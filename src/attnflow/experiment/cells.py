@@ -71,7 +71,7 @@ def _of_seed(
     found: dict[str, list[Any]] = {n: [] for n in (*names, "end_time", "cell_outcome")}
     with precise():
         made = ((plan, build_members(plan, [seed])) for plan in experiments)
-        for _, cells in groupby(made, key=lambda cell: _shape(*cell)):
+        for _, cells in groupby(made, key=lambda cell: shape_of(*cell)):
             course = _trained(list(cells))
             for name in names:
                 found[name] += course.records.ends[-1][name].tolist()
@@ -81,7 +81,7 @@ def _of_seed(
     return found
 
 
-def _shape(plan: Experiment, built: Built) -> Any:
+def shape_of(plan: Experiment, built: Built) -> Any:
     """What must be equal for cells to run as one: all but numbers."""
     leaves, tree = jax.tree.flatten(built.members[0])
     shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]

@@ -1,0 +1,114 @@
+"""Many experiments side by side, each with all that its own run would have recorded."""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import xarray as xr
+
+from attnflow import schema
+from attnflow.dynamics import Course, Records, precise, train
+from attnflow.experiment.cells import shape_of
+from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
+from attnflow.experiment.dataset import as_dataset, labels_of
+from attnflow.experiment.members import Observe
+from attnflow.experiment.prepare import Built, assemble, build_members
+from attnflow.experiment.record import Experiment, address
+from attnflow.experiment.run import attributes
+
+Cell = tuple[int, Experiment, Built]
+
+
+def run_batch(
+    experiments: Sequence[Experiment], *, seeds: Sequence[int] = (0,)
+) -> list[xr.Dataset | Exception]:
+    """The runs of many experiments; neighbours of one shape are one computation.
+
+    Neighbours are of one shape where their systems have equal shapes, and their stages,
+    times and observables are equal: such cells and all of their seeds are trained side
+    by side. Rates that differ are another stage, trained apart by the same program.
+
+    **Returns:** for each experiment its run, without what `run` finds beside training
+    (drift, thresholds of the rate), or the error that it met, which costs no other
+    experiment its run.
+    """
+    seeds = [int(seed) for seed in seeds]
+    keep_compiled()
+    make_room()
+    with precise():
+        found: list[Any] = [_build(plan, seeds) for plan in experiments]
+        cells = [
+            (number, plan, built)
+            for number, (plan, built) in enumerate(zip(experiments, found, strict=True))
+            if isinstance(built, Built)
+        ]
+        for _, group in groupby(cells, key=lambda cell: shape_of(cell[1], cell[2])):
+            alike = list(group)
+            for (number, *_), run in zip(alike, _runs(alike, seeds), strict=True):
+                found[number] = run
+    return found
+
+
+def _build(plan: Experiment, seeds: list[int]) -> Built | Exception:
+    try:
+        return build_members(plan, seeds)
+    except Exception as error:
+        return error
+
+
+def _runs(cells: list[Cell], seeds: list[int]) -> list[xr.Dataset | Exception]:
+    begun = time.perf_counter()
+    try:
+        with compile_time() as watch:
+            course = _trained(cells)
+        spent = {
+            "wall_seconds": (time.perf_counter() - begun) / len(cells),
+            "compile_seconds": watch.seconds / len(cells),
+        }
+        parts = _parts(course, len(seeds))
+        return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=True)]
+    except Exception as error:
+        return [error] * len(cells)
+
+
+def _trained(cells: list[Cell]) -> Course:
+    plan = cells[0][1]
+    members = [member for _, _, built in cells for member in built.members]
+    made = assemble(plan, Built(members, {}))
+    return train(
+        made.legs,
+        made.state,
+        seeds=len(members),
+        times=plan.grid.times(whole=not plan.is_flow),
+        observe=Observe(plan.observables),
+    )
+
+
+def _parts(course: Course, size: int) -> Iterator[Course]:
+    """The courses of each cell, whose seeds stand one after the other."""
+    whole = course.records
+    for first in range(0, len(course.outcomes), size):
+        mine = slice(first, first + size)
+        records = Records(whole.times, size)
+        records.recorded = whole.recorded[mine]
+        records.rows = {name: rows[mine] for name, rows in whole.rows.items()}
+        records.ends = [{n: row[mine] for n, row in end.items()} for end in whole.ends]
+        yield Course(
+            records,
+            None,
+            course.starts[mine],
+            course.ends[mine],
+            course.outcomes[mine],
+            [],
+        )
+
+
+def _run(
+    cell: Cell, course: Course, seeds: list[int], spent: dict[str, Any]
+) -> xr.Dataset:
+    _, plan, built = cell
+    body = as_dataset(plan, seeds, course, labels_of(built.members[0][0]))
+    id = address(plan, seeds=seeds)
+    body.attrs = attributes(plan, built.notes, id=id, **spent)
+    return schema.check(body)
