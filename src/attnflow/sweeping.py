@@ -45,7 +45,7 @@ def plan_sweep(
     *,
     zip: Iterable[Sequence[str]] = (),
     seeds: int | Sequence[int] | None = None,
-    measure: str | Sequence[str] = "loss",
+    measure: str | Sequence[str] | None = None,
     batch: int = BATCH,
 ) -> Planned:
     """The sweep that is asked for, checked as far as it can be before it is run.
@@ -59,9 +59,9 @@ def plan_sweep(
     assert isinstance(recipe, Recipe)
     fixed, axes = make_axes(recipe.setting, given, zip)
     setting = settings.replace(recipe.setting, fixed)
-    texts = [measure] if isinstance(measure, str) else list(measure)
-    measures = tuple(_measure(paper, text) for text in texts)
     plan = recipe.experiment(setting)
+    texts = _texts(plan, measure)
+    measures = tuple(_measure(paper, text) for text in texts)
     check_measurable(plan, measures)
     for one in measures:
         if isinstance(one, ClaimMeasure) and paper is not None:
@@ -87,7 +87,7 @@ def sweep(
     *,
     zip: Iterable[Sequence[str]] = (),
     seeds: int | Sequence[int] | None = None,
-    measure: str | Sequence[str] = "loss",
+    measure: str | Sequence[str] | None = None,
     executor: Literal["local", "dask", "here"] = "local",
     workers: int | None = None,
     scheduler: str | None = None,
@@ -110,7 +110,8 @@ def sweep(
     - `zip`: groups of keys that go along one dim together, as in `[("a", "b")]`.
     - `seeds`: how many seeds (0, 1, …), or which ones; one without it.
     - `measure`: what to keep of each cell: `loss` (at the end), `loss@0.1` (the time to
-      that level), `loss~loglog` (a fitted slope), or the id of a claim of the paper.
+      that level), `loss~loglog` (a fitted slope), or the id of a claim of the paper;
+      the loss without it.
     - `executor`: processes of this machine, a Dask cluster, or this process;
       `workers`: how many; `scheduler`: the address of a cluster that runs already.
     - `batch`: how many cells are computed and stored as one.
@@ -146,6 +147,17 @@ def sweep_status(made: Planned, store: Store | None = None) -> Status:
     """How far a sweep is."""
     shelf = Shelf(store.root if store else None)
     return status_of(make_batches(made.sweep), shelf)
+
+
+def _texts(plan: Any, measure: str | Sequence[str] | None) -> list[str]:
+    if measure is not None:
+        return [measure] if isinstance(measure, str) else list(measure)
+    if not hasattr(plan, "observables"):
+        raise ValueError(
+            f"{plan.id} trains nothing, so that it has no loss. Say what to measure: "
+            "one of its variables, or a claim."
+        )
+    return ["loss"]
 
 
 def _measure(paper: Paper | None, text: str) -> Measure:

@@ -41,7 +41,8 @@ class Shelf:
         """The keys of all batches that are there, by one look at the directory."""
         if not self._batches.is_dir():
             return set()
-        return {path.stem for path in self._batches.glob("*.nc")}
+        # Hidden names are files that are being written.
+        return {path.stem for path in self._batches.glob("[!.]*.nc")}
 
     def read(self, key: str) -> xr.Dataset:
         """The batch, loaded into memory."""

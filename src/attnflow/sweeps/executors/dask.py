@@ -18,6 +18,8 @@ from attnflow.sweeps.work import Report, work
 
 RESUBMISSIONS = 200
 """How often a batch is submitted again before it is given up."""
+PATIENCE = 20.0
+"""Seconds to wait for a scheduler's first answer."""
 
 
 class Dask:
@@ -61,7 +63,7 @@ class Dask:
 
         if self.scheduler is not None:
             try:
-                client = self._distributed.Client(self.scheduler, timeout=20)
+                client = self._distributed.Client(self.scheduler, timeout=PATIENCE)
             except (OSError, TimeoutError, ValueError) as error:
                 raise ValueError(
                     f"No scheduler answers at {self.scheduler}: {error}. Start one "

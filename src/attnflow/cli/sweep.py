@@ -1,0 +1,91 @@
+"""`attnflow sweep`: an experiment over a grid of settings."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.output import Json, Output, must_have_directory
+from attnflow.cli.progress import shown_progress
+
+
+@guarded
+def sweep(
+    experiment: Annotated[
+        str | None, typer.Argument(metavar="PAPER/EXPERIMENT")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=a..b:n[:log] | KEY=x,y,z]...")
+    ] = None,
+    zip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY,KEY", help="Keys that go along one dim together."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="loss|loss@0.1|loss~loglog|CLAIM", help="What to keep of a cell."
+        ),
+    ] = None,
+    executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://…", help="A Dask cluster that runs.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Cells stored as one.")] = 32,
+    limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="What a cell may take.")
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Compute failed cells again.")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Tell how far it is, and compute nothing.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.nc", help="Write it as netCDF too.")
+    ] = None,
+    json: Json = None,
+) -> int:
+    """Run an experiment over settings; what is stored of it is not computed again."""
+    from attnflow.cli import show_sweep
+    from attnflow.store import export_netcdf
+    from attnflow.sweeping import plan_sweep, sweep_status
+    from attnflow.sweeps import Shelf, choose_executor, parse_settings, run_sweep
+
+    output = Output(json)
+    if out:
+        must_have_directory(out)
+    if experiment is None:
+        show_sweep.show_all(output, Shelf(), status=status)
+        return 0
+    made = plan_sweep(
+        experiment,
+        parse_settings(settings or ()),
+        zip=[group.split(",") for group in zip or ()],
+        seeds=seeds,
+        measure=measure,
+        batch=batch,
+    )
+    if status:
+        show_sweep.show_status(output, made, sweep_status(made))
+        return 0
+    with shown_progress() as bar:
+        bar.begin(made.name)
+        found = run_sweep(
+            made.sweep,
+            choose_executor(executor, workers=workers, scheduler=scheduler),
+            name=made.name,
+            retry=retry,
+            limit=limit,
+            progress=bar,
+        )
+    if out:
+        export_netcdf(found, out)
+    now = sweep_status(made)
+    show_sweep.show_result(output, made, now, found)
+    return 0 if now.is_complete else OTHERWISE

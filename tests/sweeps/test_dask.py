@@ -1,0 +1,88 @@
+"""A real cluster of processes, whose workers are killed while it computes."""
+
+import os
+import random
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from attnflow.sweeps import Shelf, choose_executor, make_batches, run_sweep, status_of
+from attnflow.sweeps.executors import Here
+from tests.sweeps.trivial import Direct, make_sweep
+
+distributed = pytest.importorskip("distributed")
+pytestmark = [
+    # Sockets of connections whose other end was killed, and event loops that go with
+    # them, are closed by whoever collects garbage next.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+class Killer(threading.Thread):
+    """Kills processes that compute, by the numbers that cells leave in a log."""
+
+    def __init__(self, log, times):
+        super().__init__(daemon=True)
+        self.log, self.times, self.killed = log, times, set()
+        self.random = random.Random(3)
+
+    def run(self):
+        while len(self.killed) < self.times:
+            time.sleep(self.random.uniform(0.05, 0.3))
+            begun = {int(path.name.split("-")[2]) for path in self.log.iterdir()}
+            living = sorted(begun - self.killed)
+            if living:
+                victim = self.random.choice(living)
+                os.kill(victim, signal.SIGKILL)
+                self.killed.add(victim)
+
+
+def kill_and_compare(tmp_path, given, *, times, seconds):
+    log = tmp_path / "log"
+    log.mkdir()
+    sweep = make_sweep(given, measures=(Direct(log=str(log), seconds=seconds),), size=4)
+    shelf = Shelf(tmp_path / "killed")
+    killer = Killer(log, times)
+    killer.start()
+    found = run_sweep(sweep, choose_executor("dask", workers=2), shelf=shelf)
+    assert len(killer.killed) == times
+    plain = make_sweep(given, size=4)
+    quiet = run_sweep(plain, Here(), shelf=Shelf(tmp_path / "quiet"))
+    assert found.identical(quiet)
+    assert np.isfinite(found["sum"]).all()
+    assert status_of(make_batches(sweep), shelf).is_complete
+    # Every cell was begun, and some of them more than once.
+    assert len(list(log.iterdir())) > found["error"].size
+
+
+def test_killed_workers_change_nothing(tmp_path):
+    kill_and_compare(tmp_path, {"a": "0..1:20", "b": "1,2"}, times=3, seconds=0.02)
+
+
+@pytest.mark.slow
+def test_twenty_killed_workers_change_nothing(tmp_path):
+    given = {"a": "0..1:50", "b": [*range(1, 11)]}
+    kill_and_compare(tmp_path, given, times=20, seconds=0.05)
+
+
+def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
+    sweep = make_sweep({"a": "0..1:5"}, measures=(Direct("raise", where=0.5),), size=2)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(processes=False, **options) as cluster:
+        executor = choose_executor("dask", scheduler=cluster.scheduler_address)
+        found = run_sweep(sweep, executor, shelf=Shelf(tmp_path))
+    assert (found["error"] != "").values.tolist() == [False, False, True, False, False]
+    assert np.isfinite(found["sum"].sel(a=1.0)).all()
+
+
+def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
+    from attnflow.sweeps.executors import dask
+
+    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    executor = choose_executor("dask", scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(ValueError, match="No scheduler answers at tcp"):
+        run_sweep(make_sweep({"a": "1,2"}), executor, shelf=Shelf(tmp_path))

@@ -1,0 +1,141 @@
+"""Spawned workers: killed, deadly, late and interrupted, with the same Dataset."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
+from attnflow.sweeps.executors import Here, Local, local
+from tests.sweeps.trivial import Direct, make_sweep
+
+GRID = {"a": "0..1:11", "b": "1,2"}
+
+
+def undisturbed(sweep, place):
+    return run_sweep(sweep, Here(), shelf=Shelf(place))
+
+
+class Killer(threading.Thread):
+    """Kills a random worker whenever another batch is done, some times."""
+
+    def __init__(self, shelf, times):
+        super().__init__(daemon=True)
+        self.shelf, self.times, self.killed = shelf, times, []
+
+    def run(self):
+        seen = 0
+        while len(self.killed) < self.times:
+            time.sleep(0.01)
+            children = local.multiprocessing.active_children()
+            done = len(self.shelf.known())
+            if done > seen and children:
+                seen = done
+                victim = children[done % len(children)]
+                os.kill(victim.pid, signal.SIGKILL)
+                self.killed.append(victim.pid)
+
+
+def test_killed_workers_change_nothing(tmp_path):
+    sweep = make_sweep(GRID, measures=(Direct(seconds=0.02),), size=3)
+    shelf = Shelf(tmp_path / "killed")
+    killer = Killer(shelf, times=2)
+    killer.start()
+    found = run_sweep(sweep, Local(2), shelf=shelf)
+    assert len(killer.killed) == 2
+    assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
+    assert not list((shelf.root / "journal").iterdir())
+
+
+def test_deadly_and_late_cells_fail_alone(tmp_path, monkeypatch):
+    """A cell that kills whoever computes it; the others of its batch have results."""
+    monkeypatch.setattr("attnflow.sweeps.work.DEATHS", 1)
+    sweep = make_sweep({"a": "0..1:3"}, measures=(Direct("sleep", where=0.5),))
+    shelf = Shelf(tmp_path / "late")
+    found = run_sweep(sweep, Local(1), shelf=shelf, limit=0.5)
+    assert found["outcome"].sel(a=0.5).values.tolist() == ["out-of-time"] * 2
+    assert found["error"].sel(a=0.5).item() == "It takes more than 0.5 seconds."
+    quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
+    others = {"a": [0.0, 1.0]}
+    assert found.sel(others).identical(quiet.sel(others))
+    assert status_of(make_batches(sweep), shelf).outcomes == {"out-of-time": 1}
+    files = [p for p in shelf.root.rglob("*") if p.is_file()]
+    assert len(files) == 2
+
+
+@pytest.mark.slow
+def test_cells_that_kill_their_workers_are_found(tmp_path):
+    sweep = make_sweep({"a": "0..1:3"}, measures=(Direct("die", where=0.5),))
+    found = run_sweep(sweep, Local(2), shelf=Shelf(tmp_path / "deadly"))
+    assert found["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
+    quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
+    assert found.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
+
+
+def test_workers_that_cannot_start_are_not_started_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "_serve", os._exit)
+    monkeypatch.setattr(local, "_spawn", lambda core: _stillborn())
+    with pytest.raises(RuntimeError, match="if __name__ == '__main__'"):
+        run_sweep(make_sweep(GRID), Local(1), shelf=Shelf(tmp_path))
+
+
+def _stillborn():
+    context = local.multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=os._exit, args=(3,))
+    process.start()
+    theirs.close()
+    return local._Worker(process, ours, 0)
+
+
+PROGRAM = """
+import os, sys
+from attnflow.sweeps import Shelf, run_sweep
+from attnflow.sweeps.executors import Local
+from tests.sweeps.trivial import Direct, make_sweep
+if __name__ == "__main__":
+    measure = Direct(seconds=0.05, log=sys.argv[2])
+    sweep = make_sweep({"a": "0..1:100"}, measures=(measure,), size=2)
+    run_sweep(sweep, Local(1), shelf=Shelf(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
+    """By Ctrl-C or by SIGKILL; its workers do not outlive it for long."""
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(PROGRAM)
+    log.mkdir()
+    root = Path(__file__).parents[2]
+    paths = [str(root / "src"), str(root)]
+    process = subprocess.Popen(
+        [sys.executable, str(program), str(tmp_path / "store"), str(log)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        stderr=subprocess.DEVNULL,
+    )
+    shelf = Shelf(tmp_path / "store")
+    deadline = time.monotonic() + 60
+    while len(shelf.known()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(end)
+    process.wait(timeout=30)
+    worker = int(next(log.iterdir()).name.split("-")[2])
+    while _lives(worker) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _lives(worker)
+    done = shelf.known()
+    assert 2 <= len(done) < 50
+    for key in done:
+        assert shelf.read(key).attrs["failed_cells"] == 0
+
+
+def _lives(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False
