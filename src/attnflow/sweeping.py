@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -132,15 +133,17 @@ def sweep(
         measure=measure,
         batch=batch,
     )
-    return run_sweep(
-        made.sweep,
-        choose_executor(executor, workers=workers, scheduler=scheduler),
-        shelf=Shelf(store.root if store else None),
-        name=made.name,
-        limit=limit,
-        retry=retry,
-        progress=progress,
-    )
+    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with closing(chosen):
+        return run_sweep(
+            made.sweep,
+            chosen,
+            shelf=Shelf(store.root if store else None),
+            name=made.name,
+            limit=limit,
+            retry=retry,
+            progress=progress,
+        )
 
 
 def sweep_status(made: Planned, store: Store | None = None) -> Status:

@@ -5,6 +5,7 @@ import random
 import signal
 import threading
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -48,7 +49,8 @@ def kill_and_compare(tmp_path, given, *, times, seconds):
     shelf = Shelf(tmp_path / "killed")
     killer = Killer(log, times)
     killer.start()
-    found = run_sweep(sweep, choose_executor("dask", workers=2), shelf=shelf)
+    with closing(choose_executor("dask", workers=2)) as executor:
+        found = run_sweep(sweep, executor, shelf=shelf)
     assert len(killer.killed) == times
     plain = make_sweep(given, size=4)
     quiet = run_sweep(plain, Here(), shelf=Shelf(tmp_path / "quiet"))
@@ -73,8 +75,9 @@ def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
     sweep = make_sweep({"a": "0..1:5"}, measures=(Direct("raise", where=0.5),), size=2)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(processes=False, **options) as cluster:
-        executor = choose_executor("dask", scheduler=cluster.scheduler_address)
-        found = run_sweep(sweep, executor, shelf=Shelf(tmp_path))
+        address = cluster.scheduler_address
+        with closing(choose_executor("dask", scheduler=address)) as executor:
+            found = run_sweep(sweep, executor, shelf=Shelf(tmp_path))
     assert (found["error"] != "").values.tolist() == [False, False, True, False, False]
     assert np.isfinite(found["sum"].sel(a=1.0)).all()
 

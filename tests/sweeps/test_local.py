@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,25 +45,30 @@ class Killer(threading.Thread):
 def test_killed_workers_change_nothing(tmp_path):
     sweep = make_sweep(GRID, measures=(Direct(seconds=0.02),), size=3)
     shelf = Shelf(tmp_path / "killed")
-    killer = Killer(shelf, times=2)
+    killer = Killer(shelf, times=1)
     killer.start()
-    found = run_sweep(sweep, Local(2), shelf=shelf)
-    assert len(killer.killed) == 2
+    with closing(Local(2)) as executor:
+        found = run_sweep(sweep, executor, shelf=shelf)
+        assert len(killer.killed) == 1
+        # Workers wait for more batches, and are not started again for them.
+        workers = {child.pid for child in local.multiprocessing.active_children()}
+        assert len(workers) == 2
+        run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, shelf=shelf)
+        assert workers == {c.pid for c in local.multiprocessing.active_children()}
+    assert not local.multiprocessing.active_children()
     assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
     assert not list((shelf.root / "journal").iterdir())
 
 
-def test_deadly_and_late_cells_fail_alone(tmp_path, monkeypatch):
-    """A cell that kills whoever computes it; the others of its batch have results."""
-    monkeypatch.setattr("attnflow.sweeps.work.DEATHS", 1)
-    sweep = make_sweep({"a": "0..1:3"}, measures=(Direct("sleep", where=0.5),))
+def test_late_cells_fail_alone(tmp_path):
+    """A cell that takes too long; the others of its batch have results."""
+    sweep = make_sweep({"a": "0,1"}, measures=(Direct("sleep", where=1.0),))
     shelf = Shelf(tmp_path / "late")
-    found = run_sweep(sweep, Local(1), shelf=shelf, limit=0.5)
-    assert found["outcome"].sel(a=0.5).values.tolist() == ["out-of-time"] * 2
-    assert found["error"].sel(a=0.5).item() == "It takes more than 0.5 seconds."
-    quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
-    others = {"a": [0.0, 1.0]}
-    assert found.sel(others).identical(quiet.sel(others))
+    found = run_sweep(sweep, Local(1), shelf=shelf, limit=1.0)
+    assert found["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
+    assert found["error"].sel(a=1.0).item() == "It takes more than 1.0 seconds."
+    quiet = undisturbed(make_sweep({"a": "0,1"}), tmp_path / "quiet")
+    assert found.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
     assert status_of(make_batches(sweep), shelf).outcomes == {"out-of-time": 1}
     files = [p for p in shelf.root.rglob("*") if p.is_file()]
     assert len(files) == 2
@@ -78,7 +84,6 @@ def test_cells_that_kill_their_workers_are_found(tmp_path):
 
 
 def test_workers_that_cannot_start_are_not_started_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "_serve", os._exit)
     monkeypatch.setattr(local, "_spawn", lambda core: _stillborn())
     with pytest.raises(RuntimeError, match="if __name__ == '__main__'"):
         run_sweep(make_sweep(GRID), Local(1), shelf=Shelf(tmp_path))
@@ -105,7 +110,9 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
 def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
     """By Ctrl-C or by SIGKILL; its workers do not outlive it for long."""
     program, log = tmp_path / "program.py", tmp_path / "log"

@@ -1,5 +1,6 @@
 """`attnflow sweep`: an experiment over a grid of settings."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -74,11 +75,12 @@ def sweep(
     if status:
         show_sweep.show_status(output, made, sweep_status(made))
         return 0
-    with shown_progress() as bar:
+    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with shown_progress() as bar, closing(chosen):
         bar.begin(made.name)
         found = run_sweep(
             made.sweep,
-            choose_executor(executor, workers=workers, scheduler=scheduler),
+            chosen,
             name=made.name,
             retry=retry,
             limit=limit,

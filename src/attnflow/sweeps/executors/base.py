@@ -26,6 +26,10 @@ class Executor(Protocol):
         """Compute the batches, in any order, and report on each as it is done."""
         ...
 
+    def close(self) -> None:
+        """Let go of workers, which otherwise wait for more batches."""
+        ...
+
 
 def worker_environment() -> dict[str, str]:
     """The variables of `ONE_THREAD` with what the user has set of them kept."""

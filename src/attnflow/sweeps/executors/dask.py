@@ -7,6 +7,8 @@ restarted scheduler has forgotten, is submitted again.
 
 import asyncio
 import logging
+import time
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -18,6 +20,8 @@ from attnflow.sweeps.work import Report, work
 
 RESUBMISSIONS = 200
 """How often a batch is submitted again before it is given up."""
+POLL, MEND = 0.02, 5.0
+"""Seconds between looks at what is done, and at whether workers are missing."""
 PATIENCE = 20.0
 """Seconds to wait for a scheduler's first answer."""
 
@@ -49,16 +53,39 @@ class Dask:
         self._distributed = distributed
         self.workers = workers or len(cores())
         self.scheduler = scheduler
+        self._stack = ExitStack()
+        self._client: Any = None
+        self._cluster: Any = None
 
     def run(
         self, job: Job, batches: Sequence[Batch], *, retry: bool = False
     ) -> Iterator[Report]:
         """Compute the batches on the cluster."""
-        with ExitStack() as stack:
-            client = self._client(stack)
-            yield from _Submissions(client, job, batches, retry=retry).reports()
+        if self._client is None:
+            self._client = self._connect()
+        submissions = _Submissions(self._client, job, batches, retry=retry)
+        mended = time.monotonic()
+        try:
+            while not submissions.is_empty:
+                yield from submissions.ready()
+                time.sleep(POLL)
+                if time.monotonic() - mended > MEND:
+                    self._mend()
+                    mended = time.monotonic()
+        finally:
+            submissions.cancel()
 
-    def _client(self, stack: ExitStack) -> Any:
+    def close(self) -> None:
+        """Leave the cluster; one of our own ends."""
+        self._stack.close()
+        self._client = self._cluster = None
+
+    def _mend(self) -> None:
+        """Start workers anew that our own cluster has given up."""
+        if self._cluster is not None and len(self._cluster.workers) < self.workers:
+            self._cluster.scale(self.workers)
+
+    def _connect(self) -> Any:
         import dask.config
 
         if self.scheduler is not None:
@@ -69,24 +96,28 @@ class Dask:
                     f"No scheduler answers at {self.scheduler}: {error}. Start one "
                     "with `dask scheduler`, or leave out --scheduler."
                 ) from error
-            return stack.enter_context(client)
+            return self._stack.enter_context(client)
         # Threads are counted when a library is loaded: variables come before that.
         settings = {
             "distributed.nanny.pre-spawn-environ": worker_environment(),
             "distributed.scheduler.allowed-failures": RESUBMISSIONS,
             "distributed.worker.memory.terminate": False,
+            # A worker that comes back late is given up, and replaced by `_mend`.
+            "distributed.deploy.lost-worker-timeout": "60s",
         }
-        stack.enter_context(dask.config.set(settings))
+        self._stack.enter_context(dask.config.set(settings))
         options: dict[str, Any] = {"processes": True, "dashboard_address": None}
-        cluster = self._distributed.LocalCluster(
-            n_workers=self.workers,
-            threads_per_worker=1,
-            silence_logs=logging.CRITICAL,
-            **options,
+        self._cluster = self._stack.enter_context(
+            self._distributed.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                silence_logs=logging.CRITICAL,
+                **options,
+            )
         )
-        client = self._distributed.Client(stack.enter_context(cluster))
+        client = self._distributed.Client(self._cluster)
         client.register_plugin(_pinning(cores()), name="attnflow-pinning")
-        return stack.enter_context(client)
+        return self._stack.enter_context(client)
 
 
 def _pinning(usable: list[int]) -> Any:
@@ -104,28 +135,41 @@ class _Submissions:
     """Batches on their way through a cluster."""
 
     def __init__(self, client: Any, job: Job, batches: Sequence[Batch], *, retry: bool):
+        from distributed import as_completed
+
         self._client = client
         self._job = job
         self._retry = retry
         self._batches = {batch.key: batch for batch in batches}
         self._tries = dict.fromkeys(self._batches, 0)
+        # Drivers that share a cluster must not wait for one another's futures.
+        self._name = f"attnflow-{uuid.uuid4().hex[:8]}"
+        self._futures = {self._submit(key): key for key in self._batches}
+        self._done = as_completed(self._futures)
 
-    def reports(self) -> Iterator[Report]:
-        """Reports on the batches as they come."""
-        from distributed import as_completed
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is a report on every batch."""
+        return not self._futures
 
-        futures = {self._submit(key): key for key in self._batches}
-        done = as_completed(futures)
-        for future in done:
-            key = futures.pop(future)
+    def ready(self) -> Iterator[Report]:
+        """Reports on batches that are done by now."""
+        while self._futures and self._done.has_ready():
+            future = next(self._done)
+            key = self._futures.pop(future)
             report = self._report(future, key)
+            future.release()
             if report is None:
                 again = self._submit(key)
-                futures[again] = key
-                done.add(again)
+                self._futures[again] = key
+                self._done.add(again)
             else:
                 yield report
-            future.release()
+
+    def cancel(self) -> None:
+        """Tell a cluster that goes on what it need not compute."""
+        if self._futures:
+            self._client.cancel(list(self._futures))
 
     def _submit(self, key: str) -> Any:
         self._tries[key] += 1
@@ -134,7 +178,7 @@ class _Submissions:
             self._job,
             self._batches[key],
             retry=self._retry,
-            key=f"attnflow-{key}-{self._tries[key]}",
+            key=f"{self._name}-{key}-{self._tries[key]}",
             pure=False,
         )
 

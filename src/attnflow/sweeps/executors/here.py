@@ -21,3 +21,6 @@ class Here:
             )
         for batch in batches:
             yield work(job, batch, retry=retry)
+
+    def close(self) -> None:
+        """Nothing waits."""

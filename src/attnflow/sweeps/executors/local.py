@@ -44,43 +44,56 @@ class Local:
         if workers is not None and workers < 1:
             raise ValueError(f"workers={workers}. Give 1 or more.")
         self.workers = workers or len(cores())
+        self._idle: list[_Worker] = []
 
     def run(
         self, job: Job, batches: Sequence[Batch], *, retry: bool = False
     ) -> Iterator[Report]:
         """Compute the batches, each by the next worker that is free."""
         waiting = deque(batches)
-        count = min(self.workers, len(waiting))
-        usable = cores()
-        team = [_spawn(usable[n % len(usable)]) for n in range(count)]
+        team = self._gather(len(waiting))
         stillborn = 0
         try:
+            for worker in team:
+                if worker.ready:
+                    _give(worker, waiting, job, retry=retry)
             while team:
                 for worker in _heard(team):
                     said = _message(worker)
-                    if isinstance(said, Report):
-                        worker.batch = None
-                        yield said
                     if said is None:
                         stillborn = 0 if worker.ready else stillborn + 1
                         _check_birth(stillborn, worker)
+                        team.remove(worker)
                         if worker.batch is not None:
                             waiting.appendleft(worker.batch)
-                        team.remove(worker)
                         if waiting:
                             team.append(_spawn(worker.core))
                         continue
-                    worker.ready = True
-                    if waiting:
-                        worker.batch = waiting.popleft()
-                        _send(worker, (job, worker.batch, retry))
-                    else:
-                        _dismiss(worker)
+                    worker.ready, worker.batch = True, None
+                    if not _give(worker, waiting, job, retry=retry):
                         team.remove(worker)
+                        self._idle.append(worker)
+                    if isinstance(said, Report):
+                        yield said
         finally:
             for worker in team:
                 worker.process.kill()
                 worker.process.join()
+
+    def close(self) -> None:
+        """Let the workers end."""
+        for worker in self._idle:
+            worker.pipe.close()
+            worker.process.join()
+        self._idle = []
+
+    def _gather(self, batches: int) -> list[_Worker]:
+        """Workers that wait since the last batches, and as many as are lacking."""
+        team, self._idle = self._idle[:batches], self._idle[batches:]
+        taken = [worker.core for worker in (*team, *self._idle)]
+        free = sorted(cores(), key=taken.count)
+        lacking = min(self.workers, batches) - len(team)
+        return team + [_spawn(free[n % len(free)]) for n in range(lacking)]
 
 
 def _heard(team: list[_Worker]) -> list[_Worker]:
@@ -98,15 +111,15 @@ def _message(worker: _Worker) -> Any:
         return None
 
 
-def _send(worker: _Worker, task: tuple[Job, Batch, bool]) -> None:
+def _give(worker: _Worker, waiting: deque[Batch], job: Job, *, retry: bool) -> bool:
+    """Give a worker the next batch; whether there was one."""
+    if not waiting:
+        return False
+    worker.batch = waiting.popleft()
     # One that died meanwhile is heard of by its pipe.
     with suppress(OSError):
-        worker.pipe.send(task)
-
-
-def _dismiss(worker: _Worker) -> None:
-    worker.pipe.close()
-    worker.process.join()
+        worker.pipe.send((job, worker.batch, retry))
+    return True
 
 
 def _check_birth(stillborn: int, worker: _Worker) -> None:
