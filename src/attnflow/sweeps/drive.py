@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
 
 import xarray as xr
 
@@ -41,12 +41,40 @@ def run_sweep(
 
     **Returns:** see `attnflow.sweeps.assemble`.
     """
+    shelf = shelf or Shelf()
+    batches = make_batches(sweep)
+    register(sweep, batches, shelf, name)
+    options = {"retry": retry, "limit": limit, "progress": progress}
+    read = complete(sweep, batches, executor, shelf=shelf, **options)
+    return assemble(sweep, batches, read)
+
+
+def register(sweep: Sweep, batches: list[Batch], shelf: Shelf, name: str) -> None:
+    """Remember what is asked for, before anything is computed."""
+    shelf.tidy()
+    about = {
+        "name": name or sweep.recipe.id,
+        "axes": {axis.name: len(axis) for axis in sweep.axes},
+        "seeds": list(sweep.seeds),
+        "measures": [measure.text for measure in sweep.measures],
+        "cells": len(sweep.cells),
+    }
+    shelf.register(sweep_id(sweep), about, [batch.key for batch in batches])
+
+
+def complete(
+    sweep: Sweep,
+    batches: list[Batch],
+    executor: Executor,
+    *,
+    shelf: Shelf,
+    retry: bool = False,
+    limit: float | None = None,
+    progress: Progress | None = None,
+) -> Callable[[str], xr.Dataset | None]:
+    """Compute those batches that are not stored, and return what reads any of them."""
     if limit is not None and not limit > 0:
         raise ValueError(f"limit={limit}: give a positive number of seconds.")
-    shelf = shelf or Shelf()
-    shelf.tidy()
-    batches = make_batches(sweep)
-    shelf.register(sweep_id(sweep), _about(sweep, name), (b.key for b in batches))
     waiting = _waiting(batches, shelf, retry=retry)
     log = _Log(sum(map(len, batches)), sum(map(len, waiting)), progress)
     job = Job.of(sweep, shelf.root.parent, limit)
@@ -55,7 +83,7 @@ def run_sweep(
         for report in executor.run(job, waiting, retry=retry):
             log.add(report)
     _keep_again(log, shelf)
-    return assemble(sweep, batches, lambda key: _found(key, log, shelf))
+    return partial(_found, log=log, shelf=shelf)
 
 
 def _waiting(batches: list[Batch], shelf: Shelf, *, retry: bool) -> list[Batch]:
@@ -65,16 +93,6 @@ def _waiting(batches: list[Batch], shelf: Shelf, *, retry: bool) -> list[Batch]:
         for batch in batches
         if batch.key not in known or (retry and shelf.failed(batch.key))
     ]
-
-
-def _about(sweep: Sweep, name: str) -> dict[str, Any]:
-    return {
-        "name": name or sweep.recipe.id,
-        "axes": {axis.name: len(axis) for axis in sweep.axes},
-        "seeds": list(sweep.seeds),
-        "measures": [measure.text for measure in sweep.measures],
-        "cells": len(sweep.cells),
-    }
 
 
 def _found(key: str, log: "_Log", shelf: Shelf) -> xr.Dataset | None:
@@ -99,7 +117,7 @@ def _keep_again(log: "_Log", shelf: Shelf) -> None:
             f"{len(log.trouble)} batches are not stored. {first} Start the sweep again "
             "to compute these, and nothing else.",
             StoreWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
