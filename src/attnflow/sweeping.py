@@ -16,6 +16,7 @@ from attnflow.paper import Paper, Recipe
 from attnflow.runner import Progress, find_experiment, seed_numbers
 from attnflow.store import Store
 from attnflow.sweeps import (
+    Executor,
     Shelf,
     Status,
     Sweep,
@@ -23,6 +24,7 @@ from attnflow.sweeps import (
     make_axes,
     make_batches,
     parse_measure,
+    run_refined,
     run_sweep,
     status_of,
 )
@@ -95,6 +97,8 @@ def sweep(
     batch: int = BATCH,
     limit: float | None = None,
     retry: bool = False,
+    refine: float | str | None = None,
+    coarse: int = 8,
     store: Store | None = None,
     progress: Progress | None = None,
     **more: Any,
@@ -117,6 +121,8 @@ def sweep(
       `workers`: how many; `scheduler`: the address of a cluster that runs already.
     - `batch`: how many cells are computed and stored as one.
     - `limit`: seconds that a cell may take; `retry`: compute failed cells again.
+    - `refine`: compute a map over two keys only where the first measure crosses this
+      level, or where a verdict is this one; `coarse`: the step of its first cells.
 
     **Returns:** the measured variables, `outcome` and `error`; see docs/sweeps.md.
 
@@ -134,22 +140,46 @@ def sweep(
         batch=batch,
     )
     chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
+    options = {"limit": limit, "retry": retry, "progress": progress}
+    shelf = Shelf(store.root if store else None)
     with closing(chosen):
-        return run_sweep(
-            made.sweep,
-            chosen,
-            shelf=Shelf(store.root if store else None),
-            name=made.name,
-            limit=limit,
-            retry=retry,
-            progress=progress,
+        return compute_sweep(
+            made, chosen, refine=refine, coarse=coarse, shelf=shelf, **options
         )
+
+
+def compute_sweep(
+    made: Planned,
+    executor: Executor,
+    *,
+    refine: float | str | None = None,
+    coarse: int = 8,
+    **options: Any,
+) -> xr.Dataset:
+    """A sweep over its whole grid, or refined; `options` are those of `run_sweep`."""
+    if refine is None:
+        return run_sweep(made.sweep, executor, name=made.name, **options)
+    return run_refined(
+        made.sweep,
+        executor,
+        level=_level(refine),
+        coarse=coarse,
+        name=made.name,
+        **options,
+    )
 
 
 def sweep_status(made: Planned, store: Store | None = None) -> Status:
     """How far a sweep is."""
     shelf = Shelf(store.root if store else None)
     return status_of(make_batches(made.sweep), shelf)
+
+
+def _level(text: float | str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return str(text)
 
 
 def _texts(plan: Any, measure: str | Sequence[str] | None) -> list[str]:

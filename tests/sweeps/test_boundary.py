@@ -1,6 +1,5 @@
 """Refined sweeps: the full grid's boundary with a part of its cells, and its law."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnflow.sweeps import Cell, Column, Shelf, run_sweep
+from attnflow.sweeps import Cell, Column, Shelf, run_sweep, status_in
 from attnflow.sweeps.boundary import fit_refined, run_refined
 from attnflow.sweeps.executors import Here
 from attnflow.sweeps.refine import boundary_of
@@ -64,6 +63,7 @@ def test_the_boundary_is_that_of_the_full_grid(tmp_path, full):
         found["loss"].values[computed], full["loss"].values[computed]
     )
     assert ((found["outcome"] == "pending").all("seed").values == ~computed).all()
+    assert status_in(found).is_complete and status_in(found).cells == computed.sum()
     (listed,) = shelf.sweeps()
     assert listed["cells"] == computed.sum()
 
@@ -105,4 +105,3 @@ def test_what_cannot_be_refined_is_refused(tmp_path):
     numbers = make_sweep(GRID, measures=("sum",))
     with pytest.raises(ValueError, match="belongs to texts"):
         run_refined(numbers, Here(), level="holds", shelf=Shelf(tmp_path))
-    assert json.dumps(GRID)

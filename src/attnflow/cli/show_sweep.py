@@ -9,7 +9,8 @@ from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
 from attnflow.sweeping import Planned
-from attnflow.sweeps import Shelf, Status, sweep_id
+from attnflow.sweeps import Shelf, Status, status_in, sweep_id
+from attnflow.sweeps.assemble import PENDING
 
 ROWS = 40
 """How many cells are shown; a file has all of them."""
@@ -39,14 +40,23 @@ def show_status(output: Output, made: Planned, status: Status) -> None:
     _say(output, made, status)
 
 
-def show_result(
-    output: Output, made: Planned, status: Status, found: xr.Dataset
-) -> None:
+def show_result(output: Output, made: Planned, found: xr.Dataset) -> None:
     """What a sweep came to: its first cells as a table, all of them as JSON."""
+    status = status_in(found)
     values = {str(name): v.values for name, v in found.data_vars.items()}
-    output.give({"sweeps": [{**_record(made, status), "values": values}]})
+    refined = {
+        name: found.attrs[name]
+        for name in ("cells_computed", "cells_full", "rounds")
+        if name in found.attrs
+    }
+    output.give({"sweeps": [{**_record(made, status), **refined, "values": values}]})
     output.show(_cells(made, found))
     _say(output, made, status)
+    if refined:
+        output.say(
+            f"The boundary needed {refined['cells_computed']} of the "
+            f"{refined['cells_full']} cells of the grid."
+        )
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:
@@ -94,13 +104,15 @@ def _cells(made: Planned, found: xr.Dataset) -> Table:
     keys = made.sweep.keys
     names = [str(name) for name in found.data_vars if name not in ("outcome", "error")]
     rows = []
-    for cell in made.sweep.cells[:ROWS].tolist():
+    done = (found["outcome"].isel(seed=0) != PENDING).values.ravel()
+    cells = np.flatnonzero(done)
+    for cell in cells[:ROWS].tolist():
         places = np.unravel_index(cell, made.sweep.shape) if made.sweep.axes else ()
         dims = (axis.name for axis in made.sweep.axes)
         here = found.isel(dict(zip(dims, map(int, places), strict=True)))
         own = [text.number(value) for value in made.sweep.row(cell)]
         rows.append((*own, *(_mean(here[name]) for name in names)))
-    if len(made.sweep.cells) > ROWS:
+    if len(cells) > ROWS:
         rows.append(("…",) * (len(keys) + len(names)))
     return Table((*keys, *names), rows)
 

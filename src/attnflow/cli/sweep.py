@@ -47,6 +47,11 @@ def sweep(
     status: Annotated[
         bool, typer.Option("--status", help="Tell how far it is, and compute nothing.")
     ] = False,
+    refine: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Compute a map of two keys near it alone."),
+    ] = None,
+    coarse: Annotated[int, typer.Option(min=1, help="First step of --refine.")] = 8,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.nc", help="Write it as netCDF too.")
     ] = None,
@@ -55,8 +60,8 @@ def sweep(
     """Run an experiment over settings; what is stored of it is not computed again."""
     from attnflow.cli import show_sweep
     from attnflow.store import export_netcdf
-    from attnflow.sweeping import plan_sweep, sweep_status
-    from attnflow.sweeps import Shelf, choose_executor, parse_settings, run_sweep
+    from attnflow.sweeping import compute_sweep, plan_sweep, sweep_status
+    from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
 
     output = Output(json)
     if out:
@@ -78,16 +83,9 @@ def sweep(
     chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
     with shown_progress() as bar, closing(chosen):
         bar.begin(made.name)
-        found = run_sweep(
-            made.sweep,
-            chosen,
-            name=made.name,
-            retry=retry,
-            limit=limit,
-            progress=bar,
-        )
+        options = {"retry": retry, "limit": limit, "progress": bar}
+        found = compute_sweep(made, chosen, refine=refine, coarse=coarse, **options)
     if out:
         export_netcdf(found, out)
-    now = sweep_status(made)
-    show_sweep.show_result(output, made, now, found)
-    return 0 if now.is_complete else OTHERWISE
+    show_sweep.show_result(output, made, found)
+    return 0 if status_in(found).is_complete else OTHERWISE

@@ -7,15 +7,18 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
-from attnflow.store import Store, StoreError, atomic, export_netcdf, read_run_file
+from attnflow.store import Store, StoreError, atomic
 
+_ABOUT = "about this batch"
 FAILED = "failed_cells"
 """The attribute of a batch that says how many of its cells have no result."""
 
@@ -42,31 +45,47 @@ class Shelf:
         if not self._batches.is_dir():
             return set()
         # Hidden names are files that are being written.
-        return {path.stem for path in self._batches.glob("[!.]*.nc")}
+        return {path.stem for path in self._batches.glob("[!.]*.npz")}
 
     def read(self, key: str) -> xr.Dataset:
         """The batch, loaded into memory."""
-        try:
-            return read_run_file(self._path(key))
-        except ValueError as error:
-            raise StoreError(
-                f"The stored batch {key} is damaged: {error} "
-                f"Remove {self._path(key)}, and start the sweep again."
-            ) from error
+        with self._opened(key) as (arrays, about):
+            variables = {
+                name: (dims, arrays[name]) for name, dims in about["dims"].items()
+            }
+        return xr.Dataset(variables, attrs=about["attrs"]).set_coords(about["coords"])
 
     def failed(self, key: str) -> int:
         """How many cells of a batch have no result."""
-        with xr.open_dataset(self._path(key), engine="h5netcdf") as batch:
-            return int(batch.attrs[FAILED])
+        with self._opened(key) as (_, about):
+            return int(about["attrs"][FAILED])
 
     def write(self, key: str, batch: xr.Dataset) -> None:
         """Keep the batch, in the place of what there may be under this key."""
+        about = {
+            "attrs": batch.attrs,
+            "coords": [str(name) for name in batch.coords],
+            "dims": {str(name): v.dims for name, v in batch.variables.items()},
+        }
+        arrays = {str(name): v.values for name, v in batch.variables.items()}
+        members: dict[str, Any] = {
+            name: values.astype(str) if values.dtype == object else values
+            for name, values in arrays.items()
+        }
+        members[_ABOUT] = np.array(json.dumps(about))
         try:
             self._batches.mkdir(parents=True, exist_ok=True)
-            export_netcdf(batch, self._path(key))
-        except RuntimeError as error:
-            # What HDF5 says where a disk is full while a file is being closed.
-            raise StoreError(f"The batch {key} could not be stored: {error}") from error
+            with (
+                atomic.new_file(self._path(key)) as temporary,
+                temporary.open("wb") as file,
+            ):
+                np.savez(file, **members)
+        except OSError as error:
+            raise StoreError(
+                f"The batch {key} could not be stored in {self._batches}: "
+                f"{error.strerror or error}. Make room, or set ATTNFLOW_STORE to a "
+                "directory that you can write to."
+            ) from error
 
     def remove(self, key: str) -> None:
         """Remove a batch, if it is there."""
@@ -122,5 +141,17 @@ class Shelf:
                 found.append({**content, "created": float(content["created"])})
         return sorted(found, key=lambda sweep: sweep["created"], reverse=True)
 
+    @contextmanager
+    def _opened(self, key: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """The arrays of a batch, read when they are asked for, and what they are."""
+        try:
+            with np.load(self._path(key), allow_pickle=False) as arrays:
+                yield arrays, json.loads(str(arrays[_ABOUT]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise StoreError(
+                f"The stored batch {key} cannot be read: {error}. "
+                f"Remove {self._path(key)}, and start the sweep again."
+            ) from error
+
     def _path(self, key: str) -> Path:
-        return self._batches / f"{key}.nc"
+        return self._batches / f"{key}.npz"

@@ -1,11 +1,13 @@
 """How far a sweep is: cells that are done, failed and still to do."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import xarray as xr
 
+from attnflow.sweeps.assemble import PENDING
 from attnflow.sweeps.compute import FAILURES
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.shelf import Shelf
@@ -16,7 +18,7 @@ MESSAGES = 5
 
 @dataclass(frozen=True)
 class Status:
-    """Counts of cells and batches, and what went wrong.
+    """Counts of cells, and what went wrong.
 
     - `done` cells have a result, `failed` ones do not, `pending` ones are to be done.
     - `outcomes`: how many cells without a result ended in which way.
@@ -27,8 +29,6 @@ class Status:
     done: int
     failed: int
     pending: int
-    batches: int
-    batches_done: int
     outcomes: dict[str, int]
     errors: dict[str, int]
 
@@ -42,26 +42,37 @@ def status_of(batches: Sequence[Batch], shelf: Shelf) -> Status:
     """The status of a sweep by what is stored, whoever computes it just now."""
     known = shelf.known()
     stored = [batch for batch in batches if batch.key in known]
-    outcomes: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
-    for batch in stored:
-        if not shelf.failed(batch.key):
-            continue
-        found = shelf.read(batch.key)
-        labels = found["outcome"].values[:, 0].astype(str)
-        wrong = np.isin(labels, FAILURES)
-        outcomes.update(labels[wrong].tolist())
-        errors.update(found["error"].values[wrong].astype(str).tolist())
+    wrong = [shelf.read(b.key) for b in stored if shelf.failed(b.key)]
     cells = sum(len(batch) for batch in batches)
     computed = sum(len(batch) for batch in stored)
+    return _status(cells, computed, wrong)
+
+
+def status_in(found: xr.Dataset) -> Status:
+    """The status of a sweep by its Dataset.
+
+    A refined one has no cells that are still to do: it has those that it needed.
+    """
+    pending = int((found["outcome"].isel(seed=0) == PENDING).sum())
+    total = found["error"].size
+    cells = found.attrs.get("cells_computed", total)
+    return _status(cells, total - pending, [found])
+
+
+def _status(cells: int, computed: int, parts: Iterable[xr.Dataset]) -> Status:
+    outcomes: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    for part in parts:
+        labels = part["outcome"].isel(seed=0).values.ravel().astype(str)
+        wrong = np.isin(labels, FAILURES)
+        outcomes.update(labels[wrong].tolist())
+        errors.update(part["error"].values.ravel()[wrong].astype(str).tolist())
     failed = sum(outcomes.values())
     return Status(
         cells=cells,
         done=computed - failed,
         failed=failed,
         pending=cells - computed,
-        batches=len(batches),
-        batches_done=len(stored),
         outcomes=dict(outcomes),
         errors=dict(errors.most_common(MESSAGES)),
     )
