@@ -65,6 +65,24 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
     assert len(traced) == 1
 
 
+def test_padded_batches_of_many_lengths_share_a_program(monkeypatch):
+    traced = []
+    whole = Observe.__call__
+
+    def counting(self, system, state):
+        traced.append(self.names)
+        return whole(self, system, state)
+
+    monkeypatch.setattr(Observe, "__call__", counting)
+    cells = [plan(0.1 * k, grid=Grid(stop=200, count=38)) for k in range(1, 8)]
+    three = run_batch(cells[:3], pad=True)
+    four = run_batch(cells[3:], pad=True)
+    assert len(traced) == 1
+    assert (len(three), len(four)) == (3, 4)
+    for one, alone in zip(three, cells, strict=False):
+        assert_alike(one, run(alone))
+
+
 def test_other_stages_and_rates_run_apart():
     event = Stage(GradientDescent(0.1), Reach("loss", 0.6, 200.0, "down"))
     plans = [plan(), plan(rule=GradientDescent(0.3)), plan(stages=(event,))]

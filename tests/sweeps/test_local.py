@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,12 +91,11 @@ def test_workers_that_cannot_start_are_not_started_for_ever(tmp_path, monkeypatc
 
 
 def _stillborn():
-    context = local.multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=os._exit, args=(3,))
-    process.start()
+    """A worker whose end of the pipe is closed before it said anything."""
+    ours, theirs = local.multiprocessing.Pipe()
     theirs.close()
-    return local._Worker(process, ours, 0)
+    dead = SimpleNamespace(exitcode=1, join=lambda: None, kill=lambda: None)
+    return local._Worker(dead, ours, 0)
 
 
 PROGRAM = """

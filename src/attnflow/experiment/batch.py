@@ -21,13 +21,22 @@ Cell = tuple[int, Experiment, Built]
 
 
 def run_batch(
-    experiments: Sequence[Experiment], *, seeds: Sequence[int] = (0,)
+    experiments: Sequence[Experiment],
+    *,
+    seeds: Sequence[int] = (0,),
+    pad: bool = False,
 ) -> list[xr.Dataset | Exception]:
     """The runs of many experiments; neighbours of one shape are one computation.
 
     Neighbours are of one shape where their systems have equal shapes, and their stages,
     times and observables are equal: such cells and all of their seeds are trained side
-    by side. Rates that differ are another stage, trained apart by the same program.
+    by side. Rates that differ are another stage, trained apart by the same program; so
+    are systems whose seeds run one after the other anyway.
+
+    **Arguments:**
+
+    - `pad`: fill up neighbours to a power of two, by the last of them again. Batches of
+      many lengths then need few programs.
 
     **Returns:** for each experiment its run, without what `run` finds beside training
     (drift, thresholds of the rate), or the error that it met, which costs no other
@@ -44,10 +53,17 @@ def run_batch(
             if isinstance(built, Built)
         ]
         for _, group in groupby(cells, key=lambda cell: shape_of(cell[1], cell[2])):
-            alike = list(group)
-            for (number, *_), run in zip(alike, _runs(alike, seeds), strict=True):
-                found[number] = run
+            for alike in _split(list(group)):
+                runs = _runs(alike, seeds, pad=pad)
+                for (number, *_), run in zip(alike, runs, strict=True):
+                    found[number] = run
     return found
+
+
+def _split(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells that gain by training together: none where seeds run one by one."""
+    system, _ = cells[0][2].members[0]
+    return [[cell] for cell in cells] if system.apart else [cells]
 
 
 def _build(plan: Experiment, seeds: list[int]) -> Built | Exception:
@@ -57,17 +73,20 @@ def _build(plan: Experiment, seeds: list[int]) -> Built | Exception:
         return error
 
 
-def _runs(cells: list[Cell], seeds: list[int]) -> list[xr.Dataset | Exception]:
+def _runs(
+    cells: list[Cell], seeds: list[int], *, pad: bool
+) -> list[xr.Dataset | Exception]:
     begun = time.perf_counter()
+    missing = (1 << (len(cells) - 1).bit_length()) - len(cells) if pad else 0
     try:
         with compile_time() as watch:
-            course = _trained(cells)
+            course = _trained(cells + missing * cells[-1:])
         spent = {
             "wall_seconds": (time.perf_counter() - begun) / len(cells),
             "compile_seconds": watch.seconds / len(cells),
         }
         parts = _parts(course, len(seeds))
-        return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=True)]
+        return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=False)]
     except Exception as error:
         return [error] * len(cells)
 

@@ -30,6 +30,7 @@ class Job:
 
     - `root`: the directory of the store.
     - `limit`: seconds that a cell may take, or `None`.
+    - `pad`: batches have many lengths; see `run_batch`.
     """
 
     recipe: Recipe
@@ -40,6 +41,7 @@ class Job:
     measures: tuple[Measure, ...]
     root: str
     limit: float | None = None
+    pad: bool = False
 
     @classmethod
     def of(cls, sweep: Sweep, root: Any, limit: float | None = None) -> "Job":
@@ -53,6 +55,7 @@ class Job:
             sweep.measures,
             str(root),
             limit,
+            pad=sweep.chosen is not None,
         )
 
     @property
@@ -187,7 +190,8 @@ def _runs(job: Job, plans: list[Any]) -> list[xr.Dataset | Failure]:
     whole = [n for n, plan in enumerate(plans) if isinstance(plan, Experiment)]
     if not _from_batches(job):
         whole = []
-    together = run_batch([plans[n] for n in whole], seeds=job.seeds) if whole else []
+    alike = [plans[n] for n in whole]
+    together = run_batch(alike, seeds=job.seeds, pad=job.pad) if whole else []
     for number, result in zip(whole, together, strict=True):
         found[number] = Failure.of(result) if isinstance(result, Exception) else result
     for number in sorted(set(range(len(plans))) - set(whole)):
