@@ -1,6 +1,5 @@
 """`sweep`: an experiment of a paper, or a recipe of your own, over its settings."""
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -210,10 +209,8 @@ def _measure(paper: Paper | None, text: str) -> Measure:
 @cache
 def _code(paper: str) -> str:
     """A digest of what computes cells of a paper, and of what measures them."""
-    from attnflow.experiment.versions import code_version
+    from attnflow.experiment.versions import code_version, digest_files
 
     root = Path(__file__).resolve().parent
-    total = hashlib.sha256(code_version(paper).encode())
-    for file in (*sorted((root / "stages").glob("*.py")), root / "sweeps/measure.py"):
-        total.update(file.read_bytes())
-    return total.hexdigest()[:16]
+    files = (*sorted((root / "stages").glob("*.py")), root / "sweeps/measure.py")
+    return digest_files(code_version(paper), files)

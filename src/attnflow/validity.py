@@ -1,6 +1,5 @@
 """Claims as measures of a sweep: where in its parameters a theorem holds."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
@@ -127,10 +126,10 @@ def _shared(settings: list[dict[str, Any]]) -> str:
 
 @cache
 def _judging_code(slug: str) -> str:
-    """A digest of what turns runs of a paper into verdicts."""
+    """A digest of what makes runs of a paper and turns them into verdicts."""
+    from attnflow.experiment.versions import code_version, digest_files
+
     root = Path(__file__).resolve().parent
-    total = hashlib.sha256()
-    for place in ("claims", "stages", "measures", f"papers/{slug}"):
-        for file in sorted((root / place).rglob("*.py")):
-            total.update(file.read_bytes())
-    return total.hexdigest()[:16]
+    places = ("claims", "stages", "measures", f"papers/{slug}")
+    files = (file for place in places for file in sorted((root / place).rglob("*.py")))
+    return digest_files(code_version(slug), files)

@@ -49,31 +49,28 @@ def test_runs_are_as_they_are_alone():
     assert len({float(one["loss"][0, -1]) for one in found}) == 3
 
 
-def test_cells_of_one_shape_compile_once(monkeypatch):
-    """What is recorded is called while a program is traced, and never again."""
-    traced = []
+@pytest.fixture
+def traced(monkeypatch):
+    """Fills as programs are traced: what is recorded is called then and never again."""
+    names = []
     whole = Observe.__call__
 
     def counting(self, system, state):
-        traced.append(self.names)
+        names.append(self.names)
         return whole(self, system, state)
 
     monkeypatch.setattr(Observe, "__call__", counting)
+    return names
+
+
+def test_cells_of_one_shape_compile_once(traced):
     # 37 records and a size that no other test has, so that nothing is compiled yet.
     cells = [plan(omega, grid=Grid(stop=200, count=37)) for omega in (0.1, 0.2, 0.4)]
     run_batch(cells)
     assert len(traced) == 1
 
 
-def test_padded_batches_of_many_lengths_share_a_program(monkeypatch):
-    traced = []
-    whole = Observe.__call__
-
-    def counting(self, system, state):
-        traced.append(self.names)
-        return whole(self, system, state)
-
-    monkeypatch.setattr(Observe, "__call__", counting)
+def test_padded_batches_of_many_lengths_share_a_program(traced):
     cells = [plan(0.1 * k, grid=Grid(stop=200, count=38)) for k in range(1, 8)]
     three = run_batch(cells[:3], pad=True)
     four = run_batch(cells[3:], pad=True)

@@ -3,6 +3,9 @@
 import os
 import random
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
@@ -80,6 +83,47 @@ def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
             found = run_sweep(sweep, executor, shelf=Shelf(tmp_path))
     assert (found["error"] != "").values.tolist() == [False, False, True, False, False]
     assert np.isfinite(found["sum"].sel(a=1.0)).all()
+
+
+def started(module, *arguments):
+    command = [sys.executable, "-m", f"distributed.cli.{module}", *arguments]
+    return subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
+    """It knows of nothing then; what was not done is submitted again."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    address = f"tcp://127.0.0.1:{port}"
+    shelf = Shelf(tmp_path / "killed")
+    here = ("--host", "127.0.0.1", "--port", port)
+    living = [started("dask_scheduler", *here), started("dask_worker", address)]
+
+    def restart():
+        while len(shelf.known()) < 3:
+            time.sleep(0.02)
+        for process in living:
+            process.kill()
+            process.wait()
+        living[:] = [started("dask_scheduler", *here), started("dask_worker", address)]
+
+    sweep = make_sweep({"a": "0..1:40"}, measures=(Direct(seconds=0.1),), size=2)
+    thread = threading.Thread(target=restart, daemon=True)
+    thread.start()
+    try:
+        with closing(choose_executor("dask", scheduler=address)) as executor:
+            found = run_sweep(sweep, executor, shelf=shelf)
+        assert not thread.is_alive()
+    finally:
+        for process in living:
+            process.kill()
+            process.wait()
+    quiet = run_sweep(
+        make_sweep({"a": "0..1:40"}, size=2), Here(), shelf=Shelf(tmp_path)
+    )
+    assert found.identical(quiet)
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):

@@ -8,12 +8,11 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
-from attnflow.dynamics import Course, Records, precise, train
-from attnflow.experiment.cells import shape_of
+from attnflow.dynamics import Course, Records, precise
+from attnflow.experiment.cells import shape_of, train_members
 from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiment.dataset import as_dataset, labels_of
-from attnflow.experiment.members import Observe
-from attnflow.experiment.prepare import Built, assemble, build_members
+from attnflow.experiment.prepare import Built, build_members
 from attnflow.experiment.record import Experiment, address
 from attnflow.experiment.run import attributes
 
@@ -80,7 +79,9 @@ def _runs(
     missing = (1 << (len(cells) - 1).bit_length()) - len(cells) if pad else 0
     try:
         with compile_time() as watch:
-            course = _trained(cells + missing * cells[-1:])
+            padded = cells + missing * cells[-1:]
+            members = [member for _, _, built in padded for member in built.members]
+            course = train_members(cells[0][1], members)
         spent = {
             "wall_seconds": (time.perf_counter() - begun) / len(cells),
             "compile_seconds": watch.seconds / len(cells),
@@ -89,19 +90,6 @@ def _runs(
         return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=False)]
     except Exception as error:
         return [error] * len(cells)
-
-
-def _trained(cells: list[Cell]) -> Course:
-    plan = cells[0][1]
-    members = [member for _, _, built in cells for member in built.members]
-    made = assemble(plan, Built(members, {}))
-    return train(
-        made.legs,
-        made.state,
-        seeds=len(members),
-        times=plan.grid.times(whole=not plan.is_flow),
-        observe=Observe(plan.observables),
-    )
 
 
 def _parts(course: Course, size: int) -> Iterator[Course]:

@@ -16,6 +16,7 @@ from attnflow.experiment.members import Observe
 from attnflow.experiment.prepare import Built, assemble, build_members
 from attnflow.experiment.record import Experiment
 from attnflow.observables import find
+from attnflow.systems import Training
 
 Progress = Callable[[float, str], None]
 
@@ -89,12 +90,16 @@ def shape_of(plan: Experiment, built: Built) -> Any:
 
 
 def _trained(cells: list[tuple[Experiment, Built]]) -> Course:
-    plan = cells[0][0]
     members = [
         (replace(system, start=None), state)
         for _, built in cells
         for system, state in built.members
     ]
+    return train_members(cells[0][0], members)
+
+
+def train_members(plan: Experiment, members: list[tuple[Training, Any]]) -> Course:
+    """Train members of one shape together, as their common plan says."""
     made = assemble(plan, Built(members, {}))
     return train(
         made.legs,
