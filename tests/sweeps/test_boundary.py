@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import attnflow as af
 from attnflow.sweeps import Cell, Column, Shelf, run_sweep, status_in
 from attnflow.sweeps.boundary import fit_refined, run_refined
 from attnflow.sweeps.executors import Here
@@ -105,3 +106,34 @@ def test_what_cannot_be_refined_is_refused(tmp_path):
     numbers = make_sweep(GRID, measures=("sum",))
     with pytest.raises(ValueError, match="belongs to texts"):
         run_refined(numbers, Here(), level="holds", shelf=Shelf(tmp_path))
+
+
+@pytest.mark.slow
+def test_the_boundary_of_a_real_map(tmp_path):
+    """Benign and harmful overfitting over samples and signal, at small sizes."""
+    samples = [*range(2, 21, 2)]
+    given = {
+        "samples": samples,
+        "room": [-(-n // 4) * 4 for n in samples],
+        "snr": "2..16:12",
+        "embed": 256,
+        "key_width": 64,
+        "value_width": 64,
+        "records": 0,
+    }
+    options = {
+        "zip": [("samples", "room")],
+        "measure": "test_loss",
+        "executor": "here",
+        "store": af.Store(tmp_path),
+    }
+    whole = af.sweep("vit/figure1", given, **options)
+    found = af.sweep("vit/figure1", given, refine=0.4, coarse=3, **options)
+    inside = whole["test_loss"].mean("seed").values > 0.4
+    assert 20 < inside.sum() < 100
+    np.testing.assert_array_equal(found["boundary"], boundary_of(inside))
+    np.testing.assert_array_equal(found["inside"], inside)
+    computed = np.isfinite(found["test_loss"]).values
+    # One after the other in their programs, cells are the same in every batch.
+    assert (found["test_loss"].values == whole["test_loss"].values)[computed].all()
+    assert found.attrs["cells_computed"] == computed.sum() < whole["error"].size

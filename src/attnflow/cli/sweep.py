@@ -17,7 +17,7 @@ def sweep(
         str | None, typer.Argument(metavar="PAPER/EXPERIMENT")
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=a..b:n[:log] | KEY=x,y,z]...")
+        list[str] | None, typer.Argument(metavar="[KEY=VALUES]...")
     ] = None,
     zip: Annotated[
         list[str] | None,
@@ -57,7 +57,10 @@ def sweep(
     ] = None,
     json: Json = None,
 ) -> int:
-    """Run an experiment over settings; what is stored of it is not computed again."""
+    """Run an experiment over settings; what is stored of it is not computed again.
+
+    KEY=a..b:n[:log] and KEY=x,y,z are swept, KEY=x is set. See docs/sweeps.md.
+    """
     from attnflow.cli import show_sweep
     from attnflow.store import export_netcdf
     from attnflow.sweeping import compute_sweep, plan_sweep, sweep_status

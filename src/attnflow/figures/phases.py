@@ -177,6 +177,6 @@ def _limits(table: xr.DataArray) -> tuple[float, float]:
 def _name_axes(ax: Axes, table: xr.DataArray) -> None:
     down, right = (str(dim).replace("_", " ") for dim in table.dims)
     ax.set(xlabel=right, ylabel=down)
-    ax.tick_params(length=0)
+    ax.tick_params(which="both", length=0)
     for which in ("x", "y"):
         number_axis(ax, which)
