@@ -169,13 +169,18 @@ def test_what_a_dead_writer_left_is_swept_up(shelf):
     assert not leftover.exists()
 
 
-def test_a_damaged_batch_is_told(shelf):
-    sweep = make_sweep({"a": "1,2"})
-    run_sweep(sweep, HERE, shelf=shelf)
-    (path,) = (shelf.root / "batches").iterdir()
+def test_a_damaged_batch_is_told_and_computed_anew(shelf):
+    sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
+    whole = run_sweep(sweep, HERE, shelf=shelf)
+    path = next((shelf.root / "batches").iterdir())
     path.write_bytes(b"nothing")
-    with pytest.raises(StoreError, match=r"Remove .*batches"):
-        run_sweep(sweep, HERE, shelf=shelf)
+    assert status_of(make_batches(sweep), shelf).pending == 2
+    with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
+        found = run_sweep(sweep, HERE, shelf=shelf)
+    assert (found["outcome"] == "pending").sum() == 4
+    assert run_sweep(sweep, HERE, shelf=shelf).identical(whole)
+    path.write_bytes(b"nothing")
+    assert run_sweep(sweep, HERE, shelf=shelf, retry=True).identical(whole)
 
 
 def test_files_are_as_many_as_batches(shelf):

@@ -91,14 +91,32 @@ def _waiting(batches: list[Batch], shelf: Shelf, *, retry: bool) -> list[Batch]:
     return [
         batch
         for batch in batches
-        if batch.key not in known or (retry and shelf.failed(batch.key))
+        if batch.key not in known or (retry and _lacks_cells(batch.key, shelf))
     ]
+
+
+def _lacks_cells(key: str, shelf: Shelf) -> bool:
+    try:
+        return shelf.failed(key) > 0
+    except StoreError:
+        return True
 
 
 def _found(key: str, log: "_Log", shelf: Shelf) -> xr.Dataset | None:
     if key in log.unwritten:
         return log.unwritten[key]
-    return shelf.read(key) if shelf.has(key) else None
+    if not shelf.has(key):
+        return None
+    try:
+        return shelf.read(key)
+    except StoreError as error:
+        shelf.remove(key)
+        warnings.warn(
+            f"{error} It is removed: start the sweep again to compute it anew.",
+            StoreWarning,
+            stacklevel=5,
+        )
+        return None
 
 
 def _keep_again(log: "_Log", shelf: Shelf) -> None:

@@ -149,8 +149,7 @@ class Shelf:
                 yield arrays, json.loads(str(arrays[_ABOUT]))
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise StoreError(
-                f"The stored batch {key} cannot be read: {error}. "
-                f"Remove {self._path(key)}, and start the sweep again."
+                f"The stored batch {self._path(key)} cannot be read: {error}."
             ) from error
 
     def _path(self, key: str) -> Path:

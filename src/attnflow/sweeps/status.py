@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
+from attnflow.store import StoreError
 from attnflow.sweeps.assemble import PENDING
 from attnflow.sweeps.compute import FAILURES
 from attnflow.sweeps.plan import Batch
@@ -41,8 +43,13 @@ class Status:
 def status_of(batches: Sequence[Batch], shelf: Shelf) -> Status:
     """The status of a sweep by what is stored, whoever computes it just now."""
     known = shelf.known()
-    stored = [batch for batch in batches if batch.key in known]
-    wrong = [shelf.read(b.key) for b in stored if shelf.failed(b.key)]
+    stored, wrong = [], []
+    for batch in batches:
+        # What cannot be read is to be computed.
+        with suppress(StoreError):
+            if batch.key in known:
+                wrong += [shelf.read(batch.key)] if shelf.failed(batch.key) else []
+                stored.append(batch)
     cells = sum(len(batch) for batch in batches)
     computed = sum(len(batch) for batch in stored)
     return _status(cells, computed, wrong)

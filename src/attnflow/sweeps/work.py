@@ -8,11 +8,10 @@ whole, and a cell that is deadly or late by itself gets that for an outcome.
 
 import os
 import threading
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import xarray as xr
 
@@ -41,30 +40,28 @@ class Report:
     key: str
     cells: int
     failed: int = 0
-    seconds: float = 0.0
     unwritten: xr.Dataset | None = None
     trouble: str = ""
 
 
 def work(job: Job, batch: Batch, *, retry: bool = False) -> Report:
     """Compute a batch and store it, unless it is stored; `retry` its failed cells."""
-    begun = time.perf_counter()
     shelf = Shelf(job.root)
-    old = shelf.read(batch.key) if shelf.has(batch.key) else None
+    old = None
+    # What cannot be read is computed anew.
+    with suppress(StoreError):
+        old = shelf.read(batch.key) if shelf.has(batch.key) else None
     if old is not None and not (retry and old.attrs[FAILED]):
         return Report(batch.key, len(batch), int(old.attrs[FAILED]))
     with warnings.catch_warnings():
         # Maps go beyond stable rates on purpose, and nobody reads a worker's terminal.
         warnings.simplefilter("ignore")
         found = _retried(job, batch, old, shelf) if old else _made(job, batch, shelf)
-    seconds = time.perf_counter() - begun
-    report = Report(batch.key, len(batch), int(found.attrs[FAILED]), seconds)
+    report = Report(batch.key, len(batch), int(found.attrs[FAILED]))
     try:
         shelf.write(batch.key, found)
     except StoreError as error:
-        return Report(
-            batch.key, len(batch), report.failed, seconds, found, trouble=str(error)
-        )
+        return replace(report, unwritten=found, trouble=str(error))
     _clear(shelf, batch)
     return report
 
