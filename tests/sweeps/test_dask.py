@@ -9,15 +9,17 @@ import sys
 import threading
 import time
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from attnflow.sweeps import Shelf, choose_executor, make_batches, run_sweep, status_of
-from attnflow.sweeps.executors import Here
+from attnflow.sweeps.executors import Here, dask
 from tests.sweeps.trivial import Direct, make_sweep
 
 distributed = pytest.importorskip("distributed")
+CommClosedError = distributed.comm.CommClosedError
 pytestmark = [
     # Sockets of connections whose other end was killed, and event loops that go with
     # them, are closed by whoever collects garbage next.
@@ -90,6 +92,38 @@ def started(module, *arguments):
     return subprocess.Popen([*command, "--no-dashboard"], stderr=subprocess.DEVNULL)
 
 
+@pytest.mark.parametrize(
+    "loss",
+    [
+        distributed.KilledWorker("task", None, 3),
+        distributed.CancelledError("task"),
+        CommClosedError("closed"),
+        TimeoutError(),
+    ],
+)
+def test_reports_that_are_lost_are_asked_for_again(loss):
+    """Until the batch has been lost too often, or its own error is the answer."""
+    failing = SimpleNamespace(result=raising(loss))
+    batch = make_batches(make_sweep({"a": "1,2"}))[0]
+    submissions = object.__new__(dask._Submissions)
+    submissions._batches, submissions._tries = {batch.key: batch}, {batch.key: 1}
+    assert submissions._report(failing, batch.key) is None
+    submissions._tries[batch.key] = dask.RESUBMISSIONS + 1
+    given_up = submissions._report(failing, batch.key)
+    assert given_up is not None and "it was lost 200 times" in given_up.trouble
+    submissions._tries[batch.key] = 1
+    wrong = SimpleNamespace(result=raising(KeyError("no such thing")))
+    report = submissions._report(wrong, batch.key)
+    assert report is not None and report.trouble.startswith("KeyError")
+
+
+def raising(error):
+    def result():
+        raise error
+
+    return result
+
+
 @pytest.mark.slow
 def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
     """It knows of nothing then; what was not done is submitted again."""
@@ -127,8 +161,6 @@ def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
-    from attnflow.sweeps.executors import dask
-
     monkeypatch.setattr(dask, "PATIENCE", 0.5)
     executor = choose_executor("dask", scheduler="tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="No scheduler answers at tcp"):

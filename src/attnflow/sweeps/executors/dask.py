@@ -185,10 +185,13 @@ class _Submissions:
     def _report(self, future: Any, key: str) -> Report | None:
         """What came of a future; `None` where the batch has to be tried again."""
         from distributed import CancelledError, KilledWorker
+        from distributed.comm.core import CommClosedError
 
+        # A report may also be lost on its way, with the worker or the scheduler.
+        cancelled = (CancelledError, asyncio.CancelledError)
         try:
             return future.result()
-        except (CancelledError, KilledWorker, asyncio.CancelledError) as error:
+        except (*cancelled, KilledWorker, CommClosedError, TimeoutError) as error:
             if self._tries[key] <= RESUBMISSIONS:
                 return None
             trouble = f"it was lost {RESUBMISSIONS} times, the last by {error!r}"
