@@ -66,7 +66,8 @@ CLAIMS = (
         "common one of probability 0.5 and 0.1, the first class's distinct token ends "
         "above 0; random classes are counted beside it",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (−0.0287; 24, 22, 15, 1 of 25 draws), and our run",
+        source="sheet E section 7 (−0.0287, which ours passes near t = 2000; 24, 22, "
+        "15, 1 of 25 draws of another kind), and our run",
         conditions=f"M = 100, η_Y/η_Z = 1, t = 10⁵; {NOT_2}; {NO_SEED}",
         mutations=named(
             mutate.add("smallest", "score", -1.0),
