@@ -43,9 +43,9 @@ class Couplings:
     Set-up by set-up: `classes` K, `vocabularies` M and equal `correlations` ρ.
     """
 
-    classes: tuple[int, ...] = (10, 2, 5, 10, 30, 5, 20)
-    vocabularies: tuple[int, ...] = (1000, 1000, 1000, 100, 31, 5, 20)
-    correlations: tuple[float, ...] = (0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
+    classes: tuple[int, ...] = (3, 10, 2, 5, 10, 30, 5, 20)
+    vocabularies: tuple[int, ...] = (10000, 1000, 1000, 1000, 100, 31, 5, 20)
+    correlations: tuple[float, ...] = (0.1, 0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
     clocks: tuple[float, ...] = (1.0, 5.0, 20.0, 100.0)
 
 
