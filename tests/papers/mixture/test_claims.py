@@ -9,6 +9,7 @@ from tests.papers.protocol import OpenSeeds
 SEEDS = 3
 # Many widths, scales or mixtures: what takes longest.
 SLOW = {
+    "B-Thm4.1-T2",
     "B-E.4-range",
     "B-G",
     "B-Thm4.1-sym-width",

@@ -7,8 +7,8 @@ from attnflow.papers.mixture.figures import closed_form
 from tests.papers.changes import another_clock, frozen, replaced
 from tests.papers.protocol import ExhibitProtocol
 
-SLOW = {"figure6", "figure7"}
-"""Of the shape of figure5, with more samples."""
+SLOW = {"figure6", "figure7", "stage1-closed-form"}
+"""Of the shape of figure5, with more samples; and programs of several stages."""
 FIGURES = ("1a", "1b", "1c", "2", "3", "4", "5", "6", "7")
 # Changes of a run, under each of which something that is seen must vanish.
 
