@@ -66,7 +66,7 @@ def _judge_common(evidence: Evidence) -> Finding:
     return Finding((check, *assumption_2(run)), number)
 
 
-_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)
+_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.THEOREM)
 CLAIMS = (
     _claim(
         id="E-Lem4",
@@ -81,7 +81,6 @@ CLAIMS = (
         "0.02; 0.01% from the flow with 1/K on seeds 0–1)",
         expected=Verdict.HOLDS_CORRECTED,
         source="sheet E section 7 (−1.707 against −2.171), and our run",
-        scope=Scope.THEOREM,
         conditions="T → ∞: K = 5 alike classes, M = 100, one common token, η_Y = η_Z = "
         "0.02; the equation itself needs no Assumption 2",
         correction=Correction(
@@ -103,7 +102,6 @@ CLAIMS = (
         predicate="velocities of all distinct tokens positive at all 60 records, in "
         "every seed (a seed draws its classes)",
         source="sheet E section 7 (40 draws), and our run",
-        scope=Scope.THEOREM,
         conditions=MET_SIZES,
         mutations=named(
             mutate.negate("met", "slowest_distinct"),
@@ -121,7 +119,6 @@ CLAIMS = (
         predicate="its velocity negative at all 60 records, in every seed (a seed "
         "draws its classes)",
         source="sheet E section 7 (no violation), and our run",
-        scope=Scope.THEOREM,
         conditions=MET_SIZES,
         mutations=named(
             mutate.negate("met", "fastest_common"),
