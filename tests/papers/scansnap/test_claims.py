@@ -15,7 +15,7 @@ from tests.papers.protocol import ClaimProtocol
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {
     *("E-Lem2", "E-Lem18", "E-Lem8", "E-Lem9-i1", "E-Lem9-i2", "E-Thm1-b"),
-    *("E-Cor1", "E-R-13", "E-Ass2", "E-Lem13-17"),
+    *("E-Cor1", "E-R-13", "E-Ass2", "E-Lem13-17", "E-Lem7a", "E-Lem7b"),
 }
 """Claims whose evidence takes no compiling and a second or less."""
 REPLAYED = {"E-Fig6-ez", "E-Fig6-ratio", "E-Fig11-12"}
