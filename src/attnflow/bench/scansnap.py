@@ -44,13 +44,13 @@ CASES: dict[str, Callable[[], Case]] = {
 
 def _ours(queries: int) -> Rows:
     """The whole panel; entropies by cell and seed, in that order."""
-    from attnflow.experiment import run, token_starts
+    from attnflow.experiment import run
+    from attnflow.experiment.next_token import forget_draws
     from attnflow.papers.scansnap.experiments import entropy_grid
     from attnflow.papers.scansnap.settings import EntropyGrid
 
     # Each repeat draws its own data.
-    token_starts.batches.cache_clear()
-    token_starts.blocks_of.cache_clear()
+    forget_draws()
     setting = EntropyGrid(
         queries=(queries,), score_rates=RATES, ratios=RATIOS, stream="published"
     )
