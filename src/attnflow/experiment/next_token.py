@@ -153,15 +153,14 @@ class JointTables:
         if self.form()[0] == "symmetric":
             refuse_tables(given)
             return [self._symmetric() for _ in seeds]
-        form, task = self._tables()
-        if self.length is None:
-            return [self._population(form, task, seed, given) for seed in seeds]
-        if not self._in_blocks:
-            return [self._batches(form, task, seed, given) for seed in seeds]
-        if given is not None:
+        if self._in_blocks and given is None:
+            # Rates are the rules' own: a sweep over them prepares its seeds once.
+            return _kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds))
+        if self._in_blocks:
             return self.blocks(seeds, given)
-        # Rates are the rules' own, so that a sweep over them prepares its seeds once.
-        return _kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds))
+        form, task = self._tables()
+        one = self._population if self.length is None else self._batches
+        return [one(form, task, seed, given) for seed in seeds]
 
     @property
     def _in_blocks(self) -> bool:
