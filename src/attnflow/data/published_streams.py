@@ -86,7 +86,7 @@ def _labels(classes: int, seed: int, shape: tuple[int, int]) -> np.ndarray:
     """
     words = np.random.MT19937(0)
     key = np.array(random.Random(seed).getstate()[1], np.uint64)
-    state = {"key": key[:-1].astype(np.uint32), "pos": int(key[-1])}
+    state: Any = {"key": key[:-1].astype(np.uint32), "pos": int(key[-1])}
     words.state = {"bit_generator": "MT19937", "state": state}
     wanted, found = shape[0] * shape[1], np.zeros(0, np.int64)
     while len(found) < wanted:

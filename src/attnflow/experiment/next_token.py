@@ -13,6 +13,7 @@ from attnflow.conserved.sums import table_drift
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.dynamics.precision import require_precise
 from attnflow.experiment.token_starts import (
     Tables,
     batches,
@@ -155,7 +156,7 @@ class JointTables:
             return [self._symmetric() for _ in seeds]
         if self._in_blocks and given is None:
             # Rates are the rules' own: a sweep over them prepares its seeds once.
-            return _kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds))
+            return list(_kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds)))
         if self._in_blocks:
             return self.blocks(seeds, given)
         form, task = self._tables()
@@ -270,6 +271,8 @@ class JointTables:
 
 @lru_cache(maxsize=4)
 def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[tuple[Any, Any]]:
+    # Numbers kept here serve later runs too, which may not find them in float32.
+    require_precise()
     return model.blocks(seeds, None)
 
 

@@ -50,7 +50,7 @@ def block_widths(
     found = [*usual, most] if batch * columns >= FEWEST_LOGITS else [most]
     even = -(-np.ceil(found).astype(int) // WIDTH_STEP) * WIDTH_STEP
     last = min(-(-most // (2 * WIDTH_STEP)) * 2 * WIDTH_STEP, batch)
-    return (*(int(width) for width in even[:-1] if width < last), last)
+    return (*sorted({int(width) for width in even[:-1] if width < last}), last)
 
 
 def block_batches(
