@@ -25,7 +25,12 @@ from attnflow.experiment.token_starts import (
     refuse_tables,
 )
 from attnflow.forms.class_symmetric import alike_frame, lift_of
-from attnflow.forms.token_classes import TokenClassForm, spelled_out, token_form
+from attnflow.forms.token_classes import (
+    TableForm,
+    TokenClassForm,
+    spelled_out,
+    token_form,
+)
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.problem.next_token import NextToken, Residual
 from attnflow.rules import Flow, Rule
@@ -142,10 +147,8 @@ class JointTables:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Labels of the dims of observables."""
-        form, task = self._tables()
-        if form.name == "joint":
-            task = spelled_out(task)
-        return form.labels(task)
+        name, task = self._table_form(), self.task.sequence_classes()
+        return dict(_labels(name, task, self.residual != "none"))
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None
@@ -168,11 +171,15 @@ class JointTables:
         plain = self.normalised and self.residual == "none" and self.embed is None
         return plain and self.length is not None
 
-    def _tables(self) -> tuple[TokenClassForm, SequenceClasses]:
+    def _table_form(self) -> TableForm:
         name = self.form()[0]
-        task = self.task.sequence_classes()
         kept: Any = {"symmetric": "token-classes", "weights": "joint"}.get(name, name)
-        return token_form(kept, task, residual=self.residual != "none"), task
+        return kept
+
+    def _tables(self) -> tuple[TokenClassForm, SequenceClasses]:
+        task = self.task.sequence_classes()
+        name, residual = self._table_form(), self.residual != "none"
+        return token_form(name, task, residual=residual), task
 
     @property
     def _model(self) -> NextToken:
@@ -267,6 +274,15 @@ class JointTables:
             ]
             return balance_drift(*pairs[0], *pairs[1])
         return table_drift(system.frame, system.tables(before), system.tables(after))
+
+
+# A sweep asks for the labels of one form again and again.
+@lru_cache(maxsize=16)
+def _labels(
+    name: TableForm, task: SequenceClasses, residual: bool
+) -> dict[str, tuple[str, ...]]:
+    form = token_form(name, task, residual=residual)
+    return form.labels(spelled_out(task) if name == "joint" else task)
 
 
 @lru_cache(maxsize=4)

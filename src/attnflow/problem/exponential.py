@@ -18,8 +18,8 @@ def exp_below(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """`e^x` for x ≤ 0, to two roundings; at −708 and below, `e^−708`.
 
     With `x = k log 2 + r` it is 2^k times the Taylor sum of e^r up to r¹³, whose rest
-    is far below a rounding for |r| ≤ log(2)/2. On a CPU this takes six tenths of the time
-    of XLA's own, and four tenths on short rows.
+    is far below a rounding for |r| ≤ log(2)/2. On a CPU this takes six tenths of the
+    time of XLA's own, and four tenths on short rows.
     """
     x = jnp.maximum(x, LEAST)
     k = jnp.round(x / math.log(2))
