@@ -123,9 +123,9 @@ def _begin(
     return Carry(
         state=state,
         memory=memory,
-        step=jnp.full(seeds, first),
-        start=jnp.asarray(start, int),
-        end=jnp.full(seeds, -1),
+        step=jax.device_put(np.full(seeds, first)),
+        start=jax.device_put(np.asarray(start, int)),
+        end=jax.device_put(np.full(seeds, -1)),
     )
 
 
@@ -176,8 +176,9 @@ def _advance(
 ) -> tuple[Carry, dict[str, Array], Array]:
     def one(system: Any, carry: Carry) -> tuple:
         def record(carry: Carry, gap: Array) -> tuple:
-            carry = _walk(system, carry, gap, rates, loop)
-            return carry, (loop.observe(system, carry.state), _finite(carry.state))
+            carry, sight = _walk(system, carry, gap, rates, loop)
+            row = _told(loop.observe, system, carry.state, sight)
+            return carry, (row, _finite(carry.state))
 
         carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
         return carry, rows, alive
@@ -189,35 +190,71 @@ def _advance(
 
 def _walk(
     system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
-) -> Carry:
-    """`gap` steps, or fewer where the event is met before."""
-    if loop.event is None:
-        return jax.lax.fori_loop(
-            0, gap, lambda _, c: _step(system, c, rates, loop), carry
-        )
+) -> tuple[Carry, Any]:
+    """`gap` steps, or fewer where the event is met before; and a sight of the end."""
+    event = loop.event
+    if event is None:
+
+        def step(_: Any, carry: Carry) -> Carry:
+            moving = carry.step >= carry.start if loop.waits else None
+            directions = system.direction(carry.state)
+            moved = _moved(system, carry, directions, rates, loop, moving)
+            return moved._replace(step=carry.step + 1)
+
+        return jax.lax.fori_loop(0, gap, step, carry), None
     target = carry.step + gap
-    carry = jax.lax.while_loop(
-        lambda c: (c.step < target) & (c.end < 0),
-        lambda c: _step(system, c, rates, loop),
-        carry,
+
+    def look_and_step(now: _Now) -> _Now:
+        """One look serves the event, the gradient and, at the end, a record."""
+        carry = now.carry
+        directions, sight = _look(system, carry.state)
+        reached = _told(event, system, carry.state, sight) >= 0
+        met = reached & (carry.step > carry.start) & (carry.end < 0)
+        end = jnp.where(met, carry.step, carry.end)
+        done = (carry.step >= target) | (end >= 0)
+        # Seeds wait for their own start and stay where they met the event.
+        moving = (carry.step >= carry.start) & ~done
+        carry = _moved(system, carry, directions, rates, loop, moving)
+        step = carry.step + jnp.where(done, 0, 1)
+        return _Now(carry._replace(step=step, end=end), sight, done)
+
+    blank = jax.tree.map(
+        lambda x: jnp.zeros(x.shape, x.dtype),
+        jax.eval_shape(lambda state: _look(system, state)[1], carry.state),
     )
-    met = _meets(system, carry, loop.event)
-    end = jnp.where(met, carry.step, carry.end)
-    return carry._replace(step=target, end=end)
+    begun = _Now(carry, blank, jnp.asarray(False))
+    now = jax.lax.while_loop(lambda now: ~now.done, look_and_step, begun)
+    return now.carry._replace(step=target), now.sight
 
 
-def _meets(system: Any, carry: Carry, event: Callable[[Any, Any], Array]) -> Array:
-    """Whether a seed that has moved meets the event where it is."""
-    moved = (carry.step > carry.start) & (carry.end < 0)
-    return moved & (event(system, carry.state) >= 0)
+class _Now(NamedTuple):
+    """Inside a walk: `sight` is what was last seen, at the end that of the end."""
+
+    carry: Carry
+    sight: Any
+    done: Array
 
 
-def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Carry:
-    if loop.event is not None:
-        # Before the step, where it shares the samples' outputs with the gradient.
-        met = _meets(system, carry, loop.event)
-        carry = carry._replace(end=jnp.where(met, carry.step, carry.end))
-    directions = system.direction(carry.state)
+def _look(system: Any, state: Any) -> tuple[dict[str, Any], Any]:
+    """Directions, and what a system that offers it saw on the way to them."""
+    if hasattr(system, "look"):
+        return system.look(state)
+    return system.direction(state), None
+
+
+def _told(function: Callable[..., Any], system: Any, state: Any, sight: Any) -> Any:
+    return function(system, state, *([] if sight is None else [sight]))
+
+
+def _moved(
+    system: Any,
+    carry: Carry,
+    directions: dict[str, Any],
+    rates: dict[str, Array],
+    loop: Loop,
+    moving: Array | None,
+) -> Carry:
+    """After a step; where `moving` is given and false, as before it."""
     updates, memory = {}, {}
     for name, rule in loop.rules:
         gradient = gradient_for(rule, directions[name])
@@ -225,17 +262,13 @@ def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Car
         scale = -rates[name] * rule.schedule(carry.step)
         updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
     state = system.move(carry.state, updates)
-    step = carry.step + 1
-    if loop.event is None and not loop.waits:
-        return carry._replace(state=state, memory=memory, step=step)
-    # Seeds wait for their own start and stay where they met the event.
-    moving = (carry.step >= carry.start) & (carry.end < 0)
-    state, memory = jax.tree.map(
-        lambda new, old: jnp.where(moving, new, old),
-        (state, memory),
-        (carry.state, carry.memory),
-    )
-    return Carry(state, memory, step, carry.start, carry.end)
+    if moving is not None:
+        state, memory = jax.tree.map(
+            lambda new, old: jnp.where(moving, new, old),
+            (state, memory),
+            (carry.state, carry.memory),
+        )
+    return carry._replace(state=state, memory=memory)
 
 
 def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any, Any]:
@@ -246,8 +279,9 @@ def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any,
 
 
 def _finite(state: Any) -> Array:
-    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state)]
-    return jnp.stack(finite).all()
+    # A maximum keeps what is no number, and is one program where a count is two.
+    sizes = [jnp.max(jnp.abs(x), initial=0.0) for x in jax.tree.leaves(state)]
+    return jnp.isfinite(jnp.stack(sizes)).all()
 
 
 def _leg(
