@@ -15,11 +15,11 @@ from jaxtyping import Array, Float
 
 from attnflow._identity import Same
 from attnflow.data import Sequences
-from attnflow.forms.chains import ChainTransport
 from attnflow.forms.frames import Basis, span_of
 from attnflow.forms.initial_scores import sampled_scores
 from attnflow.forms.initial_values import BasisVectors
 from attnflow.forms.initialise import Initial, draw_weights
+from attnflow.forms.token_values import Values, values_in, values_of
 from attnflow.forms.values import ValueTable
 
 # A seed of a map has its training vectors of one number of samples and one set of
@@ -112,7 +112,7 @@ def _drawn(
     if test is not None:
         others = [np.asarray(x[:, own:]) for x in sides]
         tested = _Tested(others, _pair_scores(others, test.places))
-    return _directed(vectors, test, trained, tested, _values(*values))
+    return _directed(vectors, test, trained, tested, values_in(*values))
 
 
 @lru_cache(maxsize=KEPT)
@@ -132,7 +132,8 @@ def _made(
 ) -> Unscaled:
     trained = _sides(vectors.array, weights.array)
     tested = None if test is None else _tested(test, weights)
-    values = _values_of(initial, weights, vectors, test)
+    others = None if test is None else test.vectors
+    values = values_of(initial, weights, vectors, others)
     return _directed(vectors, test, trained, tested, values)
 
 
@@ -170,38 +171,6 @@ def _pair_scores(
     return (queries @ keys.swapaxes(-1, -2)).swapaxes(0, 1)
 
 
-def _values_of(
-    initial: Initial, weights: Same, vectors: Same, test: _Test | None
-) -> "_Values":
-    """Values, or rows of a chain, of the training vectors and then of the test's."""
-    tests = 0 if test is None else len(test.vectors.array)
-    count, embed = vectors.array.shape
-    if embed > count + tests:
-        every = _every(vectors, test)
-        return _values(*initial.values.reduced(weights.array, every, gram=False))
-    unit = _unit_values(initial, weights, embed)
-    rows = [_read(Same(unit), vectors)]
-    if test is not None:
-        rows.append(_test_read(Same(unit), test.vectors))
-    return unit._replace(rows=np.concatenate(rows, axis=1))
-
-
-@lru_cache(maxsize=KEPT)
-def _unit_values(initial: Initial, weights: Same, embed: int) -> "_Values":
-    """The same of unit vectors, which tell those of all others."""
-    return _values(*initial.values.reduced(weights.array, jnp.eye(embed), gram=False))
-
-
-def _read(unit: Same, vectors: Same) -> np.ndarray:
-    rows = np.asarray(unit.array.rows)
-    turned = rows.swapaxes(1, -1) if rows.ndim > 2 else rows
-    found = turned @ np.asarray(vectors.array).T
-    return found.swapaxes(1, -1) if rows.ndim > 2 else found
-
-
-_test_read = lru_cache(maxsize=KEPT)(_read)
-
-
 def _sampled(
     every: Float[Array, "tokens embed"], initial: Initial, heads: int, key: Array
 ) -> tuple[list[Array], Any]:
@@ -230,32 +199,12 @@ def _basis(every: BasisVectors) -> Basis:
     return Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
 
 
-class _Values(NamedTuple):
-    """Values of all vectors, or rows of a chain and its output; and the gain."""
-
-    rows: np.ndarray
-    gain: Array
-    output: np.ndarray | None
-
-
-def _values(part: Any, state: Any) -> _Values:
-    if isinstance(part, ValueTable):
-        return _Values(np.asarray(state), part.gain, None)
-    if isinstance(part, ChainTransport):
-        whole = np.asarray(state)
-        return _Values(whole[..., :-1].swapaxes(-1, -2), part.gain, whole[..., -1])
-    raise ValueError(
-        f"Values that are a {type(part).__name__} are not known to form='tokens'. Use "
-        "form='transport'."
-    )
-
-
 def _directed(
     vectors: Same,
     test: _Test | None,
     trained: list[np.ndarray],
     tested: _Tested | None,
-    values: _Values,
+    values: Values,
 ) -> Unscaled:
     """All rows along the directions in which the training tokens' own begin."""
     own, count = np.asarray(vectors.array), len(vectors.array)
