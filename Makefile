@@ -1,7 +1,7 @@
 # make setup   .venv with everything that the demo, the tests and the benchmarks need
 # make demo    the main job: a paper's headline result, its stages, claims and figures
 # make test    lint, format, types, layers, tests
-# make verify  the slow tests and the whole claims table
+# make verify  the slow tests, new random examples, and the whole claims table
 
 PYTHON ?= python3.11
 VENV := .venv
@@ -32,7 +32,7 @@ test: lint
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
 verify: setup
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=search
 	$(BIN)/attnflow verify --seeds 5
 
 clean:

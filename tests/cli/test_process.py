@@ -119,3 +119,12 @@ def test_interrupt(environment, tmp_path, start):
     assert "Interrupted" in errors
     assert "Traceback" not in errors
     assert list((tmp_path / "store").glob("*")) == []
+
+
+@pytest.mark.slow
+def test_a_flow_is_compiled_once_for_all_sessions(environment, tmp_path):
+    environment["ATTNFLOW_CACHE"] = str(tmp_path / "cache")
+    command = [sys.executable, "-m", "attnflow", "run", "mixture/stage1", "T1=1"]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    names = [path.name for path in (tmp_path / "cache" / "compiled").iterdir()]
+    assert any(name.startswith("jit__flow") for name in names), names

@@ -49,7 +49,7 @@ def check(initial, made, tolerance=1e-10):
         assert abs(top - full[-1]) <= tolerance * size, name
 
 
-@pytest.mark.parametrize("width", [11, 3])
+@pytest.mark.parametrize("width", [11, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("values", VALUES)
 def test_the_whole_spectrum_with_multiplicities(values, width):
     """Widths above and below twice the rank of the tokens, where P is singular."""
@@ -70,6 +70,7 @@ def test_only_trained_parts_count(trained):
     check(initial, made)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

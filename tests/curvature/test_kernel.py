@@ -46,6 +46,7 @@ def test_random_data(seed):
     check(made)
 
 
+@pytest.mark.slow
 def test_large_data_take_the_other_frame():
     draw = np.random.default_rng(0)
     tokens = draw.standard_normal((9, 8)) / 2

@@ -74,6 +74,7 @@ def test_starts_with_the_velocity_of_real_training(values, trained):
     assert np.abs(rate[0]) > 1e-3
 
 
+@pytest.mark.slow
 def test_parts_from_real_training_as_the_square_of_time():
     """Equal velocities at first, and a kernel that moves at a finite rate."""
     _, made = systems(VALUES["neurons"])

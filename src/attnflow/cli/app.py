@@ -3,6 +3,7 @@
 Each command's heavy imports are inside the command, so that help comes at once.
 """
 
+import os
 import signal
 import warnings
 from typing import Annotated
@@ -69,6 +70,10 @@ def main() -> None:
     # A shell starts its background jobs with interrupts ignored; `kill -INT` on one
     # is meant all the same.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Checks inside of compiled flows call back to Python, and JAX keeps no such program
+    # between sessions: that is most of a flow's time. What they check (times in order,
+    # within the flow's span) is so by construction.
+    os.environ.setdefault("EQX_ON_ERROR", "off")
     warnings.showwarning = lambda message, *_, **__: complain(f"Warning: {message}")
     try:
         app(prog_name="attnflow")

@@ -1,17 +1,15 @@
 """Every claim of `mixture`: judged as recorded, and broken by each of its mutations."""
 
-import pytest
-
-from attnflow.claims import Claim, Scope, Verdict, judge, must_fail
+from attnflow.claims import Scope, Verdict
 from attnflow.claims.verify import verify
-from attnflow.papers import paper
+from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.claims import CLAIMS
-from attnflow.runner import Runner
-from attnflow.store import Store
+from tests.papers.protocol import OpenSeeds
 
 SEEDS = 3
 # Many widths, scales or mixtures: what takes longest.
 SLOW = {
+    "B-Thm4.1-T2",
     "B-E.4-range",
     "B-G",
     "B-Thm4.1-sym-width",
@@ -26,32 +24,12 @@ SLOW = {
 IDS = [claim.id for claim in CLAIMS]
 
 
-@pytest.fixture(scope="session")
-def judging(tmp_path_factory, worker_id):
-    """One runner for all claims, so that each run is made once; workers share it."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    return Runner(Store(root / "mixture-claims"), seeds=SEEDS)
-
-
-def marked(claim: Claim):
-    marks = [pytest.mark.paper]
-    if claim.id in SLOW:
-        marks.append(pytest.mark.slow)
-    return pytest.param(claim, id=claim.id, marks=marks)
-
-
-@pytest.mark.parametrize("claim", [marked(claim) for claim in CLAIMS])
-def test_claim(claim, judging):
-    evidence = judging.gather(paper("mixture"), claim.needs)
-    found = judge(claim, evidence)
-    assert found.decision.verdict == claim.expected, found.decision.note
-    assert must_fail(claim, evidence) == []
+class TestClaims(OpenSeeds):
+    slow = SLOW
 
 
 def test_the_paper_has_them():
-    assert paper("mixture").claim_list == CLAIMS
-    assert len(set(IDS)) == len(IDS)
+    assert PAPER.claim_list == CLAIMS
 
 
 def test_rows_of_the_sheet():
@@ -67,29 +45,11 @@ def test_rows_of_the_sheet():
     assert {"B-R2", "B-R3", "B-R4", "B-R5", "B-R7", "B-R8", "B-R9"} <= ours
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
-def test_claims_are_complete(claim):
-    assert claim.statement.endswith(".")
-    assert claim.conditions != "none"
-    assert (claim.expected is Verdict.HOLDS_CORRECTED) == (claim.correction is not None)
-    recipes = {recipe.id: recipe for recipe in paper("mixture").recipes}
-    for request in claim.needs.values():
-        recipes[request.experiment].with_overrides(request.overrides)
-
-
-def test_plans_keep_to_seeds_from_200_on():
-    """See `evidence.PLAN`: the numbers alone prove nothing about who looked."""
-    for claim in CLAIMS:
-        for request in claim.needs.values():
-            if isinstance(request.seeds, tuple):
-                assert min(request.seeds) >= 200, claim.id
-
-
 def test_a_run_of_the_users_own_is_judged(judging):
     """Sizes of the user's own are beyond what the paper speaks of."""
     claim = next(claim for claim in CLAIMS if claim.id == "B-Sec3-order")
     (request,) = claim.needs.values()
-    run = judging.run(paper("mixture"), request)
+    run = judging.run(PAPER, request)
     row = verify(claim, "mixture", lambda needs: {"main": run}, scope=Scope.BEYOND)
     assert row.verdict is Verdict.HOLDS
     assert (row.scope, row.seeds) == (Scope.BEYOND, SEEDS)

@@ -1,5 +1,7 @@
 """Every claim of `scansnap`: as recorded, and broken by each of its mutations."""
 
+from typing import ClassVar
+
 import pytest
 
 from attnflow.claims import Scope, Verdict, judge
@@ -8,9 +10,7 @@ from attnflow.paper import Request
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, QUASI
-from attnflow.runner import Runner
-from attnflow.store import Store
-from tests.claims.protocol import check_claim
+from tests.papers.protocol import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {
@@ -35,45 +35,25 @@ LEDGER = {
 """The sheet's ledger but for real text, which is another issue's."""
 
 
-@pytest.fixture(scope="session")
-def judging(tmp_path_factory, worker_id):
-    """One runner for all claims, so that each run is made once; workers share it."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    return Runner(Store(root / "scansnap-claims"))
+class TestClaims(ClaimProtocol):
+    slow: ClassVar = set(IDS) - QUICK
 
-
-def marked(claim):
-    slow = [] if claim.id in QUICK else [pytest.mark.slow]
-    return pytest.param(claim, id=claim.id, marks=[pytest.mark.paper, *slow])
-
-
-@pytest.mark.parametrize("claim", [marked(claim) for claim in CLAIMS])
-def test_claim(claim, judging):
-    if claim.id in REPLAYED:
-        pytest.importorskip("torch")
-    check_claim(claim, judging.gather(PAPER, claim.needs))
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
-def test_a_claim_says_all_that_is_needed(claim):
-    assert claim.conditions != "none"
-    assert len(claim.mutations) >= 2
-    assert (claim.expected is Verdict.HOLDS_CORRECTED) == (claim.correction is not None)
-    for request in claim.needs.values():
-        PAPER.recipe(request.experiment).with_overrides(request.overrides)
+    def test_claim(self, claim, judging, request):
         if claim.id in REPLAYED:
-            assert request.seeds == PUBLISHED
-            assert request.overrides["stream"] == "published"
+            pytest.importorskip("torch")
+        super().test_claim(claim, judging, request)
+
+    def check_seeds(self, claim, request):
+        stream = request.overrides.get("stream", "own")
+        if claim.id in REPLAYED:
+            assert (request.seeds, stream) == (PUBLISHED, "published")
         else:
-            # See `evidence.PLAN`: tolerances were set on seeds 0 to 4.
-            assert isinstance(request.seeds, tuple) and min(request.seeds) >= 200
-            assert request.overrides.get("stream", "own") == "own"
+            super().check_seeds(claim, request)
+            assert stream == "own"
 
 
 def test_ids_are_the_papers_and_ours():
     assert PAPER.claim_list == CLAIMS
-    assert len(set(IDS)) == len(IDS)
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert ours == {name for name in IDS if name.startswith("E-R-")}
     assert set(IDS) - ours == LEDGER

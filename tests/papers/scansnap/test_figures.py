@@ -1,10 +1,9 @@
 """Figures: drawn, with numbers, and with sentences that can fail."""
 
-import importlib
 import json
 import subprocess
 import sys
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,52 +20,13 @@ from attnflow.papers.scansnap.figures import (
     recall,
     runs,
 )
-from attnflow.runner import Runner
-from attnflow.store import Store
-from tests.papers.exhibit_checks import check_drawn, check_seen, check_values
+from tests.papers.changes import frozen, reordered, replaced
+from tests.papers.protocol import ExhibitProtocol
 
 FAST = {"figure8", "figure9"}
 """Closed forms, and a system of one number."""
-EXHIBITS = [
-    pytest.param(e.id, marks=[] if e.id in FAST else [pytest.mark.slow])
-    for e in PAPER.exhibits
-]
-
-
-@pytest.fixture(scope="session")
-def evidence_of(tmp_path_factory, worker_id):
-    """Exhibit id → its runs for `--quick`, each of them made once by all workers."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    runner, made = Runner(Store(root / "scansnap-runs"), quick=True), {}
-
-    def gather(id):
-        if id not in made:
-            made[id] = runner.gather(PAPER, PAPER.exhibit(id).needs)
-        return made[id]
-
-    return gather
-
 
 # Changes of a run, under some of which each thing that is seen must vanish.
-
-
-def replaced(run, change, *names):
-    """Some observables changed."""
-    there = [name for name in names if name in run]
-    return run.assign({name: change(run[name]) for name in there})
-
-
-def frozen(run):
-    """Nothing moves: every record is the first one."""
-    if "time" not in run.dims:
-        return run
-    changed = run.copy(deep=True)
-    for name in map(str, run.data_vars):
-        if "time" in run[name].dims and name != "recorded":
-            first = run[name].isel(time=0, drop=True)
-            changed[name] = first.broadcast_like(run[name]).transpose(*run[name].dims)
-    return changed
 
 
 def steady(run):
@@ -85,13 +45,7 @@ def steady(run):
 
 def other_favourites(run):
     """Tokens of every kind in the opposite order."""
-    if "token" not in run.dims:
-        return run
-
-    def turned(table):
-        return table.copy(data=table.isel(token=slice(None, None, -1)).values)
-
-    return replaced(run, turned, "attention_per_class")
+    return reordered(run, "attention_per_class", token=slice(None, None, -1))
 
 
 def level(run):
@@ -102,13 +56,7 @@ def level(run):
 
 def rules_exchanged(run):
     """Heavy ball for plain descent."""
-    if "momentum" not in run.dims:
-        return run
-
-    def turned(table):
-        return table.copy(data=table.isel(momentum=[1, 0]).values)
-
-    return replaced(run, turned, "mean_distinct_entropy")
+    return reordered(run, "mean_distinct_entropy", momentum=[1, 0])
 
 
 def below(run):
@@ -144,36 +92,16 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_what_must_be_seen_is_seen_and_can_be_missing(id, evidence_of):
-    check_seen(PAPER.exhibit(id), evidence_of(id), CHANGES)
-
-
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_drawn_with_names_on_every_axis(id, evidence_of):
-    check_drawn(PAPER.exhibit(id), evidence_of(id))
-
-
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_values_are_numbers_and_hold_what_is_printed(id, evidence_of):
-    check_values(PAPER.exhibit(id), evidence_of(id))
+class TestExhibits(ExhibitProtocol):
+    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits} - FAST
+    changes = CHANGES
 
 
 def test_each_exhibit_says_of_which_system_it_is():
-    ids = [exhibit.id for exhibit in PAPER.exhibits]
-    assert PAPER.headline in ids and len(set(ids)) == len(ids)
     for exhibit in PAPER.exhibits:
-        assert exhibit.silent, exhibit.id
         caption = exhibit.caption.replace("System", "system")
         named = [letter for letter in "JQC" if f"system {letter}" in caption]
         assert named or "systems Q and C" in exhibit.caption, exhibit.id
-
-
-def test_exhibits_ask_for_settings_that_exist():
-    for exhibit in PAPER.exhibits:
-        for request in exhibit.needs.values():
-            recipe = PAPER.recipe(request.experiment)
-            recipe.with_overrides({**request.overrides, **request.quick})
 
 
 def test_without_pytorch_our_own_numbers_are_drawn_and_that_is_said():
@@ -294,22 +222,3 @@ def test_what_each_of_three_changes():
     assert found["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))
     by_start = found["change by uniform start"]
     assert by_start == pytest.approx(dict.fromkeys(rates, -0.5))
-
-
-def test_listing_the_paper_draws_nothing():
-    code = (
-        "import sys, attnflow.papers.scansnap\n"
-        "names = ('matplotlib', 'jax', 'torch')\n"
-        "print([n for n in names if n in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_every_file_of_figures_is_used():
-    package = importlib.import_module("attnflow.papers.scansnap.figures")
-    files = {p.stem for p in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
-    used = {name.rpartition(".")[2] for name in sys.modules if package.__name__ in name}
-    assert files <= used

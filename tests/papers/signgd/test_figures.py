@@ -1,9 +1,6 @@
 """Figures and tables: drawn, with numbers, and with sentences that can fail."""
 
-import importlib
-import subprocess
-import sys
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,9 +9,8 @@ import xarray as xr
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.figures.readings import fit_laws
 from attnflow.papers.signgd.figures.table2 import PRINTED, sign_table
-from attnflow.runner import Runner
-from attnflow.store import Store
-from tests.papers.exhibit_checks import check_drawn, check_seen, check_values
+from tests.papers.changes import another_clock, frozen, replaced
+from tests.papers.protocol import ExhibitProtocol
 from tests.papers.signgd.courses import course
 
 pytestmark = pytest.mark.filterwarnings(
@@ -24,58 +20,13 @@ pytestmark = pytest.mark.filterwarnings(
 
 FAST = {"table2"}
 """One short program to compile."""
-EXHIBITS = [
-    pytest.param(e.id, marks=[] if e.id in FAST else [pytest.mark.slow])
-    for e in PAPER.exhibits
-]
-
-
-@pytest.fixture(scope="session")
-def evidence_of(tmp_path_factory, worker_id):
-    """Exhibit id → its runs for `--quick`, each of them made once by all workers."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    runner, made = Runner(Store(root / "signgd-runs"), quick=True), {}
-
-    def gather(id):
-        if id not in made:
-            made[id] = runner.gather(PAPER, PAPER.exhibit(id).needs)
-        return made[id]
-
-    return gather
-
 
 # Changes of a run, under some of which each thing that is seen must vanish.
-
-
-def replaced(run, change, *names):
-    """Some observables changed, in the records and at the ends."""
-    both = [n for name in names for n in (name, f"{name}_at_end") if n in run]
-    return run.assign({name: change(run[name]) for name in both})
-
-
-def frozen(run):
-    """Nothing moves: every record is the first one."""
-    if "time" not in run.dims:
-        return run.assign({name: 0 * run[name] for name in run.data_vars})
-    changed = run.copy(deep=True)
-    for name in map(str, run.data_vars):
-        if "time" in run[name].dims and name != "recorded":
-            first = run[name].isel(time=0, drop=True)
-            changed[name] = first.broadcast_like(run[name]).transpose(*run[name].dims)
-    return changed
 
 
 def queries_negated(run):
     """Key and query noise are aligned where they were not."""
     return replaced(run, lambda table: -table, "query_neuron")
-
-
-def another_clock(run):
-    """Events in the same order, at other times."""
-    if "time" not in run.dims:
-        return run
-    return run.assign_coords(time=np.sqrt(run["time"]))
 
 
 def reversed_time(run):
@@ -124,8 +75,16 @@ def precisions_exchanged(run):
     return run.assign_coords(precision=run["precision"].values[::-1])
 
 
+def nothing_counted(run):
+    """Tables that are no courses are empty."""
+    if "time" in run.dims:
+        return run
+    return run.assign({name: 0 * run[name] for name in run.data_vars})
+
+
 CHANGES = (
     frozen,
+    nothing_counted,
     queries_negated,
     another_clock,
     reversed_time,
@@ -138,27 +97,13 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_what_must_be_seen_is_seen_and_can_be_missing(id, evidence_of):
-    check_seen(PAPER.exhibit(id), evidence_of(id), CHANGES)
+class TestExhibits(ExhibitProtocol):
+    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits} - FAST
+    changes = CHANGES
 
 
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_drawn_with_names_on_every_axis(id, evidence_of):
-    check_drawn(PAPER.exhibit(id), evidence_of(id))
-
-
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_values_are_numbers_and_hold_what_is_printed(id, evidence_of):
-    check_values(PAPER.exhibit(id), evidence_of(id))
-
-
-def test_each_exhibit_says_what_it_shows():
-    ids = [exhibit.id for exhibit in PAPER.exhibits]
-    assert ids[0] == PAPER.headline == "overview"
-    assert len(set(ids)) == len(ids)
-    for exhibit in PAPER.exhibits:
-        assert exhibit.caption and exhibit.silent, exhibit.id
+def test_the_headline_comes_first():
+    assert PAPER.exhibits[0].id == PAPER.headline == "overview"
 
 
 def test_printed_cells_are_those_of_2000_pairs():
@@ -186,21 +131,3 @@ def test_laws_are_told_apart():
     slow = fit_laws(times, 7 * times**-1.5)
     assert not slow.is_exponential
     assert slow.power == pytest.approx(1.5, rel=1e-9)
-
-
-def test_listing_the_paper_draws_nothing():
-    code = (
-        "import sys, attnflow.papers.signgd\n"
-        "print([n for n in ('matplotlib', 'diffrax') if n in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_every_file_of_figures_is_used():
-    package = importlib.import_module("attnflow.papers.signgd.figures")
-    files = {p.stem for p in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
-    used = {name.rpartition(".")[2] for name in sys.modules if package.__name__ in name}
-    assert files <= used

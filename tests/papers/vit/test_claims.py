@@ -1,16 +1,16 @@
 """Every claim of `vit`: as recorded, and broken by each of its mutations."""
 
+from typing import ClassVar
+
 import pytest
 
-from attnflow.claims import Scope, Verdict
+from attnflow.claims import Scope
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.claims import CLAIMS, condition, stage_one
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS
 from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.sizes import sizes
-from attnflow.runner import Runner
-from attnflow.store import Store
-from tests.claims.protocol import check_claim
+from tests.papers.protocol import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {
@@ -20,42 +20,15 @@ QUICK = {
 """Claims whose runs take seconds; the others share runs of a minute or more."""
 
 
-@pytest.fixture(scope="session")
-def judging(tmp_path_factory, worker_id):
-    """One runner for all claims, so that each run is made once; workers share it."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    return Runner(Store(root / "vit-claims"))
-
-
-def marked(claim):
-    slow = [] if claim.id in QUICK else [pytest.mark.slow]
-    return pytest.param(claim, id=claim.id, marks=[pytest.mark.paper, *slow])
-
-
 @pytest.mark.filterwarnings("ignore::attnflow.data.noisy_patches.OneClassWarning")
-@pytest.mark.parametrize("claim", [marked(claim) for claim in CLAIMS])
-def test_claim(claim, judging):
-    check_claim(claim, judging.gather(PAPER, claim.needs))
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
-def test_a_claim_says_all_that_is_needed(claim):
-    assert claim.conditions != "none"
-    assert len(claim.mutations) >= 2
-    assert (claim.expected is Verdict.HOLDS_CORRECTED) == (claim.correction is not None)
-    for request in claim.needs.values():
-        PAPER.recipe(request.experiment).with_overrides(request.overrides)
-        # See `evidence.PLAN`: tolerances were set on seeds 0 to 4.
-        assert isinstance(request.seeds, tuple) and min(request.seeds) >= 200
+class TestClaims(ClaimProtocol):
+    slow: ClassVar = set(IDS) - QUICK
 
 
 def test_ids_are_the_papers_and_ours():
     assert PAPER.claim_list == CLAIMS
-    assert len(set(IDS)) == len(IDS)
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert ours == {"D-ctrl", "D-Thm4.1-const", "D-Thm4.2-err"}
-    assert set(PAPER.headline_claims) <= set(IDS)
 
 
 def unmet(request):

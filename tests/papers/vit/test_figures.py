@@ -1,10 +1,7 @@
 """Figures: drawn, with numbers, and with sentences that can fail."""
 
-import importlib
 import json
-import subprocess
-import sys
-from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,9 +11,8 @@ from attnflow import schema
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.figures import boundaries, control, dynamics, stage_order
 from attnflow.papers.vit.figures.figure1 import trend
-from attnflow.runner import Runner
-from attnflow.store import Store
-from tests.papers.exhibit_checks import check_drawn, check_seen, check_values
+from tests.papers.changes import frozen, reordered, replaced
+from tests.papers.protocol import ExhibitProtocol
 from tests.papers.vit.courses import course
 
 pytestmark = pytest.mark.filterwarnings(
@@ -26,34 +22,8 @@ pytestmark = pytest.mark.filterwarnings(
 
 FAST = {"figure1a", "figure1b"}
 """One map of short programs."""
-EXHIBITS = [
-    pytest.param(e.id, marks=[] if e.id in FAST else [pytest.mark.slow])
-    for e in PAPER.exhibits
-]
-
-
-@pytest.fixture(scope="session")
-def evidence_of(tmp_path_factory, worker_id):
-    """Exhibit id → its runs for `--quick`, each of them made once by all workers."""
-    base = tmp_path_factory.getbasetemp()
-    root = base if worker_id == "master" else base.parent
-    runner, made = Runner(Store(root / "vit-runs"), quick=True), {}
-
-    def gather(id):
-        if id not in made:
-            made[id] = runner.gather(PAPER, PAPER.exhibit(id).needs)
-        return made[id]
-
-    return gather
-
 
 # Changes of a run, under some of which each thing that is seen must vanish.
-
-
-def replaced(run, change, *names):
-    """Some observables changed, in the records and at the ends."""
-    both = [n for name in names for n in (name, f"{name}_at_end") if n in run]
-    return run.assign({name: change(run[name]) for name in both})
 
 
 def level(run):
@@ -68,10 +38,7 @@ def lower(run):
 
 def mirrored(run):
     """Samples and SNRs exchanged for their opposites."""
-    if "snr" not in run.dims:
-        return run
-    turned = run["test_loss"].isel(snr=slice(None, None, -1)).values
-    return run.assign(test_loss=(run["test_loss"].dims, turned))
+    return reordered(run, "test_loss", snr=slice(None, None, -1))
 
 
 def steeper(run):
@@ -102,18 +69,6 @@ def late(run):
 def wrong_sides(run):
     """Test samples on the other side."""
     return replaced(run, lambda table: 1 - table, "test_accuracy")
-
-
-def frozen(run):
-    """Nothing moves: every record is the first one."""
-    if "time" not in run.dims:
-        return run
-    changed = run.copy(deep=True)
-    for name in map(str, run.data_vars):
-        if "time" in run[name].dims and name != "recorded":
-            first = run[name].isel(time=0, drop=True)
-            changed[name] = first.broadcast_like(run[name]).transpose(*run[name].dims)
-    return changed
 
 
 def exchanged(run):
@@ -148,27 +103,13 @@ CHANGES = (
 )
 
 
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_what_must_be_seen_is_seen_and_can_be_missing(id, evidence_of):
-    check_seen(PAPER.exhibit(id), evidence_of(id), CHANGES)
+class TestExhibits(ExhibitProtocol):
+    slow: ClassVar = {exhibit.id for exhibit in PAPER.exhibits} - FAST
+    changes = CHANGES
 
 
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_drawn_with_names_on_every_axis(id, evidence_of):
-    check_drawn(PAPER.exhibit(id), evidence_of(id))
-
-
-@pytest.mark.parametrize("id", EXHIBITS)
-def test_values_are_numbers_and_hold_what_is_printed(id, evidence_of):
-    check_values(PAPER.exhibit(id), evidence_of(id))
-
-
-def test_each_exhibit_says_what_it_shows():
-    ids = [exhibit.id for exhibit in PAPER.exhibits]
-    assert ids[0] == PAPER.headline == "figure1a"
-    assert len(set(ids)) == len(ids)
-    for exhibit in PAPER.exhibits:
-        assert exhibit.caption and exhibit.silent, exhibit.id
+def test_the_headline_comes_first():
+    assert PAPER.exhibits[0].id == PAPER.headline == "figure1a"
 
 
 # A map by hand: linear in SNR around N · SNR² = 1000, a seed with another constant.
@@ -240,21 +181,3 @@ def test_the_printed_order_needs_every_stage():
     assert not stage_order.in_order(rows[::-1])
     lost = stage_order.stage_rows(course("harmful"), "benign")
     assert lost[0].detected is None and not stage_order.in_order(lost)
-
-
-def test_listing_the_paper_draws_nothing():
-    code = (
-        "import sys, attnflow.papers.vit\n"
-        "print([n for n in ('matplotlib', 'jax', 'scipy.stats') if n in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_every_file_of_figures_is_used():
-    package = importlib.import_module("attnflow.papers.vit.figures")
-    files = {p.stem for p in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
-    used = {name.rpartition(".")[2] for name in sys.modules if package.__name__ in name}
-    assert files <= used
