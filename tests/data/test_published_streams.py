@@ -8,6 +8,7 @@ from scipy.stats import chi2
 from attnflow._missing import MissingData
 from attnflow.data.class_counts import draw_counts
 from attnflow.data.published_streams import published_draws
+from attnflow.data.sequence_classes import SequenceClasses
 from tests.data.test_sequence_classes import small
 
 torch = pytest.importorskip("torch")
@@ -29,13 +30,23 @@ def as_drawn(task, seed, steps, batch, length):
         n = random.choice(range(task.classes))
         tokens = torch.multinomial(weights[n], length - 1, replacement=True)
         label.append(n)
-        counts.append(torch.bincount(tokens, minlength=len(rows[n])).numpy())
+        counts.append(torch.bincount(tokens, minlength=max(map(len, rows))).numpy())
     tables = [layer.weight.detach().numpy().astype(float) for layer in layers]
     return tables, np.array(label), np.array(counts)
 
 
-def test_all_draws_at_once_are_the_draws_one_by_one():
-    task = small(3, 2).sequence_classes()
+def uneven():
+    """Unequal supports, and entries that no grid of cells tells apart."""
+    return SequenceClasses(
+        probability=((0.6, 0.39999, 5e-6, 5e-6, 0, 0), (0.25, 0, 0.75, 0, 0, 0)),
+        query=(4, 4),
+        next_token=(4, 5),
+    )
+
+
+@pytest.mark.parametrize("case", [lambda: small(3, 2).sequence_classes(), uneven])
+def test_all_draws_at_once_are_the_draws_one_by_one(case):
+    task = case()
     state = random.getstate(), torch.get_rng_state()
     try:
         (first, second), label, counts = as_drawn(task, 5, 4, 32, 128)
@@ -44,7 +55,7 @@ def test_all_draws_at_once_are_the_draws_one_by_one():
         torch.set_rng_state(state[1])
     tables, drawn = published_draws(task, 5, steps=4, batch=32, length=128)
     np.testing.assert_array_equal(drawn.label.ravel(), label)
-    np.testing.assert_array_equal(drawn.counts.reshape(-1, 20), counts)
+    np.testing.assert_array_equal(drawn.counts.reshape(len(counts), -1), counts)
     # The layers' bound is √3 · √(1/3)/√M there and 1/√M here: one rounding.
     np.testing.assert_allclose(tables["values"], first.T, rtol=3e-7)
     np.testing.assert_allclose(tables["scores"], second, rtol=3e-7)

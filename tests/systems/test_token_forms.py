@@ -6,8 +6,12 @@ import pytest
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import JointTables, SystemExperiment, run
+from attnflow.experiment.next_token import forget_draws
 from attnflow.forms.token_classes import spelled_out, token_form
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
+from attnflow.systems import block_layout
+from attnflow.systems.block_batches import BlockBatches
+from attnflow.systems.token_tables import BatchTables
 from tests.systems.token_cases import alike, apart, unlike
 
 pytestmark = pytest.mark.usefixtures("precise")
@@ -162,6 +166,34 @@ def test_outputs_merge_where_values_begin_at_zero():
     model = {"score_start": 0.3, **BATCHES}
     whole = random_start("joint", momentum(), **model)
     assert apart(whole, random_start("merged-outputs", momentum(), **model)) < ALLOWED
+
+
+@pytest.fixture
+def fresh_draws():
+    """What is prepared here is prepared otherwise elsewhere."""
+    forget_draws()
+    yield
+    forget_draws()
+
+
+@pytest.mark.usefixtures("fresh_draws")
+def test_blocks_follow_the_plain_path(monkeypatch):
+    """Every width in turn, against batches that are not sorted at all."""
+    monkeypatch.setattr(block_layout, "FEWEST_LOGITS", 0)
+    monkeypatch.setattr(block_layout, "DEVIATIONS", (-0.5, 0.5))
+    plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
+    made = JointTables(plain, score_start=0.2, value_start=0.2, **BATCHES)
+    ((system, _),) = made.members([0], None)
+    assert len(set(system.samples.fits.tolist())) == len(system.widths) == 3
+    runs = []
+    for in_blocks in (True, False):
+        monkeypatch.setattr(JointTables, "_in_blocks", in_blocks)
+        kind = BlockBatches if in_blocks else BatchTables
+        assert isinstance(made.members([0], None)[0][0], kind)
+        found = run(planned(made, Stage(momentum(), 30), Grid(stop=30, count=7)))
+        runs.append({name: found[name].values for name in ("score", "value")})
+    assert np.abs(runs[0]["score"][:, -1] - runs[0]["score"][:, 0]).max() > 0.1
+    assert apart(*runs) < ALLOWED
 
 
 @pytest.mark.slow

@@ -4,15 +4,16 @@ Such runs seeded Python's `random` with s and PyTorch with s + 2, made two squar
 layers without bias, and then drew, sample by sample, a class by `random.choice` and
 its tokens by `torch.multinomial` with replacement. The latter takes one uniform number
 per token to a cumulative sum in single precision, so that all of a run's tokens can be
-looked up at once; `tests/data/test_published_streams.py` holds this to PyTorch's own.
+looked up at once; and the former takes the top bits of words of a generator that NumPy
+has too. `tests/data/test_published_streams.py` holds this to their own draws.
 """
 
 import importlib
 import random
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from attnflow._missing import MissingData
 from attnflow.data.class_counts import (
@@ -27,6 +28,8 @@ from attnflow.data.sequence_classes import SequenceClasses
 Square = Float[np.ndarray, "tokens tokens"]
 TORCH_OFFSET = 2
 CELLS = 4096
+# Samples whose tokens are looked up at once: as many as stay in the caches.
+TOGETHER = 256
 
 
 def torch_module() -> Any:
@@ -56,15 +59,15 @@ def published_draws(
     layers = [_layer(torch, task.vocabulary, generator) for _ in range(2)]
     tables = {"values": layers[0].T, "scores": layers[1]}
     label = _labels(task.classes, seed, (steps, batch))
-    counts = np.zeros((steps * batch, max(map(len, support_of(task)))), np.int64)
     size = (steps * batch, length - 1)
     uniform = torch.rand(size, dtype=torch.float64, generator=generator).numpy()
-    for n, kinds in enumerate(support_of(task)):
-        chosen = label.ravel() == n
-        found = _look_up(_cumulative(torch, task.table[n, kinds]), uniform[chosen])
-        counts[chosen, : len(kinds)] = _histograms(found, len(kinds))
-    shaped = counts.reshape(steps, batch, -1).astype(count_type(length))
-    return tables, Counts(label, shaped)
+    sums = [
+        _cumulative(torch, task.table[n, k]) for n, k in enumerate(support_of(task))
+    ]
+    counts = _count(sums, label.ravel(), uniform)
+    return tables, Counts(
+        label, counts.reshape(steps, batch, -1).astype(count_type(length))
+    )
 
 
 def _layer(torch: Any, size: int, generator: Any) -> np.ndarray:
@@ -76,10 +79,20 @@ def _layer(torch: Any, size: int, generator: Any) -> np.ndarray:
 
 
 def _labels(classes: int, seed: int, shape: tuple[int, int]) -> np.ndarray:
-    stream = random.Random(seed)
-    options = range(classes)
-    drawn = [stream.choice(options) for _ in range(shape[0] * shape[1])]
-    return np.array(drawn).reshape(shape)
+    """What `random.choice(range(classes))` gives, drawn again and again.
+
+    It takes as many top bits of each word as `classes` has, and the next word where
+    they are too large a number.
+    """
+    words = np.random.MT19937(0)
+    key = np.array(random.Random(seed).getstate()[1], np.uint64)
+    state: Any = {"key": key[:-1].astype(np.uint32), "pos": int(key[-1])}
+    words.state = {"bit_generator": "MT19937", "state": state}
+    wanted, found = shape[0] * shape[1], np.zeros(0, np.int64)
+    while len(found) < wanted:
+        drawn = words.random_raw(2 * wanted) >> (32 - classes.bit_length())
+        found = np.concatenate([found, drawn[drawn < classes].astype(np.int64)])
+    return found[:wanted].reshape(shape)
 
 
 def _cumulative(torch: Any, probability: np.ndarray) -> np.ndarray:
@@ -91,17 +104,66 @@ def _cumulative(torch: Any, probability: np.ndarray) -> np.ndarray:
     return total.astype(float)
 
 
-def _look_up(cumulative: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """The first entry that is not below each number.
+def _count(
+    sums: list[np.ndarray], label: np.ndarray, uniform: np.ndarray
+) -> Int[np.ndarray, "samples support"]:
+    """How often each sample's numbers fall between which sums of its class."""
+    widest = max(map(len, sums))
+    # Nothing falls behind the last sum, which is 1.
+    filled = np.array([np.append(s, np.ones(widest - len(s))) for s in sums])
+    table, which = np.unique(filled, axis=0, return_inverse=True)
+    rows, counts = which.ravel()[label], np.zeros((len(label), widest), np.int64)
+    look_up = _CellLookUp.of(table) or _Search(table)
+    for start in range(0, len(label), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        found = look_up(rows[part], uniform[part])
+        counts[part] = _histograms(found, widest)
+    return counts
 
-    Cells of equal width with at most one entry between their ends tell it by one
-    comparison, in a third of a binary search's time.
+
+class _Search(NamedTuple):
+    """The first entry of a row that is not below each number, by binary search."""
+
+    table: np.ndarray
+
+    def __call__(self, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        found = [
+            np.searchsorted(self.table[row], numbers)
+            for row, numbers in zip(rows, uniform, strict=True)
+        ]
+        return np.array(found)
+
+
+class _CellLookUp(NamedTuple):
+    """The same where cells of equal width have at most one entry between their ends.
+
+    One comparison then tells, in a third of a binary search's time.
     """
-    first = np.searchsorted(cumulative, np.arange(CELLS) / CELLS)
-    if np.diff(np.append(first, len(cumulative))).max() > 1:
-        return np.searchsorted(cumulative, uniform.ravel()).reshape(uniform.shape)
-    found = first[(uniform * CELLS).astype(np.int32)]
-    return found + (cumulative[found] < uniform)
+
+    table: np.ndarray
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, table: np.ndarray) -> "_CellLookUp | None":
+        """The look-up of a table; none where a cell has several entries."""
+        ends = np.arange(CELLS + 1) / CELLS
+        first = np.array([np.searchsorted(row, ends) for row in table])
+        if np.diff(first, axis=1).max() > 1:
+            return None
+        return cls(table, first[:, :-1])
+
+    def __call__(self, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+        cell = (uniform * CELLS).astype(np.intp)
+        if len(self.table) > 1:
+            cell += rows[:, None] * CELLS
+        found = self.first.ravel().take(cell)
+        entry = (
+            found
+            if len(self.table) == 1
+            else found + rows[:, None] * self.table.shape[1]
+        )
+        found += self.table.ravel().take(entry) < uniform
+        return found
 
 
 def _histograms(found: np.ndarray, kinds: int) -> np.ndarray:

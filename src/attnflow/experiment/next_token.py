@@ -1,7 +1,8 @@
 """Next-token prediction by joint tables, as the model of an experiment."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import jax.numpy as jnp
@@ -12,10 +13,10 @@ from attnflow.conserved.sums import table_drift
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.dynamics.precision import require_precise
 from attnflow.experiment.token_starts import (
     Tables,
     batches,
-    blocks_of,
     check_rates,
     checked_tables,
     checked_weights,
@@ -24,13 +25,17 @@ from attnflow.experiment.token_starts import (
     refuse_tables,
 )
 from attnflow.forms.class_symmetric import alike_frame, lift_of
-from attnflow.forms.token_classes import TokenClassForm, spelled_out, token_form
+from attnflow.forms.token_classes import (
+    TableForm,
+    TokenClassForm,
+    spelled_out,
+    token_form,
+)
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.problem.next_token import NextToken, Residual
 from attnflow.rules import Flow, Rule
 from attnflow.systems.alike_classes import AlikeTraining
-from attnflow.systems.block_batches import BlockBatches
-from attnflow.systems.block_layout import Parts, block_width
+from attnflow.systems.block_layout import block_batches, block_of, block_widths
 from attnflow.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.systems.token_weights import TokenWeights, draw_weights
 
@@ -142,10 +147,8 @@ class JointTables:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Labels of the dims of observables."""
-        form, task = self._tables()
-        if form.name == "joint":
-            task = spelled_out(task)
-        return form.labels(task)
+        name, task = self._table_form(), self.task.sequence_classes()
+        return dict(_labels(name, task, self.residual != "none"))
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None
@@ -154,21 +157,29 @@ class JointTables:
         if self.form()[0] == "symmetric":
             refuse_tables(given)
             return [self._symmetric() for _ in seeds]
+        if self._in_blocks and given is None:
+            # Rates are the rules' own: a sweep over them prepares its seeds once.
+            return list(_kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds)))
+        if self._in_blocks:
+            return self.blocks(seeds, given)
         form, task = self._tables()
-        if self.length is None:
-            return [self._population(form, task, seed, given) for seed in seeds]
-        drawn = [self._draws(seed) for seed in seeds]
-        width = max(block_width(counts, task.classes) for _, counts in drawn)
-        return [
-            self._batches(form, task, seed, given=given, drawn=pair, width=width)
-            for seed, pair in zip(seeds, drawn, strict=True)
-        ]
+        one = self._population if self.length is None else self._batches
+        return [one(form, task, seed, given) for seed in seeds]
+
+    @property
+    def _in_blocks(self) -> bool:
+        plain = self.normalised and self.residual == "none" and self.embed is None
+        return plain and self.length is not None
+
+    def _table_form(self) -> TableForm:
+        name = self.form()[0]
+        kept: Any = {"symmetric": "token-classes", "weights": "joint"}.get(name, name)
+        return kept
 
     def _tables(self) -> tuple[TokenClassForm, SequenceClasses]:
-        name = self.form()[0]
         task = self.task.sequence_classes()
-        kept: Any = {"symmetric": "token-classes", "weights": "joint"}.get(name, name)
-        return token_form(kept, task, residual=self.residual != "none"), task
+        name, residual = self._table_form(), self.residual != "none"
+        return token_form(name, task, residual=residual), task
 
     @property
     def _model(self) -> NextToken:
@@ -195,16 +206,9 @@ class JointTables:
         return TokenTables(form.frame, self._model, self._rates), state
 
     def _batches(
-        self,
-        form: TokenClassForm,
-        task: SequenceClasses,
-        seed: int,
-        *,
-        given: Any,
-        drawn: tuple[Tables | None, Counts],
-        width: int,
+        self, form: TokenClassForm, task: SequenceClasses, seed: int, given: Any
     ) -> tuple[Any, Any]:
-        tables, counts = drawn
+        tables, counts = self._draws(seed)
         step = {"step": jnp.asarray(0)}
         arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
         if self.embed is not None:
@@ -212,10 +216,23 @@ class JointTables:
             state = self._weights(task, seed, given)
             return TokenWeights(system, self._rates), {**state, **step}
         form, state = self._begin(form, task, seed, given, tables)
-        if not self.normalised or self.residual != "none":
-            return BatchTables(form.frame, self._model, *arrays), {**state, **step}
-        parts = self._blocks(form, seed, width)
-        return BlockBatches(form.frame, *parts, self.batch), {**state, **step}
+        return BatchTables(form.frame, self._model, *arrays), {**state, **step}
+
+    def blocks(self, seeds: Sequence[int], given: Any) -> list[tuple[Any, Any]]:
+        """Each seed's system of batches in blocks, all of one shape, and its start."""
+        form, task = self._tables()
+        drawn = [self._draws(seed) for seed in seeds]
+        widths = block_widths(
+            [counts.label for _, counts in drawn],
+            block_of(np.asarray(form.frame.query)),
+            len(form.columns),
+        )
+        members = []
+        for seed, (tables, counts) in zip(seeds, drawn, strict=True):
+            mine, state = self._begin(form, task, seed, given, tables)
+            system = block_batches(mine.frame, counts, widths=widths)
+            members.append((system, system.begin(state)))
+        return members
 
     def _begin(
         self,
@@ -249,11 +266,6 @@ class JointTables:
         task = self.task.sequence_classes()
         return batches(task, seed, self.steps, self.batch, self.length, self.stream)
 
-    def _blocks(self, form: TokenClassForm, seed: int, width: int) -> Parts:
-        task = self.task.sequence_classes()
-        sizes = (self.steps, self.batch, self.length, self.stream)
-        return blocks_of(task, form.name, seed, width, sizes)
-
     def drift(self, system: Any, before: Any, after: Any) -> float:
         """The drift of what a flow conserves: sums of rows, or balances of weights."""
         if self.embed is not None:
@@ -262,3 +274,25 @@ class JointTables:
             ]
             return balance_drift(*pairs[0], *pairs[1])
         return table_drift(system.frame, system.tables(before), system.tables(after))
+
+
+# A sweep asks for the labels of one form again and again.
+@lru_cache(maxsize=16)
+def _labels(
+    name: TableForm, task: SequenceClasses, residual: bool
+) -> dict[str, tuple[str, ...]]:
+    form = token_form(name, task, residual=residual)
+    return form.labels(spelled_out(task) if name == "joint" else task)
+
+
+@lru_cache(maxsize=4)
+def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[tuple[Any, Any]]:
+    # Numbers kept here serve later runs too, which may not find them in float32.
+    require_precise()
+    return model.blocks(seeds, None)
+
+
+def forget_draws() -> None:
+    """Forget what was drawn and prepared; whoever times training draws afresh."""
+    batches.cache_clear()
+    _kept_blocks.cache_clear()

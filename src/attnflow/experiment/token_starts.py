@@ -10,8 +10,7 @@ import numpy as np
 from attnflow.data.class_counts import Counts, draw_counts
 from attnflow.data.published_streams import published_draws
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.forms.token_classes import TableForm, TokenClassForm, token_form
-from attnflow.systems.block_layout import Parts, block_parts
+from attnflow.forms.token_classes import TokenClassForm
 
 Tables = Mapping[str, np.ndarray]
 STREAMS = ("data", "weights")
@@ -73,15 +72,6 @@ def batches(
         return published_draws(task, seed, **sizes)
     generator = generator_of(seed, "data")
     return None, draw_counts(task, **sizes, generator=generator)
-
-
-@lru_cache(maxsize=64)
-def blocks_of(
-    task: SequenceClasses, form: TableForm, seed: int, width: int, sizes: tuple
-) -> Parts:
-    """The batches of one seed, cut into blocks; `sizes` are as `batches` takes them."""
-    frame = token_form(form, task).frame
-    return block_parts(frame, batches(task, seed, *sizes)[1], width=width)
 
 
 def checked_tables(

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -107,7 +106,7 @@ class TokenClassForm:
     def with_idle(self, scores: np.ndarray) -> "TokenClassForm":
         """The form for scores over all kinds that do not begin at zero."""
         unseen = np.asarray(scores)[np.ix_(self.queries, self.row_of < 0)]
-        idle = jax.nn.logsumexp(jnp.asarray(unseen), axis=1)
+        idle = jnp.asarray(np.logaddexp.reduce(unseen, axis=1))
         return replace(self, frame=eqx.tree_at(lambda f: f.idle, self.frame, idle))
 
     def take(self, tables: dict[str, np.ndarray]) -> dict[str, Array]:
