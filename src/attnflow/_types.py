@@ -18,6 +18,13 @@ class Pairs(NamedTuple):
     values: Float[Array, "samples heads keys"]
 
 
+class Sight(NamedTuple):
+    """What samples see of a state: pairs, and the attention that comes of them."""
+
+    pairs: Pairs
+    attention: Float[Array, "samples heads queries keys"]
+
+
 class Tables(NamedTuple):
     """The two tables over a basis of the tokens' span.
 

@@ -59,9 +59,9 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
     traced = []
     whole = Observe.__call__
 
-    def counted(self, system, state):
+    def counted(self, system, state, *seen):
         traced.append(1)
-        return whole(self, system, state)
+        return whole(self, system, state, *seen)
 
     monkeypatch.setattr(Observe, "__call__", counted)
     sizes = [(2, 2.0), (4, 2.0), (6, 3.0), (6, 1.0)]
@@ -76,7 +76,12 @@ def test_progress_and_one_class_are_told():
     cells = [plan(samples=1, signal=s, classes="drawn") for s in (1.0, 2.0)]
     with pytest.warns(OneClassWarning, match="one class"):
         run_cells(cells, seeds=(0, 1), progress=lambda *now: told.append(now))
-    assert told == [(0.5, "seed 0"), (1.0, "seed 1")]
+    assert told == [
+        (0.25, "seed 0"),
+        (0.5, "seed 0"),
+        (0.75, "seed 1"),
+        (1.0, "seed 1"),
+    ]
 
 
 def test_what_cells_cannot_record():

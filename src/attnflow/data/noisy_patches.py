@@ -261,7 +261,7 @@ def _test_vectors(
 def _with_signals(noise: np.ndarray, projected: bool) -> Array:
     if projected:
         noise[:, :SIGNALS] = 0.0
-    return jnp.asarray(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
+    return jax.device_put(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
 
 
 def _drawn_labels(count: int, draw: np.random.Generator) -> np.ndarray:

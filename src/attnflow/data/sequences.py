@@ -196,7 +196,10 @@ def _check_names(
 
 
 def _array(values: np.ndarray | Array, kind: type) -> Array:
-    return jnp.asarray(values, jnp.float64 if kind is float else jnp.int32)
+    if isinstance(values, jax.Array):
+        return jnp.asarray(values, jnp.float64 if kind is float else jnp.int32)
+    # `jnp.asarray` would compile a program for every shape.
+    return jax.device_put(np.asarray(values, float if kind is float else np.int32))
 
 
 def _check(made: Sequences) -> None:

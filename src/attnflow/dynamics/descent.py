@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -14,46 +14,15 @@ from jaxtyping import Array
 from attnflow._outcome import Outcome
 from attnflow.dynamics.flow import CODES, Leg, Observe
 from attnflow.dynamics.precision import require_precise
-from attnflow.dynamics.scaled import (
-    AdamMemory,
-    adam,
-    begin_adam,
-    gradient_for,
-    swamped_step,
-    takes_scales,
-)
-from attnflow.rules import Adam, Descent
+from attnflow.dynamics.scaled import begin_adam, swamped_step, takes_scales
+from attnflow.dynamics.walk import Carry, Loop, told, walk
+from attnflow.rules import Descent
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
 BLOCKS = 10
 # A block of fewer steps costs more to dispatch than it has to show.
 STEPS_PER_BLOCK = 1000
-
-
-class Carry(NamedTuple):
-    """What a seed carries from step to step.
-
-    `end` is the step at which the event was reached; −1 before that.
-    """
-
-    state: Any
-    memory: Any
-    step: Array
-    start: Array
-    end: Array
-
-
-class Loop(NamedTuple):
-    """What the loop is made of; all but arrays in it is compiled in.
-
-    `waits` says that seeds start at different steps.
-    """
-
-    rules: tuple[tuple[str, Descent], ...]
-    observe: Observe
-    event: Callable[[Any, Any], Array] | None
-    waits: bool
 
 
 def descend(
@@ -123,9 +92,9 @@ def _begin(
     return Carry(
         state=state,
         memory=memory,
-        step=jnp.full(seeds, first),
-        start=jnp.asarray(start, int),
-        end=jnp.full(seeds, -1),
+        step=jax.device_put(np.full(seeds, first)),
+        start=jax.device_put(np.asarray(start, int)),
+        end=jax.device_put(np.full(seeds, -1)),
     )
 
 
@@ -176,8 +145,9 @@ def _advance(
 ) -> tuple[Carry, dict[str, Array], Array]:
     def one(system: Any, carry: Carry) -> tuple:
         def record(carry: Carry, gap: Array) -> tuple:
-            carry = _walk(system, carry, gap, rates, loop)
-            return carry, (loop.observe(system, carry.state), _finite(carry.state))
+            carry, sight = walk(system, carry, gap, rates, loop)
+            row = told(loop.observe, system, carry.state, sight)
+            return carry, (row, _finite(carry.state))
 
         carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
         return carry, rows, alive
@@ -187,67 +157,10 @@ def _advance(
     return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
 
 
-def _walk(
-    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
-) -> Carry:
-    """`gap` steps, or fewer where the event is met before."""
-    if loop.event is None:
-        return jax.lax.fori_loop(
-            0, gap, lambda _, c: _step(system, c, rates, loop), carry
-        )
-    target = carry.step + gap
-    carry = jax.lax.while_loop(
-        lambda c: (c.step < target) & (c.end < 0),
-        lambda c: _step(system, c, rates, loop),
-        carry,
-    )
-    met = _meets(system, carry, loop.event)
-    end = jnp.where(met, carry.step, carry.end)
-    return carry._replace(step=target, end=end)
-
-
-def _meets(system: Any, carry: Carry, event: Callable[[Any, Any], Array]) -> Array:
-    """Whether a seed that has moved meets the event where it is."""
-    moved = (carry.step > carry.start) & (carry.end < 0)
-    return moved & (event(system, carry.state) >= 0)
-
-
-def _step(system: Any, carry: Carry, rates: dict[str, Array], loop: Loop) -> Carry:
-    if loop.event is not None:
-        # Before the step, where it shares the samples' outputs with the gradient.
-        met = _meets(system, carry, loop.event)
-        carry = carry._replace(end=jnp.where(met, carry.step, carry.end))
-    directions = system.direction(carry.state)
-    updates, memory = {}, {}
-    for name, rule in loop.rules:
-        gradient = gradient_for(rule, directions[name])
-        update, memory[name] = _update(rule, gradient, carry, name)
-        scale = -rates[name] * rule.schedule(carry.step)
-        updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
-    state = system.move(carry.state, updates)
-    step = carry.step + 1
-    if loop.event is None and not loop.waits:
-        return carry._replace(state=state, memory=memory, step=step)
-    # Seeds wait for their own start and stay where they met the event.
-    moving = (carry.step >= carry.start) & (carry.end < 0)
-    state, memory = jax.tree.map(
-        lambda new, old: jnp.where(moving, new, old),
-        (state, memory),
-        (carry.state, carry.memory),
-    )
-    return Carry(state, memory, step, carry.start, carry.end)
-
-
-def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any, Any]:
-    before = carry.memory[name]
-    if isinstance(rule, Adam) and isinstance(before, AdamMemory):
-        return adam(rule, gradient, before)
-    return rule.transformation().update(gradient, before, carry.state[name])
-
-
 def _finite(state: Any) -> Array:
-    finite = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(state)]
-    return jnp.stack(finite).all()
+    # A maximum keeps what is no number, and is one program where a count is two.
+    sizes = [jnp.max(jnp.abs(x), initial=0.0) for x in jax.tree.leaves(state)]
+    return jnp.isfinite(jnp.stack(sizes)).all()
 
 
 def _leg(

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
@@ -31,7 +30,10 @@ def stack(systems: list[Any]) -> tuple[Any, Any]:
 
 def stack_arrays(*arrays: Array) -> Array:
     """Arrays along a new first axis; on the host, where no shape is compiled."""
-    return jnp.asarray(np.stack([np.asarray(array) for array in arrays]))
+    # `jnp.asarray` would compile a program for every shape.
+    if len(arrays) == 1:
+        return jax.device_put(np.asarray(arrays[0])[None])
+    return jax.device_put(np.stack([np.asarray(array) for array in arrays]))
 
 
 class _Axes:

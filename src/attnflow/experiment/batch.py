@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import xarray as xr
 
 from attnflow import schema
 from attnflow.dynamics import Course, Records, precise
-from attnflow.experiment.cells import shape_of, train_members
+from attnflow.experiment.cells import train_members
 from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiment.dataset import as_dataset, labels_of
 from attnflow.experiment.prepare import Built, build_members
@@ -51,12 +53,19 @@ def run_batch(
             for number, (plan, built) in enumerate(zip(experiments, found, strict=True))
             if isinstance(built, Built)
         ]
-        for _, group in groupby(cells, key=lambda cell: shape_of(cell[1], cell[2])):
+        for _, group in groupby(cells, key=lambda cell: _shape(*cell[1:])):
             for alike in _split(list(group)):
                 runs = _runs(alike, seeds, pad=pad)
                 for (number, *_), run in zip(alike, runs, strict=True):
                     found[number] = run
     return found
+
+
+def _shape(plan: Experiment, built: Built) -> Any:
+    """What must be equal for cells to run as one: all but numbers."""
+    leaves, tree = jax.tree.flatten(built.members[0])
+    shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
+    return shapes, tree, plan.stages, plan.grid
 
 
 def _split(cells: list[Cell]) -> list[list[Cell]]:

@@ -1,12 +1,9 @@
-"""Cells: experiments of one shape that differ in numbers, as one computation."""
+"""Cells: experiments that differ in numbers, those of one shape by one program."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
@@ -27,11 +24,11 @@ def run_cells(
     seeds: Sequence[int] = (0,),
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """What many experiments come to, neighbours of one shape in one compiled program.
+    """What many experiments come to, one after the other.
 
-    Experiments that share vectors and weights draw these once for a seed. Neighbours
-    are of one shape where their systems have equal shapes, and their stages, times and
-    observables are equal.
+    Those that share vectors and weights draw these once for a seed, and those whose
+    systems have equal shapes share a compiled program. Side by side, each would wait
+    for the slowest.
 
     **Returns:** the last value of every observable, `end_time` and `cell_outcome`, with
     the dims `seed` and `cell`. Observables must be scalars that do not compare with the
@@ -71,31 +68,20 @@ def _of_seed(
 ) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {n: [] for n in (*names, "end_time", "cell_outcome")}
     with precise():
-        made = ((plan, build_members(plan, [seed])) for plan in experiments)
-        for _, cells in groupby(made, key=lambda cell: shape_of(*cell)):
-            course = _trained(list(cells))
+        for number, plan in enumerate(experiments, start=1):
+            course = _trained(plan, build_members(plan, [seed]))
             for name in names:
-                found[name] += course.records.ends[-1][name].tolist()
-            found["end_time"] += course.ends[:, -1].tolist()
-            found["cell_outcome"] += [outcome.label for outcome in course.outcomes]
-            progress(len(found["cell_outcome"]) / len(experiments), seed)
+                found[name].append(float(course.records.ends[-1][name][0]))
+            found["end_time"].append(float(course.ends[0, -1]))
+            found["cell_outcome"].append(course.outcomes[0].label)
+            progress(number / len(experiments), seed)
     return found
 
 
-def shape_of(plan: Experiment, built: Built) -> Any:
-    """What must be equal for cells to run as one: all but numbers."""
-    leaves, tree = jax.tree.flatten(built.members[0])
-    shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
-    return shapes, tree, plan.stages, plan.grid
-
-
-def _trained(cells: list[tuple[Experiment, Built]]) -> Course:
-    members = [
-        (replace(system, start=None), state)
-        for _, built in cells
-        for system, state in built.members
-    ]
-    return train_members(cells[0][0], members)
+def _trained(plan: Experiment, built: Built) -> Course:
+    # Nothing that is recorded compares with the start.
+    members = [(replace(system, start=None), state) for system, state in built.members]
+    return train_members(plan, members)
 
 
 def train_members(plan: Experiment, members: list[tuple[Training, Any]]) -> Course:

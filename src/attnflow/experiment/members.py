@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -10,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from attnflow._identity import Same
+from attnflow._types import Sight
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
 from attnflow.experiment.record import STREAMS, Experiment
@@ -65,8 +68,9 @@ def member(
     )
     vocabulary = _vocabulary(experiment, samples, form)
     if isinstance(form, TokenForm):
-        samples = _without_vectors(samples)
-        test = None if test is None else _without_vectors(test)
+        samples = _without_vectors(Same(samples))
+        # One test serves every number of training samples.
+        test = None if test is None else _test_without_vectors(Same(test))
     system = Training(
         form,
         _traced(experiment.problem),
@@ -81,12 +85,21 @@ def member(
     return system, state
 
 
-def _without_vectors(data: Sequences) -> Sequences:
+def _without_vectors(data: Same) -> Sequences:
     """The same samples: the form has all of the vectors that training sees.
 
     They may be large, and would be stacked and compared over seeds.
     """
-    return replace(data, vectors=jnp.zeros((len(data.vectors), 0)), scale=None)
+    vectors = jax.device_put(np.zeros((len(data.array.vectors), 0)))
+    return eqx.tree_at(
+        lambda d: (d.vectors, d.scale),
+        data.array,
+        (vectors, None),
+        is_leaf=lambda leaf: leaf is None,
+    )
+
+
+_test_without_vectors = lru_cache(maxsize=32)(_without_vectors)
 
 
 def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array | None:
@@ -148,8 +161,14 @@ def test_samples_of(
 
 def _stream(experiment: Experiment, seed: int, name: str) -> Array:
     """The key of one of a seed's streams of random numbers."""
-    number = STREAMS.index(name)
-    return jax.random.fold_in(jax.random.key(experiment.fixed.get(name, seed)), number)
+    kind = str(jax.config.values["jax_default_prng_impl"])
+    return _key(experiment.fixed.get(name, seed), STREAMS.index(name), kind)
+
+
+# Cells of a map ask for the same keys, each of which takes three dispatches.
+@lru_cache(maxsize=64)
+def _key(seed: int, number: int, kind: str) -> Array:
+    return jax.random.fold_in(jax.random.key(seed, impl=kind), number)
 
 
 def weights_key(experiment: Experiment, seed: int) -> Array:
@@ -181,9 +200,11 @@ class Observe:
 
     names: tuple[str, ...]
 
-    def __call__(self, system: Training, state: Any) -> dict[str, Array]:
-        """The observables in one state."""
-        view = View(system, state)
+    def __call__(
+        self, system: Training, state: Any, sight: Sight | None = None
+    ) -> dict[str, Array]:
+        """The observables in one state, which may have been seen already."""
+        view = View(system, state, sight)
         return {name: find(name).compute(view) for name in self.names}
 
 
@@ -197,6 +218,8 @@ class Event(eqx.Module):
     level: Array
     sign: float = eqx.field(static=True)
 
-    def __call__(self, system: Training, state: Any) -> Array:
+    def __call__(
+        self, system: Training, state: Any, sight: Sight | None = None
+    ) -> Array:
         """How far beyond its level the scalar is."""
-        return self.sign * (self.scalar(View(system, state)) - self.level)
+        return self.sign * (self.scalar(View(system, state, sight)) - self.level)

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs, Tables
+from attnflow._types import Pairs, Sight, Tables
 from attnflow.data import Sequences
 from attnflow.problem import Problem, forces
 from attnflow.rules import Momentum, Rule
@@ -64,7 +64,7 @@ class AbstractPart(eqx.Module):
 class AbstractLinearPart(AbstractPart):
     """A part that is linear in weights: a rule sees the flow's velocity and adds."""
 
-    def direction(self, state: Any, force: Array) -> Any:
+    def direction(self, state: Any, force: Any) -> Any:
         """Minus the gradient, which is the velocity."""
         return self.velocity(state, force)
 
@@ -189,6 +189,12 @@ class Form(eqx.Module):
         """What each part's `direction` takes as its force."""
         found = self.forces(problem, state, data, normalised=self.normalised)
         return found._asdict()
+
+    def look(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> tuple[dict[str, Any], Sight | None]:
+        """The same, and what samples see where it is found on the way."""
+        return self.pulls(problem, state, data), None
 
     def flow_pulls(
         self, problem: Problem, state: State, data: Sequences

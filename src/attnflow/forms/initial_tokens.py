@@ -1,6 +1,7 @@
 """The form over tokens and its initial state."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import jax
@@ -8,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from attnflow._identity import Same
 from attnflow.data import Sequences
 from attnflow.forms.base import State
 from attnflow.forms.frames import GatherFrame
 from attnflow.forms.initialise import Initial
-from attnflow.forms.probes import Probe
+from attnflow.forms.probes import Crossed, Probe
 from attnflow.forms.token_draws import Unscaled, unscaled
 from attnflow.forms.tokens import (
     Places,
@@ -40,70 +42,90 @@ def build_tokens(
 def _form(
     found: Unscaled, data: Sequences, test: Sequences | None
 ) -> tuple[TokenForm, State]:
-    count, heads = len(data.vectors), len(found.gain)
-    scale = np.ones(count) if data.scale is None else np.asarray(data.scale)
-    gram = scale[:, None] * found.gram * scale
-    key, query = np.asarray(data.key), np.asarray(data.query)
-    keys = _places(gram, key)
-    queries = keys if np.array_equal(key, query) else _places(gram, query)
-    sides = [jnp.asarray(scale[:, None] * side) for side in found.sides]
-    columns = sides[0].shape[-1]
+    heads, scale = len(found.gain), _scale(data)
+    keys = Places(data.key, found.gram, scale)
+    same = np.array_equal(np.asarray(data.key), np.asarray(data.query))
+    queries = None if same else Places(data.query, found.gram, scale)
+    columns = found.sides[0].shape[-1]
     scores: dict[str, Any] = {
-        "key_sums": np.zeros((heads, key.size, columns)),
-        "query_sums": np.zeros((heads, query.size, columns)),
-        "share": np.ones(heads),
+        "key_sums": _zeros(found.gram.dtype, heads, data.key.size, columns),
+        "query_sums": _zeros(found.gram.dtype, heads, data.query.size, columns),
+        "share": jax.device_put(np.ones(heads)),
     }
-    shape = heads, key.size, *found.values.shape[2:]
-    values: dict[str, Any] = {"sums": np.zeros(shape), "share": np.ones(heads)}
+    values: dict[str, Any] = {
+        "sums": _zeros(found.gram.dtype, heads, data.key.size, *found.values.shape[2:]),
+        "share": jax.device_put(np.ones(heads)),
+    }
     if found.output is None:
-        part = TokenValues(keys, found.gain, jnp.asarray(scale * found.values))
+        part = TokenValues(keys, found.gain, jax.device_put(found.values))
     else:
         part = TokenChain(keys, found.gain)
-        rows = scale[:, None] * found.values
-        values |= {"rows": rows, "output": found.output}
+        rows = np.asarray(scale)[:, None] * found.values
+        values |= {"rows": jax.device_put(rows), "output": found.output}
     form = TokenForm(
         _frame(data),
-        TokenScores(jnp.asarray(gram), keys, queries, *sides),
+        TokenScores(keys, queries, *found.sides),
         part,
         "tokens",
         probe=None if test is None else _probe(found, data, test),
     )
-    return form, jax.tree.map(jnp.asarray, {"scores": scores, "values": values})
+    return form, {"scores": scores, "values": values}
+
+
+# Cells of a map begin with the same zeros and have the same frame.
+@lru_cache(maxsize=8)
+def _zeros(kind: jnp.dtype, *shape: int) -> Array:
+    return jax.device_put(np.zeros(shape, kind))
 
 
 def _frame(data: Sequences) -> GatherFrame:
-    eye = np.eye(len(data.vectors))
+    every, shown = _eyes(data.vectors.dtype, len(data.vectors), data.shown)
     return GatherFrame(
-        coordinates=jnp.asarray(eye),
+        coordinates=every,
         key=data.key,
         query=data.query,
-        shown_coordinates=jnp.asarray(eye[list(data.shown)]),
+        shown_coordinates=shown,
         plain=True,
         orthonormal=False,
     )
 
 
-def _places(gram: np.ndarray, token: np.ndarray) -> Places:
-    return Places(jnp.asarray(token), jnp.asarray(gram[:, token.reshape(-1)]))
+@lru_cache(maxsize=4)
+def _eyes(kind: jnp.dtype, count: int, shown: tuple[int, ...]) -> tuple[Array, Array]:
+    eye = np.eye(count, dtype=kind)
+    return jax.device_put(eye), jax.device_put(eye[list(shown)])
 
 
 def _probe(found: Unscaled, data: Sequences, test: Sequences) -> Probe:
     assert found.cross is not None and found.rest is not None
     assert found.test_sides is not None and found.test_values is not None
+    same = np.array_equal(np.asarray(data.key), np.asarray(data.query))
     return Probe(
         key=test.key,
         query=test.query,
-        cross=found.cross,
-        trained_key=jnp.asarray(np.asarray(data.key).reshape(-1)),
-        trained_query=jnp.asarray(np.asarray(data.query).reshape(-1)),
+        by_key=_crossed(found.cross, data, data.key),
+        by_query=None if same else _crossed(found.cross, data, data.query),
         keys=found.test_sides[0],
         queries=found.test_sides[1],
         rest=found.rest,
         values=found.test_values,
         scale=_scale(test),
-        trained_scale=_scale(data),
     )
 
 
+def _crossed(cross: np.ndarray, data: Sequences, token: Array) -> Crossed:
+    place = tuple(np.asarray(token).reshape(-1).tolist())
+    scale = np.asarray(_scale(data))[list(place)]
+    return Crossed(_columns(Same(cross), place), jax.device_put(scale))
+
+
+# Cells of a map have the same labels, and so the same columns, for all sizes.
+@lru_cache(maxsize=2)
+def _columns(cross: Same, place: tuple[int, ...]) -> Array:
+    return jax.device_put(cross.array[:, list(place)])
+
+
 def _scale(data: Sequences) -> Array:
-    return jnp.ones(len(data.vectors)) if data.scale is None else data.scale
+    if data.scale is None:
+        return jax.device_put(np.ones(len(data.vectors)))
+    return data.scale

@@ -15,14 +15,25 @@ from jaxtyping import Array, Float, Int
 from attnflow._types import Pairs
 
 
+class Crossed(eqx.Module):
+    """Tokens beside the positions of all training samples in a row.
+
+    - `products`: of their vectors (rows) with those that stand there (columns).
+    - `scale`: of the tokens that stand there.
+    """
+
+    products: Float[Array, "tokens places"]
+    scale: Float[Array, " places"]
+
+
 class Probe(eqx.Module):
     """Tokens beside those that are trained on, at the positions of samples.
 
     All but the scales is told of vectors before they are scaled, so that settings which
     differ in sizes alone share it.
 
-    - `cross`: products of these tokens (rows) with those of training; `trained_key`,
-      `trained_query`: at which positions of all training samples these stand.
+    - `by_key`, `by_query`: beside the keys and the queries of training; without the
+      latter these stand where the keys do.
     - `keys`, `queries`: initial ones, along the directions of the trained state;
       `rest`: scores of what is orthogonal to them.
     - `values`: initial values `(heads, tokens)`, or initial rows of a chain.
@@ -30,20 +41,19 @@ class Probe(eqx.Module):
 
     key: Int[Array, "samples keys"]
     query: Int[Array, "samples queries"]
-    cross: Float[Array, "tokens trained"]
-    trained_key: Int[Array, " key_places"]
-    trained_query: Int[Array, " query_places"]
+    by_key: Crossed
+    by_query: Crossed | None
     keys: Float[Array, "heads tokens columns"]
     queries: Float[Array, "heads tokens columns"]
     rest: Float[Array, "samples heads queries keys"]
     values: Float[Array, "heads tokens *value_columns"]
     scale: Float[Array, " tokens"]
-    trained_scale: Float[Array, " trained"]
 
     def pairs(self, scores: Any, values: Any) -> Pairs:
         """Pair scores and values of the samples in the states of the two parts."""
-        keys = self._moved(self.keys, scores, "key_sums", self.trained_key)
-        queries = self._moved(self.queries, scores, "query_sums", self.trained_query)
+        by_query = self.by_key if self.by_query is None else self.by_query
+        keys = self._moved(self.keys, scores, "key_sums", self.by_key)
+        queries = self._moved(self.queries, scores, "query_sums", by_query)
         found = jnp.einsum("hnkc,hnqc->nhqk", keys[:, self.key], queries[:, self.query])
         sizes = self.scale[self.query][:, :, None] * self.scale[self.key][:, None, :]
         kept = scores["share"][:, None, None] ** 2
@@ -53,7 +63,7 @@ class Probe(eqx.Module):
             output, sums = values["output"], values["sums"]
             start = jnp.einsum("htc,hc->ht", start, output)
             values = {**values, "sums": jnp.einsum("hpc,hc->hp", sums, output)}
-        seen = self._moved(start, values, "sums", self.trained_key)
+        seen = self._moved(start, values, "sums", self.by_key)
         return Pairs(
             found + kept * sizes[:, None] * self.rest,
             seen[:, self.key].swapaxes(0, 1),
@@ -64,14 +74,14 @@ class Probe(eqx.Module):
         start: Float[Array, "heads tokens ..."],
         state: Any,
         name: str,
-        places: Int[Array, " places"],
+        crossed: Crossed,
     ) -> Array:
         """`s Y W(0)ᵀ + (Y Xᵀ) a`."""
         own = [1] * (start.ndim - 2)
         share = state["share"].reshape(-1, 1, *own)
         # Few tokens stand at several positions: a product with each costs no more
         # than to sum them first.
-        sums = self.trained_scale[places].reshape(-1, *own) * state[name]
-        cross = self.cross[:, places]
-        moved = share * start + jnp.einsum("tp,hp...->ht...", cross, sums)
+        sums = crossed.scale.reshape(-1, *own) * state[name]
+        products = crossed.products
+        moved = share * start + jnp.einsum("tp,hp...->ht...", products, sums)
         return self.scale.reshape(-1, *own) * moved

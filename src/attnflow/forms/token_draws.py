@@ -15,11 +15,11 @@ from jaxtyping import Array, Float
 
 from attnflow._identity import Same
 from attnflow.data import Sequences
-from attnflow.forms.chains import ChainTransport
 from attnflow.forms.frames import Basis, span_of
 from attnflow.forms.initial_scores import sampled_scores
 from attnflow.forms.initial_values import BasisVectors
 from attnflow.forms.initialise import Initial, draw_weights
+from attnflow.forms.token_values import Values, values_in, values_of
 from attnflow.forms.values import ValueTable
 
 # A seed of a map has its training vectors of one number of samples and one set of
@@ -30,7 +30,8 @@ KEPT = 2
 class Unscaled(NamedTuple):
     """What initial weights make of all vectors, before these are scaled.
 
-    What is to be scaled for every setting is on the host, where that compiles nothing.
+    Settings of other sizes share these arrays; what is to be scaled for the initial
+    state of each is on the host, where that compiles nothing.
 
     - `gram`: products of the training vectors; `cross`: of test vectors with them.
     - `sides`, `test_sides`: keys and queries, along the directions in which training
@@ -40,12 +41,12 @@ class Unscaled(NamedTuple):
     - `gain`: that of the values' part.
     """
 
-    gram: Float[np.ndarray, "tokens tokens"]
-    sides: tuple[np.ndarray, np.ndarray]
+    gram: Float[Array, "tokens tokens"]
+    sides: tuple[Array, Array]
     values: Float[np.ndarray, "heads tokens *value_columns"]
     gain: Float[Array, " heads"]
     output: Float[Array, "heads value_columns"] | None
-    cross: Array | None = None
+    cross: np.ndarray | None = None
     test_sides: tuple[Array, Array] | None = None
     rest: Array | None = None
     test_values: Array | None = None
@@ -106,8 +107,12 @@ def _drawn(
     key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
     sides, values = _sampled(every, initial, heads, key)
     own = len(vectors.array)
-    trained, tested = [x[:, :own] for x in sides], [x[:, own:] for x in sides]
-    return _directed(vectors, test, trained, tested, _values(*values))
+    trained = [np.asarray(x[:, :own]) for x in sides]
+    tested = None
+    if test is not None:
+        others = [np.asarray(x[:, own:]) for x in sides]
+        tested = _Tested(others, _pair_scores(others, test.places))
+    return _directed(vectors, test, trained, tested, values_in(*values))
 
 
 @lru_cache(maxsize=KEPT)
@@ -125,10 +130,11 @@ def _weights(
 def _made(
     vectors: Same, test: _Test | None, initial: Initial, weights: Same
 ) -> Unscaled:
-    values = initial.values.reduced(weights.array, _every(vectors, test), gram=False)
     trained = _sides(vectors.array, weights.array)
-    tested = [] if test is None else _test_sides(test.vectors, weights)
-    return _directed(vectors, test, trained, tested, _values(*values))
+    tested = None if test is None else _tested(test, weights)
+    others = None if test is None else test.vectors
+    values = values_of(initial, weights, vectors, others)
+    return _directed(vectors, test, trained, tested, values)
 
 
 def _every(vectors: Same, test: _Test | None) -> Array:
@@ -137,14 +143,32 @@ def _every(vectors: Same, test: _Test | None) -> Array:
     return jnp.concatenate([vectors.array, test.vectors.array])
 
 
-def _sides(vectors: Array, weights: Mapping[str, Array]) -> list[Array]:
-    return [vectors @ weights[name].swapaxes(-1, -2) for name in ("W_K", "W_Q")]
+def _sides(vectors: Array, weights: Mapping[str, Array]) -> list[np.ndarray]:
+    # On the host, here and below: every number of samples has shapes of its own, each
+    # of which JAX would compile several programs for.
+    rows = np.asarray(vectors)
+    return [rows @ np.asarray(weights[n]).swapaxes(-1, -2) for n in ("W_K", "W_Q")]
+
+
+class _Tested(NamedTuple):
+    """Keys and queries of a test, `(heads, tokens, width)`, and its initial scores."""
+
+    sides: list[np.ndarray]
+    scores: np.ndarray
 
 
 @lru_cache(maxsize=KEPT)
-def _test_sides(vectors: Same, weights: Same) -> list[Array]:
-    """Those of a test are many, and serve every number of training samples."""
-    return _sides(vectors.array, weights.array)
+def _tested(test: _Test, weights: Same) -> _Tested:
+    """A test is large, and serves every number of training samples."""
+    sides = _sides(test.vectors.array, weights.array)
+    return _Tested(sides, _pair_scores(sides, test.places))
+
+
+def _pair_scores(
+    sides: list[np.ndarray], places: tuple[np.ndarray, np.ndarray]
+) -> Float[np.ndarray, "samples heads queries keys"]:
+    keys, queries = (side[:, at] for side, at in zip(sides, places, strict=True))
+    return (queries @ keys.swapaxes(-1, -2)).swapaxes(0, 1)
 
 
 def _sampled(
@@ -175,87 +199,63 @@ def _basis(every: BasisVectors) -> Basis:
     return Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
 
 
-class _Values(NamedTuple):
-    """Values of all vectors, or rows of a chain and its output; and the gain."""
-
-    rows: Array
-    gain: Array
-    output: Array | None
-
-
-def _values(part: Any, state: Any) -> _Values:
-    if isinstance(part, ValueTable):
-        return _Values(state, part.gain, None)
-    if isinstance(part, ChainTransport):
-        rows = state[..., :-1].swapaxes(-1, -2)
-        return _Values(rows, part.gain, state[..., -1])
-    raise ValueError(
-        f"Values that are a {type(part).__name__} are not known to form='tokens'. Use "
-        "form='transport'."
-    )
-
-
 def _directed(
     vectors: Same,
     test: _Test | None,
-    trained: list[Array],
-    tested: list[Array],
-    values: _Values,
+    trained: list[np.ndarray],
+    tested: _Tested | None,
+    values: Values,
 ) -> Unscaled:
     """All rows along the directions in which the training tokens' own begin."""
-    own, count = vectors.array, len(vectors.array)
-    turn = _directions(jnp.concatenate(trained, axis=1))
-    keys, queries = (x if turn is None else x @ turn for x in trained)
+    own, count = np.asarray(vectors.array), len(vectors.array)
+    turn = _directions(np.concatenate(trained, axis=1))
     read, output = values.rows, values.output
-    value_turn = None
     if output is not None:
-        value_turn = _directions(
-            jnp.concatenate([read[:, :count], output[:, None]], axis=1)
-        )
-    if value_turn is not None:
-        assert output is not None
-        read = read @ value_turn
-        output = (output[:, None] @ value_turn)[:, 0]
+        seen = np.concatenate([read[:, :count], output[:, None]], axis=1)
+        value_turn = _directions(seen)
+        read, output = _turned(read, value_turn), _turned(output[:, None], value_turn)
+        output = output[:, 0]
+    keys, queries = (_turned(x, turn) for x in trained)
     found = Unscaled(
-        gram=np.asarray(own @ own.T),
-        sides=(np.asarray(keys), np.asarray(queries)),
-        values=np.asarray(read[:, :count]),
+        gram=jax.device_put(own @ own.T),
+        sides=(jax.device_put(keys), jax.device_put(queries)),
+        values=read[:, :count],
         gain=values.gain,
-        output=output,
+        output=None if output is None else jax.device_put(output),
     )
     if test is None:
         return found
-    along = [x if turn is None else x @ turn for x in tested]
+    assert tested is not None
+    along = [_turned(x, turn) for x in tested.sides]
+    rest = np.zeros_like(tested.scores)
+    if turn is not None:
+        rest = _beyond(tested.scores, along, test.places)
     return found._replace(
-        cross=test.vectors.array @ own.T,
-        test_sides=(along[0], along[1]),
-        rest=_beyond(tested, along, turn, test.places),
-        test_values=read[:, count:],
+        cross=np.asarray(test.vectors.array) @ own.T,
+        test_sides=(jax.device_put(along[0]), jax.device_put(along[1])),
+        rest=jax.device_put(rest),
+        test_values=jax.device_put(read[:, count:]),
     )
 
 
-def _directions(rows: Float[Array, "heads rows width"]) -> Array | None:
+def _turned(rows: np.ndarray, turn: np.ndarray | None) -> np.ndarray:
+    return rows if turn is None else rows @ turn
+
+
+def _directions(rows: Float[np.ndarray, "heads rows width"]) -> np.ndarray | None:
     """Orthonormal columns that span the rows; `None` where these could fill the space.
 
     A QR decomposition on the host is an order faster than XLA's.
     """
     if rows.shape[1] >= rows.shape[2]:
         return None
-    return jnp.asarray(
-        np.stack([np.linalg.qr(np.asarray(block).T)[0] for block in rows])
-    )
+    return np.stack([np.linalg.qr(block.T)[0] for block in rows])
 
 
 def _beyond(
-    full: list[Array],
-    along: list[Array],
-    turn: Array | None,
+    scores: Float[np.ndarray, "samples heads queries keys"],
+    along: list[np.ndarray],
     places: tuple[np.ndarray, np.ndarray],
-) -> Float[Array, "samples heads queries keys"]:
+) -> np.ndarray:
     """Scores of what keys and queries hold beyond the directions of training."""
-    key, query = places
-    if turn is None:
-        return jnp.zeros((len(key), len(full[0]), query.shape[1], key.shape[1]))
-    back = turn.swapaxes(-1, -2)
-    keys, queries = (x - y @ back for x, y in zip(full, along, strict=True))
-    return jnp.einsum("hnkc,hnqc->nhqk", keys[:, key], queries[:, query])
+    return scores - _pair_scores(along, places)

@@ -18,13 +18,13 @@ positions as rows of X, `W = s W(0) + aᵀ X`, and `s = 1` unless weights decay.
 tokens that are never trained on are read (`attnflow.forms.probes`).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from attnflow._types import Pairs
+from attnflow._types import Pairs, Sight
 from attnflow.data import Sequences
 from attnflow.forms.base import (
     AbstractLinearPart,
@@ -44,12 +44,22 @@ Gram = Float[Array, "tokens tokens"]
 class Places(eqx.Module):
     """Where tokens stand, and how a pull at each position moves every token.
 
-    `spread_map` holds the Gram matrix's columns of the tokens at all positions in a
-    row: one product sums what the positions of a token have, and multiplies by G.
+    `products` are those of the vectors before they are scaled, which settings of other
+    sizes share; a loop makes what is scaled once, before its first step.
     """
 
     token: Int[Array, "samples positions"]
-    spread_map: Float[Array, "tokens places"]
+    products: Gram
+    scale: Float[Array, " tokens"]
+
+    @property
+    def spread_map(self) -> Float[Array, "tokens places"]:
+        """The Gram matrix's columns of the tokens at all positions in a row.
+
+        One product sums what the positions of a token have, and multiplies by G.
+        """
+        place = self.token.reshape(-1)
+        return self.scale[:, None] * self.products[:, place] * self.scale[place]
 
     def pick(self, rows: Float[Array, "heads tokens ..."]) -> Array:
         """What is known of tokens, at every position: `(heads, samples, …)`."""
@@ -61,6 +71,17 @@ class Places(eqx.Module):
         if pull.shape[0] == 1:
             return (self.spread_map @ pull[0])[None]
         return jnp.einsum("tp,hpc->htc", self.spread_map, pull)
+
+
+class ScoreForce(NamedTuple):
+    """The force on pair scores, and the keys and queries at their positions.
+
+    These are made for the scores already, and what moves is made of both.
+    """
+
+    force: Float[Array, "samples heads queries keys"]
+    keys: Float[Array, "heads samples keys columns"]
+    queries: Float[Array, "heads samples queries columns"]
 
 
 class AbstractTokens(AbstractLinearPart):
@@ -80,21 +101,34 @@ class TokenScores(AbstractTokens, AbstractScores):
     """`{"key_sums": (heads, places, columns), "query_sums": …, "share": (heads,)}`.
 
     The sums have a row for each position of all samples, and tell keys and queries by
-    `k = s k(0) + G a`: one product a step, and nothing else to carry.
+    `k = s k(0) + G a`: one product a step, and nothing else to carry. `first_key` and
+    `first_query` are k(0) and q(0) of the vectors before they are scaled. Without
+    `other_queries` the positions of queries are those of keys.
     """
 
-    gram: Gram
     keys: Places
-    queries: Places
+    other_queries: Places | None
     first_key: Float[Array, "heads tokens columns"]
     first_query: Float[Array, "heads tokens columns"]
 
+    @property
+    def queries(self) -> Places:
+        """Where queries stand."""
+        return self.keys if self.other_queries is None else self.other_queries
+
+    @property
+    def gram(self) -> Gram:
+        """Products of the tokens."""
+        scale = self.keys.scale
+        return scale[:, None] * self.keys.products * scale
+
     def sides(self, state: Any) -> tuple[Array, Array]:
         """Keys and queries of the tokens, `(heads, tokens, columns)`."""
-        share = state["share"][:, None, None]
+        share, scale = state["share"][:, None, None], self.keys.scale[:, None]
         return (
-            share * self.first_key + self.keys.spread(state["key_sums"]),
-            share * self.first_query + self.queries.spread(state["query_sums"]),
+            share * (scale * self.first_key) + self.keys.spread(state["key_sums"]),
+            share * (scale * self.first_query)
+            + self.queries.spread(state["query_sums"]),
         )
 
     def table(self, state: Any) -> Array:
@@ -111,23 +145,21 @@ class TokenScores(AbstractTokens, AbstractScores):
         keys, queries = self.sides(state)
         return self.keys.pick(keys), self.queries.pick(queries)
 
-    def pairs(self, state: Any) -> Float[Array, "samples heads queries keys"]:
-        """Pair scores of every sample."""
-        keys, queries = self.seen(state)
-        return jnp.einsum("hnkc,hnqc->nhqk", keys, queries)
-
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Any, force: "ScoreForce") -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """`D q` and `Dᵀ k`, of which G makes the motion of keys and queries."""
-        keys, queries = self.seen(state)
+        pull, keys, queries = force
         return {
-            "key_sums": _in_a_row(jnp.einsum("nhqk,hnqc->hnkc", force, queries)),
-            "query_sums": _in_a_row(jnp.einsum("nhqk,hnkc->hnqc", force, keys)),
+            "key_sums": _in_a_row(jnp.einsum("nhqk,hnqc->hnkc", pull, queries)),
+            "query_sums": _in_a_row(jnp.einsum("nhqk,hnkc->hnqc", pull, keys)),
             "share": jnp.zeros_like(state["share"]),
         }
 
 
 class TokenValues(AbstractTokens):
-    """`{"sums": (heads, places), "share": (heads,)}`: `v = s v(0) + G a`."""
+    """`{"sums": (heads, places), "share": (heads,)}`: `v = s v(0) + G a`.
+
+    `first` is v(0) of the vectors before they are scaled.
+    """
 
     keys: Places
     gain: Float[Array, " heads"]
@@ -136,7 +168,7 @@ class TokenValues(AbstractTokens):
     def table(self, state: Any) -> Array:
         """The value of each token."""
         moved = self.keys.spread(state["sums"][..., None])[..., 0]
-        return state["share"][:, None] * self.first + moved
+        return state["share"][:, None] * (self.keys.scale * self.first) + moved
 
     def velocity(self, state: Any, force: Array) -> Any:
         """`g z`, of which G makes the motion of the values."""
@@ -182,8 +214,12 @@ class TokenForm(Form):
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values at the positions of the samples."""
+        return self._pairs(state, *self.scores.seen(state["scores"]))
+
+    def _pairs(self, state: State, keys: Array, queries: Array) -> Pairs:
         values = self.values.keys.pick(self.values.table(state["values"]))
-        return Pairs(self.scores.pairs(state["scores"]), values.swapaxes(0, 1))
+        scores = jnp.einsum("hnkc,hnqc->nhqk", keys, queries)
+        return Pairs(scores, values.swapaxes(0, 1))
 
     def test_pairs(self, state: State) -> Pairs:
         """The same at the positions of test samples, whose tokens are probed."""
@@ -192,9 +228,25 @@ class TokenForm(Form):
         return self.probe.pairs(state["scores"], state["values"])
 
     def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
-        """Forces at the positions of samples."""
-        found = forces(problem, self.pairs(state), data, normalised=self.normalised)
-        return found._asdict()
+        """Forces at the positions of samples, with the keys and queries there."""
+        return self.look(problem, state, data)[0]
+
+    def look(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> tuple[dict[str, Any], Sight]:
+        """The same, and what samples see."""
+        keys, queries = self.scores.seen(state["scores"])
+        pairs = self._pairs(state, keys, queries)
+        sight = Sight(pairs, problem.attention(pairs, data))
+        found = forces(
+            problem,
+            pairs,
+            data,
+            normalised=self.normalised,
+            attention=sight.attention,
+        )
+        force = ScoreForce(found.scores, keys, queries)
+        return {"scores": force, "values": found.values}, sight
 
     def flow_pulls(
         self, problem: Problem, state: State, data: Sequences

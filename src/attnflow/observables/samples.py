@@ -13,20 +13,29 @@ from attnflow.problem import Problem
 class SampleView:
     """Samples with their pair scores and values, each quantity computed once."""
 
-    def __init__(self, problem: Problem, data: Sequences, pairs: Pairs):
+    def __init__(
+        self,
+        problem: Problem,
+        data: Sequences,
+        pairs: Pairs,
+        attention: Array | None = None,
+    ):
         self.problem = problem
         self.data = data
         self.pairs = pairs
+        self._attention = attention
 
     @cached_property
     def attention(self) -> Float[Array, "samples heads queries keys"]:
         """`p(key | query)` of every sample and head."""
+        if self._attention is not None:
+            return self._attention
         return self.problem.attention(self.pairs, self.data)
 
     @cached_property
     def head_outputs(self) -> Float[Array, "samples heads"]:
         """The output of every head on every sample."""
-        return self.problem.head_outputs(self.pairs, self.data)
+        return self.problem.head_outputs(self.pairs, self.data, self.attention)
 
     @cached_property
     def outputs(self) -> Float[Array, " samples"]:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow._types import Tables
+from attnflow._types import Sight, Tables
 from attnflow.forms import SelfScores, State, TokenForm
 from attnflow.forms.frames import DenseFrame, GatherFrame
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
@@ -19,20 +19,24 @@ from attnflow.systems import Training
 class View:
     """A system of training in one state.
 
-    `samples` and `test` are what its samples see of it. Other quantities are told on
-    the shown tokens, those named `every_…` on all of the basis.
+    `samples` and `test` are what its samples see of it; `sight`, where what training
+    samples see was found already. Other quantities are told on the shown tokens, those
+    named `every_…` on all of the basis.
     """
 
-    def __init__(self, system: Training, state: State):
+    def __init__(self, system: Training, state: State, sight: Sight | None = None):
         self.system = system
         self.state = state
+        self.sight = sight
         self.data = system.data
 
     @cached_property
     def samples(self) -> SampleView:
         """All samples, also those that a stage does not train on."""
-        pairs = self.system.pairs(self.state)
-        return SampleView(self.system.problem, self.data, pairs)
+        problem = self.system.problem
+        if self.sight is not None:
+            return SampleView(problem, self.data, *self.sight)
+        return SampleView(problem, self.data, self.system.pairs(self.state))
 
     @cached_property
     def test(self) -> SampleView:

@@ -41,10 +41,12 @@ class Problem(eqx.Module):
         return attention(self.score_scale * pairs.scores, data.mass)
 
     def head_outputs(
-        self, pairs: Pairs, data: Sequences
+        self, pairs: Pairs, data: Sequences, attention: Array | None = None
     ) -> Float[Array, "samples heads"]:
-        """The output of each head on each sample."""
-        return pooled(self.attention(pairs, data), pairs.values, data.query_weight)[0]
+        """The output of each head on each sample; the attention may be known."""
+        if attention is None:
+            attention = self.attention(pairs, data)
+        return pooled(attention, pairs.values, data.query_weight)[0]
 
     def outputs(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
         """The output of the model on each sample."""

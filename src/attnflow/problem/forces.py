@@ -32,14 +32,19 @@ class ScaledForces(NamedTuple):
 
 
 def forces(
-    problem: Problem, pairs: Pairs, data: Sequences, *, normalised: bool = False
+    problem: Problem,
+    pairs: Pairs,
+    data: Sequences,
+    *,
+    normalised: bool = False,
+    attention: Float[Array, "samples heads queries keys"] | None = None,
 ) -> Pairs:
     """Minus the gradient of the mean loss by the pair scores and the values.
 
     Where `normalised`, the pull of the sample that pulls hardest is 1: all signs are
-    those of the gradient, and do not vanish with the loss.
+    those of the gradient, and do not vanish with the loss. The attention may be known.
     """
-    probability = problem.attention(pairs, data)
+    probability = problem.attention(pairs, data) if attention is None else attention
     heads, attended = pooled(probability, pairs.values, data.query_weight)
     slope = problem.readout.slope(heads)
     weighted = (

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs, Scaled, Tables
+from attnflow._types import Pairs, Scaled, Sight, Tables
 from attnflow.data import Sequences
 from attnflow.forms import CoordinateForm, Form, State
 from attnflow.problem import Problem
@@ -81,11 +81,15 @@ class Training(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient of the parts that move, as their rules see it."""
-        pull = self.form.pulls(self.problem, state, self.trained_on)
+        return self.look(state)[0]
+
+    def look(self, state: State) -> tuple[State, Sight | None]:
+        """The same, and what samples saw on the way to it where the form tells."""
+        pull, sight = self.form.look(self.problem, state, self.trained_on)
         return {
             name: self.form.part(name).direction(state[name], pull[name])
             for name in self.trained
-        }
+        }, sight
 
     def gradients(self, state: State) -> dict[str, dict[str, Scaled]]:
         """Minus the gradients of a form over coordinates, with their scales."""

@@ -10,9 +10,6 @@ from attnflow.experiment import run_cells
 from attnflow.papers.vit.experiments import train
 from attnflow.papers.vit.settings import END, Train
 
-# Cells are drawn with room for the next multiple of this many samples, so that few
-# programs are compiled: 17% more steps of matrices for half of the programs.
-ROOM = 4
 AXES = ("samples", "snr_low", "snr_high", "snr_count")
 
 
@@ -30,7 +27,7 @@ def phase_map(
             Train(
                 samples=count,
                 snr=float(ratio),
-                room=-(-count // ROOM) * ROOM,
+                room=_room(count),
                 records=0,
                 record=END,
                 **shared,
@@ -46,3 +43,14 @@ def phase_map(
         {name: (dims, found[name].values.reshape(shape)) for name in found.data_vars},
         {"seed": list(seeds), "samples": counts, "snr": ratios},
     )
+
+
+def _room(count: int) -> int:
+    """How many samples cells are drawn with, so that few programs are compiled.
+
+    A program takes a second or two to compile, and a step costs as the cube of the
+    room: with few samples a larger one costs nothing, with many it costs more than it
+    spares.
+    """
+    step = 4 if count <= 16 else 2
+    return max(8, -(-count // step) * step)
