@@ -1,8 +1,10 @@
 """Small experiments of the core, and the plain path beside them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from attnflow.data import MixtureTask
 from attnflow.dynamics import Grid, Stage
@@ -77,3 +79,8 @@ def allowed(
     size = [float(np.abs(plain[name]).max()) for name in names]
     rounding = np.finfo(float).eps * np.array(size)[:, None]
     return plain, 10 * np.maximum(np.max(spread, axis=0), rounding)
+
+
+def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
+    """Parameters of a test of which the ordinary run takes some, `make verify` all."""
+    return [v if v in fast else pytest.param(v, marks=pytest.mark.slow) for v in values]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from attnflow.experiment import EpsilonWarning as EpsilonWarning
     from attnflow.experiment import Experiment as Experiment
     from attnflow.experiment import LearningRateWarning as LearningRateWarning
+    from attnflow.experiment import run_batch as run_batch
     from attnflow.experiment import run_cells as run_cells
     from attnflow.forms import Chain as Chain
     from attnflow.forms import ClassMeans as ClassMeans
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from attnflow.store import Store as Store
     from attnflow.store import export_netcdf as export_netcdf
     from attnflow.store import read_run_file as read_run_file
+    from attnflow.sweeping import sweep as sweep
 
 from attnflow._version import __version__ as __version__
 
@@ -98,6 +100,7 @@ _HOMES = {
     "EpsilonWarning": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
     "LearningRateWarning": "attnflow.experiment",
+    "run_batch": "attnflow.experiment",
     "run_cells": "attnflow.experiment",
     "Chain": "attnflow.forms",
     "ClassMeans": "attnflow.forms",
@@ -126,6 +129,7 @@ _HOMES = {
     "Store": "attnflow.store",
     "export_netcdf": "attnflow.store",
     "read_run_file": "attnflow.store",
+    "sweep": "attnflow.sweeping",
 }
 
 

@@ -30,14 +30,26 @@ def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
     name or a text that does not parse raises a `ValueError` that says what is
     allowed.
     """
-    hints = typing.get_type_hints(type(setting))
-    known = [f.name for f in dataclasses.fields(setting)]
-    values = {}
-    for name, value in overrides.items():
-        if name not in known:
-            raise unknown("setting", name, known)
-        values[name] = _coerce(name, value, hints[name])
+    values = {name: coerce(setting, name, v) for name, v in overrides.items()}
     return dataclasses.replace(setting, **values)
+
+
+def coerce(setting: Any, name: str, value: Any) -> Any:
+    """A value, or the text of one, as the field `name` of the `setting` takes it."""
+    return _coerce(name, value, _hint(setting, name))
+
+
+def takes_list(setting: Any, name: str) -> bool:
+    """Whether a field's value is itself a list, so that commas belong to it."""
+    options = _options(_hint(setting, name))
+    return any(typing.get_origin(option) is tuple for option in options)
+
+
+def _hint(setting: Any, name: str) -> Any:
+    known = [field.name for field in dataclasses.fields(setting)]
+    if name not in known:
+        raise unknown("setting", name, known)
+    return typing.get_type_hints(type(setting))[name]
 
 
 def _coerce(name: str, value: Any, hint: Any) -> Any:

@@ -10,7 +10,7 @@ from attnflow.experiment import run
 from attnflow.forms import Chain, ClassMeans, Initial, Neurons, Vector
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
-from tests.core import allowed, experiment, largest_difference
+from tests.core import allowed, experiment, largest_difference, mostly_slow
 
 # Forms are exact at every rate, also far from the gradient flow.
 pytestmark = pytest.mark.filterwarnings(
@@ -72,6 +72,7 @@ def test_one_linear_head():
     check("gram", CHAINS["neurons"], RULES["descent"], problem=problem, heads=1)
 
 
+@pytest.mark.slow
 def test_staged_training_of_a_chain():
     rule = GradientDescent(0.1)
     stages = (
@@ -83,7 +84,7 @@ def test_staged_training_of_a_chain():
         check(form, CHAINS["trained output"], rule, stages=stages)
 
 
-@pytest.mark.parametrize("chain", ["trained output", "neurons"])
+@pytest.mark.parametrize("chain", mostly_slow(["trained output", "neurons"], "neurons"))
 def test_flow_of_a_chain(chain):
     initial = Initial(width=11, omega=0.4, values=CHAINS[chain])
     weights = weights_of(initial)
@@ -101,7 +102,10 @@ def test_rules_that_do_not_commute_are_refused():
 
 
 @pytest.mark.parametrize(
-    "chain", ["trained output", "fixed output", "neurons", "class means"]
+    "chain",
+    mostly_slow(
+        ["trained output", "fixed output", "neurons", "class means"], "neurons"
+    ),
 )
 def test_sampled_chains_have_the_law_of_weights(chain):
     """Two-sample Kolmogorov–Smirnov of the initial values and of their first step."""

@@ -24,6 +24,7 @@ from attnflow.forms.columns import collapsed, covered, representatives
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, GradientDescent, Momentum, SignGD
 from attnflow.systems import Training
+from tests.core import mostly_slow
 
 SEEN = ("loss", "value", "key_neuron", "query_neuron", "test_loss")
 BANKS = Chain(6, 0.02, 1 / 3, output="banks")
@@ -71,7 +72,9 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant", mostly_slow(VARIANTS, "two heads", "long samples", "trained outputs")
+)
 def test_signs_and_coordinates_follow_plain_weights(variant):
     """Early enough that autodiff in float64 still has every sign right."""
     seeds = (0, 1) if "seeds" in variant else (0,)
@@ -95,7 +98,7 @@ def test_signs_and_coordinates_follow_plain_weights(variant):
         Momentum(0.1, 0.9),
     ],
 )
-@pytest.mark.parametrize("values", [MEANS, BANKS])
+@pytest.mark.parametrize("values", mostly_slow([MEANS, BANKS], BANKS))
 @pytest.mark.filterwarnings("ignore::attnflow.experiment.EpsilonWarning")
 def test_coordinates_follow_rules_on_plain_weights(rule, values):
     plain, ours = (

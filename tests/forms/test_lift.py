@@ -8,7 +8,7 @@ from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import run
 from attnflow.forms import Initial, Neurons
 from attnflow.rules import Flow, GradientDescent, Momentum
-from tests.core import experiment, one_ulp
+from tests.core import experiment, mostly_slow, one_ulp
 from tests.forms.test_chains import CHAINS, RULES, weights_of
 
 LAYERS = {**CHAINS, "followed": Neurons(7, 9, 0.3, 0.3, follow=True)}
@@ -58,7 +58,9 @@ def check(initial, rule, data=DATA, **changes):
 
 
 @pytest.mark.parametrize("merged", [False, True])
-@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize(
+    "layer", mostly_slow(LAYERS, "vector", "trained output", "class means")
+)
 def test_equals_plain_training(layer, merged):
     initial = Initial(width=11, omega=0.4, values=LAYERS[layer], merged=merged)
     weights, ours = check(initial, RULES["descent"])
@@ -70,7 +72,7 @@ def test_equals_plain_training(layer, merged):
         assert moved == 0 if name in fixed else moved > 1e-3, name
 
 
-@pytest.mark.parametrize("width", [2, 6, 11])
+@pytest.mark.parametrize("width", mostly_slow([2, 6, 11], 2))
 @pytest.mark.parametrize("rule", ["rates", "momentum"])
 def test_widths_and_rules(width, rule):
     """Widths below, at and above the number of columns that transport carries."""
@@ -88,6 +90,7 @@ def test_staged_training_of_the_task_itself():
     check(initial, rule, data=None, stages=stages)
 
 
+@pytest.mark.slow
 def test_flow():
     initial = Initial(width=11, omega=0.4, values=LAYERS["neurons"])
     weights = weights_of(initial)

@@ -60,6 +60,7 @@ def test_one_head_in_stages():
     check("gram", rule, stages=stages, problem=problem, heads=1)
 
 
+@pytest.mark.slow
 def test_flow_equals_the_matrix():
     initial = merged()
     weights = weights_of(initial)

@@ -61,6 +61,7 @@ def test_one_linear_head():
     check("signs", RULES["descent"], problem=problem, heads=1)
 
 
+@pytest.mark.slow
 def test_staged_training():
     rule = GradientDescent(0.1)
     stages = (
@@ -71,6 +72,7 @@ def test_staged_training():
     check("signs", rule, stages=stages)
 
 
+@pytest.mark.slow
 def test_flow_equals_plain_weights():
     """Two adaptive solutions agree to what their own tolerances leave."""
     initial = Initial(width=11, omega=0.4, values=LAYERS["signs"])

@@ -62,10 +62,10 @@ def weights_of(made):
 @pytest.mark.parametrize(
     ("values", "rule", "width"),
     [
-        ("vector", "decay", 60),
+        pytest.param("vector", "decay", 60, marks=pytest.mark.slow),
         ("fixed output", "descent", 60),
         ("trained output", "decay", 60),
-        ("trained output", "descent", 11),
+        pytest.param("trained output", "descent", 11, marks=pytest.mark.slow),
         ("neurons", "decay", 11),
     ],
 )

@@ -22,6 +22,7 @@ from attnflow.cli.listing import list_all
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.run import run
 from attnflow.cli.runs import runs
+from attnflow.cli.sweep import sweep
 from attnflow.cli.verify import verify
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app.command("list")(list_all)
 app.command("run", no_args_is_help=True)(run)
 app.command("reproduce")(reproduce)
 app.command("verify")(verify)
+app.command("sweep", no_args_is_help=True)(sweep)
 app.command("bench")(bench)
 app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)

@@ -16,6 +16,7 @@ from attnflow.experiment.members import Observe
 from attnflow.experiment.prepare import Built, assemble, build_members
 from attnflow.experiment.record import Experiment
 from attnflow.observables import find
+from attnflow.systems import Training
 
 Progress = Callable[[float, str], None]
 
@@ -71,7 +72,7 @@ def _of_seed(
     found: dict[str, list[Any]] = {n: [] for n in (*names, "end_time", "cell_outcome")}
     with precise():
         made = ((plan, build_members(plan, [seed])) for plan in experiments)
-        for _, cells in groupby(made, key=lambda cell: _shape(*cell)):
+        for _, cells in groupby(made, key=lambda cell: shape_of(*cell)):
             course = _trained(list(cells))
             for name in names:
                 found[name] += course.records.ends[-1][name].tolist()
@@ -81,7 +82,7 @@ def _of_seed(
     return found
 
 
-def _shape(plan: Experiment, built: Built) -> Any:
+def shape_of(plan: Experiment, built: Built) -> Any:
     """What must be equal for cells to run as one: all but numbers."""
     leaves, tree = jax.tree.flatten(built.members[0])
     shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
@@ -89,12 +90,16 @@ def _shape(plan: Experiment, built: Built) -> Any:
 
 
 def _trained(cells: list[tuple[Experiment, Built]]) -> Course:
-    plan = cells[0][0]
     members = [
         (replace(system, start=None), state)
         for _, built in cells
         for system, state in built.members
     ]
+    return train_members(cells[0][0], members)
+
+
+def train_members(plan: Experiment, members: list[tuple[Training, Any]]) -> Course:
+    """Train members of one shape together, as their common plan says."""
     made = assemble(plan, Built(members, {}))
     return train(
         made.legs,

@@ -109,21 +109,32 @@ def run(
                 )
         watch_seconds = watch.seconds
     given: dict[str, Any] = {"data": data, "weights": weights}
-    body.attrs = {
+    body.attrs = attributes(
+        experiment,
+        notes,
+        id=address(experiment, seeds=seeds, check=check, lift=lift, **given),
+        wall_seconds=time.perf_counter() - begun,
+        compile_seconds=watch_seconds,
+    )
+    return schema.check(body)
+
+
+def attributes(
+    experiment: Trained | Computation, notes: Mapping[str, str], **more: Any
+) -> dict[str, Any]:
+    """What a run says of where it comes from; `more` are its address and times."""
+    return {
         "paper": experiment.paper,
         "experiment": experiment.id,
-        "id": address(experiment, seeds=seeds, check=check, lift=lift, **given),
         "setting": canonical_json(dict(experiment.setting)),
         "record": canonical_json(experiment.canonical()),
         "form_reason": "",
         **notes,
         "versions": json.dumps(library_versions()),
         "platform": f"{platform.machine()} {platform.system()} {jax.default_backend()}",
-        "wall_seconds": time.perf_counter() - begun,
-        "compile_seconds": watch_seconds,
         "citation": experiment.citation,
+        **more,
     }
-    return schema.check(body)
 
 
 def _adjusted(

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import importlib.metadata
 import platform
+from collections.abc import Iterable
 from pathlib import Path
 
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
@@ -40,6 +41,14 @@ def code_version(paper: str) -> str:
     total = hashlib.sha256(repr(sorted(library_versions().items())).encode())
     for file in sources(root, paper):
         total.update(file.relative_to(root).as_posix().encode())
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def digest_files(start: str, files: Iterable[Path]) -> str:
+    """A digest of a text and of what is in some files."""
+    total = hashlib.sha256(start.encode())
+    for file in files:
         total.update(file.read_bytes())
     return total.hexdigest()[:16]
 

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from attnflow.figures.names import selector_label as selector_label
     from attnflow.figures.names import typeset as typeset
     from attnflow.figures.palette import Theme as Theme
+    from attnflow.figures.phases import boundary_law as boundary_law
+    from attnflow.figures.phases import condition as condition
+    from attnflow.figures.phases import phase_grid as phase_grid
+    from attnflow.figures.phases import phase_panel as phase_panel
+    from attnflow.figures.phases import validity_panel as validity_panel
     from attnflow.figures.scores import score_grid as score_grid
     from attnflow.figures.scores import score_panel as score_panel
     from attnflow.figures.shading import shade_stages as shade_stages
@@ -45,6 +50,13 @@ _MODULES = {
     "maps": ("heatmap", "heatmap_grid"),
     "names": ("selector_label", "typeset"),
     "palette": ("Theme",),
+    "phases": (
+        "boundary_law",
+        "condition",
+        "phase_grid",
+        "phase_panel",
+        "validity_panel",
+    ),
     "scores": ("score_grid", "score_panel"),
     "curves": ("curve", "reference", "series", "theory"),
     "shading": ("shade_stages", "stage_boundaries"),

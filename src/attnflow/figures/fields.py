@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import Normal, Stroke
 
+from attnflow.figures.axes import Scale
 from attnflow.figures.names import typeset
 from attnflow.figures.style import current_theme, styled
 
@@ -23,6 +24,7 @@ def field(
     *,
     kind: str = "test",
     limits: tuple[float, float] = (0.0, 1.0),
+    scales: tuple[Scale, Scale] = ("linear", "linear"),
 ) -> QuadMesh:
     """Draws a table over two coords that are numbers, a cell around each of them.
 
@@ -32,6 +34,7 @@ def field(
       not finite, its cell stays empty.
     - `kind`: what sort of quantity it is, which gives the full colour (`palette`).
     - `limits`: the values of the palest and of the fullest colour.
+    - `scales`: of the axes of both dims.
     """
     if table.ndim != 2:
         raise ValueError(f"A field has two dims, not {table.dims}: select first.")
@@ -39,20 +42,23 @@ def field(
     values = np.ma.masked_invalid(np.asarray(table.values, float))
     theme = current_theme()
     mesh = ax.pcolormesh(
-        edges(right),
-        edges(down),
+        edges(right, scales[1]),
+        edges(down, scales[0]),
         values,
         cmap=theme.depth(kind),
         norm=Normalize(*limits),
         edgecolors=theme.paper,
         lw=0.6,
     )
+    ax.set(xscale=scales[1], yscale=scales[0])
     ax.spines[:].set_visible(False)
     return mesh
 
 
-def edges(centres: np.ndarray) -> np.ndarray:
+def edges(centres: np.ndarray, scale: Scale = "linear") -> np.ndarray:
     """Halfway between neighbours; the outer cells are as wide as their inner halves.
+
+    Halfway as it is seen on an axis of this scale.
 
     !!! example
         ```python
@@ -65,6 +71,8 @@ def edges(centres: np.ndarray) -> np.ndarray:
             f"Cells around {centres.tolist()} are not known: give two or more numbers "
             "that grow."
         )
+    if scale == "log":
+        return np.exp(edges(np.log(centres)))
     inner = (centres[1:] + centres[:-1]) / 2
     ends = 2 * centres[0] - inner[0], 2 * centres[-1] - inner[-1]
     return np.array([ends[0], *inner, ends[1]])

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from attnflow.paper import Paper
 
 # The first is what the demo shows: its headline is computed in half a minute.
-SLUGS = ("mixture", "cooccurrence", "signgd", "vit")
+SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 
 
 def paper(slug: str) -> "Paper":

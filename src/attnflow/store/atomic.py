@@ -55,8 +55,10 @@ def remove_directory(place: Path) -> None:
 def remove_stale(root: Path) -> None:
     """Remove what processes that no longer live left half-written in `root`."""
     for path in root.glob(".tmp-*"):
-        if _is_stale(path):
+        if _is_stale(path) and path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
+        elif _is_stale(path):
+            path.unlink(missing_ok=True)
 
 
 def _temporary(place: Path) -> Path:

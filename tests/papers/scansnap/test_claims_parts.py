@@ -8,9 +8,10 @@ import xarray as xr
 
 from attnflow.papers.scansnap import computations as settings
 from attnflow.papers.scansnap.claims.looks import (
+    falling,
     favourites,
-    least_step,
     per_seed,
+    rising,
     scale_of,
 )
 from attnflow.papers.scansnap.systems import (
@@ -56,9 +57,22 @@ def test_one_sample_moves_one_row():
 
 def test_features_are_unit_vectors_without_negative_entries():
     draw = np.random.default_rng(0)
-    found = modified_updates.random_features(draw, 4, 30)
-    assert (found >= 0).all()
-    np.testing.assert_allclose(np.linalg.norm(found, axis=0), 1)
+    setting = asdict(settings.Decorrelated())
+    drawn = modified_updates.random_features(draw, 4, 30)
+    sharing = modified_updates.sharing_features(draw, setting)
+    for found in (drawn, sharing):
+        assert (found >= 0).all()
+        np.testing.assert_allclose(np.linalg.norm(found, axis=0), 1)
+
+
+def test_features_that_share_a_token_meet_assumption_2():
+    setting = asdict(settings.Decorrelated())
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        features = modified_updates.sharing_features(draw, setting)
+        sizes = np.abs(np.linalg.eigvalsh(features.T @ features - np.eye(3)))
+        assert sizes.min() >= 6 / np.sqrt(setting["vocabulary"])
+        assert sizes.max() < 1 / 3
 
 
 def test_a_first_sample_leaves_attention_alone():
@@ -118,5 +132,8 @@ def test_margins():
     found = per_seed(np.array([0.5, -0.1, np.nan]), "a property", q=0.3)
     assert found.held == (True, False, False)
     assert found.margin[2] == -1.0
-    assert least_step([1.0, 3.0, 2.5]) == -0.5
+    assert rising([1.0, 3.0, 2.5], "z").error == 1
+    assert rising([1.0, 1.0], "z").error == falling([1.0, 1.0], "z").error == 1
+    assert falling([3.0, 2.0, np.nan], "z").error == 1
+    assert rising([1.0, 2.0], "z").error == 0
     assert scale_of({"common": 1, "distinct": (1.0, 2.0)}, 4) == 9.0

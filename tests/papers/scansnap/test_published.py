@@ -5,38 +5,9 @@ import pytest
 
 from attnflow.experiment import run
 from attnflow.papers.scansnap import PAPER
+from attnflow.papers.scansnap.figures.published import MEANS, SPREADS
 
 pytest.importorskip("torch")
-
-# Mean and spread by η_Z (rows) and η_Y/η_Z (columns), as published.
-MEANS = {
-    3: [
-        [2.019, 1.988, 2.031, 2.063],
-        [1.963, 1.920, 1.982, 2.024],
-        [1.842, 1.809, 1.899, 1.955],
-        [1.737, 1.715, 1.821, 1.839],
-    ],
-    5: [
-        [2.026, 1.994, 2.020, 2.055],
-        [1.995, 1.931, 1.971, 2.014],
-        [1.906, 1.816, 1.884, 1.926],
-        [1.817, 1.718, 1.802, 1.831],
-    ],
-}
-SPREADS = {
-    3: [
-        [0.010, 0.012, 0.007, 0.005],
-        [0.015, 0.018, 0.009, 0.008],
-        [0.024, 0.027, 0.018, 0.020],
-        [0.032, 0.038, 0.030, 0.100],
-    ],
-    5: [
-        [0.005, 0.007, 0.007, 0.006],
-        [0.007, 0.011, 0.010, 0.009],
-        [0.012, 0.022, 0.020, 0.025],
-        [0.021, 0.032, 0.033, 0.050],
-    ],
-}
 
 
 def made(id, seeds, **changes):

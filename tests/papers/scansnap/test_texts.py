@@ -34,6 +34,14 @@ def test_nothing_numbered_is_left_out():
     assert len(inventory_rows(PAPER)) == len(ENTRIES)
 
 
+def test_entries_are_covered_by_what_exists():
+    named = [id for _, entry in ENTRIES for id in entry.get("claims", [])]
+    assert set(named) == {claim.id for claim in PAPER.claim_list}
+    figures = [id for _, entry in ENTRIES for id in entry.get("exhibits", [])]
+    assert set(figures) == {exhibit.id for exhibit in PAPER.exhibits}
+    assert not [entry["id"] for _, entry in ENTRIES if "yet" in entry["about"]]
+
+
 def test_notes_are_fair():
     assert len(NOTES) == len(PAPER.notes)
     for note in PAPER.notes:

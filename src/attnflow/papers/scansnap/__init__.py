@@ -30,7 +30,7 @@ PAPER = Paper(
     notes=NOTES,
     inventory=tomllib.loads(_text("inventory.toml")),
     headline="figure3",
-    headline_claims=(),
+    headline_claims=("E-Thm3-law", "E-Thm4-form", "E-6c", "E-R-6c"),
     summary=(
         "One layer of attention without positions and a decoder predict the next "
         "token. Tokens that occur for one next token alone gain attention, the more "

@@ -27,6 +27,19 @@ def check_sizes(setting: Any) -> None:
             raise ValueError(f"{name} is {value}: numbers of tokens are not negative.")
 
 
+def check_grid(setting: Any) -> None:
+    """Sizes and rates of a grid are positive, with at least one along each axis."""
+    axes = ("queries", "score_rates", "value_rates", "ratios", "ratio", "vocabularies")
+    for name in (n for n in axes if hasattr(setting, n)):
+        value = getattr(setting, name)
+        several = value if isinstance(value, tuple) else (value,)
+        if not several or not all(0 < one < float("inf") for one in several):
+            raise ValueError(
+                f"{name} is {value}: sizes and learning rates of a grid must be "
+                f"positive, and at least one of each. Use for example {name}=3."
+            )
+
+
 def check_sequences(setting: Any) -> None:
     """Sequences have a context, and batches a sample."""
     if setting.length is not None and setting.length < 2:
@@ -35,10 +48,11 @@ def check_sequences(setting: Any) -> None:
             "context, so that 2 is the least. Use length=128, or length=none for long "
             "sequences."
         )
-    if setting.batch < 1 or setting.steps < 1 or setting.every < 1:
+    every = getattr(setting, "every", 1)
+    if setting.batch < 1 or setting.steps < 1 or every < 1:
         raise ValueError(
-            f"batch is {setting.batch}, steps {setting.steps} and every "
-            f"{setting.every}: use at least 1 of each."
+            f"batch is {setting.batch}, steps {setting.steps} and every {every}: use "
+            "at least 1 of each."
         )
     if not 0 <= setting.momentum < 1:
         raise ValueError(

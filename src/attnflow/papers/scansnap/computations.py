@@ -43,9 +43,9 @@ class Couplings:
     Set-up by set-up: `classes` K, `vocabularies` M and equal `correlations` ρ.
     """
 
-    classes: tuple[int, ...] = (10, 2, 5, 10, 30, 5, 20)
-    vocabularies: tuple[int, ...] = (1000, 1000, 1000, 100, 31, 5, 20)
-    correlations: tuple[float, ...] = (0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
+    classes: tuple[int, ...] = (3, 10, 2, 5, 10, 30, 5, 20)
+    vocabularies: tuple[int, ...] = (10000, 1000, 1000, 1000, 100, 31, 5, 20)
+    correlations: tuple[float, ...] = (0.1, 0.023, 0.1, 0.3, 0.2, 0.1, 0.3, 0.1)
     clocks: tuple[float, ...] = (1.0, 5.0, 20.0, 100.0)
 
 
@@ -59,10 +59,16 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Decorrelated:
-    """Equation 26's update by `steps` single samples, with fixed random features."""
+    """Equation 26's update by `steps` single samples, with fixed random features.
 
-    classes: int = 4
-    vocabulary: int = 200
+    A class's feature has a token that all classes share, whose f² is drawn from
+    `shared`, and `distinct` ones of its own: at these sizes Assumption 2 is met.
+    """
+
+    classes: int = 3
+    vocabulary: int = 4000
+    distinct: int = 3
+    shared: tuple[float, float] = (0.1, 0.16)
     value_rate: float = 0.5
     steps: int = 4000
 
@@ -87,12 +93,15 @@ class SingleSamples:
 class RandomClasses:
     """Random classes with one common token and `distinct` ones each, in Q and in J.
 
-    J at each of `ratios` η_Y/η_Z, with η_Y = 1, until the time `until`.
+    J at each of `ratios` η_Y/η_Z, until the time `until`. The common token has a
+    probability in each class that is drawn from `common`.
     """
 
     classes: int = 3
     distinct: int = 2
+    common: tuple[float, float] = (0.05, 0.7)
     vocabulary: int = 100
+    value_rate: float = 1.0
     quasi_static_ratio: float = 10.0
     ratios: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
     until: float = 30000.0

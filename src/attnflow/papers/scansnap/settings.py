@@ -11,6 +11,7 @@ from typing import Any, Literal
 from attnflow.paper import Recipe
 from attnflow.papers.scansnap.checks import (
     check_course,
+    check_grid,
     check_rates,
     check_sequences,
     check_sizes,
@@ -187,6 +188,10 @@ class EntropyGrid:
     start: Literal["zero", "uniform"] = "uniform"
     stream: Literal["own", "published"] = "own"
 
+    def __post_init__(self) -> None:
+        check_grid(self)
+        check_sequences(self)
+
 
 @dataclass(frozen=True)
 class Decomposition:
@@ -205,6 +210,10 @@ class Decomposition:
     batch: int = 128
     steps: int = 100
 
+    def __post_init__(self) -> None:
+        check_grid(self)
+        check_sequences(self)
+
 
 @dataclass(frozen=True)
 class Heights:
@@ -213,6 +222,9 @@ class Heights:
     vocabularies: tuple[int, ...] = (30, 1000)
     value_rates: tuple[float, ...] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
     steps: int = 20000
+
+    def __post_init__(self) -> None:
+        check_grid(self)
 
 
 _HERE = "attnflow.papers.scansnap.experiments"

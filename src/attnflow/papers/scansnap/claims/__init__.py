@@ -19,6 +19,8 @@ from attnflow.papers.scansnap.claims import (
     samples,
     snapping,
     speed,
+    trained_fates,
+    trained_gains,
     transfer,
 )
 
@@ -32,8 +34,10 @@ CLAIMS: tuple[Claim, ...] = (
     *correlations.CLAIMS,
     *drive.CLAIMS,
     *fates.CLAIMS,
+    *trained_fates.CLAIMS,
     *commons.CLAIMS,
     *gains.CLAIMS,
+    *trained_gains.CLAIMS,
     *snapping.CLAIMS,
     *insights.CLAIMS,
     *transfer.CLAIMS,

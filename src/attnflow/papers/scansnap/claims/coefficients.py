@@ -87,7 +87,7 @@ CLAIMS = (
         "are Equation 88's, to 1e-10 of the largest (rounding through FᵀF's inverse)",
         expected=Verdict.HOLDS_CORRECTED,
         source="sheet E section 7 and erratum 5 (4e-16), and our run",
-        conditions=f"Y(0) = 0 and F of full rank, without Assumption 2; {FEATURES}",
+        conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
         correction=Correction(
             "The term q₀(1 + θ_n') in β has the other sign.",
             partial(_form, sign=-1.0),
@@ -108,7 +108,7 @@ CLAIMS = (
         "− 1 at most K/√N, without the logarithm; 90% of seeds",
         expected=Verdict.HOLDS,
         source="sheet E section 7 (0.0047 against 0.079), and our run",
-        conditions=f"N = 4000 ≫ K² = 16, samples drawn uniformly; {FEATURES}",
+        conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
         mutations=named(
             mutate.scale("updates", "visits", 0.5),
             mutate.setting("updates", steps=400000),

@@ -26,7 +26,7 @@ SYMMETRIC = {
         until=1e5,
         record=VELOCITY,
     )
-    for K, count, M in ((3, 3, 100), (10, 4, 1000))
+    for K, count, M in ((3, 3, 100), (10, 4, 1000), (2, 10, 33))
     for system in ("J", "Q")
     for ratio in (1.0, 10.0)
 }
@@ -88,7 +88,8 @@ CLAIMS = (
         predicate="velocities of all common tokens negative at all records to t = 10⁵",
         source="sheet E section 7, and our run",
         conditions=f"conditions (1) to (4) are met: (K, M) = (3, 100) with 3 common "
-        f"tokens and (10, 1000) with 4, η_Y/η_Z = 1 and 10. {NOT_2}; {NO_SEED}",
+        f"tokens, (10, 1000) with 4 and (2, 33) with 10, η_Y/η_Z = 1 and 10. {NOT_2}; "
+        f"{NO_SEED}",
         mutations=named(
             mutate.negate("Q, K = 10, 4 common, 10", "score_velocity"),
             mutate.constant("J, K = 3, 3 common, 1", "score_velocity"),

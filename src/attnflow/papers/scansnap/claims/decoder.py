@@ -23,7 +23,10 @@ from attnflow.papers.scansnap.systems.decoder import discrete_heights
 UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
 COURSES = {"courses": flow("decoder-courses")}
 HEIGHTS = {"heights": flow("figure8")}
-FEATURES = "K = 4 random features without negative entries, M = 200, η_Y = 0.5"
+FEATURES = (
+    "K = 3 random features with one token in common (f² = 0.1 to 0.16), M = 4000, η_Y "
+    "= 0.5, 4000 ≫ K² samples; 6/√M = 0.095 ≤ |λ_i(E)| < 1/K, as Assumption 2 asks"
+)
 # 4000 updates, each rounded to 2.2e-16.
 ROUNDING = 1e-12
 

@@ -37,6 +37,8 @@ RATIOS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
 THIN = (1.0,) * 42
 """Weights of distinct tokens beside which a common one has f² = 1/43 = 0.023."""
+RISING = tuple(round(0.14 * i, 2) for i in range(1, 11))
+"""Weights of distinct tokens beside which a common one has f² = 0.117."""
 
 VELOCITY = ("score", "score_velocity")
 QUASI = (
@@ -80,3 +82,16 @@ LAWS_Q = {
     f"Q, {ratio:g}": small("Q", until=1e5, score_rate=1 / ratio, ratio=ratio)
     for ratio in (1.0, 10.0)
 }
+MET_Q = {
+    "Q, Assumption 2": flow(
+        "figure3-q",
+        classes=3,
+        vocabulary=10**8,
+        distinct=RISING,
+        value_rate=0.5,
+        score_rate=0.05,
+        until=6e4,
+        record=QUASI,
+    )
+}
+"""Alike classes that meet Assumption 2 at every record."""

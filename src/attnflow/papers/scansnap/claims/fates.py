@@ -16,17 +16,17 @@ from attnflow.claims import (
 )
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
-from attnflow.papers.scansnap.claims.drive import RANDOM, RANDOM_SIZES
+from attnflow.papers.scansnap.claims.drive import (
+    MET,
+    MET_SIZES,
+    assumption_2,
+)
 from attnflow.papers.scansnap.claims.evidence import (
     FEW,
-    NO_SEED,
-    NOT_2,
-    VELOCITY,
-    J,
     Q,
     flow,
 )
-from attnflow.papers.scansnap.claims.looks import COMMON, course, end, per_seed
+from attnflow.papers.scansnap.claims.looks import COMMON, end, per_seed
 
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}
 ALIKE = {"classes": 5, "vocabulary": 100, "distinct": (0.2, 0.3, 0.5)}
@@ -39,7 +39,6 @@ SAMPLES = {
         for name, per_class in (("with 1/K", True), ("printed", False))
     },
 }
-SMALLEST = {"smallest": flow("classes", until=1e5, record=VELOCITY)}
 
 
 def _against(evidence: Evidence, name: str) -> Finding:
@@ -52,30 +51,22 @@ def _against(evidence: Evidence, name: str) -> Finding:
 
 
 def _judge_distinct(evidence: Evidence) -> Finding:
-    least = evidence["random"]["slowest_distinct"].isel(case=0).values
+    run = evidence["met"]
+    least = run["slowest_distinct"].sel(case="Q, 10").values
     check = per_seed(least, "the slowest distinct token still gains", q=1.0)
-    return Finding((check,), {"least velocity over the largest": float(least.min())})
-
-
-def _judge_transfer(evidence: Evidence) -> Finding:
-    run = evidence["random"].isel(case=slice(1, None))
-    shrinking = (run["slowest_distinct"] <= 0).sum("seed").values
-    least = float(course(evidence["smallest"], "token1")[-1])
-    share = dict(zip(run["case"].values.tolist(), shrinking.tolist(), strict=True))
-    check = Exact(-least, 0.0, "−z of the first class's distinct token", True)
-    return Finding((check,), {"z at the end": least, "draws with a loser": share})
+    number = {"least velocity over the largest": float(least.min())}
+    return Finding((check, *assumption_2(run)), number)
 
 
 def _judge_common(evidence: Evidence) -> Finding:
-    run = evidence["random"]["fastest_common"]
-    checks = [
-        per_seed(-run.sel(case=case).values, f"{case}: the common token loses", q=1.0)
-        for case in run["case"].values.tolist()
-    ]
-    return Finding(tuple(checks), {"largest velocity": float(run.max())})
+    run = evidence["met"]
+    largest = run["fastest_common"].sel(case="Q, 10").values
+    check = per_seed(-largest, "the common token loses", q=1.0)
+    number = {"largest velocity over the largest": float(largest.max())}
+    return Finding((check, *assumption_2(run)), number)
 
 
-_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)
+_claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.THEOREM)
 CLAIMS = (
     _claim(
         id="E-Lem4",
@@ -90,7 +81,6 @@ CLAIMS = (
         "0.02; 0.01% from the flow with 1/K on seeds 0–1)",
         expected=Verdict.HOLDS_CORRECTED,
         source="sheet E section 7 (−1.707 against −2.171), and our run",
-        scope=Scope.THEOREM,
         conditions="T → ∞: K = 5 alike classes, M = 100, one common token, η_Y = η_Z = "
         "0.02; the equation itself needs no Assumption 2",
         correction=Correction(
@@ -107,52 +97,32 @@ CLAIMS = (
         place="Theorem 2(a)",
         statement="Every distinct token's score grows at every time.",
         system=Q,
-        needs=RANDOM,
+        needs=MET,
         judge=_judge_distinct,
         predicate="velocities of all distinct tokens positive at all 60 records, in "
         "every seed (a seed draws its classes)",
         source="sheet E section 7 (40 draws), and our run",
-        conditions=RANDOM_SIZES,
+        conditions=MET_SIZES,
         mutations=named(
-            mutate.negate("random", "slowest_distinct"),
-            mutate.swap("random", "slowest_distinct", "case", ("Q, 10", "J, 1")),
-            mutate.some_seeds(0.1, mutate.add("random", "slowest_distinct", -2.0)),
-        ),
-    ),
-    _claim(
-        id="E-R-Thm2a",
-        place="Theorem 2(a), for training",
-        statement="Theorem 2(a) carries over to training at finite η_Y/η_Z: every "
-        "distinct token's score grows.",
-        system=J,
-        needs={**RANDOM, **SMALLEST},
-        judge=_judge_transfer,
-        predicate="in the smallest case, K = 2 with one distinct token each and a "
-        "common one of probability 0.5 and 0.1, the first class's distinct token ends "
-        "above 0; random classes are counted beside it",
-        expected=Verdict.FAILS,
-        source="sheet E section 7 (−0.0287; 24, 22, 15, 1 of 25 draws), and our run",
-        conditions=f"M = 100, η_Y/η_Z = 1, t = 10⁵; {NOT_2}; {NO_SEED}",
-        origin="ours",
-        mutations=named(
-            mutate.add("smallest", "score", -1.0),
-            mutate.scale("smallest", "score", 2.0),
+            mutate.negate("met", "slowest_distinct"),
+            mutate.some_seeds(0.1, mutate.add("met", "slowest_distinct", -2.0)),
+            mutate.scale("met", "strongest", 10.0),
         ),
     ),
     _claim(
         id="E-Thm2-b",
         place="Theorem 2(b)",
         statement="A single common token's score falls at every time.",
-        system=f"{Q}; and {J}",
-        needs=RANDOM,
+        system=Q,
+        needs=MET,
         judge=_judge_common,
-        predicate="its velocity negative at all 60 records, in every seed, in Q and in "
-        "J at η_Y/η_Z = 1, 10, 100, 1000",
+        predicate="its velocity negative at all 60 records, in every seed (a seed "
+        "draws its classes)",
         source="sheet E section 7 (no violation), and our run",
-        conditions=RANDOM_SIZES,
+        conditions=MET_SIZES,
         mutations=named(
-            mutate.negate("random", "fastest_common"),
-            mutate.some_seeds(0.1, mutate.add("random", "fastest_common", 2.0)),
+            mutate.negate("met", "fastest_common"),
+            mutate.some_seeds(0.1, mutate.add("met", "fastest_common", 2.0)),
         ),
     ),
 )

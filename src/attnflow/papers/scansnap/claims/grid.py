@@ -9,15 +9,27 @@ from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, STEPS
 
-FIGURE_6 = {"figure6": Request("figure6", {"stream": "published"}, seeds=PUBLISHED)}
+FIGURE_6 = {
+    f"{queries} queries": Request(
+        "figure6", {"queries": (queries,), "stream": "published"}, seeds=PUBLISHED
+    )
+    for queries in (1, 3, 5, 10)
+}
+"""Panel by panel, as the figures ask for them."""
 REPLAY = (
     "the published runs themselves: seeds 1 to 10 with the authors' random streams, "
     "which need PyTorch; queries 1, 3, 5, 10, η_Z = 0.5, 1, 2, 3, η_Y/η_Z = 1, 2, 5, 10"
 )
 
 
+def _over_seeds(evidence: Evidence, name: str) -> xr.DataArray:
+    """The mean over seeds in all four panels."""
+    panels = [run[name].mean("seed") for run in evidence.values()]
+    return xr.concat(panels, "queries")
+
+
 def _means(evidence: Evidence) -> xr.DataArray:
-    found = evidence["figure6"]["mean_distinct_entropy"].mean("seed")
+    found = _over_seeds(evidence, "mean_distinct_entropy")
     return found.transpose("queries", "ratio", "score_rate")
 
 
@@ -39,7 +51,7 @@ def _judge_ratio(evidence: Evidence) -> Finding:
 
 
 def _judge_recall(evidence: Evidence) -> Finding:
-    recall = evidence["figure6"]["recall"].mean("seed").sel(threshold=2.0)
+    recall = _over_seeds(evidence, "recall").sel(threshold=2.0)
     one = recall.sel(queries=1)
     ratio = one.sel(score_rate=1.0)
     rates = recall.sel(queries=10, ratio=2.0)
@@ -78,8 +90,8 @@ CLAIMS = (
         "in all 16 rows of queries and ratios",
         source="sheet E section 7 (16 of 16), and our run",
         mutations=named(
-            mutate.reverse("figure6", "mean_distinct_entropy", "score_rate"),
-            mutate.constant("figure6", "mean_distinct_entropy", "score_rate"),
+            mutate.reverse("*", "mean_distinct_entropy", "score_rate"),
+            mutate.constant("*", "mean_distinct_entropy", "score_rate"),
         ),
     ),
     _claim(
@@ -91,8 +103,8 @@ CLAIMS = (
         "least 15 of the 16 rows: one cell of one query has a spread of 0.3",
         source="sheet E section 7 (15 of 16), and our run",
         mutations=named(
-            mutate.reverse("figure6", "mean_distinct_entropy", "ratio"),
-            mutate.constant("figure6", "mean_distinct_entropy", "ratio"),
+            mutate.reverse("*", "mean_distinct_entropy", "ratio"),
+            mutate.constant("*", "mean_distinct_entropy", "ratio"),
         ),
     ),
     _claim(
@@ -106,8 +118,8 @@ CLAIMS = (
         "queries, ratio 2)",
         source="sheet E section 7 (0.16 against 0.04; 0.39 against 0.15), and our run",
         mutations=named(
-            mutate.reverse("figure6", "recall", "ratio"),
-            mutate.constant("figure6", "recall", "score_rate"),
+            mutate.reverse("*", "recall", "ratio"),
+            mutate.constant("*", "recall", "score_rate"),
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
 from attnflow.papers.scansnap.claims.evidence import (
@@ -20,8 +20,9 @@ from attnflow.papers.scansnap.claims.evidence import (
 )
 from attnflow.papers.scansnap.claims.looks import (
     entropy,
-    least_step,
+    falling,
     part,
+    rising,
 )
 from attnflow.papers.scansnap.stages import attention_snap
 
@@ -52,50 +53,36 @@ def by_ratio(letter: str) -> dict[str, Request]:
 
 
 def _judge_earlier(evidence: Evidence) -> Finding:
-    checks, numbers = [], {}
-    for letter in ("J", "Q"):
-        runs = part(evidence, letter)
-        times = [float(attention_snap(run).times[0]) for run in runs.values()]
-        fall = least_step([-t for t in times]) / times[0]
-        checks.append(Exact(-fall, 0.0, f"{letter}: the largest rise with η_Y"))
-        numbers[letter] = times
-    return Finding(tuple(checks), {"time of the fastest score": numbers})
+    times = {
+        letter: [
+            float(attention_snap(r).times[0]) for r in part(evidence, letter).values()
+        ]
+        for letter in ("J", "Q")
+    }
+    checks = [falling(found, f"{letter} with η_Y") for letter, found in times.items()]
+    return Finding(tuple(checks), {"time of the fastest score": times})
 
 
-def _drives(evidence: Evidence) -> list[float]:
-    """B of C at the end, run by run."""
+def _measured(evidence: Evidence) -> tuple[list[float], list[float]]:
+    """B of C, and H(DT) of Q, at the end and run by run."""
     runs = part(evidence, "C").values()
-    return [float(run["drive_integral"].isel(seed=0, time=-1)) for run in runs]
+    drive = [float(run["drive_integral"].isel(seed=0, time=-1)) for run in runs]
+    return drive, [entropy(run) for run in part(evidence, "Q").values()]
 
 
 def _judge_larger(evidence: Evidence) -> Finding:
-    drive = _drives(evidence)
-    sparser = [entropy(run) for run in part(evidence, "Q").values()]
-    return Finding(
-        (
-            Exact(-least_step(drive), 0.0, "C: the largest fall of B with both rates"),
-            Exact(
-                -least_step([-h for h in sparser]), 0.0, "Q: the largest rise of H(DT)"
-            ),
-        ),
-        {"B": drive, "H(DT)": sparser},
+    drive, sparser = _measured(evidence)
+    checks = (
+        rising(drive, "C: B with both rates"),
+        falling(sparser, "Q: H(DT) with both rates"),
     )
+    return Finding(checks, {"B": drive, "H(DT)": sparser})
 
 
 def _judge_denser(evidence: Evidence) -> Finding:
-    drive = _drives(evidence)
-    denser = [entropy(run) for run in part(evidence, "Q").values()]
-    return Finding(
-        (
-            Exact(
-                -least_step([-b for b in drive]),
-                0.0,
-                "C: the largest rise of B with η_Y",
-            ),
-            Exact(-least_step(denser), 0.0, "Q: the largest fall of H(DT) with η_Y"),
-        ),
-        {"B": drive, "H(DT)": denser},
-    )
+    drive, denser = _measured(evidence)
+    checks = falling(drive, "C: B with η_Y"), rising(denser, "Q: H(DT) with η_Y")
+    return Finding(checks, {"B": drive, "H(DT)": denser})
 
 
 _claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)

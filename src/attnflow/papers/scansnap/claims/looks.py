@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from attnflow import _dims, schema
-from attnflow.claims import Evidence, Seeds
+from attnflow.claims import Evidence, Exact, Seeds
 from attnflow.papers.scansnap.stages.formulas import classes_of
 
 COMMON = "common0"
@@ -51,9 +52,18 @@ def per_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Se
     return Seeds(tuple((known >= 0).tolist()), tuple(known.tolist()), what, q)
 
 
-def least_step(values: list[float]) -> float:
-    """The least step from each value to the next: positive where they all rise."""
-    return float(np.diff(values).min())
+def rising(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:
+    """Every value is larger than the one before; `refutes`: else it is refuted."""
+    steps = np.diff(values)
+    wrong = float((~(steps > 0)).sum())
+    return Exact(wrong, 0.0, f"{what}: steps of {steps.size} that do not rise", refutes)
+
+
+def falling(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:
+    """Every value is smaller than the one before."""
+    steps = np.diff(values)
+    wrong = float((~(steps < 0)).sum())
+    return Exact(wrong, 0.0, f"{what}: steps of {steps.size} that do not fall", refutes)
 
 
 def favourites(run: xr.Dataset, time: int) -> np.ndarray:

@@ -133,7 +133,8 @@ CLAIMS = (
         statement="For t ≥ 2(1 + ω₁) K ln M/η_Y, γ = O(K ln(M η_Y t/K)/(η_Y t)).",
         judge=_judge_snap,
         predicate="γ at most twice K ln(M η_Y t/K)/(η_Y t) at every record from t₀ on, "
-        "the same constant for six M over 4.5 decades",
+        "the same constant for six M over 4.5 decades (at t₀ the ratio is 2u²/((1 + "
+        "u)(u + ln 2)) to 1/M, with e^u = (M − 1)u: 2 is its limit)",
         expected=Verdict.HOLDS,
         source="sheet E section 7 (1.37, 1.53, 1.67, 1.78), and our run",
         conditions=SIZES,

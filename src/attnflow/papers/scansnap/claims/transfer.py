@@ -29,8 +29,9 @@ from attnflow.papers.scansnap.claims.looks import (
     TOP,
     end,
     entropy,
-    least_step,
+    falling,
     part,
+    rising,
     scale_of,
 )
 from attnflow.papers.scansnap.claims.snapping import closed_forms
@@ -71,8 +72,7 @@ def _judge_training(evidence: Evidence) -> Finding:
 
 def _judge_larger_trained(evidence: Evidence) -> Finding:
     found = [entropy(run) for run in part(evidence, "J").values()]
-    rise = -least_step([-h for h in found])
-    check = Exact(rise, 0.0, "the largest rise of H(DT) with both rates", True)
+    check = falling(found, "H(DT) with both rates", refutes=True)
     return Finding((check,), {"H(DT)": found})
 
 
@@ -82,13 +82,8 @@ def _judge_denser_trained(evidence: Evidence) -> Finding:
     found = [entropy(run) for run in part(evidence, "J").values()]
     return Finding(
         (
-            Exact(-least_step(found), 0.0, "the largest fall of H(DT) with η_Y", True),
-            Exact(
-                -least_step([-z for z in growth]),
-                0.0,
-                "Figure 3: the largest rise of ln χ/2 with η_Y",
-                True,
-            ),
+            rising(found, "H(DT) with η_Y", refutes=True),
+            falling(growth, "Figure 3: ln χ/2 with η_Y", refutes=True),
         ),
         {"H(DT)": found, "ln χ/2 in Figure 3's setting": growth},
     )

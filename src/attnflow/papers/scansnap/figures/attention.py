@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import _dims, figures
-from attnflow.papers.scansnap.figures.panels import named
+from attnflow.papers.scansnap.figures.panels import named, remark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,14 +33,15 @@ def common(run: xr.Dataset) -> np.ndarray:
     return np.array([str(token).startswith("common") for token in run["token"].values])
 
 
-def stems(rows: list[tuple[str, xr.Dataset, int]], *, height: float = 1.75) -> "Figure":
+def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> "Figure":
     """A row for each (name, run, class), a column for each iteration.
 
-    Common tokens and the class's own have colours of their own; the attention at the
+    `about` says in the first panel of which system it is, with which rates. Common
+    tokens and the class's own have colours of their own; the attention at the
     start is outlined in front of each later one. Of other classes' tokens, those are
     left out that no row is about.
     """
-    size = (13.2, 0.75 + height * len(rows))
+    size = (13.2, 0.75 + 1.75 * len(rows))
     figure, grid = figures.panels(
         len(rows), len(ITERATIONS), size=size, share_values=True, share_time=True
     )
@@ -54,6 +55,7 @@ def stems(rows: list[tuple[str, xr.Dataset, int]], *, height: float = 1.75) -> "
         grid[place, 0].set_ylabel(name)
     grid[0, 0].set_ylim(0, 1.04 * top)
     _name_tokens(grid, rows[0][1], labels)
+    remark(grid[0, 0], (0.04, 0.97), f"{about}\nline: at the start")
     return figure
 
 

@@ -25,6 +25,8 @@ PARTS = {
     ("batches", "uniform"): ("batches and uniform start", "noise"),
 }
 """By labels: what a curve is called, and its kind, which gives the colour."""
+APART = 0.025
+"""What shifts a curve sideways, so that bars of several stand apart."""
 CHANGED = {
     "change by momentum": ("momentum", ("plain descent", "heavy ball")),
     "change by batches": ("batches", ("long sequences", "batches")),
@@ -47,12 +49,13 @@ def means(evidence: Evidence, rule: str, batches: str, start: str) -> np.ndarray
 
 def draw(evidence: Evidence) -> "Figure":
     """A panel for each rule, a curve for each combination of the other two."""
+    titles = [rf"$\mathbf{{J}}$, {text}" for text in RULES.values()]
     figure, grid = figures.panels(
-        1, 2, titles=list(RULES.values()), size=(12.4, 4.5), share_values=True
+        1, 2, titles=titles, size=(12.4, 4.5), share_values=True
     )
     for ax, rule in zip(grid[0], RULES, strict=True):
-        for (batches, start), (label, kind) in PARTS.items():
-            _curve(ax, part(evidence, rule, batches, start), label, kind)
+        for place, key in enumerate(PARTS):
+            _curve(ax, part(evidence, rule, *key), *PARTS[key], APART * (place - 1.5))
         ax.set(xlabel=r"learning rate $\eta_Z = \eta_Y$", xlim=(0.4, 3.1))
         figures.number_axis(ax, "x")
     grid[0, 0].set_ylabel(panels.ENTROPY)
@@ -61,13 +64,14 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _curve(ax: "Axes", table: xr.DataArray, label: str, kind: str) -> None:
+def _curve(
+    ax: "Axes", table: xr.DataArray, label: str, kind: str, aside: float
+) -> None:
     colour = figures.current_theme().colour(kind)
-    rates, rows = table["score_rate"].values, table.values
-    ax.plot(rates, rows.mean(0), color=colour, marker="o", ms=5, label=label, zorder=3)
-    spread = rows.std(axis=0, ddof=1)
-    low, high = rows.mean(0) - spread, rows.mean(0) + spread
-    ax.fill_between(rates, low, high, color=colour, alpha=0.16, lw=0)
+    place, rows = table["score_rate"].values + aside, table.values
+    mean, spread = rows.mean(axis=0), rows.std(axis=0, ddof=1)
+    ax.plot(place, mean, color=colour, marker="o", ms=5, label=label, zorder=3)
+    ax.vlines(place, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
 
 
 def _effect(ax: "Axes", evidence: Evidence) -> None:

@@ -41,6 +41,7 @@ def draw(evidence: Evidence) -> "Figure":
     figure, grid = figures.panels(1, 3, titles=titles, size=(13.6, 4.3))
     for ax, system in zip(grid[0], MAKERS, strict=True):
         _panel(ax, evidence, system)
+    panels.remark(grid[0, 0], (0.05, 0.95), "dots: $t_0$")
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims
+from attnflow import _dims, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures.runs import (
@@ -30,8 +30,10 @@ def _draw(side: str) -> Callable[[Evidence], "Figure"]:
     def draw(evidence: Evidence) -> "Figure":
         """Both classes, a row each."""
         run = evidence[side]
+        rows = [("attention $c_1$", run, 0), ("attention $c_2$", run, 1)]
+        rate = schema.setting_of(run)["value_rate"]
         return attention.stems(
-            [("attention $c_1$", run, 0), ("attention $c_2$", run, 1)]
+            rows, rf"$\mathbf{{J}}$: $\eta_Y = {rate:g}$, $\eta_Z = 1$"
         )
 
     return draw

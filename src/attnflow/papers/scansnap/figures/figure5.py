@@ -23,8 +23,10 @@ def name(rate: float) -> str:
 
 def draw(evidence: Evidence) -> "Figure":
     """The first class, a row for each learning rate."""
-    rows = [(rf"$c_1$, $\eta = {rate:g}$", evidence[name(rate)], 0) for rate in RATES]
-    return attention.stems(rows)
+    texts = [rf"attention $c_1$, $\eta = {rate:g}$" for rate in RATES]
+    runs = [evidence[name(rate)] for rate in RATES]
+    rows = [(text, run, 0) for text, run in zip(texts, runs, strict=True)]
+    return attention.stems(rows, r"$\mathbf{J}$, by Adam")
 
 
 def entropies(evidence: Evidence, step: int) -> np.ndarray:

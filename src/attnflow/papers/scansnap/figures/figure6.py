@@ -55,7 +55,8 @@ def draw(evidence: Evidence) -> "Figure":
     for ax, queries in zip(grid[0], PANELS, strict=True):
         _panel(ax, evidence, queries)
     grid[0, 0].set_ylabel(panels.ENTROPY)
-    _legend(grid[0, 0])
+    text = "rings: published means\nbars: ± one standard deviation"
+    panels.remark(grid[0, 0], (0.3, 0.03), text)
     figures.label_ends(grid[0, -1], size=10.5)
     return figure
 
@@ -72,7 +73,9 @@ def _panel(ax: "Axes", evidence: Evidence, queries: int) -> None:
         ax.vlines(place, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
     ring = {"ls": "", "marker": "o", "ms": 8.5, "mfc": "none", "mec": theme.ink}
     for rate, row in zip(SCORE_RATES, MEANS.get(queries, ()), strict=False):
-        ax.plot(np.array(RATIOS) * _aside(rate), row, mew=0.9, zorder=5, **ring)
+        if rate in found["score_rate"]:
+            shown = [row[RATIOS.index(ratio)] for ratio in ratios]
+            ax.plot(ratios * _aside(rate), shown, mew=0.9, zorder=5, **ring)
     ax.set(xscale="log", xlabel=r"ratio $\eta_Y/\eta_Z$", xlim=(0.85, 11.8))
     ax.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
     ax.minorticks_off()
@@ -81,13 +84,6 @@ def _panel(ax: "Axes", evidence: Evidence, queries: int) -> None:
 def _aside(rate: float) -> float:
     """What shifts a curve sideways, so that bars of several stand apart."""
     return 1.035 ** (SCORE_RATES.index(rate) - 1.5)
-
-
-def _legend(ax: "Axes") -> None:
-    theme = figures.current_theme()
-    text = "rings: published means\nbars: ± one standard deviation"
-    place = {"transform": ax.transAxes, "va": "bottom", "size": "small"}
-    ax.text(0.3, 0.03, text, color=theme.muted, **place)
 
 
 def by_name(rates: Any, ratios: Any, cells: Any) -> dict[str, dict[str, float]]:

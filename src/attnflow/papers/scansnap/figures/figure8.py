@@ -29,7 +29,7 @@ def draw(evidence: Evidence) -> "Figure":
     """The two heights as in the paper, and how far they are apart."""
     run = evidence["heights"]
     titles = [
-        rf"$M = {SHOWN_VOCABULARY}$: steps $h^*$ and the flow's $h$",
+        rf"decoder alone, $M = {SHOWN_VOCABULARY}$: steps and flow",
         *(rf"how far they are apart, $M = {M}$" for M in run["vocabulary"].values),
     ]
     figure, grid = figures.panels(1, 3, titles=titles, size=(14.0, 4.2))
@@ -66,7 +66,7 @@ def _gaps(ax: "Axes", run: xr.Dataset, size: int) -> None:
         ax.plot(rate * one["visit"], one, color=colour, label=label)
     figures.reference(ax, SMALL_RATE_GAP, r"$1/(2e)$")
     ax.set(xscale="log", xlim=(0.3, 3e3))
-    ax.set(xlabel=r"$\eta_Y\,t/K$", ylabel=r"$(h^* - h)\,M/\eta_Y$")
+    ax.set(xlabel=r"$\eta_Y\,t/K$", ylabel=r"$(h^{\mathrm{*}} - h)\,M/\eta_Y$")
     figures.number_axis(ax, "x")
 
 

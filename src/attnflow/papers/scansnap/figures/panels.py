@@ -32,8 +32,22 @@ def system_name(letter: str) -> str:
 
 
 def queries_title(queries: int) -> str:
-    """The title of a panel of Figures 6, 11 and 12."""
-    return f"{queries} {'query' if queries == 1 else 'queries'}, $K = {2 * queries}$"
+    """The title of a panel of Figures 6, 11 and 12, which are all of J."""
+    asked = f"{queries} {'query' if queries == 1 else 'queries'}"
+    return rf"$\mathbf{{J}}$, {asked}, $K = {2 * queries}$"
+
+
+def remark(ax: "Axes", place: tuple[float, float], text: str) -> None:
+    """A few words in a corner: `place` is theirs, from 0 to 1, lower left or upper."""
+    low = place[1] < 0.5
+    ax.text(
+        *place,
+        text,
+        transform=ax.transAxes,
+        va="bottom" if low else "top",
+        size="small",
+        color=figures.current_theme().muted,
+    )
 
 
 def decoder(run: xr.Dataset) -> Decoder:

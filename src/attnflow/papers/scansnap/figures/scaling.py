@@ -51,7 +51,7 @@ def draw(evidence: Evidence) -> "Figure":
     """Velocities, when they peak, and what they cost."""
     titles = [
         rf"$\mathbf{{J}}$, $\eta_Y = {RATIO:g}\,\eta_Z$: speed of the top token",
-        "when attention snaps",
+        r"when attention snaps, with $t_0' = K\ln M/\eta_Y$",
         "what a flow costs",
     ]
     figure, grid = figures.panels(1, 3, titles=titles, size=(15.0, 4.4))
@@ -78,14 +78,14 @@ def _speeds(ax: "Axes", evidence: Evidence) -> None:
 def _times(ax: "Axes", evidence: Evidence) -> None:
     theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
     mark: dict[str, Any] = {"marker": "o", "ms": 6.5, "ls": "", "mec": theme.paper}
-    label = "fastest motion in J"
-    ax.plot(sizes, snaps(evidence), color=theme.colour("easy"), label=label, **mark)
+    ax.plot(sizes, snaps(evidence), color=theme.colour("easy"), **mark)
+    panels.remark(ax, (0.45, 0.05), "dots: fastest motion in J")
     runs = [evidence[name(size)] for size in VOCABULARIES]
     units = [panels.clock(run) for run in runs]
     found = [panels.decoder(run) for run in runs]
     lines = {
         r"$t_0$": [d.snap for d in found],
-        r"$t_0' = K\ln M/\eta_Y$": [d.scan_end for d in found],
+        r"$t_0'$": [d.scan_end for d in found],
         "γ's peak": [d.peak for d in found],
     }
     for text, times in lines.items():
@@ -105,8 +105,7 @@ def _costs(ax: "Axes", evidence: Evidence) -> None:
     figures.number_axis(ax, "x")
     figures.number_axis(ax, "y")
     text = "two tables would take\n16 MB at $M = 10^3$, 16 EB at $M = 10^9$"
-    place = {"transform": ax.transAxes, "va": "top", "size": "small"}
-    ax.text(0.05, 0.95, text, color=theme.muted, **place)
+    panels.remark(ax, (0.05, 0.95), text)
 
 
 def values(evidence: Evidence) -> dict[str, Any]:

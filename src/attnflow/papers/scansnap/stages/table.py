@@ -10,6 +10,9 @@ from attnflow.papers.scansnap.stages import events
 from attnflow.papers.scansnap.stages.formulas import pace, stage_times
 from attnflow.stages import Event, StageRow
 
+LEAST_RECORDS = 3
+"""From two records neither a peak nor a slope can be told."""
+
 
 class _Stage(NamedTuple):
     """One row: what it needs of a run, what it means, and how it is found."""
@@ -34,11 +37,9 @@ def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
     quick = pace(schema.setting_of(run))
     if time is not None and quick != 1:
         notes.append(f"the formula is of the flow, {quick:.3g} times as fast")
-    if stage.detector is None:
-        return StageRow(stage.name, time, None, None, "; ".join(notes))
-    if not any(all(name in run for name in names) for names in stage.needs):
-        missing = " or ".join(", ".join(names) for names in stage.needs)
-        notes.append(f"not known: needs {missing} recorded")
+    lacking = _lacking(run, stage)
+    if stage.detector is None or lacking:
+        notes += [f"not known: needs {lacking}"] if lacking else []
         return StageRow(stage.name, time, None, None, "; ".join(notes))
     event = stage.detector(run)
     notes.append(event.note)
@@ -46,6 +47,16 @@ def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
     return StageRow(
         stage.name, time, event.median, spread, "; ".join(filter(None, notes))
     )
+
+
+def _lacking(run: xr.Dataset, stage: _Stage) -> str:
+    """What a detector would need and the run does not have; mostly empty."""
+    if stage.needs and run.sizes[_dims.TIME] < LEAST_RECORDS:
+        return f"{LEAST_RECORDS} records or more"
+    if not stage.needs or any(all(n in run for n in names) for names in stage.needs):
+        return ""
+    missing = " or ".join(", ".join(names) for names in stage.needs)
+    return f"{missing} recorded"
 
 
 _STAGES = (

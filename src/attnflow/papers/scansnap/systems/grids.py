@@ -127,6 +127,8 @@ def _part(
         batch=setting["batch"],
         steps=count,
         start="uniform" if uniform else "zero",
+        # Exact from either start, which then share a compiled program.
+        form="active",
         every=count,
         record=("mean_distinct_entropy",),
     )

@@ -18,6 +18,19 @@ def random_features(draw: np.random.Generator, classes: int, tokens: int) -> Tab
     return mixed / np.linalg.norm(mixed, axis=0)
 
 
+def sharing_features(draw: np.random.Generator, setting: dict[str, Any]) -> Table:
+    """Unit vectors, one per column: one token in common, and others of each class."""
+    K, own = setting["classes"], setting["distinct"]
+    shared = draw.uniform(*setting["shared"], size=K)
+    found = np.zeros((1 + K * own, K))
+    found[0] = np.sqrt(shared)
+    for n in range(K):
+        weights = draw.uniform(0.1, 1.0, own)
+        weights *= np.sqrt(1 - shared[n]) / np.linalg.norm(weights)
+        found[1 + n * own : 1 + (n + 1) * own, n] = weights
+    return found
+
+
 def decorrelated(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     """Equation 26 with fixed features: rows of W, visits, and what flows back.
 
@@ -29,7 +42,7 @@ def decorrelated(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     runs = []
     for seed in seeds:
         draw = np.random.default_rng(seed)
-        features = random_features(draw, K, M)
+        features = sharing_features(draw, setting)
         visited = draw.integers(0, K, setting["steps"])
         runs.append(_descended(features, visited, M, rate))
     outputs = ("class", "output")

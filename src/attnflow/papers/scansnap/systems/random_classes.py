@@ -19,29 +19,23 @@ def random_classes(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
 
     Over all records after the first: `slowest_distinct`, the least velocity of a
     distinct token, `fastest_common`, the largest of the common one, both over the
-    largest speed of any token then; `least_drive` of Q. `eigenvalue` is of E at the
-    start, by size.
+    largest speed of any token then. Of Q: `least_drive`, the least ξ_n/γ, and
+    `weakest` and `strongest`, the least and the largest |λ_i(E)|.
     """
     cases = [("Q", setting["quasi_static_ratio"])]
     cases += [("J", ratio) for ratio in setting["ratios"]]
     tables = [drawn(setting, seed) for seed in seeds]
     found = [[_fates(setting, table, *case) for case in cases] for table in tables]
-    names = ("slowest_distinct", "fastest_common")
-    starts = np.array([one[0]["eigenvalue"] for one in found])
-    return xr.Dataset(
-        {
-            **{
-                name: (
-                    ("seed", "case"),
-                    np.array([[c[name] for c in o] for o in found]),
-                )
-                for name in names
-            },
-            "least_drive": ("seed", np.array([o[0]["least_drive"] for o in found])),
-            "eigenvalue": (("seed", "class"), starts),
-        },
-        {"case": [f"{system}, {ratio:g}" for system, ratio in cases]},
-    )
+    fates = {
+        name: (("seed", "case"), np.array([[c[name] for c in one] for one in found]))
+        for name in ("slowest_distinct", "fastest_common")
+    }
+    quasi = {
+        name: ("seed", np.array([one[0][name] for one in found]))
+        for name in ("least_drive", "weakest", "strongest")
+    }
+    names = [f"{system}, {ratio:g}" for system, ratio in cases]
+    return xr.Dataset(fates | quasi, {"case": names})
 
 
 def drawn(setting: dict[str, Any], seed: int) -> np.ndarray:
@@ -50,7 +44,7 @@ def drawn(setting: dict[str, Any], seed: int) -> np.ndarray:
     K, own = setting["classes"], setting["distinct"]
     table = np.zeros((K, 1 + K * own))
     for n in range(K):
-        table[n, 0] = draw.uniform(0.05, 0.7)
+        table[n, 0] = draw.uniform(*setting["common"])
         weights = draw.uniform(0.1, 1.0, own)
         table[n, 1 + n * own : 1 + (n + 1) * own] = (
             (1 - table[n, 0]) * weights / weights.sum()
@@ -61,13 +55,14 @@ def drawn(setting: dict[str, Any], seed: int) -> np.ndarray:
 def _fates(
     setting: dict[str, Any], table: np.ndarray, system: Any, ratio: float
 ) -> dict[str, Any]:
-    record = (*COURSE, "drive") if system == "Q" else COURSE
+    record = (*COURSE, "drive", "attention_speed") if system == "Q" else COURSE
     plan = Given(
         system=system,
         classes=len(table),
         probability=tuple(table.ravel().tolist()),
         vocabulary=setting["vocabulary"],
-        score_rate=1 / ratio,
+        value_rate=setting["value_rate"],
+        score_rate=setting["value_rate"] / ratio,
         until=setting["until"],
         records=setting["records"],
         record=record,
@@ -76,13 +71,18 @@ def _fates(
     velocity = made["score_velocity"].isel(query=0).values
     # Rows of the run are in the order of the table's columns.
     scaled = velocity / np.abs(velocity).max(axis=1, keepdims=True)
-    excess = made["gram"].values[0] - np.eye(len(table))
+    sizes = np.abs(np.linalg.eigvalsh(made["gram"].values - np.eye(len(table))))
     return {
         "slowest_distinct": scaled[:, 1 : table.shape[1]].min(),
         "fastest_common": scaled[:, 0].max(),
-        "least_drive": made["drive"].values.min() if system == "Q" else np.nan,
-        "eigenvalue": np.sort(np.abs(np.linalg.eigvalsh(excess)))[::-1],
+        "least_drive": _least_drive(made) if system == "Q" else np.nan,
+        "weakest": sizes.min(),
+        "strongest": sizes.max(),
     }
+
+
+def _least_drive(course: xr.Dataset) -> float:
+    return float((course["drive"] / course["attention_speed"]).min())
 
 
 def random_grams(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:

@@ -1,0 +1,94 @@
+"""`attnflow sweep`: an experiment over a grid of settings."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.output import Json, Output, must_have_directory
+from attnflow.cli.progress import shown_progress
+
+
+@guarded
+def sweep(
+    experiment: Annotated[
+        str | None, typer.Argument(metavar="PAPER/EXPERIMENT")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUES]...")
+    ] = None,
+    zip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY,KEY", help="Keys that go along one dim together."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="loss|loss@0.1|loss~loglog|CLAIM", help="What to keep of a cell."
+        ),
+    ] = None,
+    executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://…", help="A Dask cluster that runs.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Cells stored as one.")] = 32,
+    limit: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="What a cell may take.")
+    ] = None,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Compute failed cells again.")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Tell how far it is, and compute nothing.")
+    ] = False,
+    refine: Annotated[
+        str | None,
+        typer.Option(metavar="LEVEL", help="Compute a map of two keys near it alone."),
+    ] = None,
+    coarse: Annotated[int, typer.Option(min=1, help="First step of --refine.")] = 8,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.nc", help="Write it as netCDF too.")
+    ] = None,
+    json: Json = None,
+) -> int:
+    """Run an experiment over settings; what is stored of it is not computed again.
+
+    KEY=a..b:n[:log] and KEY=x,y,z are swept, KEY=x is set. See docs/sweeps.md.
+    """
+    from attnflow.cli import show_sweep
+    from attnflow.store import export_netcdf
+    from attnflow.sweeping import compute_sweep, plan_sweep, sweep_status
+    from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
+
+    output = Output(json)
+    if out:
+        must_have_directory(out)
+    if experiment is None:
+        show_sweep.show_all(output, Shelf(), status=status)
+        return 0
+    made = plan_sweep(
+        experiment,
+        parse_settings(settings or ()),
+        zip=[group.split(",") for group in zip or ()],
+        seeds=seeds,
+        measure=measure,
+        batch=batch,
+    )
+    if status:
+        show_sweep.show_status(output, made, sweep_status(made))
+        return 0
+    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with shown_progress() as bar, closing(chosen):
+        bar.begin(made.name)
+        options = {"retry": retry, "limit": limit, "progress": bar}
+        found = compute_sweep(made, chosen, refine=refine, coarse=coarse, **options)
+    if out:
+        export_netcdf(found, out)
+    show_sweep.show_result(output, made, found)
+    return 0 if status_in(found).is_complete else OTHERWISE

@@ -1,0 +1,121 @@
+"""Many experiments side by side, each with all that its own run would have recorded."""
+
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import xarray as xr
+
+from attnflow import schema
+from attnflow.dynamics import Course, Records, precise
+from attnflow.experiment.cells import shape_of, train_members
+from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
+from attnflow.experiment.dataset import as_dataset, labels_of
+from attnflow.experiment.prepare import Built, build_members
+from attnflow.experiment.record import Experiment, address
+from attnflow.experiment.run import attributes
+
+Cell = tuple[int, Experiment, Built]
+
+
+def run_batch(
+    experiments: Sequence[Experiment],
+    *,
+    seeds: Sequence[int] = (0,),
+    pad: bool = False,
+) -> list[xr.Dataset | Exception]:
+    """The runs of many experiments; neighbours of one shape are one computation.
+
+    Neighbours are of one shape where their systems have equal shapes, and their stages,
+    times and observables are equal: such cells and all of their seeds are trained side
+    by side. Rates that differ are another stage, trained apart by the same program; so
+    are systems whose seeds run one after the other anyway.
+
+    **Arguments:**
+
+    - `pad`: fill up neighbours to a power of two, by the last of them again. Batches of
+      many lengths then need few programs.
+
+    **Returns:** for each experiment its run, without what `run` finds beside training
+    (drift, thresholds of the rate), or the error that it met, which costs no other
+    experiment its run.
+    """
+    seeds = [int(seed) for seed in seeds]
+    keep_compiled()
+    make_room()
+    with precise():
+        found: list[Any] = [_build(plan, seeds) for plan in experiments]
+        cells = [
+            (number, plan, built)
+            for number, (plan, built) in enumerate(zip(experiments, found, strict=True))
+            if isinstance(built, Built)
+        ]
+        for _, group in groupby(cells, key=lambda cell: shape_of(cell[1], cell[2])):
+            for alike in _split(list(group)):
+                runs = _runs(alike, seeds, pad=pad)
+                for (number, *_), run in zip(alike, runs, strict=True):
+                    found[number] = run
+    return found
+
+
+def _split(cells: list[Cell]) -> list[list[Cell]]:
+    """Cells that gain by training together: none where seeds run one by one."""
+    system, _ = cells[0][2].members[0]
+    return [[cell] for cell in cells] if system.apart else [cells]
+
+
+def _build(plan: Experiment, seeds: list[int]) -> Built | Exception:
+    try:
+        return build_members(plan, seeds)
+    except Exception as error:
+        return error
+
+
+def _runs(
+    cells: list[Cell], seeds: list[int], *, pad: bool
+) -> list[xr.Dataset | Exception]:
+    begun = time.perf_counter()
+    missing = (1 << (len(cells) - 1).bit_length()) - len(cells) if pad else 0
+    try:
+        with compile_time() as watch:
+            padded = cells + missing * cells[-1:]
+            members = [member for _, _, built in padded for member in built.members]
+            course = train_members(cells[0][1], members)
+        spent = {
+            "wall_seconds": (time.perf_counter() - begun) / len(cells),
+            "compile_seconds": watch.seconds / len(cells),
+        }
+        parts = _parts(course, len(seeds))
+        return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=False)]
+    except Exception as error:
+        return [error] * len(cells)
+
+
+def _parts(course: Course, size: int) -> Iterator[Course]:
+    """The courses of each cell, whose seeds stand one after the other."""
+    whole = course.records
+    for first in range(0, len(course.outcomes), size):
+        mine = slice(first, first + size)
+        records = Records(whole.times, size)
+        records.recorded = whole.recorded[mine]
+        records.rows = {name: rows[mine] for name, rows in whole.rows.items()}
+        records.ends = [{n: row[mine] for n, row in end.items()} for end in whole.ends]
+        yield Course(
+            records,
+            None,
+            course.starts[mine],
+            course.ends[mine],
+            course.outcomes[mine],
+            [],
+        )
+
+
+def _run(
+    cell: Cell, course: Course, seeds: list[int], spent: dict[str, Any]
+) -> xr.Dataset:
+    _, plan, built = cell
+    body = as_dataset(plan, seeds, course, labels_of(built.members[0][0]))
+    id = address(plan, seeds=seeds)
+    body.attrs = attributes(plan, built.notes, id=id, **spent)
+    return schema.check(body)

@@ -1,0 +1,151 @@
+"""Sweeps along the boundary of a yes/no map, and the law that the boundary follows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from attnflow.measures.boundary import Boundary, fit_boundary
+from attnflow.sweeps.assemble import PENDING, assemble
+from attnflow.sweeps.drive import Progress, complete, register
+from attnflow.sweeps.executors import Executor
+from attnflow.sweeps.plan import Batch, Sweep, make_batches
+from attnflow.sweeps.refine import Place, nearest, refine
+from attnflow.sweeps.shelf import Shelf
+
+Level = float | str
+"""A number that the first measure, a mean over seeds, is above; or its text."""
+
+
+def run_refined(
+    sweep: Sweep,
+    executor: Executor,
+    *,
+    level: Level,
+    coarse: int = 8,
+    band: int = 1,
+    shelf: Shelf | None = None,
+    name: str = "",
+    retry: bool = False,
+    limit: float | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Compute a sweep over two axes only where its first measure crosses a level.
+
+    **Arguments:**
+
+    - `level`: a number, for cells whose mean over seeds is above it; or a text, for
+      cells with that text, such as the verdict `holds`. A cell without a result counts
+      as no.
+    - `coarse`, `band`: see `attnflow.sweeps.refine`. Neighbours of the boundary are
+      computed too, since resampled seeds move it.
+
+    **Returns:** as `run_sweep`, with cells that were not needed `pending`, and
+
+    - `inside`: yes or no for every cell of the grid; `boundary`: where neighbours
+      differ.
+    - attrs `cells_computed` and `cells_full`, and `rounds` of cells asked at once.
+    """
+    if len(sweep.axes) != 2:
+        raise ValueError(
+            f"{len(sweep.axes)} axes are swept: a boundary is refined over two. "
+            "Sweep two keys, or zip some."
+        )
+    shelf = shelf or Shelf()
+    answer = _answer(sweep, level)
+    seen: list[Batch] = []
+    reads: dict[str, Callable[[str], xr.Dataset | None]] = {}
+    shape = sweep.shape[0], sweep.shape[1]
+
+    def ask(places: list[Place]) -> list[bool]:
+        cells = [int(np.ravel_multi_index(place, shape)) for place in places]
+        part = replace(sweep, chosen=tuple(cells))
+        batches = make_batches(part)
+        options: dict[str, Any] = {"retry": retry, "limit": limit, "progress": progress}
+        read = complete(part, batches, executor, shelf=shelf, **options)
+        seen.extend(batches)
+        reads.update(dict.fromkeys((batch.key for batch in batches), read))
+        answers = answer(assemble(part, batches, read))
+        return [bool(answers[place]) for place in places]
+
+    refined = refine(ask, shape, coarse=coarse, band=band)
+    whole = replace(sweep, chosen=tuple(c for batch in seen for c in batch.cells))
+    register(whole, seen, shelf, name)
+    found = assemble(whole, seen, lambda key: reads[key](key))
+    dims = tuple(axis.name for axis in sweep.axes)
+    found["inside"] = (dims, refined.filled)
+    found["boundary"] = (dims, refined.boundary)
+    return found.assign_attrs(
+        cells_computed=refined.cells,
+        cells_full=refined.full,
+        rounds=list(refined.rounds),
+        level=level,
+    )
+
+
+def fit_refined(
+    found: xr.Dataset,
+    variable: str,
+    level: float,
+    *,
+    generator: np.random.Generator,
+    power: float = 2.0,
+    scale: Literal["linear", "log"] = "linear",
+) -> Boundary:
+    """The law of a boundary: its place along the second axis by that along the first.
+
+    As `attnflow.measures.boundary.fit_boundary`. Cells that were not computed are as
+    the nearest one of their row, on the same side of the boundary.
+    """
+    size, x = (str(dim) for dim in found[variable].dims[:2])
+    maps = found[variable].transpose("seed", size, x).values
+    known = (found["outcome"] != PENDING).all("seed").values & np.isfinite(maps).all(0)
+    filled = np.stack([_filled(one, known) for one in maps])
+    above = filled.mean(axis=0) > level
+    if above[:, -1].sum() > above[:, 0].sum():
+        # The fit is of what falls along x.
+        filled = 1 / filled if scale == "log" else -filled
+        level = 1 / level if scale == "log" else -level
+    return fit_boundary(
+        found[size].values.astype(float),
+        found[x].values.astype(float),
+        filled,
+        level,
+        generator=generator,
+        power=power,
+        scale=scale,
+    )
+
+
+def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:
+    filled = values.copy()
+    for row, mask in enumerate(known):
+        places = np.flatnonzero(mask)
+        if len(places):
+            filled[row] = values[row][places[nearest(places, len(mask))]]
+        elif row:
+            filled[row] = filled[row - 1]
+    return filled
+
+
+def _answer(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
+    """What makes yes and no of the first measure."""
+    columns = sweep.measures[0].columns
+    wanted = [name for name, c in columns.items() if c.text == isinstance(level, str)]
+    if not wanted:
+        kind = "texts" if isinstance(level, str) else "numbers"
+        raise ValueError(
+            f"level={level!r} belongs to {kind}, and {sweep.measures[0].text!r} gives "
+            "none. Give a number for observables, a verdict such as 'holds' for claims."
+        )
+
+    def answer(found: xr.Dataset) -> np.ndarray:
+        values = found[wanted[0]]
+        if isinstance(level, str):
+            return np.asarray(values.values == level)
+        mean = values.mean("seed", skipna=False) if "seed" in values.dims else values
+        return mean.values > level
+
+    return answer

@@ -1,0 +1,200 @@
+"""Dask: a cluster of processes on this machine, or one that runs already elsewhere.
+
+Workers write to the store themselves and send back no more than a report, so that
+all of them must see the same directory. A batch whose workers died, or that a
+restarted scheduler has forgotten, is submitted again.
+"""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from attnflow.sweeps.compute import Job
+from attnflow.sweeps.executors.base import cores, pin, worker_environment
+from attnflow.sweeps.plan import Batch
+from attnflow.sweeps.work import Report, work
+
+RESUBMISSIONS = 200
+"""How often a batch is submitted again before it is given up."""
+POLL, MEND = 0.02, 5.0
+"""Seconds between looks at what is done, and at whether workers are missing."""
+PATIENCE = 20.0
+"""Seconds to wait for a scheduler's first answer."""
+
+
+class Dask:
+    """A cluster of `distributed`.
+
+    **Arguments:**
+
+    - `workers`: processes of a cluster on this machine; as many as there are cores.
+    - `scheduler`: the address of a cluster that runs already, in its place.
+    """
+
+    def __init__(self, workers: int | None = None, scheduler: str | None = None):
+        try:
+            import distributed
+        except ImportError:
+            raise ValueError(
+                "executor='dask' needs dask and distributed, which are not installed. "
+                "Install them with: pip install 'attnflow[dask]'"
+            ) from None
+        if workers is not None and scheduler is not None:
+            raise ValueError(
+                f"workers={workers} cannot be chosen for the cluster at {scheduler}, "
+                "which has its own. Leave one of them out."
+            )
+        if workers is not None and workers < 1:
+            raise ValueError(f"workers={workers}. Give 1 or more.")
+        self._distributed = distributed
+        self.workers = workers or len(cores())
+        self.scheduler = scheduler
+        self._stack = ExitStack()
+        self._client: Any = None
+        self._cluster: Any = None
+
+    def run(
+        self, job: Job, batches: Sequence[Batch], *, retry: bool = False
+    ) -> Iterator[Report]:
+        """Compute the batches on the cluster."""
+        if self._client is None:
+            self._client = self._connect()
+        submissions = _Submissions(self._client, job, batches, retry=retry)
+        mended = time.monotonic()
+        try:
+            while not submissions.is_empty:
+                yield from submissions.ready()
+                time.sleep(POLL)
+                if time.monotonic() - mended > MEND:
+                    self._mend()
+                    mended = time.monotonic()
+        finally:
+            submissions.cancel()
+
+    def close(self) -> None:
+        """Leave the cluster; one of our own ends."""
+        self._stack.close()
+        self._client = self._cluster = None
+
+    def _mend(self) -> None:
+        """Start workers anew that our own cluster has given up."""
+        if self._cluster is not None and len(self._cluster.workers) < self.workers:
+            self._cluster.scale(self.workers)
+
+    def _connect(self) -> Any:
+        import dask.config
+
+        if self.scheduler is not None:
+            try:
+                client = self._distributed.Client(self.scheduler, timeout=PATIENCE)
+            except (OSError, TimeoutError, ValueError) as error:
+                raise ValueError(
+                    f"No scheduler answers at {self.scheduler}: {error}. Start one "
+                    "with `dask scheduler`, or leave out --scheduler."
+                ) from error
+            return self._stack.enter_context(client)
+        # Threads are counted when a library is loaded: variables come before that.
+        settings = {
+            "distributed.nanny.pre-spawn-environ": worker_environment(),
+            "distributed.scheduler.allowed-failures": RESUBMISSIONS,
+            "distributed.worker.memory.terminate": False,
+            # A worker that comes back late is given up, and replaced by `_mend`.
+            "distributed.deploy.lost-worker-timeout": "60s",
+        }
+        self._stack.enter_context(dask.config.set(settings))
+        options: dict[str, Any] = {"processes": True, "dashboard_address": None}
+        self._cluster = self._stack.enter_context(
+            self._distributed.LocalCluster(
+                n_workers=self.workers,
+                threads_per_worker=1,
+                silence_logs=logging.CRITICAL,
+                **options,
+            )
+        )
+        client = self._distributed.Client(self._cluster)
+        client.register_plugin(_pinning(cores()), name="attnflow-pinning")
+        return self._stack.enter_context(client)
+
+
+def _pinning(usable: list[int]) -> Any:
+    """What keeps the workers of a local cluster, numbered from 0, on a core each."""
+    from distributed import WorkerPlugin
+
+    class Pinning(WorkerPlugin):
+        def setup(self, worker: Any) -> None:
+            pin(usable[int(worker.name) % len(usable)])
+
+    return Pinning()
+
+
+class _Submissions:
+    """Batches on their way through a cluster."""
+
+    def __init__(self, client: Any, job: Job, batches: Sequence[Batch], *, retry: bool):
+        from distributed import as_completed
+
+        self._client = client
+        self._job = job
+        self._retry = retry
+        self._batches = {batch.key: batch for batch in batches}
+        self._tries = dict.fromkeys(self._batches, 0)
+        # Drivers that share a cluster must not wait for one another's futures.
+        self._name = f"attnflow-{uuid.uuid4().hex[:8]}"
+        self._futures = {self._submit(key): key for key in self._batches}
+        self._done = as_completed(self._futures)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is a report on every batch."""
+        return not self._futures
+
+    def ready(self) -> Iterator[Report]:
+        """Reports on batches that are done by now."""
+        while self._futures and self._done.has_ready():
+            future = next(self._done)
+            key = self._futures.pop(future)
+            report = self._report(future, key)
+            future.release()
+            if report is None:
+                again = self._submit(key)
+                self._futures[again] = key
+                self._done.add(again)
+            else:
+                yield report
+
+    def cancel(self) -> None:
+        """Tell a cluster that goes on what it need not compute."""
+        if self._futures:
+            self._client.cancel(list(self._futures))
+
+    def _submit(self, key: str) -> Any:
+        self._tries[key] += 1
+        return self._client.submit(
+            work,
+            self._job,
+            self._batches[key],
+            retry=self._retry,
+            key=f"{self._name}-{key}-{self._tries[key]}",
+            pure=False,
+        )
+
+    def _report(self, future: Any, key: str) -> Report | None:
+        """What came of a future; `None` where the batch has to be tried again."""
+        from distributed import CancelledError, KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        # A report may also be lost on its way, with the worker or the scheduler.
+        cancelled = (CancelledError, asyncio.CancelledError)
+        try:
+            return future.result()
+        except (*cancelled, KilledWorker, CommClosedError, TimeoutError) as error:
+            if self._tries[key] <= RESUBMISSIONS:
+                return None
+            trouble = f"it was lost {RESUBMISSIONS} times, the last by {error!r}"
+        except Exception as error:
+            trouble = f"{type(error).__name__}: {error}"
+        return Report(key, len(self._batches[key]), trouble=trouble)

@@ -1,0 +1,156 @@
+"""Where batches are kept: one file each, complete or absent.
+
+<store>/sweeps/batches/<key>.nc     a batch, netCDF
+<store>/sweeps/journal/<key>        how its computation began; gone when it is done
+<store>/sweeps/<id>.json            what a sweep asked for, and its batches' keys
+"""
+
+import json
+import time
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow.store import Store, StoreError, atomic
+
+_ABOUT = "about this batch"
+FAILED = "failed_cells"
+"""The attribute of a batch that says how many of its cells have no result."""
+
+
+class Shelf:
+    """The batches of a store's sweeps.
+
+    **Arguments:**
+
+    - `root`: the directory of the store; without it the user's own.
+    """
+
+    def __init__(self, root: str | Path | None = None):
+        self.root = Store(root).root / "sweeps"
+        self._batches = self.root / "batches"
+        self._journal = self.root / "journal"
+
+    def has(self, key: str) -> bool:
+        """Whether the batch is there."""
+        return self._path(key).is_file()
+
+    def known(self) -> set[str]:
+        """The keys of all batches that are there, by one look at the directory."""
+        if not self._batches.is_dir():
+            return set()
+        # Hidden names are files that are being written.
+        return {path.stem for path in self._batches.glob("[!.]*.npz")}
+
+    def read(self, key: str) -> xr.Dataset:
+        """The batch, loaded into memory."""
+        with self._opened(key) as (arrays, about):
+            variables = {
+                name: (dims, arrays[name]) for name, dims in about["dims"].items()
+            }
+        return xr.Dataset(variables, attrs=about["attrs"]).set_coords(about["coords"])
+
+    def failed(self, key: str) -> int:
+        """How many cells of a batch have no result."""
+        with self._opened(key) as (_, about):
+            return int(about["attrs"][FAILED])
+
+    def write(self, key: str, batch: xr.Dataset) -> None:
+        """Keep the batch, in the place of what there may be under this key."""
+        about = {
+            "attrs": batch.attrs,
+            "coords": [str(name) for name in batch.coords],
+            "dims": {str(name): v.dims for name, v in batch.variables.items()},
+        }
+        arrays = {str(name): v.values for name, v in batch.variables.items()}
+        members: dict[str, Any] = {
+            name: values.astype(str) if values.dtype == object else values
+            for name, values in arrays.items()
+        }
+        members[_ABOUT] = np.array(json.dumps(about))
+        try:
+            self._batches.mkdir(parents=True, exist_ok=True)
+            with (
+                atomic.new_file(self._path(key)) as temporary,
+                temporary.open("wb") as file,
+            ):
+                np.savez(file, **members)
+        except OSError as error:
+            raise StoreError(
+                f"The batch {key} could not be stored in {self._batches}: "
+                f"{error.strerror or error}. Make room, or set ATTNFLOW_STORE to a "
+                "directory that you can write to."
+            ) from error
+
+    def remove(self, key: str) -> None:
+        """Remove a batch, if it is there."""
+        self._path(key).unlink(missing_ok=True)
+
+    def note(self, key: str, what: str) -> None:
+        """Write a line into the journal of a batch."""
+        # A journal that cannot be written only makes a dying batch be tried longer.
+        with suppress(OSError):
+            self._journal.mkdir(parents=True, exist_ok=True)
+            with (self._journal / key).open("a", encoding="utf-8") as file:
+                file.write(what + "\n")
+
+    def notes(self, key: str) -> list[str]:
+        """The lines of the journal of a batch."""
+        try:
+            return (self._journal / key).read_text("utf-8").splitlines()
+        except OSError:
+            return []
+
+    def forget(self, key: str) -> None:
+        """Remove the journal of a batch."""
+        with suppress(OSError):
+            (self._journal / key).unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Remove what processes that no longer live left half-written."""
+        for place in (self.root, self._batches):
+            if place.is_dir():
+                atomic.remove_stale(place)
+
+    def register(self, id: str, about: Mapping[str, Any], keys: Iterable[str]) -> None:
+        """Remember what a sweep asked for, so that its status can be told."""
+        place = self.root / f"{id}.json"
+        content = {"id": id, "created": time.time(), **about, "batches": list(keys)}
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            if not place.is_file():
+                with atomic.new_file(place) as temporary:
+                    temporary.write_text(json.dumps(content), "utf-8")
+        except OSError as error:
+            raise StoreError(
+                f"{self.root} cannot be written to: {error.strerror or error}. "
+                "Set ATTNFLOW_STORE to a directory that you can write to."
+            ) from error
+
+    def sweeps(self) -> list[dict[str, Any]]:
+        """What the sweeps asked for, the newest first."""
+        found = []
+        for path in self.root.glob("*.json"):
+            with suppress(OSError, ValueError, KeyError):
+                content = json.loads(path.read_text("utf-8"))
+                found.append({**content, "created": float(content["created"])})
+        return sorted(found, key=lambda sweep: sweep["created"], reverse=True)
+
+    @contextmanager
+    def _opened(self, key: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+        """The arrays of a batch, read when they are asked for, and what they are."""
+        try:
+            with np.load(self._path(key), allow_pickle=False) as arrays:
+                yield arrays, json.loads(str(arrays[_ABOUT]))
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise StoreError(
+                f"The stored batch {self._path(key)} cannot be read: {error}."
+            ) from error
+
+    def _path(self, key: str) -> Path:
+        return self._batches / f"{key}.npz"

@@ -1,0 +1,140 @@
+"""Cells of real experiments, and how a cell fails alone."""
+
+import numpy as np
+import pytest
+
+import attnflow as af
+from attnflow.experiment import run
+from attnflow.sweeping import plan_sweep
+from attnflow.sweeps import Shelf, choose_executor, run_sweep
+from attnflow.sweeps.compute import narrowed
+from tests.sweeps.trivial import Direct, make_sweep
+
+HERE = choose_executor("here")
+
+
+def test_a_sweep_has_what_the_runs_have():
+    asked = ("loss", "loss@0.5", "loss_by_group[conflicting]", "end_time")
+    found = af.sweep(
+        "mixture/figure1",
+        omega=[0.1, 1.0],
+        width=[8, "infinite"],
+        steps=300,
+        records=31,
+        measure=asked,
+        seeds=2,
+        executor="here",
+    )
+    assert found["loss"].dims == ("omega", "width", "seed")
+    assert found["width"].values.tolist() == ["8", "infinite"]
+    assert (found["outcome"] == "finished").all() and (found["error"] == "").all()
+    one = found.sel(omega=1.0, width="8")
+    alone = af.run(
+        "mixture/figure1",
+        omega=1.0,
+        width=8,
+        steps=300,
+        records=31,
+        seeds=2,
+        store=False,
+    )
+    # Sums in another order, an ulp of each of 300 steps.
+    close = {"rtol": 0, "atol": 300 * 2.3e-16}
+    np.testing.assert_allclose(one["loss"], alone["loss"].isel(time=-1), **close)
+    group = alone["loss_by_group"].sel(group="conflicting").isel(time=-1)
+    np.testing.assert_allclose(one["loss_by_group[conflicting]"], group, **close)
+    np.testing.assert_array_equal(one["end_time"], [300.0, 300.0])
+    series = alone["loss"].values[0]
+    place = int(np.argmax(series <= 0.5))
+    times = alone["time"].values
+    assert times[place - 1] < one["loss@0.5"].values[0] <= times[place]
+
+
+def test_what_a_run_finds_beside_training_is_measured_too():
+    given = {"steps": 20, "omega": 0.1}
+    found = af.sweep(
+        "mixture/figure1", given, bias=[0.5], measure="rate_threshold", executor="here"
+    )
+    alone = af.run("mixture/figure1", store=False, record=["loss"], **given)
+    wanted = alone["rate_threshold"].item()
+    assert wanted > 0 and found["rate_threshold"].item() == wanted
+
+
+def test_only_what_is_measured_is_recorded():
+    paper, id = af.paper("mixture"), "figure1"
+    recipe = paper.recipe(id)
+    plan = recipe.experiment(recipe.setting)
+    last = plan_sweep("mixture/figure1", {"omega": "1,2"}).sweep
+    assert narrowed(plan, last.measures).observables == ("loss",)
+    assert len(narrowed(plan, last.measures).grid.times(whole=True)) == 1
+    timed = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure="accuracy@1").sweep
+    assert narrowed(plan, timed.measures).observables == ("accuracy",)
+    assert narrowed(plan, timed.measures).grid == plan.grid
+
+
+def test_computations_are_swept_cell_by_cell(tmp_path):
+    sweep = make_sweep({"a": "0..1:3", "b": "2,4"}, measures=("sum", "half"))
+    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    assert found["half"].sel(a=0.5, b=4, seed=1) == 1.5
+    np.testing.assert_array_equal(found["sum"], 2 * found["half"])
+
+
+def test_cells_fail_alone_and_say_why(tmp_path):
+    trouble = Direct("raise", where=1.0)
+    sweep = make_sweep({"a": "0..2:3", "b": "1,2"}, measures=(trouble,))
+    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    assert (
+        found["error"].sel(a=1.0) == "ValueError: this cell was told to raise"
+    ).all()
+    assert (found["outcome"].sel(a=1.0) == "failed").all()
+    assert np.isnan(found["sum"].sel(a=1.0)).all()
+    rest = found.sel(a=[0.0, 2.0])
+    assert (rest["error"] == "").all() and np.isfinite(rest["sum"]).all()
+
+
+def test_settings_that_cannot_be_are_failed_cells(tmp_path):
+    sweep = make_sweep({"b": "-1,3"}, measures=("sum",))
+    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    assert found["error"].sel(b=-1).item() == "ValueError: b=-1 is negative. Raise it."
+    assert found["sum"].sel(b=3, seed=0) == 3.0
+    wide = af.sweep("mixture/figure1", {"K": "2,0"}, steps=20, executor="here", L=3)
+    assert wide["outcome"].sel(K=2).item() == "finished"
+    assert wide["outcome"].sel(K=0).item() == "failed"
+    assert wide["error"].sel(K=0).item().startswith("ValueError")
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("los", "Did you mean 'loss'"),
+        ("score", "no single number: score has the dims head, key, query"),
+        ("loss[common]", "no single number"),
+        ("score[+,:,v1]", "no single number"),
+        ("B-Sec3-ordr", "Did you mean 'B-Sec3-order'"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_at_once(measure, said):
+    with pytest.raises(ValueError, match=said):
+        plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=measure)
+
+
+def test_what_trains_nothing_has_no_loss():
+    with pytest.raises(ValueError, match="Say what to measure"):
+        plan_sweep("mixture/concentration", {"omega": "1,2"})
+
+
+def test_an_interrupt_is_no_failure(tmp_path, monkeypatch):
+    """A run that was interrupted must not be stored as if it had been measured."""
+    from attnflow import experiment
+    from tests.toy import make_run
+
+    def interrupted(plan, seeds):
+        return make_run(seeds=seeds, outcome="interrupted")
+
+    monkeypatch.setattr(experiment, "run", interrupted)
+    sweep = make_sweep({"a": "0..1:3"}, measures=("sum",))
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    assert not Shelf(tmp_path).known()
+    monkeypatch.setattr(experiment, "run", run)
+    assert np.isfinite(run_sweep(sweep, HERE, shelf=Shelf(tmp_path))["sum"]).all()

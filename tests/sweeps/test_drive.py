@@ -1,0 +1,226 @@
+"""Resume, retry, status, trouble with the disk: nothing is lost, nothing half there."""
+
+import errno
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from attnflow.store import StoreError, StoreWarning
+from attnflow.sweeps import (
+    Shelf,
+    choose_executor,
+    make_batches,
+    run_sweep,
+    status_in,
+    status_of,
+)
+from attnflow.sweeps import drive as driving
+from attnflow.sweeps.executors import Here
+from attnflow.sweeps.work import work
+from tests.sweeps.trivial import Direct, make_sweep
+
+HERE = choose_executor("here")
+GRID = {"a": "0..1:5", "b": "1,2"}
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    return Shelf(tmp_path / "store")
+
+
+@pytest.fixture
+def log(tmp_path):
+    place = tmp_path / "log"
+    place.mkdir()
+    return place
+
+
+class Stopping:
+    """An executor that is interrupted after some batches."""
+
+    def __init__(self, after):
+        self.after = after
+
+    def run(self, job, batches, *, retry=False):
+        yield from Here().run(job, batches[: self.after], retry=retry)
+        raise KeyboardInterrupt
+
+
+def test_a_sweep_goes_on_where_it_was(shelf, log):
+    sweep = make_sweep(GRID, measures=(Direct(log=str(log)),), size=3)
+    assert len(make_batches(sweep)) == 4
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, Stopping(after=2), shelf=shelf)
+    assert len(list(log.iterdir())) == 5
+    found = run_sweep(sweep, HERE, shelf=shelf)
+    assert len(list(log.iterdir())) == 10
+    again = run_sweep(sweep, HERE, shelf=shelf)
+    assert len(list(log.iterdir())) == 10
+    assert again.identical(found)
+    wanted = np.sin(found["a"]) * found["b"] + found["seed"]
+    xr.testing.assert_allclose(found["sum"].reset_coords(drop=True), wanted)
+    assert found["sign"].dims == ("a", "b")
+
+
+def test_zipped_keys_share_a_dim(shelf):
+    sweep = make_sweep(
+        {"a": "1,2,3", "b": "4,5,6", "width": "7,8"}, zipped=[("a", "b")]
+    )
+    found = run_sweep(sweep, HERE, shelf=shelf)
+    assert found["sum"].dims == ("a", "width", "seed")
+    assert found["b"].dims == ("a",)
+    np.testing.assert_array_equal(found["b"], [4, 5, 6])
+    np.testing.assert_allclose(
+        found["sum"].sel(width=8, seed=0), np.sin([1, 2, 3]) * [4, 5, 6]
+    )
+
+
+def test_status_tells_what_is_done_and_what_is_not(shelf):
+    sweep = make_sweep(GRID, measures=(Direct("raise", where=0.5),), size=4)
+    batches = make_batches(sweep)
+    before = status_of(batches, shelf)
+    assert (before.done, before.pending, before.is_complete) == (0, 10, False)
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, Stopping(after=1), shelf=shelf)
+    half = status_of(batches, shelf)
+    assert half.pending == 10 - len(batches[0])
+    found = run_sweep(sweep, HERE, shelf=shelf)
+    after = status_of(batches, shelf)
+    assert status_in(found) == after
+    assert (after.done, after.failed, after.pending) == (8, 2, 0)
+    assert after.outcomes == {"failed": 2}
+    assert after.errors == {"ValueError: this cell was told to raise": 2}
+    (listed,) = shelf.sweeps()
+    assert listed["cells"] == 10 and listed["batches"] == [b.key for b in batches]
+
+
+def test_retry_computes_failed_cells_and_no_others(shelf, log, tmp_path):
+    cured = tmp_path / "cured"
+    trouble = Direct("raise", where=0.5, until=str(cured), log=str(log))
+    sweep = make_sweep(GRID, measures=(trouble,), size=4)
+    first = run_sweep(sweep, HERE, shelf=shelf)
+    assert len(list(log.iterdir())) == 10
+    cured.touch()
+    assert run_sweep(sweep, HERE, shelf=shelf).identical(first)
+    assert len(list(log.iterdir())) == 10
+    second = run_sweep(sweep, HERE, shelf=shelf, retry=True)
+    assert len(list(log.iterdir())) == 12
+    assert status_of(make_batches(sweep), shelf).is_complete
+    healthy = replace(sweep, measures=(Direct(),))
+    other = run_sweep(healthy, HERE, shelf=Shelf(tmp_path / "other"))
+    assert second.identical(other)
+
+
+def test_progress_tells_how_long_the_rest_may_take(shelf):
+    told = []
+    sweep = make_sweep(GRID, measures=(Direct("raise", where=0.0),), size=2)
+    run_sweep(sweep, HERE, shelf=shelf, progress=lambda *now: told.append(now))
+    fractions = [fraction for fraction, _ in told]
+    assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
+    assert told[1][1].startswith("2 of 10 cells, 1 failed, about ")
+    assert told[-1][1] == "10 of 10 cells, 2 failed"
+
+
+def test_spans_as_people_say_them():
+    spans = [driving._span(seconds) for seconds in (12, 600, 9000)]
+    assert spans == ["about 12 s", "about 10 min", "about 2.5 h"]
+
+
+def full_disk(*_):
+    raise StoreError(f"it could not be written: {os.strerror(errno.ENOSPC)}.")
+
+
+def test_a_full_disk_costs_no_result(shelf, monkeypatch, tmp_path):
+    """What cannot be stored is in the Dataset still, and computed again afterwards."""
+    sweep = make_sweep(GRID, size=5)
+    wanted = run_sweep(sweep, HERE, shelf=Shelf(tmp_path / "other"))
+    write = Shelf.write
+    monkeypatch.setattr(Shelf, "write", full_disk)
+    with pytest.warns(StoreWarning, match="2 batches are not stored.*No space left"):
+        found = run_sweep(sweep, HERE, shelf=shelf)
+    assert found.identical(wanted)
+    assert status_of(make_batches(sweep), shelf).pending == 10
+    monkeypatch.setattr(Shelf, "write", write)
+    assert run_sweep(sweep, HERE, shelf=shelf).identical(wanted)
+    assert status_of(make_batches(sweep), shelf).is_complete
+
+
+def test_a_real_file_that_cannot_be_written_is_a_store_error(shelf, monkeypatch):
+    def fails(self, *args, **kwargs):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", fails)
+    with pytest.raises(StoreError, match="No space left on device"):
+        shelf.write("key", xr.Dataset())
+    assert not list((shelf.root / "batches").iterdir())
+
+
+def test_what_a_dead_writer_left_is_swept_up(shelf):
+    sweep = make_sweep({"a": "1,2"})
+    run_sweep(sweep, HERE, shelf=shelf)
+    # No process has this number: Linux gives none above 2^22.
+    name = f".tmp-{os.uname().nodename.replace('-', '_')}-4194305-0123abcd-x.npz"
+    leftover = shelf.root / "batches" / name
+    leftover.touch()
+    run_sweep(sweep, HERE, shelf=shelf)
+    assert not leftover.exists()
+
+
+def test_a_damaged_batch_is_told_and_computed_anew(shelf):
+    sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
+    whole = run_sweep(sweep, HERE, shelf=shelf)
+    path = next((shelf.root / "batches").iterdir())
+    path.write_bytes(b"nothing")
+    assert status_of(make_batches(sweep), shelf).pending == 2
+    with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
+        found = run_sweep(sweep, HERE, shelf=shelf)
+    assert (found["outcome"] == "pending").sum() == 4
+    assert run_sweep(sweep, HERE, shelf=shelf).identical(whole)
+    path.write_bytes(b"nothing")
+    assert run_sweep(sweep, HERE, shelf=shelf, retry=True).identical(whole)
+
+
+def test_files_are_as_many_as_batches(shelf):
+    sweep = make_sweep({"a": "0..1:100", "b": "1,2"}, size=50)
+    run_sweep(sweep, HERE, shelf=shelf)
+    files = [path for path in shelf.root.rglob("*") if path.is_file()]
+    assert len(files) == 4 + 1
+
+
+def test_another_workers_batch_is_not_computed_twice(shelf, log):
+    from attnflow.sweeps.compute import Job
+
+    sweep = make_sweep({"a": "1,2"}, measures=(Direct(log=str(log)),))
+    job, (batch,) = Job.of(sweep, shelf.root.parent), make_batches(sweep)
+    assert work(job, batch).cells == work(job, batch).cells == 2
+    assert len(list(log.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"limit": 1.0}, "cannot be kept in this process"),
+        ({"limit": -1.0}, "a positive number of seconds"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_refused(shelf, options, said):
+    with pytest.raises(ValueError, match=said):
+        run_sweep(make_sweep({"a": "1,2"}), HERE, shelf=shelf, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "dsk"}, "Did you mean 'dask'"),
+        ({"name": "local", "workers": 0}, "workers=0"),
+        ({"name": "local", "scheduler": "tcp://x"}, "belongs to executor='dask'"),
+        ({"name": "dask", "workers": 0}, "workers=0"),
+        ({"name": "dask", "workers": 2, "scheduler": "tcp://x"}, "which has its own"),
+    ],
+)
+def test_executors_that_cannot_be_are_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        choose_executor(**options)

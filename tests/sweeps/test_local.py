@@ -1,0 +1,148 @@
+"""Spawned workers: killed, deadly, late and interrupted, with the same Dataset."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
+from attnflow.sweeps.executors import Here, Local, local
+from tests.sweeps.trivial import Direct, make_sweep
+
+GRID = {"a": "0..1:11", "b": "1,2"}
+
+
+def undisturbed(sweep, place):
+    return run_sweep(sweep, Here(), shelf=Shelf(place))
+
+
+class Killer(threading.Thread):
+    """Kills a random worker whenever another batch is done, some times."""
+
+    def __init__(self, shelf, times):
+        super().__init__(daemon=True)
+        self.shelf, self.times, self.killed = shelf, times, []
+
+    def run(self):
+        seen = 0
+        while len(self.killed) < self.times:
+            time.sleep(0.01)
+            children = local.multiprocessing.active_children()
+            done = len(self.shelf.known())
+            if done > seen and children:
+                seen = done
+                victim = children[done % len(children)]
+                os.kill(victim.pid, signal.SIGKILL)
+                self.killed.append(victim.pid)
+
+
+def test_killed_workers_change_nothing(tmp_path):
+    sweep = make_sweep(GRID, measures=(Direct(seconds=0.02),), size=3)
+    shelf = Shelf(tmp_path / "killed")
+    killer = Killer(shelf, times=1)
+    killer.start()
+    with closing(Local(2)) as executor:
+        found = run_sweep(sweep, executor, shelf=shelf)
+        assert len(killer.killed) == 1
+        # Workers wait for more batches, and are not started again for them.
+        workers = {child.pid for child in local.multiprocessing.active_children()}
+        assert len(workers) == 2
+        run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, shelf=shelf)
+        assert workers == {c.pid for c in local.multiprocessing.active_children()}
+    assert not local.multiprocessing.active_children()
+    assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
+    assert not list((shelf.root / "journal").iterdir())
+
+
+def test_late_cells_fail_alone(tmp_path):
+    """A cell that takes too long; the others of its batch have results."""
+    sweep = make_sweep({"a": "0,1"}, measures=(Direct("sleep", where=1.0),))
+    shelf = Shelf(tmp_path / "late")
+    found = run_sweep(sweep, Local(1), shelf=shelf, limit=1.0)
+    assert found["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
+    assert found["error"].sel(a=1.0).item() == "It takes more than 1.0 seconds."
+    quiet = undisturbed(make_sweep({"a": "0,1"}), tmp_path / "quiet")
+    assert found.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
+    assert status_of(make_batches(sweep), shelf).outcomes == {"out-of-time": 1}
+    files = [p for p in shelf.root.rglob("*") if p.is_file()]
+    assert len(files) == 2
+
+
+@pytest.mark.slow
+def test_cells_that_kill_their_workers_are_found(tmp_path):
+    sweep = make_sweep({"a": "0..1:3"}, measures=(Direct("die", where=0.5),))
+    found = run_sweep(sweep, Local(2), shelf=Shelf(tmp_path / "deadly"))
+    assert found["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
+    quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
+    assert found.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
+
+
+def test_workers_that_cannot_start_are_not_started_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "_spawn", lambda core: _stillborn())
+    with pytest.raises(RuntimeError, match="if __name__ == '__main__'"):
+        run_sweep(make_sweep(GRID), Local(1), shelf=Shelf(tmp_path))
+
+
+def _stillborn():
+    """A worker whose end of the pipe is closed before it said anything."""
+    ours, theirs = local.multiprocessing.Pipe()
+    theirs.close()
+    dead = SimpleNamespace(exitcode=1, join=lambda: None, kill=lambda: None)
+    return local._Worker(dead, ours, 0)
+
+
+PROGRAM = """
+import os, sys
+from attnflow.sweeps import Shelf, run_sweep
+from attnflow.sweeps.executors import Local
+from tests.sweeps.trivial import Direct, make_sweep
+if __name__ == "__main__":
+    measure = Direct(seconds=0.05, log=sys.argv[2])
+    sweep = make_sweep({"a": "0..1:100"}, measures=(measure,), size=2)
+    run_sweep(sweep, Local(1), shelf=Shelf(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(
+    "end", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)]
+)
+def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
+    """By Ctrl-C or by SIGKILL; its workers do not outlive it for long."""
+    program, log = tmp_path / "program.py", tmp_path / "log"
+    program.write_text(PROGRAM)
+    log.mkdir()
+    root = Path(__file__).parents[2]
+    paths = [str(root / "src"), str(root)]
+    process = subprocess.Popen(
+        [sys.executable, str(program), str(tmp_path / "store"), str(log)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        stderr=subprocess.DEVNULL,
+    )
+    shelf = Shelf(tmp_path / "store")
+    deadline = time.monotonic() + 60
+    while len(shelf.known()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(end)
+    process.wait(timeout=30)
+    worker = int(next(log.iterdir()).name.split("-")[2])
+    while _lives(worker) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _lives(worker)
+    done = shelf.known()
+    assert 2 <= len(done) < 50
+    for key in done:
+        assert shelf.read(key).attrs["failed_cells"] == 0
+
+
+def _lives(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
+    except OSError:
+        return False

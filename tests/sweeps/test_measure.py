@@ -1,0 +1,100 @@
+"""What is measured in a run, against values that are known."""
+
+import numpy as np
+import pytest
+
+from attnflow.sweeps import Cell, parse_measure
+from attnflow.sweeps.measure import check_measures
+from tests.toy import make_run
+
+CELL = Cell({}, (0, 1))
+
+
+def power_law(power=-0.5, count=50):
+    """Losses 3 t^power and 5 t^power in two seeds, and exp(−t/50) as another series."""
+    run = make_run().drop_dims("time")
+    time = np.geomspace(1.0, 1000.0, count)
+    loss = np.array([[3.0], [5.0]]) * time**power
+    run = run.assign_coords(time=time)
+    run["loss"] = (("seed", "time"), loss)
+    run["decay"] = (("seed", "time"), np.exp(-np.array([time, 2 * time]) / 50))
+    run["recorded"] = (("seed", "time"), np.ones((2, count), bool))
+    run["pair"] = (("seed", "time", "token"), np.stack([loss, 2 * loss], axis=-1))
+    return run
+
+
+def measured(text, run=None):
+    found = parse_measure(text).of(power_law() if run is None else run, CELL)
+    return found[text]
+
+
+def test_last_values():
+    np.testing.assert_allclose(measured("loss"), np.array([3.0, 5.0]) * 1000**-0.5)
+    np.testing.assert_allclose(measured("pair[common]"), 2 * measured("loss"))
+    np.testing.assert_array_equal(measured("end_time"), [10.0, 10.0])
+
+
+def test_values_at_the_end_of_the_stage_that_was_the_last():
+    run = make_run(seeds=(0, 1, 2)).drop_vars("loss")
+    run["loss_at_end"] = (("seed", "stage"), [[1.0, 2.0], [3.0, 4.0], [5.0, np.inf]])
+    run["stage_end"] = (("seed", "stage"), [[5.0, 9.0], [6.0, 6.0], [5.0, 9.0]])
+    run["end_time"] = ("seed", [9.0, 6.0, 9.0])
+    found = parse_measure("loss").of(run, Cell({}, (0, 1, 2)))["loss"]
+    np.testing.assert_array_equal(found, [2.0, 3.0, np.nan])
+
+
+def test_times_to_a_level():
+    # 3 t^-1/2 = 1 at t = 9, 5 t^-1/2 = 1 at t = 25; 50 records per 3 decades are
+    # interpolated linearly, which on a ratio of 1.15 is right to half a percent.
+    np.testing.assert_allclose(measured("loss@1"), [9.0, 25.0], rtol=5e-3)
+    rising = power_law(power=0.5)
+    np.testing.assert_allclose(measured("loss@15", rising), [25.0, 9.0], rtol=5e-3)
+    assert np.isnan(measured("loss@0.01")).all()
+
+
+def test_slopes():
+    np.testing.assert_allclose(measured("loss~loglog"), -0.5, rtol=1e-12)
+    np.testing.assert_allclose(measured("decay~log"), [-1 / 50, -1 / 25], rtol=1e-12)
+    # Within 5% of t = 950 the slope of t^-1/2 changes by 8%, evenly to both sides.
+    window = measured("loss~linear:902..998", power_law(count=500))
+    exact = -0.5 * np.array([3.0, 5.0]) * 950**-1.5
+    np.testing.assert_allclose(window, exact, rtol=0.01)
+    assert np.isnan(measured("loss~loglog:1..1.2")).all()
+    negative = power_law()
+    negative["loss"] = -negative["loss"]
+    assert np.isnan(measured("loss~log", negative)).all()
+
+
+def test_what_is_read():
+    assert parse_measure("loss_by_group[common]@0.1").observable == "loss_by_group"
+    assert not parse_measure("loss").has_series
+    assert parse_measure("loss@0.1").has_series and parse_measure("loss~log").has_series
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "measures nothing"),
+        ("loss@", "measures nothing"),
+        ("loss@low", "'low' in the place of a number"),
+        ("loss@0.1@0.2", "measures nothing"),
+        ("loss~logog", "Did you mean 'loglog'"),
+        ("loss~log:10..1", "ends before it begins"),
+        ("loss~log:a..b", "'a' in the place of a number"),
+        ("loss by group", "selects no series"),
+    ],
+)
+def test_mistakes_are_explained(text, said):
+    with pytest.raises(ValueError, match=said):
+        parse_measure(text)
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="name one entry"):
+        measured("pair")
+    with pytest.raises(ValueError, match="Did you mean 'loss'"):
+        measured("los")
+    with pytest.raises(ValueError, match="Nothing is measured"):
+        check_measures([])
+    with pytest.raises(ValueError, match="twice"):
+        check_measures([parse_measure("loss"), parse_measure("loss")])
