@@ -93,10 +93,11 @@ class Momentum(_Steady):
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
-        return optax.chain(
-            optax.add_decayed_weights(self.weight_decay),
-            optax.trace(decay=self.momentum, nesterov=self.nesterov),
-        )
+        trace = optax.trace(decay=self.momentum, nesterov=self.nesterov)
+        if not self.weight_decay:
+            # Adding zero times θ would read θ once more, which large tables feel.
+            return trace
+        return optax.chain(optax.add_decayed_weights(self.weight_decay), trace)
 
 
 @dataclass(frozen=True)
