@@ -84,7 +84,8 @@ def test_staged_training_of_a_chain():
         check(form, CHAINS["trained output"], rule, stages=stages)
 
 
-@pytest.mark.parametrize("chain", mostly_slow(["trained output", "neurons"], "neurons"))
+@pytest.mark.slow
+@pytest.mark.parametrize("chain", ["trained output", "neurons"])
 def test_flow_of_a_chain(chain):
     initial = Initial(width=11, omega=0.4, values=CHAINS[chain])
     weights = weights_of(initial)

@@ -40,7 +40,7 @@ cases = st.builds(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(case=cases, form=st.sampled_from(["gram", "transport", "tokens"]))
 def test_descent(case, form):
     form = known(case, form)
@@ -48,7 +48,7 @@ def test_descent(case, form):
         assert worst_ratio(case, form, DESCENT) <= 1
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     case=cases,
     rule=st.sampled_from(sorted(MEMORY)),

@@ -14,7 +14,13 @@ from attnflow.forms import Chain, Initial, Neurons, Vector
 from attnflow.forms.neurons import NeuronTransport
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum
-from tests.core import TABLES, allowed, experiment, largest_difference
+from tests.core import (
+    TABLES,
+    allowed,
+    experiment,
+    largest_difference,
+    mostly_slow,
+)
 from tests.forms.test_chains import weights_of
 
 NEURONS = (
@@ -155,7 +161,7 @@ def features(part, state):
 
 
 @pytest.mark.usefixtures("precise")
-@pytest.mark.parametrize("output", ["signs", "law"])
+@pytest.mark.parametrize("output", mostly_slow(["signs", "law"], "law"))
 def test_drawn_neurons_have_the_law_of_weights(output):
     """Two-sample Kolmogorov–Smirnov over 3000 heads, at a small width."""
     layer = Neurons(6, 2, 0.3, 0.5, 0.7, output, follow=True)

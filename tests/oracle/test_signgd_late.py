@@ -13,6 +13,7 @@ from attnflow.data import SignalNoiseTask  # noqa: E402
 from attnflow.experiment import run  # noqa: E402
 from attnflow.forms import ClassMeans, Initial  # noqa: E402
 from attnflow.rules import Adam, SignGD  # noqa: E402
+from tests.core import mostly_slow  # noqa: E402
 from tests.oracle import exact_signs, signgd_torch  # noqa: E402
 from tests.oracle.signgd_runs import (  # noqa: E402
     RATE,
@@ -143,7 +144,7 @@ _root = np.vectorize(mpmath.sqrt, otypes=[object])
 _ratio = np.vectorize(lambda a, b: a / b if b else b, otypes=[object])
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 1e-15])
+@pytest.mark.parametrize("epsilon", mostly_slow([0.0, 1e-15], 0.0))
 def test_adam_where_gradients_underflow(epsilon):
     """From weights at which some gradients are 1e-433, by many digits."""
     data, rule, steps = samples(SMALL), Adam(RATE, 0.5, 0.9, epsilon), 12

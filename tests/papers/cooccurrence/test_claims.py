@@ -6,18 +6,17 @@ import pytest
 
 from attnflow.paper import Request
 from attnflow.papers.cooccurrence import PAPER
-from attnflow.papers.cooccurrence.claims import CLAIMS, evidence
+from attnflow.papers.cooccurrence.claims import CLAIMS
 from tests.papers.protocol import OpenSeeds
 
 SEEDS = 3
 IDS = [claim.id for claim in CLAIMS]
-# Nothing is trained; and Phase 1, which many claims share.
+# Nothing is trained.
 CHEAP = {"gradients", "concentration", "token-svm"}
-SHARED = [evidence.phase_one(width) for width in evidence.WIDTHS]
 
 
 def is_slow(request: Request) -> bool:
-    return request.experiment not in CHEAP and request not in SHARED
+    return request.experiment not in CHEAP
 
 
 @pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::attnflow.experiment.rates.LearningRateWarning"
 )
 
-SLOW = {"learning-rate", "test-loss", "width-scan"}
+SLOW = {"overview", "learning-rate", "test-loss", "width-scan"}
 """Many programs to compile."""
 # Changes of a run, under some of which something that is seen must vanish.
 

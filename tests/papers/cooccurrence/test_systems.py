@@ -66,6 +66,7 @@ def test_a_wrong_softmax_derivative_is_seen(precise, monkeypatch, factor):
     assert seen == {"W_K, Jacobian", "W_Q, Jacobian"}
 
 
+@pytest.mark.slow
 def test_appendix_c():
     small = computations.AppendixC(**SMALL, flow_width=12, flow_neurons=6, records=11)
     found = compute("appendix_c", small, seeds=(0, 1))

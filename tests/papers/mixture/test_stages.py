@@ -159,6 +159,7 @@ def test_a_seed_that_failed_has_a_reason(staged):
     assert "not reached in 1 of 2 seeds (seed 1" in rows["T2"].note
 
 
+@pytest.mark.slow
 def test_stage_1_alone(evidence_of):
     rows = rows_of(evidence_of("stage1-closed-form")["alone"])
     assert rows["T_half"].detected == pytest.approx(rows["T_half"].formula, abs=1e-12)
