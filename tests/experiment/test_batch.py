@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import run, run_batch
+from attnflow.experiment import batch, run, run_batch
 from attnflow.experiment.members import Observe
 from attnflow.forms import Initial
 from attnflow.problem import Logistic, Problem, ReluPair
@@ -107,3 +107,24 @@ def test_an_error_costs_no_other_cell_its_run():
     assert_alike(first, run(plan()))
     assert wild["outcome"].item() == "diverged"
     assert last["outcome"].item() == "finished"
+
+
+def test_other_records_run_apart():
+    first, second = run_batch([plan(), replace(plan(), observables=("value",))])
+    assert "loss" in first and "value" not in first
+    assert "value" in second and "loss" not in second
+
+
+def test_an_error_in_training_is_of_its_cell_alone(monkeypatch):
+    """Side by side it is everybody's; then each is tried alone."""
+    train, wrong = batch.train_members, plan(0.5)
+
+    def fails(common, members):
+        if len(members) > 1 or common is wrong:
+            raise MemoryError("too much")
+        return train(common, members)
+
+    monkeypatch.setattr(batch, "train_members", fails)
+    first, second = run_batch([plan(), wrong])
+    assert_alike(first, run(plan()))
+    assert isinstance(second, MemoryError)

@@ -65,7 +65,7 @@ def _shape(plan: Experiment, built: Built) -> Any:
     """What must be equal for cells to run as one: all but numbers."""
     leaves, tree = jax.tree.flatten(built.members[0])
     shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
-    return shapes, tree, plan.stages, plan.grid
+    return shapes, tree, plan.stages, plan.grid, plan.observables
 
 
 def _split(cells: list[Cell]) -> list[list[Cell]]:
@@ -98,7 +98,10 @@ def _runs(
         parts = _parts(course, len(seeds))
         return [_run(c, p, seeds, spent) for c, p in zip(cells, parts, strict=False)]
     except Exception as error:
-        return [error] * len(cells)
+        if len(cells) == 1:
+            return [error]
+        # It may be of one of them alone: an error is a cell's own answer.
+        return [run for cell in cells for run in _runs([cell], seeds, pad=pad)]
 
 
 def _parts(course: Course, size: int) -> Iterator[Course]:

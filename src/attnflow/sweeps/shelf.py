@@ -1,6 +1,6 @@
 """Where batches are kept: one file each, complete or absent.
 
-<store>/sweeps/batches/<key>.nc     a batch, netCDF
+<store>/sweeps/batches/<key>.npz    a batch: its arrays, and what they are
 <store>/sweeps/journal/<key>        how its computation began; gone when it is done
 <store>/sweeps/<id>.json            what a sweep asked for, and its batches' keys
 """

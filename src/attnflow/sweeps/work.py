@@ -84,8 +84,7 @@ def _retried(job: Job, batch: Batch, old: xr.Dataset, shelf: Shelf) -> xr.Datase
     new = _made(job, again, shelf)
     _clear(shelf, again)
     kept = old.isel(cell=[p for p in range(len(batch)) if p not in places])
-    kept.attrs[FAILED] = 0
-    return _joined([kept, new]).sel(cell=list(batch.cells))
+    return _joined([kept.assign_attrs({FAILED: 0}), new]).sel(cell=list(batch.cells))
 
 
 def _made(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
