@@ -110,6 +110,19 @@ def compiled(function, state):
     return jax.jit(function)(state)
 
 
+def both_ways(task, counts, name):
+    """One batch as it comes and sorted into blocks, and random tables."""
+    form = token_form(name, task)
+    arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
+    block = block_layout.block_of(np.asarray(form.frame.query))
+    widths = block_layout.block_widths([counts.label], block, len(form.columns))
+    fast = block_layout.block_batches(form.frame, counts, widths=widths)
+    draw = np.random.default_rng(1)
+    shapes = form.frame.shapes
+    tables = {n: jnp.asarray(draw.standard_normal(s)) for n, s in shapes.items()}
+    return BatchTables(form.frame, NextToken(), *arrays), fast, tables
+
+
 @pytest.mark.parametrize("name", ["joint", "merged-outputs"])
 @pytest.mark.parametrize("case", [plain, scattered])
 @pytest.mark.parametrize("classes_per_block", [1, 2])
@@ -117,22 +130,29 @@ def test_blocks_are_batches(name, case, classes_per_block, monkeypatch):
     monkeypatch.setattr(block_layout, "CLASSES_PER_BLOCK", classes_per_block)
     task = case().sequence_classes()
     counts, _ = batch_of(task, samples=17)
-    form = token_form(name, task)
-    slow = BatchTables(
-        form.frame, NextToken(), jnp.asarray(counts.label), jnp.asarray(counts.counts)
-    )
-    block = block_layout.block_of(np.asarray(form.frame.query))
-    widths = block_layout.block_widths([counts.label], block, len(form.columns))
-    fast = block_layout.block_batches(form.frame, counts, widths=widths)
-    draw = np.random.default_rng(1)
-    shapes = form.frame.shapes
-    tables = {n: jnp.asarray(draw.standard_normal(s)) for n, s in shapes.items()}
+    slow, fast, tables = both_ways(task, counts, name)
     state, split = {**tables, "step": jnp.asarray(0)}, fast.begin(tables)
     mine, loss = compiled(lambda s: (fast.direction(s), fast.batch_loss(s)), split)
     theirs, same = compiled(lambda s: (slow.direction(s), slow.batch_loss(s)), state)
     assert apart(theirs, fast.tables(mine)) < ROUNDING
     assert apart(tables, fast.tables(split)) == 0
     assert float(loss) == pytest.approx(float(same))
+
+
+def test_blocks_are_batches_where_scores_are_far_apart():
+    """A block's largest score may be far above those of all tokens of a sample."""
+    task = plain().sequence_classes()
+    counts, _ = batch_of(task, samples=17)
+    slow, fast, tables = both_ways(task, counts, "active")
+    tables["scores"] *= 400
+    mine = compiled(lambda s: fast.direction(s), fast.begin(tables))
+    state = {**tables, "step": jnp.asarray(0)}
+    theirs = compiled(lambda s: slow.direction(s), state)
+    # Where attention is on one token, forces on scores are small differences of
+    # products of the size of forces on values.
+    size = float(jnp.abs(theirs["values"]).max())
+    for name, force in fast.tables(mine).items():
+        assert float(jnp.abs(force - theirs[name]).max()) < ROUNDING * size
 
 
 def test_beyond_the_last_batch_it_is_used_again():

@@ -23,6 +23,8 @@ from attnflow.problem.next_token import NextToken, outputs
 
 State = dict[str, Any]
 PARTS = ("shared", "lone", "rest")
+# Squares of e^−NEAR are still normal numbers.
+NEAR = 300.0
 
 
 class Blocks(eqx.Module):
@@ -161,15 +163,7 @@ class BlockBatches(eqx.Module):
             state["scores"][blocks.query[:, None], r]
             for r in (blocks.shared, blocks.lone)
         ]
-        # Any shift will do that keeps exponentials in range.
-        top = jnp.concatenate(at, axis=1).max(axis=1, keepdims=True)
-        grown = [jnp.exp(z - top)[:, None] for z in at]
-        shared, lone = shared * grown[0], lone * grown[1]
-        square = jnp.sum(shared**2, axis=-1) + jnp.sum(lone**2, axis=-1)
-        there = square > 0
-        scale = jnp.where(there, jax.lax.rsqrt(jnp.where(there, square, 1.0)), 0.0)
-        read = [x * scale[..., None] for x in (shared, lone)]
-        shared, lone = jax.lax.optimization_barrier(read)
+        shared, lone, there = jax.lax.optimization_barrier(_shares(shared, lone, at))
         logits = jnp.einsum("bwl,blc->bwc", lone, values["lone"])
         if len(blocks.shared):
             logits = logits + jnp.einsum("bws,sc->bwc", shared, values["shared"])
@@ -217,6 +211,38 @@ class BlockBatches(eqx.Module):
     def _sum(self, x: Array) -> Array:
         """Sums over outputs."""
         return jnp.sum(x if self.single else x * self.frame.column_weight, axis=-1)
+
+
+def _shares(shared: Array, lone: Array, at: list[Array]) -> tuple[Array, Array, Array]:
+    """What samples read of tokens, from counts and scores, and which places hold any.
+
+    Where all scores of a block are near each other they grow from one shift, and by one
+    exponential a token. Elsewhere each sample needs the largest of its own.
+    """
+    lowest = jnp.minimum(*(z.min(initial=jnp.inf) for z in at))
+    highest = jnp.maximum(*(z.max(initial=-jnp.inf) for z in at))
+
+    def by_block() -> list[Array]:
+        return [
+            x * jnp.exp(z - highest)[:, None] for x, z in zip(parts, at, strict=True)
+        ]
+
+    def by_sample() -> list[Array]:
+        own = [
+            jnp.where(x > 0, z[:, None], -jnp.inf)
+            for x, z in zip(parts, at, strict=True)
+        ]
+        top = jnp.concatenate(own, axis=-1).max(axis=-1, keepdims=True)
+        top = jnp.where(jnp.isfinite(top), top, 0.0)
+        return [x * jnp.exp(z - top) for x, z in zip(parts, own, strict=True)]
+
+    parts = (shared, lone)
+    near = highest - lowest < NEAR
+    shared, lone = jax.lax.cond(near, by_block, by_sample)
+    square = jnp.sum(shared**2, axis=-1) + jnp.sum(lone**2, axis=-1)
+    there = square > 0
+    scale = jnp.where(there, jax.lax.rsqrt(jnp.where(there, square, 1.0)), 0.0)
+    return shared * scale[..., None], lone * scale[..., None], there
 
 
 def _force(read: Array, pull: Array) -> Float[Array, "blocks rows columns"]:
