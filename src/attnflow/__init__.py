@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from attnflow.data import CooccurrenceOrbits as CooccurrenceOrbits
     from attnflow.data import CooccurrenceTask as CooccurrenceTask
     from attnflow.data import DisjointNoiseTask as DisjointNoiseTask
+    from attnflow.data import InContextTask as InContextTask
     from attnflow.data import MixtureTask as MixtureTask
+    from attnflow.data import NoisyLabels as NoisyLabels
     from attnflow.data import NoisyPatchesTask as NoisyPatchesTask
+    from attnflow.data import Positions as Positions
+    from attnflow.data import PromptQuery as PromptQuery
     from attnflow.data import Sequences as Sequences
     from attnflow.data import SignalNoiseTask as SignalNoiseTask
     from attnflow.data import from_arrays as from_arrays
@@ -94,8 +98,12 @@ _HOMES = {
     "CooccurrenceOrbits": "attnflow.data",
     "CooccurrenceTask": "attnflow.data",
     "DisjointNoiseTask": "attnflow.data",
+    "InContextTask": "attnflow.data",
     "MixtureTask": "attnflow.data",
+    "NoisyLabels": "attnflow.data",
     "NoisyPatchesTask": "attnflow.data",
+    "Positions": "attnflow.data",
+    "PromptQuery": "attnflow.data",
     "Sequences": "attnflow.data",
     "SignalNoiseTask": "attnflow.data",
     "from_arrays": "attnflow.data",
