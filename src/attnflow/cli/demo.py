@@ -30,8 +30,8 @@ def demo(
     json: Json = None,
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
-    from attnflow.cli.judging import judge_chosen
     from attnflow.cli.show_claims import claims_table, is_surprise
+    from attnflow.ledger import judge_all
     from attnflow.papers import papers
     from attnflow.report import write_page
     from attnflow.runner import Runner
@@ -44,7 +44,10 @@ def demo(
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
         results = make_exhibits(paper, paper.headline, runner, directory, bar)
         claims = [paper.claim(id) for id in paper.headline_claims]
-        rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
+        judged = judge_all(
+            paper, claims, runner, seeds=SEEDS, tell=lambda claim: bar.begin(claim.id)
+        )
+        rows = list(judged)
         page = write_page(paper, results, rows, directory, runs=runner.made)
     exhibits = [as_json(result) for result in results]
     output.give({"exhibits": exhibits, "claims": [row.as_json() for row in rows]})
