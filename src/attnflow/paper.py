@@ -118,6 +118,8 @@ class Note:
 class Paper:
     """A paper: experiments, figures and tables, claims, notes, inventory.
 
+    `slug` is its short name, and `letter` what ids of its claims and notes begin with:
+    a letter for attnflow's own papers, a word such as `Needle` for all others.
     `stage_table` gives, for a run, the stages of training with the paper's own
     formula for their times beside what was detected.
     """
