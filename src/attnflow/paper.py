@@ -6,8 +6,10 @@ reader's notes and its inventory. Each of these says which runs it needs as
 """
 
 import importlib
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
@@ -95,6 +97,18 @@ class Exhibit:
     printed: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.02
     silent: tuple[str, ...] = ()
+
+
+def texts_of(package: str) -> dict[str, Any]:
+    """The fields of a `Paper` that are files of its package.
+
+    These are `paper.bib` and `inventory.toml`: `Paper(…, **texts_of(__name__))`.
+    """
+    folder = files(package)
+    return {
+        "bibtex": (folder / "paper.bib").read_text("utf-8"),
+        "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
+    }
 
 
 @dataclass(frozen=True)
