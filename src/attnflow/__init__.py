@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from attnflow.dynamics import Reach as Reach
     from attnflow.dynamics import Stage as Stage
     from attnflow.dynamics import precise as precise
+    from attnflow.experiment import Builder as Builder
     from attnflow.experiment import Computation as Computation
     from attnflow.experiment import EpsilonWarning as EpsilonWarning
     from attnflow.experiment import Experiment as Experiment
     from attnflow.experiment import LearningRateWarning as LearningRateWarning
+    from attnflow.experiment import Task as Task
     from attnflow.experiment import run_batch as run_batch
     from attnflow.experiment import run_cells as run_cells
     from attnflow.forms import Chain as Chain
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from attnflow.paper import Paper as Paper
     from attnflow.paper import Recipe as Recipe
     from attnflow.paper import Request as Request
+    from attnflow.paper import texts_of as texts_of
     from attnflow.papers import paper as paper
     from attnflow.problem import Exponential as Exponential
     from attnflow.problem import Linear as Linear
@@ -100,10 +103,12 @@ _HOMES = {
     "Reach": "attnflow.dynamics",
     "Stage": "attnflow.dynamics",
     "precise": "attnflow.dynamics",
+    "Builder": "attnflow.experiment",
     "Computation": "attnflow.experiment",
     "EpsilonWarning": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
     "LearningRateWarning": "attnflow.experiment",
+    "Task": "attnflow.experiment",
     "run_batch": "attnflow.experiment",
     "run_cells": "attnflow.experiment",
     "Chain": "attnflow.forms",
@@ -120,6 +125,7 @@ _HOMES = {
     "Paper": "attnflow.paper",
     "Recipe": "attnflow.paper",
     "Request": "attnflow.paper",
+    "texts_of": "attnflow.paper",
     "paper": "attnflow.papers",
     "Exponential": "attnflow.problem",
     "Linear": "attnflow.problem",
