@@ -244,7 +244,7 @@ class TestOwnRun:
         args = ("verify", "toy/T-Thm2", "--run", "mine.nc")
         (row,) = program.json(*args)["claims"]
         assert row["verdict"] == "unchecked"
-        assert "nearest is main, beside which yours has width=64 for 4" in row["note"]
+        assert "nearest is 'main', beside which yours has width=64 for 4" in row["note"]
 
     def test_a_run_of_something_else(self, program):
         run = af.run("toy/flow").assign_attrs(experiment="other")

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from attnflow._plugins import files_of
 from attnflow.claims import Claim
 from attnflow.claims.verify import with_seeds
 from attnflow.paper import Paper, Request
@@ -45,9 +46,10 @@ def judging_code(slug: str) -> str:
 
     root = Path(__file__).resolve().parent.parent
     places = [root / name for name in (*JUDGING, f"papers/{slug}")]
-    files = (
+    files = [
         file
         for place in places
         for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
-    )
-    return digest_files(code_version(slug), files)
+    ]
+    _, foreign = files_of(slug) or (root, [])
+    return digest_files(code_version(slug), (*files, *foreign))
