@@ -104,7 +104,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(toy, tmp_path, monkeypatch
     program, store = tmp_path / "program.py", tmp_path / "store"
     program.write_text(PROGRAM)
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
-    slow = {"TOY_SECONDS": "0.3", "ATTNFLOW_STORE": str(store), "PYTHONPATH": paths}
+    slow = {"TOY_SECONDS": "0.5", "ATTNFLOW_STORE": str(store), "PYTHONPATH": paths}
     process = subprocess.Popen(
         [sys.executable, str(program)], env={**os.environ, **slow}, cwd=tmp_path
     )
@@ -114,7 +114,8 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(toy, tmp_path, monkeypatch
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait(timeout=30)
-    done = len(list(Verdicts(store).root.glob("[!.]*.json")))
-    assert done == (1 if "/" in seen else 0)
+    assert process.returncode == -signal.SIGKILL
+    done = list(Verdicts(store).root.glob("[!.]*.json"))
+    assert len(done) == (1 if "/" in seen else 0)
     found = judged(store=Store(store))
     assert table(found) == table(judged(store=Store(tmp_path / "undisturbed")))
