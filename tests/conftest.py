@@ -1,19 +1,14 @@
 import pytest
 from hypothesis import settings
 
+# Fixtures and protocols, as authors of other papers get them.
+pytest_plugins = ["attnflow.testing"]
+
 # The ordinary run tries the same examples each time, so that its answer is of the code
 # alone; `make verify` goes on to others.
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
-
-
-@pytest.fixture(autouse=True)
-def store_of_its_own(tmp_path_factory, monkeypatch):
-    """No test reads or writes the user's own store."""
-    root = tmp_path_factory.mktemp("store") / "runs"
-    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
-    return root
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -48,6 +43,7 @@ def toy(monkeypatch):
     module = toy.ToyModule()
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
     monkeypatch.setitem(sys.modules, "attnflow.experiment", None)
+    monkeypatch.setitem(sys.modules, "attnflow.experiment.versions", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
     toy.install(module)
     return module
