@@ -56,9 +56,8 @@ class Watched:
         self.page.on("request", lambda request: self.requests.append(request.url))
 
     def open(self, place, anchor=""):
-        """Go to a file and wait until it is shown."""
-        self.page.goto(place.as_uri() + anchor)
-        self.page.wait_for_load_state("networkidle")
+        """Go to a file and wait until all of it is loaded."""
+        self.page.goto(place.as_uri() + anchor, timeout=120_000)
         return self.page
 
 
