@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from attnflow.forms import Initial as Initial
     from attnflow.forms import Neurons as Neurons
     from attnflow.forms import Vector as Vector
+    from attnflow.observing import initial_weights as initial_weights
+    from attnflow.observing import observe as observe
+    from attnflow.observing import samples as samples
+    from attnflow.observing import times as times
     from attnflow.paper import Exhibit as Exhibit
     from attnflow.paper import Note as Note
     from attnflow.paper import Paper as Paper
@@ -112,6 +116,10 @@ _HOMES = {
     "Initial": "attnflow.forms",
     "Neurons": "attnflow.forms",
     "Vector": "attnflow.forms",
+    "initial_weights": "attnflow.observing",
+    "observe": "attnflow.observing",
+    "samples": "attnflow.observing",
+    "times": "attnflow.observing",
     "Exhibit": "attnflow.paper",
     "Note": "attnflow.paper",
     "Paper": "attnflow.paper",
