@@ -1,3 +1,7 @@
+import functools
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -26,6 +30,24 @@ def room_for_programs():
         from attnflow.experiment.compilation import make_room
 
         make_room()
+
+
+@functools.cache
+def _has_data(directory):
+    from attnflow.datasets import CATALOGUE, state_of
+
+    files = [(one, file) for one in CATALOGUE.values() for file in one.files]
+    return all(state_of(*each) == "present" for each in files)
+
+
+@pytest.fixture
+def data_at_hand(monkeypatch):
+    """Data sets where they are on this machine; without them the test is skipped."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    if "ATTNFLOW_DATA" not in os.environ and beside.is_dir():
+        monkeypatch.setenv("ATTNFLOW_DATA", str(beside))
+    if not _has_data(os.environ.get("ATTNFLOW_DATA")):
+        pytest.skip("MNIST and WikiText-2 are not here: attnflow data fetch")
 
 
 @pytest.fixture
