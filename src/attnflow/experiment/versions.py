@@ -12,7 +12,9 @@ LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 NUMERICS = (
     "_types.py",
     "rules.py",
+    "datasets",
     "data",
+    "deep",
     "problem",
     "forms",
     "systems",
@@ -24,7 +26,14 @@ NUMERICS = (
     "measures",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
-OWN = ("experiments", "systems", "features", "maps", "computations")
+OWN = (
+    "experiments",
+    "deep_experiments",
+    "systems",
+    "features",
+    "maps",
+    "computations",
+)
 
 
 @functools.cache
