@@ -38,7 +38,7 @@ class Drawn:
         return self.training(seed + 1000)
 
 
-def course(model: DeepModel, rule: Any, seed: int = 0):
+def course(model: DeepModel, rule: Any, *, observed: str = "loss", seed: int = 0):
     """The weights before and after, and the losses before each step."""
     with attnflow.precise():
         system, state = model.members([seed], None)[0]
@@ -50,7 +50,7 @@ def course(model: DeepModel, rule: Any, seed: int = 0):
             model=model,
             stages=(Stage(rule, float(STEPS)),),
             grid=Grid(points=tuple(float(t) for t in range(STEPS + 1))),
-            observables=("loss",),
+            observables=(observed,),
         )
         stacked, axes = stack([system])
         found = train(
@@ -61,7 +61,7 @@ def course(model: DeepModel, rule: Any, seed: int = 0):
             observe=DirectObserve(plan.observables, model.registry),
         )
         after = numbers(jax.tree.map(lambda leaf: leaf[0], found.state))
-        return before, after, found.records.rows["loss"][0]
+        return before, after, found.records.rows[observed][0]
 
 
 def numbers(state):

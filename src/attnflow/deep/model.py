@@ -39,7 +39,9 @@ class DeepModel:
 
     **Arguments:**
 
-    - `batch`: samples of a batch, in a new order each epoch; none for all of them.
+    - `batch`: samples of a batch; none for all of them.
+    - `in_turn`: batches take samples as they come, in every epoch alike; otherwise each
+      epoch has an order of its own.
     - `steps`: for how many steps batches are drawn.
     - `scaled`: rescale pulls, for rules that look at signs alone.
     - `clip`: shorten gradients to this length.
@@ -50,6 +52,7 @@ class DeepModel:
     task: DeepTask
     loss: OutputLoss
     batch: int | None = None
+    in_turn: bool = False
     steps: int = 0
     scaled: bool = False
     clip: float | None = None
@@ -122,7 +125,8 @@ class DeepModel:
     def _order(self, count: int, stream: np.random.Generator) -> Any:
         if self.batch is None:
             return None
-        return jax.device_put(epochs(count, self.batch, self.steps, stream))
+        drawn = None if self.in_turn else stream
+        return jax.device_put(epochs(count, self.batch, self.steps, drawn))
 
     def _batch(self, samples: Any) -> Batch:
         return Batch(self._number(samples.tokens), self._number(samples.label))
@@ -134,9 +138,12 @@ class DeepModel:
 
 
 def epochs(
-    count: int, batch: int, steps: int, stream: np.random.Generator
+    count: int, batch: int, steps: int, stream: np.random.Generator | None
 ) -> np.ndarray:
-    """Which samples each step takes: all in a new order, whole batches, and so on."""
+    """Which samples each step takes: whole batches of all, epoch after epoch.
+
+    Orders are drawn from the `stream`; without it samples come as they stand.
+    """
     if not 0 < batch <= count:
         raise ValueError(
             f"batch is {batch}: there are {count} samples. Use 1 to {count}, or none "
@@ -144,10 +151,11 @@ def epochs(
         )
     each = count // batch
     rounds = [
-        stream.permutation(count)[: each * batch].reshape(each, batch)
+        np.arange(count) if stream is None else stream.permutation(count)
         for _ in range(-(-steps // each))
     ]
-    return np.concatenate(rounds)[:steps]
+    kept = [order[: each * batch].reshape(each, batch) for order in rounds]
+    return np.concatenate(kept)[:steps]
 
 
 def _raw_key(stream: np.random.Generator) -> Any:

@@ -45,6 +45,15 @@ def loss(view: DeepView) -> Array:
     return system.loss.losses(view.seen.output, system.samples.label).mean()
 
 
+@observable(about="mean loss over the batch that is next")
+def batch_loss(view: DeepView) -> Array:
+    """Mean loss over the samples of the next step, with nothing dropped."""
+    system = view.system
+    batch = system.batch(view.state)
+    output = system.look(view.state, batch).output
+    return system.loss.losses(output, batch.label).mean()
+
+
 @observable(about="share of training samples that are classified rightly")
 def accuracy(view: DeepView) -> Array:
     """Accuracy on the training samples."""
@@ -71,6 +80,15 @@ def attention_entropy(view: DeepView) -> Array:
     """`−Σ p log p` over keys, in nats, mean over samples, heads and queries."""
     entropies = [entr(paid).sum(axis=-1).mean() for paid in view.tested.attention]
     return jnp.stack(entropies)
+
+
+@observable(
+    "layer", "query_position", about="entropy of attention on test samples, by place"
+)
+def attention_entropy_by_query(view: DeepView) -> Array:
+    """`−Σ p log p` over keys, in nats, mean over samples and heads."""
+    maps = view.tested.attention
+    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in maps])
 
 
 @observable("layer", about="attention on test samples to tokens that are noise")
