@@ -65,7 +65,7 @@ class WordWindows:
         """Windows of the test split."""
         text = _numbers("test", self.vocabulary)
         last = len(text) - self.length - 1
-        starts = np.linspace(0, last, self.test_samples).astype(int)
+        starts = np.linspace(0, last, self.test_samples).astype(int).tolist()
         windows = [_windows(text[None], start, self.length) for start in starts]
         return LabelledTokens(*map(np.concatenate, zip(*windows, strict=True)))
 
