@@ -5,19 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Fixtures and protocols, as authors of other papers get them.
+pytest_plugins = ["attnflow.testing"]
+
 # The ordinary run tries the same examples each time, so that its answer is of the code
 # alone; `make verify` goes on to others.
 settings.register_profile("same", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
-
-
-@pytest.fixture(autouse=True)
-def store_of_its_own(tmp_path_factory, monkeypatch):
-    """No test reads or writes the user's own store."""
-    root = tmp_path_factory.mktemp("store") / "runs"
-    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
-    return root
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from attnflow.dynamics import Reach as Reach
     from attnflow.dynamics import Stage as Stage
     from attnflow.dynamics import precise as precise
+    from attnflow.experiment import Builder as Builder
     from attnflow.experiment import Computation as Computation
     from attnflow.experiment import EpsilonWarning as EpsilonWarning
     from attnflow.experiment import Experiment as Experiment
     from attnflow.experiment import LearningRateWarning as LearningRateWarning
+    from attnflow.experiment import Task as Task
     from attnflow.experiment import run_batch as run_batch
     from attnflow.experiment import run_cells as run_cells
     from attnflow.forms import Chain as Chain
@@ -45,11 +47,16 @@ if TYPE_CHECKING:
     from attnflow.forms import Initial as Initial
     from attnflow.forms import Neurons as Neurons
     from attnflow.forms import Vector as Vector
+    from attnflow.observing import initial_weights as initial_weights
+    from attnflow.observing import observe as observe
+    from attnflow.observing import samples as samples
+    from attnflow.observing import times as times
     from attnflow.paper import Exhibit as Exhibit
     from attnflow.paper import Note as Note
     from attnflow.paper import Paper as Paper
     from attnflow.paper import Recipe as Recipe
     from attnflow.paper import Request as Request
+    from attnflow.paper import texts_of as texts_of
     from attnflow.papers import paper as paper
     from attnflow.problem import Exponential as Exponential
     from attnflow.problem import Linear as Linear
@@ -96,10 +103,12 @@ _HOMES = {
     "Reach": "attnflow.dynamics",
     "Stage": "attnflow.dynamics",
     "precise": "attnflow.dynamics",
+    "Builder": "attnflow.experiment",
     "Computation": "attnflow.experiment",
     "EpsilonWarning": "attnflow.experiment",
     "Experiment": "attnflow.experiment",
     "LearningRateWarning": "attnflow.experiment",
+    "Task": "attnflow.experiment",
     "run_batch": "attnflow.experiment",
     "run_cells": "attnflow.experiment",
     "Chain": "attnflow.forms",
@@ -107,11 +116,16 @@ _HOMES = {
     "Initial": "attnflow.forms",
     "Neurons": "attnflow.forms",
     "Vector": "attnflow.forms",
+    "initial_weights": "attnflow.observing",
+    "observe": "attnflow.observing",
+    "samples": "attnflow.observing",
+    "times": "attnflow.observing",
     "Exhibit": "attnflow.paper",
     "Note": "attnflow.paper",
     "Paper": "attnflow.paper",
     "Recipe": "attnflow.paper",
     "Request": "attnflow.paper",
+    "texts_of": "attnflow.paper",
     "paper": "attnflow.papers",
     "Exponential": "attnflow.problem",
     "Linear": "attnflow.problem",

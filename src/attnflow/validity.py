@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from attnflow._plugins import files_of
 from attnflow.claims import Claim, Scope
 from attnflow.claims.verify import verify
 from attnflow.paper import Paper, Request
@@ -131,5 +132,6 @@ def _judging_code(slug: str) -> str:
 
     root = Path(__file__).resolve().parent
     places = ("claims", "stages", "measures", f"papers/{slug}")
-    files = (file for place in places for file in sorted((root / place).rglob("*.py")))
-    return digest_files(code_version(slug), files)
+    files = [file for place in places for file in sorted((root / place).rglob("*.py"))]
+    _, foreign = files_of(slug) or (root, [])
+    return digest_files(code_version(slug), (*files, *foreign))

@@ -102,7 +102,7 @@ class TestOwnRun:
     def test_it_takes_the_place_of_the_evidence(self, program, toy):
         self.save()
         made = len(toy.calls)
-        (row,) = program.json("verify", "--run", "mine.nc")["claims"]
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
         assert (row["id"], row["verdict"], row["scope"]) == (
             "T-Thm1",
             "holds",
@@ -112,36 +112,72 @@ class TestOwnRun:
 
     def test_other_settings_are_beyond_the_theorem(self, program):
         export_netcdf(af.run("toy/flow", width=64), "mine.nc")
-        (row,) = program.json("verify", "--run", "mine.nc")["claims"]
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
         assert row["scope"] == "beyond"
 
     def test_its_own_numbers_decide(self, program):
         run = af.run("toy/flow")
         run["loss"] = run["loss"] + 1
         export_netcdf(run, "mine.nc")
-        (row,) = program.json("verify", "--run", "mine.nc", code=1)["claims"]
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc", code=1)[
+            "claims"
+        ]
         assert row["verdict"] == "fails"
 
     def test_a_stored_run_by_its_directory(self, program):
         run = af.run("toy/flow")
         path = af.Store().path(run.attrs["id"])
-        assert len(program.json("verify", "--run", path)["claims"]) == 1
+        assert len(program.json("verify", "--run", path)["claims"]) == 2
 
-    def test_what_it_lacks_is_named(self, program):
+    def test_what_it_lacks_is_unchecked_and_named(self, program):
         export_netcdf(af.run("toy/flow").drop_vars("loss"), "mine.nc")
-        message = program.refused("verify", "--run", "mine.nc")
-        assert "lacks what T-Thm1 looks at. No variable named 'loss'" in message
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
+        assert row["verdict"] == "unchecked"
+        assert "No variable named 'loss'" in row["note"]
 
-    def test_a_claim_that_needs_several_runs(self, program):
-        self.save()
+    def test_why_it_lacks_it_is_told(self, program):
+        why = json.dumps({"loss": "the tables were not finite."})
+        mine = af.run("toy/flow").drop_vars("loss").assign_attrs(left_out=why)
+        export_netcdf(mine, "mine.nc")
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
+        assert row["note"] == "the run has no loss: the tables were not finite."
+
+    def test_records_that_are_missing_are_unchecked(self, program):
+        mine = af.run("toy/flow").assign_attrs(missing_times="2 of 5 times")
+        export_netcdf(mine, "mine.nc")
+        (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
+        assert (row["verdict"], row["note"]) == (
+            "unchecked",
+            "the run lacks 2 of 5 times",
+        )
+
+    def test_beside_runs_of_ours(self, program, toy):
+        run = af.run("toy/flow")
+        run["loss"] = run["loss"] + 1
+        export_netcdf(run, "mine.nc")
         args = ("verify", "toy/T-Thm2", "--run", "mine.nc")
-        assert "needs one run alone" in program.refused(*args)
+        (row,) = program.json(*args, code=1)["claims"]
+        assert row["verdict"] == "fails"
+        assert "(your run as main; ours as wide)" in row["note"]
+
+    def test_a_setting_that_none_of_several_runs_has(self, program):
+        export_netcdf(af.run("toy/flow", width=64), "mine.nc")
+        args = ("verify", "toy/T-Thm2", "--run", "mine.nc")
+        (row,) = program.json(*args)["claims"]
+        assert row["verdict"] == "unchecked"
+        assert "nearest is 'main', beside which yours has width=64 for 4" in row["note"]
 
     def test_a_run_of_something_else(self, program):
         run = af.run("toy/flow").assign_attrs(experiment="other")
         export_netcdf(run, "mine.nc")
         message = program.refused("verify", "--run", "mine.nc")
-        assert "needs one run alone" in message
+        assert "a run of toy/other, at which none of these claims looks" in message
+
+
+def test_an_own_run_from_python(program):
+    claims = af.paper("toy").claims
+    (row,) = claims.verify("T-Thm1", run=af.run("toy/flow", width=64))
+    assert (str(row.verdict), str(row.scope)) == ("holds", "beyond")
 
 
 def test_the_python_way(program):

@@ -37,7 +37,7 @@ def verify(
     with shown_progress() as bar:
         runner = Runner(seeds=seeds, progress=bar, call=in_background)
         rows = (
-            judge_file(chosen, run)
+            judge_file(chosen, run, runner, seeds=seeds)
             if run
             else judge_chosen(chosen, runner, bar, seeds=seeds)
         )

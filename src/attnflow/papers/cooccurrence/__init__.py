@@ -1,19 +1,11 @@
 """Word co-occurrence by one softmax head and a linear layer: two phases of training."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
 from attnflow.papers.cooccurrence.notes import NOTES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="cooccurrence",
@@ -23,12 +15,10 @@ PAPER = Paper(
         "Gradient Flow Analysis"
     ),
     version_read="arXiv 2410.09605 (NeurIPS 2024), read as text extracted from it",
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="overview",
     headline_claims=(
         "A-Thm3.1-i2",
@@ -50,4 +40,5 @@ PAPER = Paper(
         "hard-margin classifier of token counts."
     ),
     stage_table=stage_table,
+    **texts_of(__name__),
 )

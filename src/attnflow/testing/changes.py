@@ -1,15 +1,21 @@
 """Changes of a run, under which what is seen in a figure must vanish."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+import xarray as xr
 
 
-def replaced(run, change, *names):
+def replaced(
+    run: xr.Dataset, change: Callable[[xr.DataArray], xr.DataArray], *names: str
+) -> xr.Dataset:
     """Some observables changed, in the records and at the ends."""
     both = [n for name in names for n in (name, f"{name}_at_end") if n in run]
     return run.assign({name: change(run[name]) for name in both})
 
 
-def frozen(run):
+def frozen(run: xr.Dataset) -> xr.Dataset:
     """Nothing moves: every record is the first one, and so is every end."""
     if "time" not in run.dims:
         return run
@@ -23,7 +29,7 @@ def frozen(run):
     return changed
 
 
-def another_clock(run):
+def another_clock(run: xr.Dataset) -> xr.Dataset:
     """Events in the same order, at other times."""
     if "time" not in run.dims:
         return run
@@ -32,7 +38,7 @@ def another_clock(run):
     return run.assign(times).assign_coords(time=np.sqrt(run["time"]))
 
 
-def reordered(run, name, **order):
+def reordered(run: xr.Dataset, name: str, **order: Any) -> xr.Dataset:
     """An observable with its values in another order along a dimension."""
     if name not in run or not set(order) <= set(run[name].dims):
         return run
