@@ -15,6 +15,12 @@ settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
 
 
+# Data sets may lie beside the clone, where the machine's owner has put them.
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if BESIDE.is_dir():
+    os.environ.setdefault("ATTNFLOW_DATA", str(BESIDE))
+
+
 @pytest.fixture(autouse=True, scope="module")
 def room_for_programs():
     """Tests that compile without a run must not fill up the process either."""
@@ -36,11 +42,8 @@ def _has_data(directory):
 
 
 @pytest.fixture
-def data_at_hand(monkeypatch):
-    """Data sets where they are on this machine; without them the test is skipped."""
-    beside = Path(__file__).parents[2] / "shared" / "data"
-    if "ATTNFLOW_DATA" not in os.environ and beside.is_dir():
-        monkeypatch.setenv("ATTNFLOW_DATA", str(beside))
+def data_at_hand():
+    """Data sets are on this machine; without them the test is skipped."""
     if not _has_data(os.environ.get("ATTNFLOW_DATA")):
         pytest.skip("MNIST and WikiText-2 are not here: attnflow data fetch")
 

@@ -1,13 +1,11 @@
 """From the settings of `scansnap` on real text to experiments."""
 
-import dataclasses
-
 from attnflow.data.word_windows import WordWindows
 from attnflow.deep import ClassLoss, DeepModel, PlainWords, WordEncoder
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import SystemExperiment
 from attnflow.papers.scansnap.deep_settings import Text
-from attnflow.papers.scansnap.experiments import CITATION, PAPER
+from attnflow.papers.scansnap.experiments import BUILD
 from attnflow.rules import GradientDescent
 
 
@@ -26,15 +24,12 @@ def text(setting: Text) -> SystemExperiment:
         clip=setting.clip,
         precision=setting.precision,
     )
-    return SystemExperiment(
-        paper=PAPER,
-        id="Text",
-        setting=dataclasses.asdict(setting),
+    return BUILD.system(
+        setting,
         model=model,
         stages=(Stage(GradientDescent(setting.learning_rate), float(setting.steps)),),
         grid=Grid(stop=float(setting.steps), count=setting.records + 1),
         observables=setting.record,
-        citation=CITATION,
     )
 
 

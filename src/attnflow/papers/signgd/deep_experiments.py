@@ -1,6 +1,5 @@
 """From the settings of `signgd` to experiments on deep networks and on real data."""
 
-import dataclasses
 from typing import Any
 
 from attnflow.data.noisy_digits import NoisyDigits, mixed
@@ -8,7 +7,7 @@ from attnflow.deep import BinaryLoss, DeepModel, Stack
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import SystemExperiment
 from attnflow.papers.signgd import deep_settings
-from attnflow.papers.signgd.experiments import CITATION
+from attnflow.papers.signgd.experiments import BUILD
 from attnflow.rules import Adam, GradientDescent, Rule, SignGD
 
 
@@ -40,15 +39,12 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
 def _experiment(
     setting: Any, model: DeepModel, steps: int, records: int
 ) -> SystemExperiment:
-    return SystemExperiment(
-        paper="signgd",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
+    return BUILD.system(
+        setting,
         model=model,
         stages=(Stage(_rule(setting), float(steps)),),
         grid=Grid(stop=float(steps), count=records + 1),
         observables=setting.record,
-        citation=CITATION,
     )
 
 

@@ -1,4 +1,4 @@
-"""Section 3.2 and Appendix B.1 on noisy digits: who generalises, and what is trained."""
+"""Section 3.2 and Appendix B.1 on noisy digits: tests, and what has been trained."""
 
 from functools import partial
 
