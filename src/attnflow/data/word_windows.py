@@ -51,8 +51,8 @@ class WordWindows:
         text = _numbers("valid", self.vocabulary)
         rows = len(text) // self.columns
         parts = text[: rows * self.columns].reshape(self.columns, rows)
-        starts = np.arange(0, rows - self.length, self.length)
-        if not len(starts):
+        starts = range(0, rows - self.length, self.length)
+        if not starts:
             raise ValueError(
                 f"columns is {self.columns} and length {self.length}: the text has "
                 f"{len(text)} words, too few for one window in each column. Use fewer "
