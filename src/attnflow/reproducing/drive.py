@@ -1,9 +1,11 @@
 """From figures and tables that are wanted to their files: side by side, or here."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from attnflow._missing import MissingData
 from attnflow.jobs import Needs, answers, make_plan, runner_of
 from attnflow.paper import Exhibit, Paper, Request
 from attnflow.papers import paper as find_paper
@@ -59,11 +61,18 @@ class Draw:
     def __str__(self) -> str:
         return f"{self.slug}/{self.id}"
 
-    def do(self) -> ExhibitResult:
-        """The result; runs are read, or made where making them apart had failed."""
+    def do(self) -> ExhibitResult | None:
+        """The result; runs are read, or made where making them apart had failed.
+
+        Of several exhibits, one whose data set is not here is left out with a warning.
+        """
         paper = find_paper(self.slug)
         wanted = Wanted(paper, paper.exhibit(self.id), self.directory)
-        return draw(wanted, runner_of(self.root, quick=self.quick))
+        try:
+            return draw(wanted, runner_of(self.root, quick=self.quick))
+        except MissingData as error:
+            warnings.warn(f"{self} is left out: {error}", stacklevel=2)
+            return None
 
 
 def reproduce_exhibits(
@@ -79,7 +88,8 @@ def reproduce_exhibits(
     Runs are stored, and each exhibit's files are complete or absent: what was done when
     it was interrupted or killed is not done again, nor what did not change since.
 
-    **Returns:** the results, in the order of what is wanted.
+    **Returns:** the results, in the order of what is wanted; what needs a data set that
+    is not here is left out with a warning.
     """
     root = (store or Store()).root
     found = {item.name: up_to_date(item, quick=quick) for item in wanted}
