@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from attnflow._missing import MissingData
 from attnflow.paper import Exhibit, Request
 from attnflow.reproducing import identity
 from tests import toy as toys
@@ -129,3 +130,16 @@ def test_the_site_shows_what_was_judged(program, tmp_path):
     assert "1 of 1" in page.read_text("utf-8")
     index = (tmp_path / "attnflow-output" / "index.html").read_text("utf-8")
     assert 'href="toy/index.html"' in index
+
+
+def test_of_several_what_lacks_its_data_set_is_left_out(program, toy):
+    def missing(evidence):
+        raise MissingData("there is no such data set here.")
+
+    one = toys.toy_paper().exhibits[0]
+    two = Exhibit(**{**vars(one), "id": "figure2", "draw": missing})
+    toys.install(toy, toys.toy_paper(exhibits=(one, two)))
+    with pytest.warns(UserWarning, match="toy/figure2 is left out: there is no such"):
+        made = program.json("reproduce")["exhibits"]
+    assert [exhibit["id"] for exhibit in made] == ["figure1"]
+    assert "no such data set" in program.refused("reproduce", "toy/figure2")
