@@ -15,6 +15,7 @@ from attnflow.cli.background import leave
 from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite
 from attnflow.cli.demo import demo
+from attnflow.cli.diff import diff
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
 from attnflow.cli.guard import INTERRUPTED, complain
@@ -39,6 +40,7 @@ app.command("run", no_args_is_help=True)(run)
 app.command("observe", no_args_is_help=True)(observe)
 app.command("reproduce")(reproduce)
 app.command("verify")(verify)
+app.command("diff", no_args_is_help=True)(diff)
 app.command("sweep", no_args_is_help=True)(sweep)
 app.command("bench")(bench)
 app.command("runs")(runs)
