@@ -30,8 +30,8 @@ def demo(
     json: Json = None,
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
-    from attnflow.cli.judging import judge_chosen
     from attnflow.cli.show_claims import claims_table, is_surprise
+    from attnflow.ledger import judge_all
     from attnflow.papers import papers
     from attnflow.report import write_page
     from attnflow.reproducing import write_site_index
@@ -46,7 +46,10 @@ def demo(
         headline = (paper.exhibit(paper.headline),)
         results = make_exhibits(paper, headline, runner, place, bar)
         claims = [paper.claim(id) for id in paper.headline_claims]
-        rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
+        judged = judge_all(
+            paper, claims, runner, seeds=SEEDS, tell=lambda claim: bar.begin(claim.id)
+        )
+        rows = list(judged)
     page = write_page(
         paper, results, rows, place.directory, runs=runner.made, site=place.site
     )

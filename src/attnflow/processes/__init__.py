@@ -1,5 +1,6 @@
 """Work in processes of this machine, one core and one thread each."""
 
+from attnflow.processes.left import time_left as time_left
 from attnflow.processes.machine import cores as cores
 from attnflow.processes.machine import pin as pin
 from attnflow.processes.machine import worker_environment as worker_environment

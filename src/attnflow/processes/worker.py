@@ -106,7 +106,8 @@ def _serve(pipe: Any, core: int, prepare: Callable[[], None] | None) -> None:
     while True:
         try:
             work, task = pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
+            # The driver closed the pipe, or died.
             return
         answer = answered(work, task)
         with suppress(OSError):
