@@ -1,26 +1,9 @@
-"""The parts that can be mixed, by the names that are typed."""
+"""The parts of a model and of training that can be mixed, by the names one types."""
 
-from attnflow.data import (
-    CooccurrenceOrbits,
-    CooccurrenceTask,
-    DisjointNoiseTask,
-    MixtureTask,
-    NoisyPatchesTask,
-    SignalNoiseTask,
-)
 from attnflow.forms import Chain, ClassMeans, Neurons, Vector
 from attnflow.mixing.options import Choice, Slot, own_fields
 from attnflow.problem import Exponential, Linear, Logistic, ReluPair, Squared
 from attnflow.rules import RULES
-
-TASKS = {
-    "signal-noise": SignalNoiseTask,
-    "disjoint-noise": DisjointNoiseTask,
-    "cooccurrence": CooccurrenceTask,
-    "cooccurrence-orbits": CooccurrenceOrbits,
-    "mixture": MixtureTask,
-    "noisy-patches": NoisyPatchesTask,
-}
 
 READOUTS = Slot(
     "readout",
@@ -39,7 +22,7 @@ LOSSES = Slot(
     },
 )
 
-_SCALE = {"value_scale": "scale"}
+_SCALE = {"value_scale": "scale", "law": "law"}
 _CHAIN = {"value_width": "width", **_SCALE, "output_scale": "output_scale"}
 VALUES = Slot(
     "values",
@@ -59,6 +42,7 @@ _DETAILS = (
     "max_steps",
     "interpolate",
     "scale",
+    "orthogonal",
     "iterations",
     "coefficients",
     "cutoff",

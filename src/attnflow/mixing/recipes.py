@@ -1,8 +1,17 @@
 """Mixed experiments by name: `mix/TASK`, found where experiments of papers are."""
 
-from attnflow.mixing.parts import TASKS
-from attnflow.mixing.settings import mixed_setting
+from attnflow.mixing import settings
 from attnflow.paper import Paper, Recipe
+
+NAMES = {
+    "signal-noise": settings.SignalNoiseMix,
+    "disjoint-noise": settings.DisjointNoiseMix,
+    "cooccurrence": settings.CooccurrenceMix,
+    "cooccurrence-orbits": settings.CooccurrenceOrbitsMix,
+    "mixture": settings.MixtureMix,
+    "noisy-patches": settings.NoisyPatchesMix,
+    "in-context": settings.InContextMix,
+}
 
 MIX = Paper(
     slug="mix",
@@ -13,11 +22,11 @@ MIX = Paper(
     recipes=tuple(
         Recipe(
             name,
-            f"{task.__name__} with parts and a rule of your choice",
-            mixed_setting(task),
+            f"{kind.task_kind.__name__} with parts and a rule of your choice",
+            kind(),
             "attnflow.mixing.build:build",
         )
-        for name, task in TASKS.items()
+        for name, kind in NAMES.items()
     ),
     exhibits=(),
     claim_list=(),
