@@ -69,6 +69,7 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("Õ(ω)", r"\tilde{O}(ω)"),
         ("N·SNR*²", r"N\cdot \mathrm{SNR}^{*2}"),
         ("c_kᵀ", r"c_{k}^{\top}"),
+        ("v1ᵀ T2_SGN", r"v_{1}^{\top} T_{2,\mathrm{SGN}}"),
     ],
 )
 def test_plain_notation_as_tex(plain, tex):
@@ -80,6 +81,14 @@ def test_a_formula_carries_its_tex_and_shows_plain_indices():
     assert html == (
         'where <span class="tex" data-tex="w_{c} &lt; e^{-4a}">'
         "<var>w</var><sub>c</sub> &lt; e<sup>−4a</sup></span>"
+    )
+
+
+def test_no_line_begins_with_the_punctuation_after_a_formula():
+    html = mathematics("at T1, (of K = 2).")
+    assert html == (
+        'at <span class="tex" data-tex="T_{1}\\text{,}">T1,</span> (of '
+        '<span class="tex" data-tex="K = 2\\text{).}">K = 2).</span>'
     )
 
 

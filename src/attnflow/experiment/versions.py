@@ -13,8 +13,10 @@ LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
 NUMERICS = (
     "_types.py",
-    "rules.py",
+    "rules",
+    "datasets",
     "data",
+    "deep",
     "problem",
     "forms",
     "systems",
@@ -26,7 +28,14 @@ NUMERICS = (
     "measures",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
-OWN = ("experiments", "systems", "features", "maps", "computations")
+OWN = (
+    "experiments",
+    "deep_experiments",
+    "systems",
+    "features",
+    "maps",
+    "computations",
+)
 # Of another package's paper everything may compute but what has these names.
 JUDGING = ("claims", "figures", "exhibits", "notes", "stages")
 

@@ -1,15 +1,9 @@
 """What decides a verdict: the claim, the settings of its runs, and the code."""
 
-from dataclasses import asdict
-from functools import cache
-from pathlib import Path
-from typing import Any
-
-from attnflow._plugins import files_of
 from attnflow.claims import Claim
 from attnflow.claims.verify import with_seeds
-from attnflow.paper import Paper, Request
-from attnflow.runner import seed_numbers
+from attnflow.jobs import code_digest, described
+from attnflow.paper import Paper
 from attnflow.setting import canonical_json, digest
 
 JUDGING = ("claims", "stages", "measures", "schema.py")
@@ -29,27 +23,6 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     return digest(paper.slug, claim.id, canonical_json(asked), code)
 
 
-def described(paper: Paper, request: Request) -> dict[str, Any]:
-    """A run that is asked for, as plain data: experiment, setting and seeds."""
-    recipe = paper.recipe(request.experiment)
-    return {
-        "experiment": request.experiment,
-        "setting": asdict(recipe.with_overrides(request.overrides)),
-        "seeds": seed_numbers(request.seeds),
-    }
-
-
-@cache
 def judging_code(slug: str) -> str:
     """A digest of what makes runs of a paper and turns them into verdicts."""
-    from attnflow.experiment.versions import code_version, digest_files
-
-    root = Path(__file__).resolve().parent.parent
-    places = [root / name for name in (*JUDGING, f"papers/{slug}")]
-    files = [
-        file
-        for place in places
-        for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
-    ]
-    _, foreign = files_of(slug) or (root, [])
-    return digest_files(code_version(slug), (*files, *foreign))
+    return code_digest(slug, JUDGING)
