@@ -56,7 +56,7 @@ def write_page(
             exhibits=[exhibit_view(paper, e, shown.get(e.id)) for e in paper.exhibits],
             made=len(shown),
             agreeing=sum(result.agrees is True for result in shown.values()),
-            quick=any(result.quick for result in shown.values()),
+            quick=any(result.is_smaller for result in shown.values()),
             claims=claims,
             judged=sum(view.row is not None for view in claims),
             tally=tally(claims),
