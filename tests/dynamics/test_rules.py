@@ -1,8 +1,11 @@
 """Rules by name, and schedules of their learning rates."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
+from attnflow._names import RuleName
 from attnflow.dynamics import Stage
 from attnflow.experiment import run
 from attnflow.rules import (
@@ -17,6 +20,7 @@ from attnflow.rules import (
     SignGD,
     StepDecay,
     Warmup,
+    fitting_rule,
     rule_named,
     schedule_named,
 )
@@ -90,6 +94,19 @@ def test_options_of_named_rules():
         rule_named("gd")
     with pytest.raises(ValueError, match=r"option of the rule 'gd': 'momentum'"):
         rule_named("gd", learning_rate=0.1, momentum=0.9)
+
+
+def test_a_rule_takes_what_fits_it():
+    offered = {"learning_rate": 0.1, "momentum": 0.5, "rtol": 1e-8}
+    assert fitting_rule("gd", **offered) == GradientDescent(0.1)
+    assert fitting_rule("momentum", **offered) == Momentum(0.1, 0.5)
+    assert fitting_rule("flow", schedule=None, **offered).rtol == 1e-8
+    with pytest.raises(ValueError, match="nothing to schedule"):
+        fitting_rule("flow", schedule=LinearDecay(5))
+
+
+def test_names_are_those_of_the_rules():
+    assert set(RULES) == set(get_args(RuleName))
 
 
 @pytest.mark.usefixtures("precise")

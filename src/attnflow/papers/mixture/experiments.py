@@ -9,7 +9,14 @@ from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Initial, Vector
 from attnflow.papers.mixture import settings
 from attnflow.problem import Logistic, Problem, ReluPair
-from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
+from attnflow.rules import (
+    Batches,
+    Flow,
+    GradientDescent,
+    Rule,
+    fitting_rule,
+    schedule_named,
+)
 
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"
@@ -21,7 +28,12 @@ PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
 
 def simultaneous(setting: settings.Simultaneous) -> Experiment:
     """All weights (or one part of them) trained on all samples."""
-    stage = Stage(_rule(setting), setting.steps, PARTS[setting.trains])
+    stage = Stage(
+        _rule(setting),
+        setting.steps,
+        PARTS[setting.trains],
+        batches=None if setting.batch is None else Batches(setting.batch),
+    )
     return _experiment(
         setting,
         stages=(stage,),
@@ -34,12 +46,14 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
 
 
 def _rule(setting: settings.Simultaneous) -> Rule:
-    rate = setting.learning_rate
-    if setting.rule == "flow":
-        return Flow(setting.rtol, setting.atol)
-    if setting.rule == "momentum":
-        return Momentum(rate, setting.momentum)
-    return {"gd": GradientDescent, "adam": Adam, "signgd": SignGD}[setting.rule](rate)
+    return fitting_rule(
+        setting.rule,
+        learning_rate=setting.learning_rate,
+        momentum=setting.momentum,
+        schedule=schedule_named(setting.schedule, setting.steps),
+        rtol=setting.rtol,
+        atol=setting.atol,
+    )
 
 
 def three_stage(setting: settings.ThreeStage) -> Experiment:
