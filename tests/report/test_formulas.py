@@ -69,6 +69,7 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("Õ(ω)", r"\tilde{O}(ω)"),
         ("N·SNR*²", r"N\cdot \mathrm{SNR}^{*2}"),
         ("c_kᵀ", r"c_{k}^{\top}"),
+        ("v1ᵀ T2_SGN", r"v_{1}^{\top} T_{2,\mathrm{SGN}}"),
     ],
 )
 def test_plain_notation_as_tex(plain, tex):

@@ -5,23 +5,25 @@ from pathlib import Path
 
 import pytest
 
+from attnflow.jobs import MakeRun, make_plan, past_costs, pick
 from attnflow.paper import Request
 from attnflow.store import Store
+from attnflow.verifying.drive import Case
 from attnflow.verifying.identity import verdict_key
-from attnflow.verifying.jobs import Judge, MakeRun
-from attnflow.verifying.plan import Case, make_plan, past_costs, pick
+from attnflow.verifying.jobs import Judge
 from tests.toy import make_run, toy_claim, toy_paper
 
 HERE = Path("nowhere")
 
 
-def cases(paper):
-    return [Case(paper, claim, claim.id) for claim in paper.claim_list]
+def plan_of(paper, *, seeds, root):
+    cases = [Case(paper, claim, claim.id) for claim in paper.claim_list]
+    return make_plan({c.job(seeds, root): c.needs(seeds) for c in cases}, root)
 
 
 @pytest.fixture
 def plan(toy):
-    return make_plan(cases(toy_paper()), seeds=2, root=HERE)
+    return plan_of(toy_paper(), seeds=2, root=HERE)
 
 
 def test_runs_that_claims_share_are_made_once(plan):
@@ -52,7 +54,7 @@ def test_the_dearest_family_comes_first(toy, tmp_path):
     widths = {str(w): Request("flow", {"width": w}, seeds=1) for w in (1, 2, 3)}
     many = toy_claim("T-Many", widths)
     paper = toy_paper(claim_list=(toy_claim("T-One"), many))
-    plan = make_plan(cases(paper), seeds=1, root=tmp_path)
+    plan = plan_of(paper, seeds=1, root=tmp_path)
     assert [job.request.overrides.get("width") for job in plan.waiting] == [
         *(1, 2, 3),
         None,

@@ -14,6 +14,7 @@ from attnflow._version import __version__
 from attnflow.cli.background import leave
 from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite
+from attnflow.cli.data import app as data
 from attnflow.cli.demo import demo
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
@@ -45,6 +46,7 @@ app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

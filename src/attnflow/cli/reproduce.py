@@ -7,7 +7,7 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.guard import OTHERWISE, complain, guarded
 from attnflow.cli.output import Json, Output
 from attnflow.cli.progress import Bar, shown_progress
 from attnflow.cli.tables import Table
@@ -77,13 +77,23 @@ def make_exhibits(
     place: "Place",
     bar: Bar,
 ) -> "list[ExhibitResult]":
-    """Exhibits of a paper as files, one after the other."""
+    """Exhibits of a paper as files, one after the other.
+
+    Where several are asked for, those whose data set is not here are left out.
+    """
+    from attnflow._missing import MissingData
     from attnflow.report import make_exhibit
 
     made = []
     for k, exhibit in enumerate(exhibits):
         bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
-        evidence = runner.gather(paper, exhibit.needs)
+        try:
+            evidence = runner.gather(paper, exhibit.needs)
+        except MissingData as error:
+            if len(exhibits) == 1:
+                raise
+            complain(f"{paper.slug}/{exhibit.id} is left out: {error}")
+            continue
         made.append(
             make_exhibit(paper, exhibit, evidence, place.directory, quick=runner.quick)
         )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-OPERATORS = frozenset("+−-=<>/·×±≤≥≠≈∝≫≪∈→…|")
+OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
 RELATIONS = OPERATORS - set("-/…|")
 FUNCTIONS = re.compile(
     r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|diag|poly|polylog|SNR"
@@ -20,7 +20,7 @@ _SURE = re.compile(
     r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[−-]?[\d.]+e[−-]?\d+$|^[A-Za-z]'?[(\[]"
     r"|(?<=\w)/(?=[A-Za-z(])|^(?:log|ln|exp|min|max|sqrt|poly)\("
 )
-_LETTER = re.compile(r"^[+±−-]?\d*[B-HJ-Zb-z]['*]?$")
+_LETTER = re.compile(r"^[+±∓−-]?\d*[B-HJ-Zb-z]['*]?$")
 _NUMBER = re.compile(r"^[−-]?[\d\u202f.,/()]*\d%?$")
 # A pair or an interval is one word, whatever the spaces after its commas.
 _WORD = re.compile(r"[(\[][^\s()]{1,9}(?:, [^\s()]{1,9})+[)\]]\S*|\S+")

@@ -24,6 +24,7 @@ _SIGNS = {
     "·": r"\cdot ",
     "×": r"\times ",
     "±": r"\pm ",
+    "∓": r"\mp ",
     "…": r"\ldots ",
     "≤": r"\le ",
     "≥": r"\ge ",
@@ -53,11 +54,13 @@ _TILDE = re.compile(rf"([A-Za-z{_GREEK}])\u0303")
 _EXPONENT = re.compile(r"(?<![\w.])(\d[\d.]*)e([−-]?\d+)(?!\w)")
 _INDEX = re.compile(r"_(?!\{)([A-Za-z0-9]+'?|[α-ωΑ-Ω])")
 _POWER = re.compile(r"\^(?!\{)([−-]?(?:\d+|½|[A-Za-zα-ω])|[+−-])")
-_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_{{\\])([A-Za-z{_GREEK}])(\d+)(?![\w.])")
+_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_{{\\])([A-Za-z{_GREEK}])(\d+)(?![A-Za-z0-9.])")
 _NUMBERED_BEFORE_LETTERS = re.compile(rf"([{_GREEK}])(\d+)")
-# TeX takes one power only, of several signs.
-_TWO_POWERS = re.compile(r"\^\{([^{}]*)\}\^\{([^{}]*)\}")
-_PRIMED_POWER = re.compile(r"\^\{([^{}]*)\}'")
+_BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+# TeX takes one power and one index, of several signs.
+_TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
+_TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
+_PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
 _WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
 _ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_])")
 
@@ -76,7 +79,8 @@ def to_tex(text: str) -> str:
     text = _runs(text, _RAISED, "^")
     text = _runs(text, _LOWERED, "_")
     text = "".join(_SIGNS.get(sign, sign) for sign in text).strip()
-    return _TWO_POWERS.sub(r"^{\1\2}", _PRIMED_POWER.sub(r"^{\1\\prime}", text))
+    text = _PRIMED_POWER.sub(r"^{\1\\prime}", text)
+    return _TWO_INDICES.sub(r"_{\1,\2}", _TWO_POWERS.sub(r"^{\1\2}", text))
 
 
 def _scientific(match: re.Match[str]) -> str:

@@ -1,15 +1,13 @@
 """What decides a verdict: the claim, the settings of its runs, and the code."""
 
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from attnflow._plugins import files_of
 from attnflow.claims import Claim
 from attnflow.claims.verify import with_seeds
-from attnflow.paper import Paper, Request
-from attnflow.runner import seed_numbers
+from attnflow.jobs import described
+from attnflow.paper import Paper
 from attnflow.setting import canonical_json, digest
 
 JUDGING = ("claims", "stages", "measures", "schema.py")
@@ -27,16 +25,6 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     asked = {name: described(paper, request) for name, request in needs.items()}
     code = judging_code(paper.slug)
     return digest(paper.slug, claim.id, canonical_json(asked), code)
-
-
-def described(paper: Paper, request: Request) -> dict[str, Any]:
-    """A run that is asked for, as plain data: experiment, setting and seeds."""
-    recipe = paper.recipe(request.experiment)
-    return {
-        "experiment": request.experiment,
-        "setting": asdict(recipe.with_overrides(request.overrides)),
-        "seeds": seed_numbers(request.seeds),
-    }
 
 
 @cache

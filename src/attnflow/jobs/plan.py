@@ -1,42 +1,35 @@
-"""Which runs the claims need, each of them once, and in which order."""
+"""Which runs jobs need, each of them once, and in which order they are made."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from attnflow.claims import Claim
-from attnflow.claims.verify import with_seeds
+from attnflow.jobs.make import MakeRun
+from attnflow.jobs.work import Job
 from attnflow.paper import Paper, Request
+from attnflow.runner import seed_numbers
 from attnflow.setting import canonical_json, digest
 from attnflow.store import Store
-from attnflow.verifying.identity import described
-from attnflow.verifying.jobs import Job, Judge, MakeRun
 
 Costs = Mapping[tuple[str, str], float]
 """Seconds of a run, by paper and experiment."""
 
-
-@dataclass(frozen=True)
-class Case:
-    """A claim of a paper, and the key of its verdict."""
-
-    paper: Paper
-    claim: Claim
-    key: str
+Needs = Mapping[Job, tuple[Paper, Iterable[Request]]]
+"""Jobs, each with the runs of a paper that it waits for."""
 
 
 @dataclass
 class Plan:
-    """Jobs that can be done at once, and claims that wait for runs.
+    """Jobs that can be done at once, and jobs that wait for runs.
 
-    `waiting` is what a pool takes its tasks from; `lacking` has for each claim that
+    `waiting` is what a pool takes its tasks from; `lacking` has for each job that
     waits the keys of those of its runs that are not made.
     """
 
     waiting: list[Job]
-    lacking: dict[Judge, set[str]]
+    lacking: dict[Job, set[str]]
     costs: Costs
 
     @property
@@ -45,40 +38,41 @@ class Plan:
         return [*self.waiting, *self.lacking]
 
     def settle(self, done: Job) -> None:
-        """Let claims be judged whose last run was made; or tried, and failed.
+        """Let jobs be done whose last run was made; or tried, and failed.
 
-        A run that could not be made is tried once more by who judges, and its error
-        told there.
+        A run that could not be made is tried once more by the job that needs it, and
+        its error told there.
         """
-        if isinstance(done, Judge):
+        if not isinstance(done, MakeRun):
             return
-        for judge, runs in list(self.lacking.items()):
+        for job, runs in list(self.lacking.items()):
             runs.discard(done.key)
             if not runs:
-                self.waiting.append(judge)
-                del self.lacking[judge]
+                self.waiting.append(job)
+                del self.lacking[job]
 
     def cost(self, job: Job) -> float:
         """Seconds that a job is guessed to take."""
         return _cost(job, self.costs)
 
 
-def make_plan(cases: Iterable[Case], *, seeds: int, root: Path) -> Plan:
-    """The plan for claims that have no verdict yet: dear families of runs first."""
+def make_plan(needs: Needs, root: Path) -> Plan:
+    """The plan for jobs and the runs that they need: dear families of runs first."""
     costs = past_costs(Store(root))
     runs: dict[str, MakeRun] = {}
-    lacking: dict[Judge, set[str]] = {}
-    for case in cases:
-        judge = Judge(case.paper.slug, case.claim.id, seeds, root, case.key)
-        needs = with_seeds(case.claim.needs, seeds).values()
-        own = [_make(case.paper, request, root) for request in needs]
+    lacking: dict[Job, set[str]] = {}
+    for job, (paper, requests) in needs.items():
+        own = [_make(paper, request, root) for request in requests]
         runs |= {run.key: run for run in own}
-        lacking[judge] = {run.key for run in own}
-    return Plan(_ordered(runs.values(), costs), lacking, costs)
+        lacking[job] = {run.key for run in own}
+    free = [job for job, keys in lacking.items() if not keys]
+    for job in free:
+        del lacking[job]
+    return Plan([*free, *_ordered(runs.values(), costs)], lacking, costs)
 
 
 def pick(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int:
-    """Which job a worker takes next: a claim to judge, or a run like its last one.
+    """Which job a worker takes next: what waited for runs, or a run like its last one.
 
     Otherwise a run unlike those of others: two workers would compile one program.
     """
@@ -87,7 +81,7 @@ def pick(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int
 
     def rank(place: int) -> tuple[bool, bool, bool, int]:
         job = waiting[place]
-        if isinstance(job, Judge):
+        if not isinstance(job, MakeRun):
             return False, False, False, place
         return True, job.family != own, job.family in taken, place
 
@@ -102,8 +96,18 @@ def past_costs(store: Store) -> dict[tuple[str, str], float]:
     return {name: sum(times) / len(times) for name, times in found.items()}
 
 
+def described(paper: Paper, request: Request) -> dict[str, Any]:
+    """A run that is asked for, as plain data: experiment, setting and seeds."""
+    recipe = paper.recipe(request.experiment)
+    return {
+        "experiment": request.experiment,
+        "setting": asdict(recipe.with_overrides(request.overrides)),
+        "seeds": seed_numbers(request.seeds),
+    }
+
+
 def _make(paper: Paper, request: Request, root: Path) -> MakeRun:
-    asked: dict[str, Any] = described(paper, request)
+    asked = described(paper, request)
     key = digest(paper.slug, canonical_json(asked))
     names = sorted(request.overrides)
     family = (paper.slug, request.experiment, *names, str(len(asked["seeds"])))
@@ -124,11 +128,7 @@ def _ordered(runs: Iterable[MakeRun], costs: Costs) -> list[Job]:
 
 
 def _cost(job: Job, costs: Costs) -> float:
-    if isinstance(job, Judge):
-        return _JUDGING
-    usual = sum(costs.values()) / len(costs) if costs else 1.0
+    if not isinstance(job, MakeRun):
+        return job.usual_seconds
+    usual = sum(costs.values()) / len(costs) if costs else job.usual_seconds
     return costs.get((job.slug, job.request.experiment), usual)
-
-
-_JUDGING = 0.1
-"""Seconds, as measured over the claims of five papers."""
