@@ -47,6 +47,6 @@ def same(found: str, wanted: str) -> bool:
     if match is None or re.fullmatch(number, found) is None:
         return found == wanted
     unit = 10.0 ** (int(match[2] or 0) - len(match[1] or ""))
-    # Times are those of records, of which one may come sooner or later.
-    allowed = 2 * unit if match[1] else 50.0
-    return abs(float(found.rstrip(",;:")) - float(wanted.rstrip(",;:"))) <= allowed
+    mine, theirs = (float(text.rstrip(",;:")) for text in (found, wanted))
+    # Whole numbers are times of records, of which one may come sooner or later.
+    return abs(mine - theirs) <= (2 * unit if match[1] else theirs / 4)
