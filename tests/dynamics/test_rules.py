@@ -1,5 +1,6 @@
 """Rules by name, and schedules of their learning rates."""
 
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
@@ -22,9 +23,21 @@ from attnflow.rules import (
     Warmup,
     fitting_rule,
     rule_named,
+    rule_of,
     schedule_named,
 )
 from tests.core import allowed, experiment, given_weights, largest_difference
+
+
+@dataclass(frozen=True)
+class Setting:
+    rule: str
+    schedule: str = "constant"
+    steps: float = 10.0
+    learning_rate: float = 0.1
+    momentum: float = 0.9
+    width: int = 7
+
 
 FACTORS = [
     (LinearDecay(10), {0: 1.0, 5: 0.5, 10: 0.0, 12: 0.0}),
@@ -103,6 +116,13 @@ def test_a_rule_takes_what_fits_it():
     assert fitting_rule("flow", schedule=None, **offered).rtol == 1e-8
     with pytest.raises(ValueError, match="nothing to schedule"):
         fitting_rule("flow", schedule=LinearDecay(5))
+
+
+def test_the_rule_of_a_setting():
+    setting = Setting("momentum", "cosine", 100, momentum=0.5)
+    assert rule_of(setting) == Momentum(0.1, 0.5, schedule=CosineDecay(100))
+    flow = rule_of(Setting("flow"), clock="log", atol=1e-9)
+    assert (flow.clock, flow.atol) == ("log", 1e-9)
 
 
 def test_names_are_those_of_the_rules():

@@ -70,6 +70,16 @@ def fitting_rule(name: str, **offered: Any) -> Rule:
     return rule_named(name, **{n: v for n, v in offered.items() if n in own})
 
 
+def rule_of(setting: Any, **more: Any) -> Rule:
+    """The rule of a setting with the fields `rule`, `schedule` and `steps`.
+
+    Its other fields, and `more`, are options where they have the names of options.
+    """
+    schedule = schedule_named(setting.schedule, setting.steps)
+    offered = {**vars(setting), **more, "schedule": schedule}
+    return fitting_rule(setting.rule, **offered)
+
+
 def schedule_named(name: str, steps: float) -> AbstractSchedule | None:
     """The schedule of a name for a run of so many steps; `None` for `constant`.
 

@@ -15,9 +15,7 @@ from attnflow.rules import (
     Batches,
     Flow,
     GradientDescent,
-    Rule,
-    fitting_rule,
-    schedule_named,
+    rule_of,
 )
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")
@@ -144,20 +142,9 @@ def _recorded(setting: settings.Train) -> tuple[str, ...]:
 
 def _stage(setting: settings.Train, unit: float) -> Stage:
     batches = None if setting.batch is None else Batches(setting.batch, "epochs")
-    return Stage(_rule(setting), _end(setting, unit), batches=batches)
-
-
-def _rule(setting: settings.Train) -> Rule:
-    return fitting_rule(
-        setting.rule,
-        learning_rate=setting.learning_rate,
-        momentum=setting.momentum,
-        schedule=schedule_named(setting.schedule, setting.steps),
-        rtol=setting.rtol,
-        atol=setting.atol,
-        # Late training slows down like 1/t: steps of a flow should grow with time.
-        clock="log",
-    )
+    # Late training slows down like 1/t: steps of a flow should grow with time.
+    rule = rule_of(setting, clock="log")
+    return Stage(rule, _end(setting, unit), batches=batches)
 
 
 def _initial(

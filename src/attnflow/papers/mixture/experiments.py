@@ -14,8 +14,7 @@ from attnflow.rules import (
     Flow,
     GradientDescent,
     Rule,
-    fitting_rule,
-    schedule_named,
+    rule_of,
 )
 
 BUILD = Builder("mixture", "mixture2024")
@@ -29,7 +28,7 @@ PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
 def simultaneous(setting: settings.Simultaneous) -> Experiment:
     """All weights (or one part of them) trained on all samples."""
     stage = Stage(
-        _rule(setting),
+        rule_of(setting),
         setting.steps,
         PARTS[setting.trains],
         batches=None if setting.batch is None else Batches(setting.batch),
@@ -42,17 +41,6 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
             setting.width, setting.omega, Vector(setting.value_scale), setting.draw
         ),
         grid=Grid(stop=setting.steps, count=setting.records),
-    )
-
-
-def _rule(setting: settings.Simultaneous) -> Rule:
-    return fitting_rule(
-        setting.rule,
-        learning_rate=setting.learning_rate,
-        momentum=setting.momentum,
-        schedule=schedule_named(setting.schedule, setting.steps),
-        rtol=setting.rtol,
-        atol=setting.atol,
     )
 
 
