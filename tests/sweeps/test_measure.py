@@ -66,7 +66,7 @@ def test_slopes():
 
 
 def test_what_is_read():
-    assert parse_measure("loss_by_group[common]@0.1").observable == "loss_by_group"
+    assert parse_measure("loss_by_group[common]@0.1").reads == ("loss_by_group",)
     assert not parse_measure("loss").has_series
     assert parse_measure("loss@0.1").has_series and parse_measure("loss~log").has_series
 

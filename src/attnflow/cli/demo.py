@@ -42,7 +42,8 @@ def demo(
     output.say(f"{paper.title}\n{paper.summary}\n")
     with shown_progress() as bar:
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
-        results = make_exhibits(paper, paper.headline, runner, directory, bar)
+        headline = (paper.exhibit(paper.headline),)
+        results = make_exhibits(paper, headline, runner, directory, bar)
         claims = [paper.claim(id) for id in paper.headline_claims]
         rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
         page = write_page(paper, results, rows, directory, runs=runner.made)

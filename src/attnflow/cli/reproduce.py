@@ -14,7 +14,9 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
+    from collections.abc import Sequence
+
+    from attnflow.paper import Exhibit, Paper
     from attnflow.report import ExhibitResult
     from attnflow.runner import Runner
 
@@ -25,13 +27,19 @@ OUTPUT = Path("attnflow-output")
 def reproduce(
     target: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXHIBIT]]")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller runs.")] = False,
+    maps: Annotated[
+        bool, typer.Option("--maps", help="Its maps too, which take minutes each.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help=f"Where to; without it {OUTPUT}/PAPER."),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Make a paper's figures and tables, beside what the paper prints."""
+    """Make a paper's figures and tables, beside what the paper prints.
+
+    Maps are sweeps: they are made by name or with --maps, and resume where they were.
+    """
     from attnflow.report import write_page
     from attnflow.runner import Runner
 
@@ -42,7 +50,9 @@ def reproduce(
         chosen = chosen_papers(target)
         for paper, id in chosen:
             directory = output_directory(out, paper, alone=len(chosen) == 1)
-            results = make_exhibits(paper, id, runner, directory, bar)
+            exhibits = (paper.exhibit(id),) if id else paper.exhibits
+            exhibits = paper.shown if maps and not id else exhibits
+            results = make_exhibits(paper, exhibits, runner, directory, bar)
             commands = {r.id: command_of(r, quick=quick) for r in results}
             pages.append(write_page(paper, results, [], directory, commands=commands))
             made += results
@@ -61,16 +71,20 @@ def output_directory(out: Path | None, paper: "Paper", *, alone: bool) -> Path:
 
 
 def make_exhibits(
-    paper: "Paper", id: str | None, runner: "Runner", directory: Path, bar: Bar
+    paper: "Paper",
+    exhibits: "Sequence[Exhibit]",
+    runner: "Runner",
+    directory: Path,
+    bar: Bar,
 ) -> "list[ExhibitResult]":
-    """The exhibits of a paper, or the one that is named, as files."""
+    """Exhibits of a paper as files."""
+    from attnflow.gathering import gather
     from attnflow.report import make_exhibit
 
-    exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
     made = []
     for k, exhibit in enumerate(exhibits):
         bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
-        evidence = runner.gather(paper, exhibit.needs)
+        evidence = gather(runner, paper, exhibit)
         made.append(make_exhibit(paper, exhibit, evidence, directory))
     return made
 

@@ -52,7 +52,7 @@ def write_page(
         paper=paper,
         exhibits=[
             exhibit_view(paper, exhibit, shown.get(exhibit.id), commands or {})
-            for exhibit in paper.exhibits
+            for exhibit in paper.shown
         ],
         made=len(shown),
         agreeing=sum(result.agrees is True for result in shown.values()),
@@ -71,7 +71,7 @@ def _with_earlier(
 ) -> dict[str, ExhibitResult]:
     """The results by id, and for the other exhibits what is kept in the directory."""
     shown = {result.id: result for result in results}
-    for exhibit in paper.exhibits:
+    for exhibit in paper.shown:
         kept = earlier_result(paper.slug, exhibit.id, directory)
         if exhibit.id not in shown and kept is not None:
             shown[exhibit.id] = kept
@@ -93,7 +93,7 @@ def _all_runs(
 
 def _anchors(paper: Paper, claim_rows: "Sequence[Row]") -> set[str]:
     """The ids to which the page can link: claims that were not judged have none."""
-    places = {anchor("exhibit", exhibit.id) for exhibit in paper.exhibits}
+    places = {anchor("exhibit", exhibit.id) for exhibit in paper.shown}
     places |= {anchor("claim", row.id) for row in claim_rows}
     return places | {anchor("note", note.id) for note in paper.notes}
 

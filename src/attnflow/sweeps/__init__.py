@@ -15,6 +15,7 @@ from attnflow.sweeps.measure import parse_measure as parse_measure
 from attnflow.sweeps.plan import Sweep as Sweep
 from attnflow.sweeps.plan import make_batches as make_batches
 from attnflow.sweeps.plan import sweep_id as sweep_id
+from attnflow.sweeps.quantity import QuantityMeasure as QuantityMeasure
 from attnflow.sweeps.shelf import Shelf as Shelf
 from attnflow.sweeps.status import Status as Status
 from attnflow.sweeps.status import status_in as status_in

@@ -9,6 +9,7 @@ from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
+from attnflow.papers.vit.swept_maps import MAPS
 
 
 def _text(name: str) -> str:
@@ -46,4 +47,5 @@ PAPER = Paper(
         "test loss stays (harmful)."
     ),
     stage_table=stage_table,
+    maps=MAPS,
 )
