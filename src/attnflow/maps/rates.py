@@ -22,6 +22,10 @@ RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"
 LEFT = 0.1
 """Of its loss: where descent is further from the flow than this, it has left it."""
+FINER = 8
+"""How many times smaller the steps are that stand for the flow."""
+RECORDS = 61
+"""Times at which sharpness is looked at along the flow."""
 LIMITS = (-3.0, 1.0)
 """Of the logarithm of the distance; descents that diverge are at its end."""
 
@@ -35,9 +39,10 @@ class RateMap:
     - `experiment`, `settings`: what is trained, the same in all cells.
     - `time`: the training time T; `counts`: numbers k of steps, η = T/k.
     - `key`, `values`, `named`: the other setting.
-    - `flow`: settings that make the gradient flow of the same experiment, or a descent
-      by so small steps that it stands for it.
-    - `quick`, `quick_counts`, `quick_values`: for `--quick`.
+    - `flow`: settings that make the gradient flow of the same experiment; without
+      them, descent by an eighth of the smallest steps stands for it.
+    - `quick`, `quick_counts`, `quick_values`: for `--quick`, where small steps stand
+      for the flow, which takes long to compile.
     """
 
     experiment: str
@@ -46,9 +51,9 @@ class RateMap:
     key: str
     values: Any
     named: str
-    flow: Mapping[str, Any]
     settings: Mapping[str, Any]
     seeds: int
+    flow: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     quick_counts: tuple[int, ...] = ()
     quick_values: Any = None
@@ -69,10 +74,14 @@ class RateMap:
             ),
             "flow": SweepRequest(
                 self.experiment,
-                {**shared, **self.flow},
+                {**shared, **self._small_steps(self.counts), **self.flow},
                 measure=("loss", SHARPEST),
                 seeds=self.seeds,
-                quick=less,
+                quick={
+                    **less,
+                    **({"rule": "gd"} if self.flow else {}),
+                    **self._small_steps(self.quick_counts),
+                },
                 quick_seeds=2,
             ),
         }
@@ -80,6 +89,10 @@ class RateMap:
     def _steps(self, counts: Sequence[int]) -> dict[str, list[Any]]:
         falling = sorted(counts, reverse=True)
         return {RATE: [self.time / k for k in falling], "steps": falling}
+
+    def _small_steps(self, counts: Sequence[int]) -> dict[str, Any]:
+        most = FINER * max(counts, default=1)
+        return {RATE: self.time / most, "steps": most, "records": RECORDS}
 
     def map(self, id: str, *, title: str, caption: str, **more: Any) -> Map:
         """The map itself; `more` are fields of `Map`."""

@@ -7,8 +7,10 @@ from attnflow.paper import Paper
 from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.exhibits import EXHIBITS
 from attnflow.papers.signgd.notes import NOTES
+from attnflow.papers.signgd.quantities import QUANTITIES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
+from attnflow.papers.signgd.swept_maps import MAPS
 
 
 def _text(name: str) -> str:
@@ -51,4 +53,6 @@ PAPER = Paper(
         "here every sign is exact."
     ),
     stage_table=stage_table,
+    maps=MAPS,
+    quantities=QUANTITIES,
 )
