@@ -1,6 +1,7 @@
 """Sweeps: an experiment over a grid of settings, on one machine or on many."""
 
 from attnflow.sweeps.boundary import fit_refined as fit_refined
+from attnflow.sweeps.boundary import law_of as law_of
 from attnflow.sweeps.boundary import run_refined as run_refined
 from attnflow.sweeps.drive import run_sweep as run_sweep
 from attnflow.sweeps.executors import Executor as Executor

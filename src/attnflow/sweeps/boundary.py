@@ -1,5 +1,6 @@
 """Sweeps along the boundary of a yes/no map, and the law that the boundary follows."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
@@ -111,6 +112,23 @@ def fit_refined(
         power=power,
         scale=scale,
     )
+
+
+def law_of(found: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
+    """The law of the boundary along which a sweep was refined.
+
+    `None` where it has none: of verdicts, or over keys that are no positive numbers.
+    """
+    level = found.attrs.get("level")
+    if not isinstance(level, float):
+        return None
+    variable = json.loads(found.attrs["measures"])[0]
+    size, x = (found[dim].values for dim in found["inside"].dims)
+    numbers = all(axis.dtype.kind in "fi" for axis in (size, x))
+    if not (numbers and (size > 0).all() and (np.diff(x) > 0).all()):
+        return None
+    generator = np.random.default_rng(0)
+    return fit_refined(found, variable, level, generator=generator, power=power)
 
 
 def _answer(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:

@@ -111,14 +111,19 @@ FINE = Map(
     caption=(
         "The boundary of Figure 1 at a resolution and up to numbers of samples that "
         "the paper has not: a sweep that computes cells along it alone (pale cells "
-        "were not needed), four seeds, with samples of M = 8 tokens for speed; all "
+        "were not needed), four seeds, with M = 8 and d_h = d_v = 128 for speed; all "
         "else as in Section 6."
     ),
     sweeps={
         "map": _figure1(
             list(range(2, 66)),
             8,
-            settings={"snr": "2..24:64", "length": 8},
+            settings={
+                "snr": "2..24:64",
+                "length": 8,
+                "key_width": 128,
+                "value_width": 128,
+            },
             seeds=4,
             refine=boundaries.CUT,
             quick={
