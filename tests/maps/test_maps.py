@@ -59,15 +59,15 @@ def test_cells_on_the_other_side_are_counted(evidence):
     table = losses(evidence)
     control = COUNTS[:, None] * RATIOS**2
     wrong = (control >= 1000) & (control < 4000)
-    assert share_on_side(MAP, table, steeper) == pytest.approx(1 - wrong.mean())
+    assert share_on_side(MAP.level, table, steeper) == pytest.approx(1 - wrong.mean())
 
 
 def test_cells_that_were_not_computed_are_filled_for_the_law_alone(evidence):
     table = losses(evidence).copy()
     control = COUNTS[:, None] * RATIOS**2
     table.values[(control < 500) | (control > 2000)] = np.nan
-    fit = boundary(MAP, table)
-    np.testing.assert_allclose(fit.places, boundary(MAP, losses(evidence)).places)
+    fit = boundary(MAP.level, table)
+    np.testing.assert_allclose(fit.places, boundary(MAP.level, losses(evidence)).places)
     figure = MAP.exhibit().draw({"map": evidence["map"].assign(loss=table)})
     ground, cells = figure.axes[0].collections[:2]
     assert not np.ma.getmaskarray(ground.get_array()).any()
@@ -118,7 +118,7 @@ def test_verdicts_are_drawn_and_held_against_a_condition():
         level=None,
     )
     # Of eight cells with a verdict one holds beyond the condition.
-    assert share_on_side(valid, found["verdict"], condition) == pytest.approx(7 / 8)
+    assert share_on_side(None, found["verdict"], condition) == pytest.approx(7 / 8)
     figure = valid.exhibit().draw({"map": found})
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts == ["holds", "inconclusive", "strength = 0.5"]

@@ -22,9 +22,7 @@ RATES = RateMap(
     quick_counts=(2, 4),
     quick_values=[1.0],
 )
-MAP = RATES.map(
-    "rates", title="Rates", caption="A quadratic.", seen=lambda evidence: {"yes": True}
-)
+MAP = RATES.map("rates", caption="A quadratic.", within=(0.02, 0.2))
 
 
 def descended(sharp, rate, count):
@@ -57,7 +55,7 @@ def test_all_descents_come_to_the_same_time():
 
 def test_the_rate_at_which_descent_leaves(evidence):
     """First-order: |L/L_flow − 1| = λ² η T, a tenth at η = 0.1/(λ² T)."""
-    over = left_over_stable(MAP, evidence, "scale")
+    over = left_over_stable(evidence, "scale")
     np.testing.assert_allclose(stable_rates(evidence, "scale"), 2 / SHARP)
     places = over * 2 / SHARP
     # What is left out is of the relative order λη, which is 0.2 at most.
@@ -65,6 +63,17 @@ def test_the_rate_at_which_descent_leaves(evidence):
     values = MAP.exhibit().values(evidence)
     assert values["2/λ"]["scale = 4"] == 0.5
     assert values["boundary"]["exponent"] == pytest.approx(-2, abs=0.1)
+
+
+def test_what_must_be_seen_can_be_missing(evidence):
+    seen = MAP.exhibit().seen
+    assert all(seen(evidence).values()) and len(seen(evidence)) == 2
+    sharper = evidence["flow"].copy(deep=True)
+    sharper["tangent_sharpness^max"] *= 10
+    assert not all(seen({**evidence, "flow": sharper}).values())
+    near = evidence["descent"].copy(deep=True)
+    near["loss"][:] = evidence["flow"]["loss"]
+    assert not any(seen({**evidence, "descent": near}).values())
 
 
 def test_what_diverges_is_far_and_what_failed_is_nowhere(evidence):

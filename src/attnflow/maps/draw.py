@@ -68,7 +68,7 @@ def _curves(
         figures.frontier(ax, curve.side, curve.label, place=number)
     if map.level is not None:
         up, _ = numbers.axes_of(table)
-        fit = numbers.boundary(map, table)
+        fit = numbers.boundary(map.level, table)
         sizes = table[up].values.astype(float)
         figures.boundary_law(ax, sizes, fit, fitted=map.level.fitted)
 

@@ -11,7 +11,7 @@ from attnflow.measures import Boundary, fit_partial
 from attnflow.paper import Evidence
 
 if TYPE_CHECKING:
-    from attnflow.maps.declare import Curve, Map
+    from attnflow.maps.declare import Curve, Level, Map
 
 
 def values(map: "Map", evidence: Evidence) -> dict[str, Any]:
@@ -20,10 +20,10 @@ def values(map: "Map", evidence: Evidence) -> dict[str, Any]:
     for name, value, table in panels(map, evidence):
         own: dict[str, Any] = {}
         if map.level is not None and map.level.fitted:
-            own["boundary"] = law(boundary(map, table))
+            own["boundary"] = law(boundary(map.level, table))
         for curve in map.curves(evidence, value):
             if curve.judged:
-                share = share_on_side(map, table, curve)
+                share = share_on_side(map.level, table, curve)
                 own[f"cells on their side of {curve.label}"] = share
         found |= {name: own} if name else own
     return found | dict(map.more(evidence) if map.more else {})
@@ -41,19 +41,18 @@ def panels(map: "Map", evidence: Evidence) -> Iterator[tuple[str, Any, xr.DataAr
         yield f"{name} = {text}", value, table.isel({map.over: place})
 
 
-def boundary(map: "Map", table: xr.DataArray) -> Boundary:
+def boundary(level: "Level", table: xr.DataArray) -> Boundary:
     """Where the mean over seeds crosses the level, with its power law."""
-    assert map.level is not None
     up, right = axes_of(table)
     seeded = table if _dims.SEED in table.dims else table.expand_dims(_dims.SEED)
     return fit_partial(
         table[up].values.astype(float),
         table[right].values.astype(float),
         seeded.transpose(_dims.SEED, up, right).values,
-        map.level.at,
+        level.at,
         generator=np.random.default_rng(0),
-        power=map.level.power,
-        scale=map.level.scale,
+        power=level.power,
+        scale=level.scale,
     )
 
 
@@ -69,15 +68,18 @@ def law(fit: Boundary) -> dict[str, Any]:
     }
 
 
-def share_on_side(map: "Map", table: xr.DataArray, curve: "Curve") -> float:
-    """The share of computed cells that are on their side of a curve."""
+def share_on_side(level: "Level | None", table: xr.DataArray, curve: "Curve") -> float:
+    """The share of computed cells that are on their side of a curve.
+
+    Cells of numbers are above the level, or without one above 1/2; verdicts hold.
+    """
     up, right = axes_of(table)
     mean = mean_of(table).transpose(up, right)
     if is_verdict(mean):
         known, above = mean.values.astype(str) != "", is_held(mean)
     else:
-        level = 0.5 if map.level is None else map.level.at
-        known, above = np.isfinite(mean.values), mean.values > level
+        cut = 0.5 if level is None else level.at
+        known, above = np.isfinite(mean.values), mean.values > cut
     x, y = np.meshgrid(mean[right].values, mean[up].values)
     agrees = (np.asarray(curve.side(x, y)) > 0) == above
     return float(agrees[known].mean())

@@ -15,13 +15,14 @@ import xarray as xr
 
 from attnflow import _dims
 from attnflow.maps.declare import Curve, Level, Map
-from attnflow.maps.numbers import boundary, panels
+from attnflow.maps.numbers import boundary
 from attnflow.paper import Evidence, SweepRequest
 
 RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"
 LEFT = 0.1
 """Of its loss: where descent is further from the flow than this, it has left it."""
+LEVEL = Level(float(np.log10(LEFT)))
 FINER = 8
 """How many times smaller the steps are that stand for the flow."""
 RECORDS = 61
@@ -94,20 +95,28 @@ class RateMap:
         most = FINER * max(counts, default=1)
         return {RATE: self.time / most, "steps": most, "records": RECORDS}
 
-    def map(self, id: str, *, title: str, caption: str, **more: Any) -> Map:
-        """The map itself; `more` are fields of `Map`."""
+    def map(
+        self, id: str, *, caption: str, within: tuple[float, float], **more: Any
+    ) -> Map:
+        """The map itself; `more` are fields of `Map`.
+
+        **Arguments:**
+
+        - `within`: between which multiples of 2/λ descent is seen to leave the flow.
+        """
         return Map(
             id=id,
-            title=title,
+            title="The learning rate at which descent leaves the flow",
             caption=caption,
             sweeps=self.sweeps(),
             table=partial(departure, key=self.key),
             label=r"$\log_{10}$ of descent's distance from the flow",
             names={RATE: r"learning rate $\eta$", self.key: self.named},
             curves=partial(_curves, key=self.key),
-            level=Level(float(np.log10(LEFT))),
+            level=LEVEL,
             limits=LIMITS,
             more=partial(_more, key=self.key),
+            seen=partial(_seen, key=self.key, within=within),
             **more,
         )
 
@@ -130,10 +139,23 @@ def stable_rates(evidence: Evidence, key: str) -> xr.DataArray:
     return 2 / evidence["flow"][SHARPEST].median(_dims.SEED).rename(key)
 
 
-def left_over_stable(map: Map, evidence: Evidence, key: str) -> np.ndarray:
+def left_over_stable(evidence: Evidence, key: str) -> np.ndarray:
     """The rate at which descent leaves the flow over 2/λ, by the other setting."""
-    ((_, _, table),) = panels(map, evidence)
-    return boundary(map, table).places / stable_rates(evidence, key).values
+    places = boundary(LEVEL, departure(evidence, key)).places
+    return places / stable_rates(evidence, key).values
+
+
+def _seen(evidence: Evidence, key: str, within: tuple[float, float]) -> dict[str, bool]:
+    over, (low, high) = left_over_stable(evidence, key), within
+    found = over[np.isfinite(over)]
+    return {
+        "descent leaves the flow at some rate, in nine of ten rows or more": bool(
+            len(found) >= 0.9 * len(over)
+        ),
+        f"at {low:g} to {high:g} times 2/λ": bool(
+            len(found) and found.min() >= low and found.max() <= high
+        ),
+    }
 
 
 def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:

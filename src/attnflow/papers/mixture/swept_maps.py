@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, RateMap, boundary, left_over_stable
+from attnflow.maps import Curve, Level, Map, RateMap, boundary
 from attnflow.paper import Evidence, SweepRequest
 
 LEARNED = "loss@0.1"
 """When a run has learned: the first time at which its loss is 0.1."""
 NEAR = 0.01
 """How near that time is to infinite width's where a width is called wide enough."""
+ENOUGH = Level(NEAR, scale="log")
 _LONG = {"steps": 4000.0, "records": 801}
 # One law for all widths, drawn as Gram factors: the same program for each of them.
 _DRAWN = {"draw": "bartlett"}
@@ -39,7 +40,7 @@ def _by_width(evidence: Evidence) -> float:
 
 
 def _seen(evidence: Evidence) -> dict[str, bool]:
-    fit = boundary(WIDTH, deviations(evidence))
+    fit = boundary(ENOUGH, deviations(evidence))
     return {
         "deviations fall as m^(−1/2): slope −0.5 ± 0.1": bool(
             abs(_by_width(evidence) + 0.5) < 0.1
@@ -87,7 +88,7 @@ WIDTH = Map(
     label=r"$|T_m/T_\infty - 1|$, mean over seeds",
     names={"omega": r"initial scale $\omega$", "width": "width $m$"},
     curves=_curves,
-    level=Level(NEAR, scale="log"),
+    level=ENOUGH,
     limits=(0.0, 0.1),
     kind="match",
     more=lambda evidence: {"slope in the width": _by_width(evidence)},
@@ -112,23 +113,14 @@ RATES = RateMap(
 )
 
 
-def _seen_rates(evidence: Evidence) -> dict[str, bool]:
-    over = left_over_stable(LEAVES, evidence, "omega")
-    return {
-        "descent leaves the flow at a rate, for every ω": bool(np.isfinite(over).all()),
-        "at 0.1 to 2 times 2/λ": bool(((over > 0.1) & (over < 2)).all()),
-    }
-
-
 LEAVES = RATES.map(
     "map-rates",
-    title="The learning rate at which descent leaves the flow",
     caption=(
         "How far the loss of gradient descent at t = ηk = 200 is from that of the "
         "gradient flow from the same weights, over ω; width 128, four seeds. Dots: a "
         "tenth. Dashed: 2/λ at the sharpest point that the flow passes."
     ),
-    seen=_seen_rates,
+    within=(0.1, 2.0),
     silent=SILENT,
 )
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, boundary
-from attnflow.maps.numbers import panels
+from attnflow.maps import Curve, Level, Map
 from attnflow.paper import Evidence, SweepRequest
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
 
@@ -28,12 +27,6 @@ def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
     return (
         Curve(label, lambda ratio, _: np.log(ratio) - np.log(middle), judged=False),
     )
-
-
-def _laws(evidence: Evidence) -> dict[str, Any]:
-    return {
-        name: boundary(FIGURE6, table) for name, _, table in panels(FIGURE6, evidence)
-    }
 
 
 def _seen(evidence: Evidence) -> dict[str, bool]:
