@@ -1,5 +1,12 @@
+import functools
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+
+# Fixtures and protocols, as authors of other papers get them.
+pytest_plugins = ["attnflow.testing"]
 
 # The ordinary run tries the same examples each time, so that its answer is of the code
 # alone; `make verify` goes on to others.
@@ -8,12 +15,10 @@ settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
 
 
-@pytest.fixture(autouse=True)
-def store_of_its_own(tmp_path_factory, monkeypatch):
-    """No test reads or writes the user's own store."""
-    root = tmp_path_factory.mktemp("store") / "runs"
-    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
-    return root
+# Data sets may lie beside the clone, where the machine's owner has put them.
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if BESIDE.is_dir():
+    os.environ.setdefault("ATTNFLOW_DATA", str(BESIDE))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -26,6 +31,21 @@ def room_for_programs():
         from attnflow.experiment.compilation import make_room
 
         make_room()
+
+
+@functools.cache
+def _has_data(directory):
+    from attnflow.datasets import CATALOGUE, state_of
+
+    files = [(one, file) for one in CATALOGUE.values() for file in one.files]
+    return all(state_of(*each) == "present" for each in files)
+
+
+@pytest.fixture
+def data_at_hand():
+    """Data sets are on this machine; without them the test is skipped."""
+    if not _has_data(os.environ.get("ATTNFLOW_DATA")):
+        pytest.skip("MNIST and WikiText-2 are not here: attnflow data fetch")
 
 
 @pytest.fixture
@@ -48,6 +68,7 @@ def toy(monkeypatch):
     module = toy.ToyModule()
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
     monkeypatch.setitem(sys.modules, "attnflow.experiment", None)
+    monkeypatch.setitem(sys.modules, "attnflow.experiment.versions", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
     toy.install(module)
     return module

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Literal
 
+import xarray as xr
+
 from attnflow.claims import Claim, ClaimsTable, Row
 from attnflow.claims.table import as_text
 from attnflow.claims.verify import verify
+from attnflow.own_run import judge_own_run
 from attnflow.paper import Paper
 from attnflow.runner import Progress, Runner
 from attnflow.store import Store
@@ -42,6 +45,7 @@ class ClaimsView:
         seeds: int = 5,
         store: Store | Literal[False] | None = None,
         progress: Progress | None = None,
+        run: xr.Dataset | None = None,
     ) -> ClaimsTable:
         """Judge the claims with these ids, or all of them.
 
@@ -50,9 +54,14 @@ class ClaimsView:
         - `seeds`: how many, for claims that leave it open.
         - `store`: where runs are kept; `None` is your own store, `False` none.
         - `progress`: called with a fraction and a message while a run is computed.
+        - `run`: a run of your own, in the place of ours of its experiment; then those
+          claims alone that look at it are judged.
         """
         claims = [self[id] for id in ids] if ids else list(self)
         runner = Runner(store, progress=progress)
+        if run is not None:
+            rows = judge_own_run(self.paper, claims, run, runner, seeds=seeds)
+            return ClaimsTable(tuple(rows))
         return ClaimsTable(tuple(judge_all(self.paper, claims, runner, seeds=seeds)))
 
 

@@ -7,8 +7,10 @@ reader's notes and its inventory. Each of these says which runs it needs as
 """
 
 import importlib
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
@@ -166,6 +168,18 @@ class Exhibit:
     sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)
 
 
+def texts_of(package: str) -> dict[str, Any]:
+    """The fields of a `Paper` that are files of its package.
+
+    These are `paper.bib` and `inventory.toml`: `Paper(…, **texts_of(__name__))`.
+    """
+    folder = files(package)
+    return {
+        "bibtex": (folder / "paper.bib").read_text("utf-8"),
+        "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
+    }
+
+
 @dataclass(frozen=True)
 class Note:
     """A reader's note: what is printed, what we think it must be, and the check.
@@ -187,6 +201,8 @@ class Note:
 class Paper:
     """A paper: experiments, figures and tables, claims, notes, inventory.
 
+    `slug` is its short name, and `letter` what ids of its claims and notes begin with:
+    a letter for attnflow's own papers, a word such as `Needle` for all others.
     `stage_table` gives, for a run, the stages of training with the paper's own
     formula for their times beside what was detected. `maps` are exhibits that take
     sweeps, and minutes: they are made when they are asked for. `quantities` are what

@@ -28,7 +28,9 @@ Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
 `form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,
 `compile_seconds`, `citation` (a BibTeX key); `rate_threshold_note` where a descent has
 no `rate_threshold`: why not; `system` where a paper speaks of several dynamical
-systems: which one this is.
+systems: which one this is. An observed run (`form` is `observed`) may have
+`left_out` (JSON): observables of its experiment that could not be told, and why; and
+`missing_times`: which records of its experiment it lacks, in words.
 An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 
@@ -89,6 +91,11 @@ def check(run: xr.Dataset) -> xr.Dataset:
 def setting_of(run: xr.Dataset) -> dict[str, Any]:
     """The setting of a run as a dictionary."""
     return json.loads(run.attrs["setting"])
+
+
+def left_out_of(run: xr.Dataset) -> dict[str, str]:
+    """Observables that an observed run could not tell, by name, and why."""
+    return json.loads(run.attrs.get("left_out", "{}"))
 
 
 def outcomes_of(run: xr.Dataset) -> list[Outcome]:

@@ -4,7 +4,7 @@ import pytest
 from attnflow._suggest import UnknownName
 from attnflow.claims import NamedMutation, must_fail, mutations, named
 from attnflow.schema import setting_of
-from tests.claims.protocol import check_claim, check_unchanged
+from attnflow.testing import check_claim, check_unchanged
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
 LOSS = "loss_by_group"

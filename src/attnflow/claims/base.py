@@ -18,6 +18,7 @@ from attnflow.paper import Request
 
 Evidence = Mapping[str, xr.Dataset]
 Mutation = Callable[[Evidence], Evidence]
+_ID = re.compile(r"[A-Z][A-Za-z0-9]{0,11}-[A-Za-z0-9.\-]+")
 
 
 class Verdict(StrEnum):
@@ -215,7 +216,7 @@ class Claim:
 
     **Arguments:**
 
-    - `id`: such as `B-Thm4.1-T2`.
+    - `id`: such as `B-Thm4.1-T2`; what comes first is the paper's `letter`.
     - `place`: where the paper says it; `statement`: in our words.
     - `system`: the dynamical system that it speaks of.
     - `needs`: named runs; `judge`: evidence → finding.
@@ -243,8 +244,12 @@ class Claim:
     correction: Correction | None = None
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Z]-[A-Za-z0-9.\-]+", self.id):
-            raise ValueError(f"{self.id!r} is no claim id: write it as B-Thm4.1-T2.")
+        if not _ID.fullmatch(self.id):
+            raise ValueError(
+                f"{self.id!r} is no claim id: write it as B-Thm4.1-T2, the paper's "
+                "letter (or a word of up to 12 letters or digits with a capital "
+                "first), a hyphen, and then letters, digits, dots and hyphens."
+            )
         if not self.mutations:
             raise ValueError(
                 f"{self.id} has no mutation: a claim must be able to fail."

@@ -14,11 +14,13 @@ from attnflow._version import __version__
 from attnflow.cli.background import leave
 from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite
+from attnflow.cli.data import app as data
 from attnflow.cli.demo import demo
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
+from attnflow.cli.observe import observe
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.run import run
 from attnflow.cli.runs import runs
@@ -35,6 +37,7 @@ app = typer.Typer(
 app.command("demo")(demo)
 app.command("list")(list_all)
 app.command("run", no_args_is_help=True)(run)
+app.command("observe", no_args_is_help=True)(observe)
 app.command("reproduce")(reproduce)
 app.command("verify")(verify)
 app.command("sweep", no_args_is_help=True)(sweep)
@@ -43,6 +46,7 @@ app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""`attnflow reproduce`: a paper's figures and tables."""
+"""`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +7,7 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.guard import OTHERWISE, complain, guarded
 from attnflow.cli.output import Json, Output
 from attnflow.cli.progress import Bar, shown_progress
 from attnflow.cli.tables import Table
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from attnflow.paper import Exhibit, Paper
-    from attnflow.report import ExhibitResult
+    from attnflow.report import ExhibitResult, Place
     from attnflow.runner import Runner
 
 OUTPUT = Path("attnflow-output")
+QUICK = OUTPUT / "quick"
+"""Apart, so that smaller runs never take the place of the papers' own."""
 
 
 @guarded
@@ -32,30 +34,30 @@ def reproduce(
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help=f"Where to; without it {OUTPUT}/PAPER."),
+        typer.Option(
+            metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
+        ),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Make a paper's figures and tables, beside what the paper prints.
+    """Make papers' figures and tables, beside what the papers print, and a site.
 
     Maps are sweeps: they are made by name or with --maps, and resume where they were.
     """
-    from attnflow.report import write_page
+    from attnflow.reproducing import write_pages
     from attnflow.runner import Runner
 
     output = Output(json)
-    made, pages = [], []
+    made, places = [], []
     with shown_progress() as bar:
         runner = Runner(quick=quick, progress=bar, call=in_background)
-        chosen = chosen_papers(target)
-        for paper, id in chosen:
-            directory = output_directory(out, paper, alone=len(chosen) == 1)
-            exhibits = (paper.exhibit(id),) if id else paper.exhibits
-            exhibits = paper.shown if maps and not id else exhibits
-            results = make_exhibits(paper, exhibits, runner, directory, bar)
-            commands = {r.id: command_of(r, quick=quick) for r in results}
-            pages.append(write_page(paper, results, [], directory, commands=commands))
-            made += results
+        for paper, id in chosen_papers(target):
+            place = output_place(out, paper, alone=target is not None, quick=quick)
+            all_of_it = paper.shown if maps else paper.exhibits
+            exhibits = all_of_it if id is None else (paper.exhibit(id),)
+            made += make_exhibits(paper, exhibits, runner, place, bar)
+            places.append((paper, place))
+    pages = write_pages(places)
     output.give({"exhibits": [as_json(result) for result in made]})
     output.show(exhibit_table(made))
     for page in pages:
@@ -63,35 +65,47 @@ def reproduce(
     return OTHERWISE if any(result.agrees is False for result in made) else 0
 
 
-def output_directory(out: Path | None, paper: "Paper", *, alone: bool) -> Path:
-    """The directory for a paper's files, made if need be."""
-    directory = (out or OUTPUT) if alone and out else (out or OUTPUT) / paper.slug
+def output_place(
+    out: Path | None, paper: "Paper", *, alone: bool, quick: bool = False
+) -> "Place":
+    """Where a paper's files go, made if need be; a paper alone may have any folder."""
+    from attnflow.report import Place
+
+    site = out or (QUICK if quick else OUTPUT)
+    directory = site if alone and out else site / paper.slug
     directory.mkdir(parents=True, exist_ok=True)
-    return directory
+    return Place(directory, site)
 
 
 def make_exhibits(
     paper: "Paper",
     exhibits: "Sequence[Exhibit]",
     runner: "Runner",
-    directory: Path,
+    place: "Place",
     bar: Bar,
 ) -> "list[ExhibitResult]":
-    """Exhibits of a paper as files."""
+    """Exhibits of a paper as files, one after the other.
+
+    Where several are asked for, those whose data set is not here are left out.
+    """
+    from attnflow._missing import MissingData
     from attnflow.gathering import gather
     from attnflow.report import make_exhibit
 
     made = []
     for k, exhibit in enumerate(exhibits):
         bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
-        evidence = gather(runner, paper, exhibit)
-        made.append(make_exhibit(paper, exhibit, evidence, directory))
+        try:
+            evidence = gather(runner, paper, exhibit)
+        except MissingData as error:
+            if len(exhibits) == 1:
+                raise
+            complain(f"{paper.slug}/{exhibit.id} is left out: {error}")
+            continue
+        made.append(
+            make_exhibit(paper, exhibit, evidence, place.directory, quick=runner.quick)
+        )
     return made
-
-
-def command_of(result: "ExhibitResult", *, quick: bool) -> str:
-    """The command that makes this exhibit, for its page."""
-    return f"attnflow reproduce {result.paper}/{result.id}" + " --quick" * quick
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Experiments: frozen records, and the run that turns one into a Dataset."""
 
 from attnflow.experiment.batch import run_batch as run_batch
+from attnflow.experiment.builder import Builder as Builder
 from attnflow.experiment.cells import run_cells as run_cells
 from attnflow.experiment.direct import SystemExperiment as SystemExperiment
 from attnflow.experiment.next_token import JointTables as JointTables

@@ -18,21 +18,25 @@ from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest
 
 Given = Mapping[str, Any] | str | Path
-STREAMS = ("data", "weights", "test")
+STREAMS = ("data", "weights", "test", "batches")
 
 
 class Task(Protocol):
-    """A distribution of data, as a frozen dataclass."""
+    """A distribution of data, as a frozen dataclass.
+
+    One that inherits from it needs `sequences` alone: its data are the same for every
+    seed, without symmetry and without test samples, unless it says otherwise.
+    """
 
     @property
     def random(self) -> bool:
         """Whether the data depend on the seed."""
-        ...
+        return False
 
     @property
     def symmetry(self) -> Symmetry | None:
         """The symmetry of which the data hold one representative per orbit."""
-        ...
+        return None
 
     def sequences(self, *, key: Array | None = None) -> Sequences:
         """The samples."""
@@ -40,7 +44,7 @@ class Task(Protocol):
 
     def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
         """Samples to test on, over the same vocabulary; `None` where there are none."""
-        ...
+        return None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Experiment:
     - `grid`, `observables`: when and what to record.
     - `form`: `auto`, or the name of one.
     - `fixed`: streams of random numbers held fixed over seeds, such as
-      `{"weights": 0}`; the streams are `data`, `weights` and `test`.
+      `{"weights": 0}`; the streams are `data`, `weights`, `test` and
+      `batches`.
     """
 
     paper: str

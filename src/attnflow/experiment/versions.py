@@ -7,12 +7,16 @@ import platform
 from collections.abc import Iterable
 from pathlib import Path
 
+from attnflow import _plugins
+
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
 NUMERICS = (
     "_types.py",
-    "rules.py",
+    "rules",
+    "datasets",
     "data",
+    "deep",
     "problem",
     "forms",
     "systems",
@@ -24,7 +28,16 @@ NUMERICS = (
     "measures",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
-OWN = ("experiments", "systems", "features", "maps", "computations")
+OWN = (
+    "experiments",
+    "deep_experiments",
+    "systems",
+    "features",
+    "maps",
+    "computations",
+)
+# Of another package's paper everything may compute but what has these names.
+JUDGING = ("claims", "figures", "exhibits", "notes", "stages")
 
 
 @functools.cache
@@ -39,9 +52,10 @@ def code_version(paper: str) -> str:
     """A digest of the sources and libraries that can change a run of a paper."""
     root = Path(__file__).resolve().parent.parent
     total = hashlib.sha256(repr(sorted(library_versions().items())).encode())
-    for file in sources(root, paper):
-        total.update(file.relative_to(root).as_posix().encode())
-        total.update(file.read_bytes())
+    for folder, files in ((root, sources(root, paper)), foreign_sources(paper)):
+        for file in files:
+            total.update(file.relative_to(folder).as_posix().encode())
+            total.update(file.read_bytes())
     return total.hexdigest()[:16]
 
 
@@ -64,3 +78,10 @@ def sources(root: Path, paper: str) -> list[Path]:
         for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if file.is_file()
     ]
+
+
+def foreign_sources(paper: str) -> tuple[Path, list[Path]]:
+    """The folder of another package's paper, and its files that can change a run."""
+    folder, files = _plugins.files_of(paper) or (Path(), [])
+    parts = {file: file.relative_to(folder).parts[0] for file in files}
+    return folder, [f for f in files if parts[f].removesuffix(".py") not in JUDGING]

@@ -1,9 +1,14 @@
-"""The papers: one folder each, found by name and imported when asked for."""
+"""The papers: one folder each, found by name and imported when asked for.
+
+Beside them stand papers that other packages register; see `attnflow new-paper`.
+"""
 
 import importlib
 from typing import TYPE_CHECKING
 
+from attnflow._plugins import package_of
 from attnflow._suggest import look_up
+from attnflow.papers import registered
 
 if TYPE_CHECKING:
     from attnflow.paper import Paper
@@ -14,10 +19,26 @@ SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 
 def paper(slug: str) -> "Paper":
     """The paper with this short name."""
-    look_up("paper", slug, dict.fromkeys(SLUGS))
-    return importlib.import_module(f"attnflow.papers.{slug}").PAPER
+    if slug in SLUGS:
+        return importlib.import_module(_ours(slug)).PAPER
+    others = registered.of_others(SLUGS)
+    look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
+    return registered.load(slug, others[slug])
 
 
 def papers() -> "dict[str, Paper]":
-    """All papers by their short names."""
-    return {slug: paper(slug) for slug in SLUGS}
+    """All papers by their short names: ours, then those of other packages.
+
+    A paper of another package that cannot be loaded is left out, with a warning.
+    """
+    ours = {slug: paper(slug) for slug in SLUGS}
+    return ours | registered.usable(SLUGS)
+
+
+def module_of(slug: str) -> str:
+    """The name of the module in which a paper is."""
+    return _ours(slug) if slug in SLUGS else package_of(slug) or _ours(slug)
+
+
+def _ours(slug: str) -> str:
+    return f"attnflow.papers.{slug}"

@@ -7,7 +7,7 @@ import pytest
 from attnflow.paper import Request
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.papers.cooccurrence.claims import CLAIMS
-from tests.papers.protocol import OpenSeeds
+from attnflow.testing import OpenSeeds
 
 SEEDS = 3
 IDS = [claim.id for claim in CLAIMS]

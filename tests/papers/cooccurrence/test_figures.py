@@ -1,8 +1,7 @@
 import pytest
 
 from attnflow.papers.cooccurrence import PAPER
-from tests.papers.changes import another_clock, frozen, replaced
-from tests.papers.protocol import ExhibitProtocol
+from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
 # Rates beyond the threshold are what one of the figures shows.
 pytestmark = pytest.mark.filterwarnings(

@@ -6,7 +6,7 @@ from attnflow.claims import Scope, Verdict
 from attnflow.claims.verify import verify
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.claims import CLAIMS
-from tests.papers.protocol import OpenSeeds
+from attnflow.testing import OpenSeeds
 
 SEEDS = 3
 # Many widths, scales or mixtures: what takes longest.

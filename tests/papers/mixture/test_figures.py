@@ -4,8 +4,7 @@ import pytest
 
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.figures import closed_form
-from tests.papers.changes import another_clock, frozen, replaced
-from tests.papers.protocol import ExhibitProtocol
+from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
 SLOW = {"figure6", "figure7", "stage1-closed-form"}
 """Of the shape of figure5, with more samples; and programs of several stages."""

@@ -10,7 +10,7 @@ from attnflow.paper import Request
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, QUASI
-from tests.papers.protocol import ClaimProtocol
+from attnflow.testing import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {

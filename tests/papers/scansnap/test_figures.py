@@ -20,8 +20,7 @@ from attnflow.papers.scansnap.figures import (
     recall,
     runs,
 )
-from tests.papers.changes import frozen, reordered, replaced
-from tests.papers.protocol import ExhibitProtocol
+from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 
 FAST = {"figure8", "figure9"}
 """Closed forms, and a system of one number."""

@@ -7,11 +7,9 @@ import pytest
 
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.systems.decoder import Decoder
-from attnflow.report.inventory import inventory_rows
+from attnflow.testing import TextProtocol
+from attnflow.testing.texts import entries, named
 
-ENTRIES = [
-    (kind, entry) for kind, entries in PAPER.inventory.items() for entry in entries
-]
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
     "Table 1",
@@ -23,34 +21,19 @@ LABELS = {
 }
 
 
-def test_nothing_numbered_is_left_out():
-    names = [entry["id"] for _, entry in ENTRIES]
-    assert len(set(names)) == len(names)
-    assert set(names) >= LABELS
-    for kind, entry in ENTRIES:
-        if entry["id"] in LABELS:
-            assert entry["id"].lower().startswith(kind)
-        assert entry["about"]
-    assert len(inventory_rows(PAPER)) == len(ENTRIES)
+class TestTexts(TextProtocol):
+    labels = LABELS
 
 
-def test_entries_are_covered_by_what_exists():
-    named = [id for _, entry in ENTRIES for id in entry.get("claims", [])]
-    assert set(named) == {claim.id for claim in PAPER.claim_list}
-    figures = [id for _, entry in ENTRIES for id in entry.get("exhibits", [])]
-    assert set(figures) == {exhibit.id for exhibit in PAPER.exhibits}
-    assert not [entry["id"] for _, entry in ENTRIES if "yet" in entry["about"]]
+def test_everything_covers_something():
+    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claim_list}
+    assert named(PAPER, "exhibits") == {exhibit.id for exhibit in PAPER.exhibits}
+    assert named(PAPER, "covered_by") == set(NOTES)
+    for _, entry in entries(PAPER):
+        assert entry["about"] and "yet" not in entry["about"]
 
 
-def test_notes_are_fair():
-    assert len(NOTES) == len(PAPER.notes)
-    for note in PAPER.notes:
-        assert re.fullmatch(r"E-N\d+[a-z]", note.id)
-        assert note.shown_by == "text" or re.fullmatch(r"E-[\w-]+", note.shown_by)
-        assert note.status == "suspected" and note.source == "extracted text"
-        assert note.place and note.printed and note.ours
-    covering = {i for _, entry in ENTRIES for i in entry.get("covered_by", [])}
-    assert covering == set(NOTES)
+def test_every_item_of_our_reading_is_noted():
     numbers = {int(re.findall(r"\d+", id)[0]) for id in NOTES}
     assert numbers == set(range(1, 19))
 
@@ -86,9 +69,3 @@ def test_the_sizes_of_assumption_2():
     weights = np.linspace(0.1, 1, 10)
     largest = 10 / (10 + (weights**2).sum())
     assert largest == pytest.approx(0.72, abs=0.005)
-
-
-def test_the_paper_is_told():
-    assert "extracted" in PAPER.version_read
-    assert "scansnap2023" in PAPER.bibtex
-    assert PAPER.letter == "E"

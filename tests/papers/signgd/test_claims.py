@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.claims import CLAIMS
-from tests.papers.protocol import ClaimProtocol
+from attnflow.testing import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {"C-Eq9", "C-Tab2"}

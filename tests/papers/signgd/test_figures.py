@@ -9,8 +9,7 @@ import xarray as xr
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.figures.readings import fit_laws
 from attnflow.papers.signgd.figures.table2 import PRINTED, sign_table
-from tests.papers.changes import another_clock, frozen, replaced
-from tests.papers.protocol import ExhibitProtocol
+from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 from tests.papers.signgd.courses import course
 
 pytestmark = pytest.mark.filterwarnings(

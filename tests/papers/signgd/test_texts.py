@@ -10,13 +10,9 @@ from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.settings import Lattice, Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages.formulas import early, late
-from attnflow.report.inventory import inventory_rows
+from attnflow.testing import TextProtocol
+from attnflow.testing.texts import entries, named
 
-ENTRIES = [
-    (kind, entry) for kind, entries in PAPER.inventory.items() for entry in entries
-]
-CLAIMS = {claim.id for claim in PAPER.claim_list}
-EXHIBITS = {exhibit.id for exhibit in PAPER.exhibits}
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
     *("Definition 2.1", "Condition 3.1", "Theorem 3.2"),
@@ -30,74 +26,31 @@ LABELS = {
 """Every numbered figure, table and statement but those of Appendix E."""
 
 
-def ids(entry, plural, singular):
-    return [*entry.get(plural, []), *([entry[singular]] if singular in entry else [])]
+class TestTexts(TextProtocol):
+    labels = LABELS
 
 
-def test_nothing_numbered_is_left_out():
-    names = [entry["id"] for _, entry in ENTRIES]
-    assert len(set(names)) == len(names)
-    assert set(names) >= LABELS
-    # Statements of Appendix E are numbered through, whatever they are called.
+def test_no_number_of_appendix_e_is_left_out():
+    """Its statements are numbered through, whatever they are called."""
+    names = [entry["id"] for _, entry in entries(PAPER)]
     found = {match[1] for n in names if (match := re.search(r" E\.(\d+)$", n))}
     assert found == {str(n) for n in range(1, 43)}
 
 
-@pytest.mark.parametrize("kind, entry", ENTRIES, ids=lambda x: x if x is str else None)
-def test_an_entry_is_covered_or_says_why_not(kind, entry):
-    named = [
-        *ids(entry, "claims", "claim"),
-        *ids(entry, "exhibits", "exhibit"),
-        *(entry[field] for field in ("reason", "about") if field in entry),
-    ]
-    assert named
-    if entry["id"] in LABELS:
-        assert entry["id"].lower().startswith(kind)
-    assert set(entry.get("covered_by", [])) <= set(NOTES)
-
-
 def test_what_belongs_to_another_issue_says_so():
-    rows = {entry["id"]: entry for _, entry in ENTRIES}
+    rows = {entry["id"]: entry for _, entry in entries(PAPER)}
     later = [
-        "Figure 2d",
         "Figure 14",
         "Figure 15",
         *(f"Table {n}" for n in range(4, 12)),
     ]
     for name in later:
         assert "issue of their own" in rows[name]["reason"]
-        assert not ids(rows[name], "exhibits", "exhibit")
+        assert not rows[name].get("exhibits")
 
 
-@pytest.mark.skipif(not CLAIMS, reason="the paper has no claims yet")
-def test_claims_and_entries_know_each_other():
-    claimed = {i for _, entry in ENTRIES for i in ids(entry, "claims", "claim")}
-    shown = {note.shown_by for note in PAPER.notes} - {"text"}
-    assert claimed | shown | set(PAPER.headline_claims) <= CLAIMS
-    stated = {claim.id for claim in PAPER.claim_list if claim.origin == "paper"}
-    assert stated <= claimed | shown
-
-
-@pytest.mark.skipif(not EXHIBITS, reason="the paper has no exhibits yet")
-def test_exhibits_and_entries_know_each_other():
-    drawn = {i for _, entry in ENTRIES for i in ids(entry, "exhibits", "exhibit")}
-    assert drawn <= EXHIBITS and PAPER.headline in EXHIBITS
-
-
-def test_the_page_can_show_it():
-    assert len(inventory_rows(PAPER)) == len(ENTRIES)
-
-
-def test_notes_are_fair():
-    assert len(NOTES) == len(PAPER.notes)
-    for note in PAPER.notes:
-        assert re.fullmatch(r"C-N\d+[a-z]", note.id)
-        assert note.shown_by == "text" or note.shown_by.startswith("C-")
-        assert note.status == "suspected" and note.source == "extracted text"
-        assert note.place and note.printed and note.ours
-    covering = {i for _, entry in ENTRIES for i in entry.get("covered_by", [])}
-    assert covering == set(NOTES)
-    assert "extracted" in PAPER.version_read
+def test_every_note_covers_something():
+    assert named(PAPER, "covered_by") == set(NOTES)
 
 
 def test_bounds_of_appendix_c_at_the_papers_sizes():

@@ -10,7 +10,7 @@ from attnflow.papers.vit.claims import CLAIMS, condition, stage_one
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS
 from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.sizes import sizes
-from tests.papers.protocol import ClaimProtocol
+from attnflow.testing import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {

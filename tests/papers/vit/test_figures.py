@@ -11,8 +11,7 @@ from attnflow import schema
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.figures import boundaries, control, dynamics, stage_order
 from attnflow.papers.vit.figures.figure1 import trend
-from tests.papers.changes import frozen, reordered, replaced
-from tests.papers.protocol import ExhibitProtocol
+from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 from tests.papers.vit.courses import course
 
 pytestmark = pytest.mark.filterwarnings(

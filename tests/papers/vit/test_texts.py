@@ -1,7 +1,6 @@
 """Inventory and reader's notes: complete, right in their numbers, and pointing well."""
 
 import math
-import re
 
 import pytest
 from scipy.stats import norm
@@ -11,12 +10,9 @@ from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.settings import Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import formulas
-from attnflow.report.inventory import inventory_rows
+from attnflow.testing import TextProtocol
+from attnflow.testing.texts import entries, named
 
-ENTRIES = [
-    (kind, entry) for kind, entries in PAPER.inventory.items() for entry in entries
-]
-CLAIMS = {claim.id for claim in PAPER.claim_list}
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
     *("Definition 3.1", "Definition 5.1", "Definition 5.2", "Condition 4.1"),
@@ -31,34 +27,15 @@ LABELS = {
 }
 
 
-def test_nothing_numbered_is_left_out():
-    names = [entry["id"] for _, entry in ENTRIES]
-    assert len(set(names)) == len(names)
-    assert set(names) >= LABELS
-    for kind, entry in ENTRIES:
-        if entry["id"] in LABELS:
-            assert entry["id"].lower().startswith(kind)
-        assert entry.get("about") or entry.get("reason") or entry.get("claims")
-    assert len(inventory_rows(PAPER)) == len(ENTRIES)
+class TestTexts(TextProtocol):
+    labels = LABELS
 
 
-def test_entries_are_covered_by_claims_that_exist():
-    named = [id for _, entry in ENTRIES for id in entry.get("claims", [])]
-    assert set(named) == {claim.id for claim in PAPER.claim_list}
-    figures = [id for _, entry in ENTRIES for id in entry.get("exhibits", [])]
-    assert set(figures) <= {exhibit.id for exhibit in PAPER.exhibits}
-    assert not [entry["id"] for _, entry in ENTRIES if "yet" in entry.get("about", "")]
-
-
-def test_notes_are_fair():
-    assert len(NOTES) == len(PAPER.notes)
-    for note in PAPER.notes:
-        assert re.fullmatch(r"D-N\d+[a-z]", note.id)
-        assert note.shown_by == "text" or note.shown_by in CLAIMS
-        assert note.status == "suspected" and note.source == "extracted text"
-        assert note.place and note.printed and note.ours
-    covering = {i for _, entry in ENTRIES for i in entry.get("covered_by", [])}
-    assert covering == set(NOTES)
+def test_claims_and_notes_cover_something():
+    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claim_list}
+    assert named(PAPER, "covered_by") == set(NOTES)
+    unsure = [e["id"] for _, e in entries(PAPER) if "yet" in e.get("about", "")]
+    assert not unsure
 
 
 def test_the_first_time_is_negative_in_every_experiment():
@@ -108,9 +85,3 @@ def test_sizes_against_the_condition():
     for name in REGIMES:
         item = conditions(sizes(PAPER.recipe(f"appendix-{name}").setting))["(10)"]
         assert (item.value, item.least) == pytest.approx((20, 10))
-
-
-def test_the_paper_is_told():
-    assert "extracted" in PAPER.version_read
-    assert "vit2024" in PAPER.bibtex
-    assert PAPER.letter == "D"

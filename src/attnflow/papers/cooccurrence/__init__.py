@@ -1,9 +1,6 @@
 """Word co-occurrence by one softmax head and a linear layer: two phases of training."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
 from attnflow.papers.cooccurrence.notes import NOTES
@@ -11,11 +8,6 @@ from attnflow.papers.cooccurrence.quantities import QUANTITIES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
 from attnflow.papers.cooccurrence.swept_maps import MAPS
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="cooccurrence",
@@ -25,12 +17,10 @@ PAPER = Paper(
         "Gradient Flow Analysis"
     ),
     version_read="arXiv 2410.09605 (NeurIPS 2024), read as text extracted from it",
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="overview",
     headline_claims=(
         "A-Thm3.1-i2",
@@ -54,4 +44,5 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     quantities=QUANTITIES,
+    **texts_of(__name__),
 )

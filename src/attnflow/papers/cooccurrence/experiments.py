@@ -6,14 +6,15 @@ from typing import Any
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Computation, Experiment
+from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Initial, Neurons
 from attnflow.papers.cooccurrence import computations, settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.problem import Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
 
-CITATION = "cooccurrence2024"
+BUILD = Builder("cooccurrence", "cooccurrence2024")
+SYSTEMS = "attnflow.papers.cooccurrence.systems"
 
 
 def train(setting: settings.Train) -> Experiment:
@@ -162,51 +163,38 @@ def _initial(
 
 
 def _experiment(setting: Any, **parts: Any) -> Experiment:
-    return Experiment(
-        paper="cooccurrence",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
+    return BUILD.experiment(
+        setting,
         problem=Problem(loss=Logistic(), score_scale=setting.width**-0.5),
-        citation=CITATION,
         **parts,
-    )
-
-
-def _computation(setting: Any, name: str) -> Computation:
-    return Computation(
-        paper="cooccurrence",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
-        function=f"attnflow.papers.cooccurrence.systems:{name}",
-        citation=CITATION,
     )
 
 
 def gradients(setting: computations.Gradients) -> Computation:
     """Appendix B."""
-    return _computation(setting, "gradients")
+    return BUILD.computation(setting, f"{SYSTEMS}:gradients")
 
 
 def appendix_c(setting: computations.AppendixC) -> Computation:
     """Appendix C."""
-    return _computation(setting, "appendix_c")
+    return BUILD.computation(setting, f"{SYSTEMS}:appendix_c")
 
 
 def concentration(setting: computations.Concentration) -> Computation:
     """Appendices D and H."""
-    return _computation(setting, "concentration")
+    return BUILD.computation(setting, f"{SYSTEMS}:concentration")
 
 
 def token_svm(setting: computations.TokenSvm) -> Computation:
     """The balancing constants, without training."""
-    return _computation(setting, "token_svm")
+    return BUILD.computation(setting, f"{SYSTEMS}:token_svm")
 
 
 def conformance(setting: computations.Conformance) -> Computation:
     """Reduced forms against plain weights."""
-    return _computation(setting, "conformance")
+    return BUILD.computation(setting, f"{SYSTEMS}:conformance")
 
 
 def conservation(setting: computations.Conservation) -> Computation:
     """Spectra along the flow and along descents."""
-    return _computation(setting, "conservation")
+    return BUILD.computation(setting, f"{SYSTEMS}:conservation")

@@ -1,20 +1,12 @@
 """Two-mixture of linear classification: three stages of training, infinite width."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.papers.mixture.exhibits import EXHIBITS
 from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
 from attnflow.papers.mixture.stages import stage_table
 from attnflow.papers.mixture.swept_maps import MAPS
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="mixture",
@@ -26,12 +18,10 @@ PAPER = Paper(
     version_read=(
         "Anonymous draft under double-blind review, read as text extracted from it"
     ),
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="overview",
     headline_claims=(
         "B-Sec3-order",
@@ -53,4 +43,5 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
+    **texts_of(__name__),
 )

@@ -5,13 +5,14 @@ from typing import Any
 
 from attnflow.data import MixtureTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Computation, Experiment
+from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Initial, Vector
 from attnflow.papers.mixture import settings
 from attnflow.problem import Logistic, Problem, ReluPair
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
 
-CITATION = "mixture2024"
+BUILD = Builder("mixture", "mixture2024")
+SYSTEMS = "attnflow.papers.mixture.systems"
 PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
 # How long to wait for a detector: the paper's times are Θ(log 1/ω) and O(1/ε), and
 # these are far beyond them for every ω and ε in float64.
@@ -118,48 +119,35 @@ def stage_one(setting: settings.StageOne) -> Experiment:
 
 
 def _experiment(setting: Any, **parts: Any) -> Experiment:
-    return Experiment(
-        paper="mixture",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
+    return BUILD.experiment(
+        setting,
         problem=Problem(ReluPair(setting.bias), Logistic()),
         observables=setting.record,
         form=setting.form,
-        citation=CITATION,
         **parts,
-    )
-
-
-def _computation(setting: Any, name: str) -> Computation:
-    return Computation(
-        paper="mixture",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
-        function=f"attnflow.papers.mixture.systems:{name}",
-        citation=CITATION,
     )
 
 
 def construction(setting: settings.Construction) -> Computation:
     """Lemma 6.1's construction by enumeration."""
-    return _computation(setting, "constructions")
+    return BUILD.computation(setting, f"{SYSTEMS}:constructions")
 
 
 def separability(setting: settings.Separability) -> Computation:
     """Linear programmes over activation patterns."""
-    return _computation(setting, "separable_patterns")
+    return BUILD.computation(setting, f"{SYSTEMS}:separable_patterns")
 
 
 def initial_margin(setting: settings.InitialMargin) -> Computation:
     """Margins of drawn attention features."""
-    return _computation(setting, "initial_margins")
+    return BUILD.computation(setting, f"{SYSTEMS}:initial_margins")
 
 
 def concentration(setting: settings.Concentration) -> Computation:
     """Coverage of Lemma G.1's bounds."""
-    return _computation(setting, "initial_products")
+    return BUILD.computation(setting, f"{SYSTEMS}:initial_products")
 
 
 def conformance(setting: settings.Conformance) -> Computation:
     """Reduced forms against plain weights."""
-    return _computation(setting, "conformances")
+    return BUILD.computation(setting, f"{SYSTEMS}:conformances")

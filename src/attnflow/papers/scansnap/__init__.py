@@ -1,20 +1,12 @@
 """Scan and snap: what one layer of attention attends to, and when that is fixed."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.exhibits import EXHIBITS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
 from attnflow.papers.scansnap.swept_maps import MAPS
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="scansnap",
@@ -24,12 +16,10 @@ PAPER = Paper(
         "1-layer Transformer"
     ),
     version_read="NeurIPS 2023, read as text extracted from it",
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="figure3",
     headline_claims=("E-Thm3-law", "E-Thm4-form", "E-6c", "E-R-6c"),
     summary=(
@@ -43,4 +33,5 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
+    **texts_of(__name__),
 )

@@ -1,6 +1,5 @@
 """From the settings of `scansnap` to experiments."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -8,15 +7,15 @@ import numpy as np
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import Computation, JointTables, SystemExperiment
+from attnflow.experiment import Builder, Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
 from attnflow.rules import Adam, Descent, Flow, GradientDescent, Momentum
 
-PAPER = "scansnap"
-CITATION = "scansnap2023"
+BUILD = Builder("scansnap", "scansnap2023")
+SYSTEMS = "attnflow.papers.scansnap.systems"
 # Before this share of K/η_Y nothing has moved.
 EARLIEST = 1e-3
 
@@ -103,15 +102,12 @@ def steps(setting: settings.Steps) -> SystemExperiment:
     names = setting.record
     if setting.length is None:
         names = tuple(name for name in names if name != "batch_loss")
-    return SystemExperiment(
-        paper=PAPER,
-        id="Steps",
-        setting=dataclasses.asdict(setting),
+    return BUILD.system(
+        setting,
         model=model,
         stages=(_descent(setting),),
         grid=Grid(points=tuple(float(t) for t in times)),
         observables=names,
-        citation=CITATION,
     )
 
 
@@ -180,43 +176,30 @@ def _flow(setting: Any, model: Any) -> SystemExperiment:
     clock = setting.classes / (setting.value_rate or setting.score_rate)
     first = min(EARLIEST * clock, EARLIEST * setting.until)
     rule = Flow(rtol=setting.rtol, atol=1e-14, clock="log", scale=clock)
-    return SystemExperiment(
-        paper=PAPER,
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
+    return BUILD.system(
+        setting,
         model=model,
         stages=(Stage(rule, setting.until),),
         grid=Grid(setting.until, setting.records, first, "log"),
         observables=setting.record,
-        citation=CITATION,
     )
 
 
 def entropy_grid(setting: settings.EntropyGrid) -> Computation:
     """Figures 6, 11 and 12."""
-    return _computation(setting, "grids:entropy_grid")
+    return BUILD.computation(setting, f"{SYSTEMS}.grids:entropy_grid")
 
 
 def decomposition(setting: settings.Decomposition) -> Computation:
     """Momentum, finite length and initial tables, one by one."""
-    return _computation(setting, "grids:decomposition")
+    return BUILD.computation(setting, f"{SYSTEMS}.grids:decomposition")
 
 
 def heights(setting: settings.Heights) -> Computation:
     """Figure 8."""
-    return _computation(setting, "grids:heights")
+    return BUILD.computation(setting, f"{SYSTEMS}.grids:heights")
 
 
 def computed(setting: Any) -> Computation:
     """A check beside training, with the function that carries it out."""
-    return _computation(setting, FUNCTIONS[type(setting).__name__])
-
-
-def _computation(setting: Any, function: str) -> Computation:
-    return Computation(
-        paper=PAPER,
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
-        function=f"attnflow.papers.scansnap.systems.{function}",
-        citation=CITATION,
-    )
+    return BUILD.computation(setting, f"{SYSTEMS}.{FUNCTIONS[type(setting).__name__]}")

@@ -1,9 +1,6 @@
 """Two-layer transformers by sign gradient descent: four stages of training."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.exhibits import EXHIBITS
 from attnflow.papers.signgd.notes import NOTES
@@ -11,11 +8,6 @@ from attnflow.papers.signgd.quantities import QUANTITIES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
 from attnflow.papers.signgd.swept_maps import MAPS
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="signgd",
@@ -25,12 +17,10 @@ PAPER = Paper(
         "Gradient Descent"
     ),
     version_read="arXiv 2410.04870 (ICLR 2025), read as text extracted from it",
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="overview",
     headline_claims=(
         "C-L4.1-1",
@@ -55,4 +45,5 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     quantities=QUANTITIES,
+    **texts_of(__name__),
 )

@@ -1,6 +1,5 @@
 """From the settings of `signgd` to experiments of the core."""
 
-import dataclasses
 import math
 from typing import Any
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
 from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import Computation, Experiment
+from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Chain, ClassMeans, Initial
 from attnflow.papers.signgd import computations, settings
 from attnflow.papers.signgd.sizes import Sizes, sizes
@@ -17,7 +16,8 @@ from attnflow.papers.signgd.stages.formulas import late
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, GradientDescent, Rule, SignGD
 
-CITATION = "signgd2025"
+BUILD = Builder("signgd", "signgd2025")
+SYSTEMS = "attnflow.papers.signgd.systems"
 
 
 def train(setting: settings.Train) -> Experiment:
@@ -104,31 +104,16 @@ def _initial(size: Sizes, *, learnable: bool) -> Initial:
 
 
 def _experiment(setting: Any, *, heads: int, **parts: Any) -> Experiment:
-    return Experiment(
-        paper="signgd",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
-        problem=Problem(Linear(heads), Logistic()),
-        citation=CITATION,
-        **parts,
-    )
-
-
-def _computation(setting: Any, name: str) -> Computation:
-    return Computation(
-        paper="signgd",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
-        function=f"attnflow.papers.signgd.systems:{name}",
-        citation=CITATION,
+    return BUILD.experiment(
+        setting, problem=Problem(Linear(heads), Logistic()), **parts
     )
 
 
 def naive_signs(setting: computations.NaiveSigns) -> Computation:
     """Signs that autodiff loses."""
-    return _computation(setting, "naive_signs")
+    return BUILD.computation(setting, f"{SYSTEMS}:naive_signs")
 
 
 def updates(setting: computations.Updates) -> Computation:
     """How far Adam moves keys and queries."""
-    return _computation(setting, "updates")
+    return BUILD.computation(setting, f"{SYSTEMS}:updates")

@@ -1,20 +1,12 @@
 """Benign and harmful overfitting of a two-layer transformer on noisy patches."""
 
-import tomllib
-from importlib.resources import files
-
-from attnflow.paper import Paper
+from attnflow.paper import Paper, texts_of
 from attnflow.papers.vit.claims import CLAIMS
 from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
 from attnflow.papers.vit.swept_maps import MAPS
-
-
-def _text(name: str) -> str:
-    return (files(__name__) / name).read_text(encoding="utf-8")
-
 
 PAPER = Paper(
     slug="vit",
@@ -24,12 +16,10 @@ PAPER = Paper(
         "Convergence, and Generalization"
     ),
     version_read="NeurIPS 2024 (arXiv 2409.19345), read as text extracted from it",
-    bibtex=_text("paper.bib"),
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claim_list=CLAIMS,
     notes=NOTES,
-    inventory=tomllib.loads(_text("inventory.toml")),
     headline="figure1a",
     headline_claims=(
         "D-Fig1-slope-trained",
@@ -48,4 +38,5 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
+    **texts_of(__name__),
 )

@@ -1,6 +1,5 @@
 """From the settings of `vit` to experiments of the core."""
 
-import dataclasses
 import math
 from typing import Any
 
@@ -8,14 +7,14 @@ import numpy as np
 
 from attnflow.data.noisy_patches import NoisyPatchesTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Computation, Experiment
+from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Chain, Initial, Vector
 from attnflow.papers.vit import settings
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import GradientDescent
 
-CITATION = "vit2024"
+BUILD = Builder("vit", "vit2024")
 
 
 def train(setting: settings.Train) -> Experiment:
@@ -62,13 +61,7 @@ def theory(setting: settings.Theory) -> Experiment:
 
 def phase_map(setting: settings.Map) -> Computation:
     """A cell for every number of samples and every SNR."""
-    return Computation(
-        paper="vit",
-        id="Map",
-        setting=dataclasses.asdict(setting),
-        function="attnflow.papers.vit.maps:phase_map",
-        citation=CITATION,
-    )
+    return BUILD.computation(setting, "attnflow.papers.vit.maps:phase_map")
 
 
 def _values(setting: settings.Train, size: Sizes) -> Chain:
@@ -119,15 +112,12 @@ def _experiment(
 ) -> Experiment:
     until = Reach("loss", size.target, float(setting.steps), "down")
     left_out = () if setting.test_samples else ("test_",)
-    return Experiment(
-        paper="vit",
-        id=type(setting).__name__,
-        setting=dataclasses.asdict(setting),
+    return BUILD.experiment(
+        setting,
         problem=Problem(Linear(1), Logistic()),
         stages=(Stage(GradientDescent(size.learning_rate), until),),
         grid=Grid(points=recorded_steps(setting)),
         observables=tuple(n for n in setting.record if not n.startswith(left_out)),
         form=setting.form,
-        citation=CITATION,
         **parts,
     )

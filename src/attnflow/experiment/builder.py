@@ -1,0 +1,53 @@
+"""From the settings of a paper to its experiments: what all of them share."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from attnflow.experiment.direct import SystemExperiment
+from attnflow.experiment.record import Computation, Experiment
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the experiments of one paper.
+
+    Each is called after the type of its setting, and keeps the setting itself.
+
+    **Arguments:**
+
+    - `paper`: the short name of the paper.
+    - `citation`: the BibTeX key that its runs carry.
+
+    !!! example
+
+        ```python
+        BUILD = Builder("needle", citation="needle2026")
+
+
+        def train(setting: Train) -> Experiment:
+            return BUILD.experiment(setting, task=…, problem=…, initial=…, …)
+        ```
+    """
+
+    paper: str
+    citation: str = ""
+
+    def experiment(self, setting: Any, **parts: Any) -> Experiment:
+        """Training on a task; `parts` are the other fields of `Experiment`."""
+        return Experiment(**self._whence(setting), **parts)
+
+    def system(self, setting: Any, **parts: Any) -> SystemExperiment:
+        """A system that is written directly; `parts` as in `SystemExperiment`."""
+        return SystemExperiment(**self._whence(setting), **parts)
+
+    def computation(self, setting: Any, function: str) -> Computation:
+        """What trains nothing: `function` is a path such as `needle.systems:bound`."""
+        return Computation(**self._whence(setting), function=function)
+
+    def _whence(self, setting: Any) -> dict[str, Any]:
+        return {
+            "paper": self.paper,
+            "id": type(setting).__name__,
+            "setting": asdict(setting),
+            "citation": self.citation,
+        }

@@ -1,0 +1,76 @@
+"""Runs that the tests of a paper share, and a test for each claim and exhibit."""
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from attnflow.runner import Runner
+from attnflow.store import Store
+from attnflow.testing.claims import ClaimProtocol
+from attnflow.testing.exhibits import ExhibitProtocol
+from attnflow.testing.texts import TextProtocol
+
+MARKS = ("slow: takes long", "paper: judges a claim of a paper")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marks of the protocols known."""
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A protocol's checks, for each exhibit, claim or entry of the module's paper."""
+    owner, names = metafunc.cls or object, metafunc.fixturenames
+    paper: Any = getattr(metafunc.module, "PAPER", None)
+    if issubclass(owner, ExhibitProtocol) and "exhibit" in names:
+        metafunc.parametrize("exhibit", owner.parameters(paper))
+    if issubclass(owner, ClaimProtocol) and "claim" in names:
+        judged = "judging" in names
+        metafunc.parametrize("claim", owner.parameters(paper, judged=judged))
+    if issubclass(owner, TextProtocol) and "entry" in names:
+        metafunc.parametrize("entry", owner.parameters(paper))
+
+
+@pytest.fixture(autouse=True)
+def store_of_its_own(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """No test reads or writes the user's own store."""
+    root = tmp_path_factory.mktemp("store") / "runs"
+    monkeypatch.setenv("ATTNFLOW_STORE", str(root))
+    return root
+
+
+@pytest.fixture(scope="session")
+def runner_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Runner]:
+    """Name and options → a runner whose runs are made once by all workers."""
+    base = tmp_path_factory.getbasetemp()
+    # Workers of pytest-xdist have a directory each, in one that they share.
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return cache(lambda name, **options: Runner(Store(root / name), **options))
+
+
+@pytest.fixture(scope="module")
+def runner(runner_of: Callable[..., Runner], request: pytest.FixtureRequest) -> Runner:
+    """A runner with quick settings, for the paper of the module."""
+    return runner_of(f"{request.module.PAPER.slug}-runs", quick=True)
+
+
+@pytest.fixture(scope="module")
+def evidence_of(
+    runner: Runner, request: pytest.FixtureRequest
+) -> Callable[[str], dict[str, Any]]:
+    """Exhibit's id → its runs."""
+    paper = request.module.PAPER
+    return lambda id: runner.gather(paper, paper.exhibit(id).needs)
+
+
+@pytest.fixture(scope="module")
+def judging(runner_of: Callable[..., Runner], request: pytest.FixtureRequest) -> Runner:
+    """A runner for claims; `SEEDS` of the module where seeds are left open."""
+    name = f"{request.module.PAPER.slug}-claims"
+    return runner_of(name, seeds=getattr(request.module, "SEEDS", None))

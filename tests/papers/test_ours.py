@@ -1,0 +1,30 @@
+"""What holds for the papers of this package, and need not for those of others."""
+
+import pytest
+
+from attnflow.papers import SLUGS, paper
+
+LETTERS = {
+    "cooccurrence": "A",
+    "mixture": "B",
+    "signgd": "C",
+    "vit": "D",
+    "scansnap": "E",
+}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_notes_are_fair(slug):
+    """We read extracted texts, and nobody has answered yet."""
+    for note in paper(slug).notes:
+        assert note.status == "suspected" and note.source == "extracted text"
+    assert "extracted" in paper(slug).version_read
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_runs_cite_what_the_paper_prints(slug):
+    """The letters are those of the design, and so is the key of runs."""
+    found = paper(slug)
+    assert found.letter == LETTERS[slug]
+    recipe = found.recipes[0]
+    assert f"{{{recipe.experiment(recipe.setting).citation}," in found.bibtex
