@@ -18,6 +18,7 @@ from attnflow.cli.data import app as data
 from attnflow.cli.demo import demo
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
+from attnflow.cli.export_site import export_site
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
 from attnflow.cli.observe import observe
@@ -44,6 +45,7 @@ app.command("sweep", no_args_is_help=True)(sweep)
 app.command("bench")(bench)
 app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
+app.command("export-site", no_args_is_help=True)(export_site)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
 app.add_typer(data, name="data")
