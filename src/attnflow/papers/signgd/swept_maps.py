@@ -88,8 +88,8 @@ ORDER = Map(
             "disjoint",
             {
                 "sigma_p": "0.1..6.4:7:log",
-                "embed": [500, 800, 1250, 2000, 3200, 5000],
-                "samples": [4, 8, 16],
+                "embed": [500, 1000, 2000, 4000, 8000],
+                "samples": [4, 16],
                 "key_neurons": NEURONS,
                 "value_neurons": 20,
                 "test_samples": 0,

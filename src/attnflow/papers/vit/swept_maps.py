@@ -111,16 +111,16 @@ FINE = Map(
     caption=(
         "The boundary of Figure 1 at a resolution and up to numbers of samples that "
         "the paper has not: a sweep that computes cells along it alone (pale cells "
-        "were not needed), four seeds, with M = 8 and d_h = d_v = 128 for speed; all "
+        "were not needed), four seeds, with M = 4 and d_h = d_v = 128 for speed; all "
         "else as in Section 6."
     ),
     sweeps={
         "map": _figure1(
             list(range(2, 66)),
-            8,
+            11,
             settings={
                 "snr": "2..24:64",
-                "length": 8,
+                "length": 4,
                 "key_width": 128,
                 "value_width": 128,
             },
@@ -199,12 +199,17 @@ REACH = Map(
     sweeps={
         "map": SweepRequest(
             "theory-harmful",
-            {"strength": "0.1..10000:16:log", "ratio": "2..30:12:log", "samples": 8},
+            {
+                "strength": "0.1..100000:13:log",
+                "ratio": "5..40:7:log",
+                "samples": 8,
+                "rate": 0.01,
+            },
             (HARMFUL,),
             refine="holds",
-            coarse=4,
+            coarse=3,
             batch=8,
-            quick={"strength": "0.1..10000:5:log", "ratio": "3..30:3:log"},
+            quick={"strength": "0.1..10000:5:log", "ratio": "10..40:3:log"},
         )
     },
     table=verdicts,
@@ -221,11 +226,11 @@ REACH = Map(
 RATES = RateMap(
     "figure1",
     time=2.0,
-    counts=(2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128),
+    counts=(4, 8, 11, 16, 23, 32, 45, 64, 91, 128),
     key="snr",
-    values="4..16:7:log",
+    values="4..16:5:log",
     named="SNR",
-    settings={"length": 8, "samples": 16, "target": 1e-12, "dense": 0},
+    settings={"length": 4, "samples": 16, "target": 1e-12, "dense": 0},
     seeds=3,
     quick={**_SMALL, "samples": 8, "length": 4},
     quick_counts=(4, 8, 16, 32, 64),
@@ -237,7 +242,7 @@ LEAVES = RATES.map(
     "map-rates",
     caption=(
         "How far descent's training loss at t = ηk = 2 is from that of steps an eighth "
-        "of the smallest, which stand for the flow, over the SNR; N = 16, M = 8, three "
+        "of the smallest, which stand for the flow, over the SNR; N = 16, M = 4, three "
         "seeds. Dots: a tenth. Dashed: 2/λ at the sharpest point of the way."
     ),
     within=(0.02, 1.0),
