@@ -24,7 +24,7 @@ RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"
 LEFT = 0.1
 """Of its loss: where descent is further from the flow than this, it has left it."""
-LEVEL = Level(float(np.log10(LEFT)))
+LEVEL = Level(float(np.log10(LEFT)), fitted=False)
 FINER = 8
 """How many times smaller the steps are that stand for the flow."""
 RECORDS = 61
@@ -165,4 +165,10 @@ def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:
 def _more(evidence: Evidence, key: str) -> dict[str, Any]:
     stable = stable_rates(evidence, key)
     names = [f"{key} = {value:.4g}" for value in stable[key].values.astype(float)]
-    return {"2/λ": dict(zip(names, stable.values.tolist(), strict=True))}
+    over = left_over_stable(evidence, key)
+    return {
+        "2/λ": dict(zip(names, stable.values.tolist(), strict=True)),
+        "rate at which it leaves over 2/λ": dict(
+            zip(names, over.tolist(), strict=True)
+        ),
+    }
