@@ -19,6 +19,7 @@ from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
+from attnflow.cli.new_paper import new_paper
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.run import run
 from attnflow.cli.runs import runs
@@ -43,6 +44,7 @@ app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
+app.command("new-paper", no_args_is_help=True)(new_paper)
 
 
 def _print_version(wanted: bool) -> None:
