@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test verify lint clean
+.PHONY: setup demo test verify lint browser clean
 
 setup: $(STAMP)
 
@@ -28,10 +28,16 @@ lint: setup
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-test: lint
+# Debian's Chromium, for the tests that look at pages in a browser.
+browser:
+	@command -v chromium >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
+	  || echo "Chromium could not be installed: the tests in a browser are skipped."
+
+test: lint browser
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
-verify: setup
+verify: setup browser
 	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=search
 	$(BIN)/attnflow verify --seeds 5
 

@@ -43,6 +43,7 @@ def toy(monkeypatch):
     module = toy.ToyModule()
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
     monkeypatch.setitem(sys.modules, "attnflow.experiment", None)
+    monkeypatch.setitem(sys.modules, "attnflow.experiment.versions", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
     toy.install(module)
     return module

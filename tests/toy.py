@@ -138,6 +138,16 @@ class ToyModule:
         return module
 
 
+def toy_versions():
+    """The face of the module `attnflow.experiment.versions`."""
+    module = types.ModuleType("attnflow.experiment.versions")
+    code = os.environ.get("TOY_CODE", "toy")
+    module.__dict__.update(
+        code_version=lambda paper: code, digest_files=lambda start, files: start
+    )
+    return module
+
+
 def build(setting):
     return ToyExperiment("flow", asdict(setting))
 
@@ -225,6 +235,7 @@ def install(module=None, paper=None):
 
     chosen = paper or toy_paper()
     sys.modules["attnflow.experiment"] = (module or ToyModule()).as_module()
+    sys.modules["attnflow.experiment.versions"] = toy_versions()
     sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
     papers.SLUGS = ("toy",)
 

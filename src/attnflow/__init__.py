@@ -24,8 +24,12 @@ if TYPE_CHECKING:
     from attnflow.data import CooccurrenceOrbits as CooccurrenceOrbits
     from attnflow.data import CooccurrenceTask as CooccurrenceTask
     from attnflow.data import DisjointNoiseTask as DisjointNoiseTask
+    from attnflow.data import InContextTask as InContextTask
     from attnflow.data import MixtureTask as MixtureTask
+    from attnflow.data import NoisyLabels as NoisyLabels
     from attnflow.data import NoisyPatchesTask as NoisyPatchesTask
+    from attnflow.data import Positions as Positions
+    from attnflow.data import PromptQuery as PromptQuery
     from attnflow.data import Sequences as Sequences
     from attnflow.data import SignalNoiseTask as SignalNoiseTask
     from attnflow.data import from_arrays as from_arrays
@@ -47,6 +51,10 @@ if TYPE_CHECKING:
     from attnflow.forms import Initial as Initial
     from attnflow.forms import Neurons as Neurons
     from attnflow.forms import Vector as Vector
+    from attnflow.observing import initial_weights as initial_weights
+    from attnflow.observing import observe as observe
+    from attnflow.observing import samples as samples
+    from attnflow.observing import times as times
     from attnflow.paper import Exhibit as Exhibit
     from attnflow.paper import Note as Note
     from attnflow.paper import Paper as Paper
@@ -61,10 +69,18 @@ if TYPE_CHECKING:
     from attnflow.problem import ReluPair as ReluPair
     from attnflow.problem import Squared as Squared
     from attnflow.rules import Adam as Adam
+    from attnflow.rules import Batches as Batches
+    from attnflow.rules import CosineDecay as CosineDecay
     from attnflow.rules import Flow as Flow
     from attnflow.rules import GradientDescent as GradientDescent
+    from attnflow.rules import LinearDecay as LinearDecay
     from attnflow.rules import Momentum as Momentum
+    from attnflow.rules import Muon as Muon
+    from attnflow.rules import NormalisedDescent as NormalisedDescent
+    from attnflow.rules import PowerDecay as PowerDecay
     from attnflow.rules import SignGD as SignGD
+    from attnflow.rules import StepDecay as StepDecay
+    from attnflow.rules import Warmup as Warmup
     from attnflow.runner import Runner as Runner
     from attnflow.runner import run as run
     from attnflow.store import Store as Store
@@ -89,8 +105,12 @@ _HOMES = {
     "CooccurrenceOrbits": "attnflow.data",
     "CooccurrenceTask": "attnflow.data",
     "DisjointNoiseTask": "attnflow.data",
+    "InContextTask": "attnflow.data",
     "MixtureTask": "attnflow.data",
+    "NoisyLabels": "attnflow.data",
     "NoisyPatchesTask": "attnflow.data",
+    "Positions": "attnflow.data",
+    "PromptQuery": "attnflow.data",
     "Sequences": "attnflow.data",
     "SignalNoiseTask": "attnflow.data",
     "from_arrays": "attnflow.data",
@@ -112,6 +132,10 @@ _HOMES = {
     "Initial": "attnflow.forms",
     "Neurons": "attnflow.forms",
     "Vector": "attnflow.forms",
+    "initial_weights": "attnflow.observing",
+    "observe": "attnflow.observing",
+    "samples": "attnflow.observing",
+    "times": "attnflow.observing",
     "Exhibit": "attnflow.paper",
     "Note": "attnflow.paper",
     "Paper": "attnflow.paper",
@@ -126,10 +150,18 @@ _HOMES = {
     "ReluPair": "attnflow.problem",
     "Squared": "attnflow.problem",
     "Adam": "attnflow.rules",
+    "Batches": "attnflow.rules",
+    "CosineDecay": "attnflow.rules",
     "Flow": "attnflow.rules",
     "GradientDescent": "attnflow.rules",
+    "LinearDecay": "attnflow.rules",
     "Momentum": "attnflow.rules",
+    "Muon": "attnflow.rules",
+    "NormalisedDescent": "attnflow.rules",
+    "PowerDecay": "attnflow.rules",
     "SignGD": "attnflow.rules",
+    "StepDecay": "attnflow.rules",
+    "Warmup": "attnflow.rules",
     "Runner": "attnflow.runner",
     "run": "attnflow.runner",
     "Store": "attnflow.store",

@@ -98,8 +98,8 @@ def _place(claim: Claim, paper: Paper, run: xr.Dataset) -> Place | str:
     name, found = min(changes.items(), key=lambda item: len(item[1] or ()))
     told = "no setting" if found is None else _written(found)
     return (
-        f"it compares the runs {', '.join(claim.needs)}, and yours has the setting of "
-        f"none of them; nearest is {name}, beside which yours has {told}"
+        f"it compares the runs {'; '.join(claim.needs)}, and yours has the setting of "
+        f"none of them; nearest is {name!r}, beside which yours has {told}"
     )
 
 

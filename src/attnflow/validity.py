@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from attnflow._plugins import files_of
 from attnflow.claims import Claim, Scope
 from attnflow.claims.verify import verify
 from attnflow.paper import Paper, Request
@@ -14,6 +12,7 @@ from attnflow.papers import paper as find_paper
 from attnflow.runner import Runner
 from attnflow.setting import canonical_json
 from attnflow.sweeps import Cell, Column
+from attnflow.verifying import judging_code
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class ClaimMeasure:
     @property
     def identity(self) -> str:
         """The claim, and a digest of the code that judges it."""
-        return f"{self.slug}/{self.id} {_judging_code(self.slug)}"
+        return f"{self.slug}/{self.id} {judging_code(self.slug)}"
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -123,15 +122,3 @@ def _shared(settings: list[dict[str, Any]]) -> str:
         if all(key in s and s[key] == settings[0][key] for s in settings)
     ]
     return ", ".join(keys) or "none in common"
-
-
-@cache
-def _judging_code(slug: str) -> str:
-    """A digest of what makes runs of a paper and turns them into verdicts."""
-    from attnflow.experiment.versions import code_version, digest_files
-
-    root = Path(__file__).resolve().parent
-    places = ("claims", "stages", "measures", f"papers/{slug}")
-    files = [file for place in places for file in sorted((root / place).rglob("*.py"))]
-    _, foreign = files_of(slug) or (root, [])
-    return digest_files(code_version(slug), (*files, *foreign))

@@ -3,7 +3,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from attnflow.cli import judging
 from attnflow.cli.app import app
+from attnflow.processes import Here
 
 
 class Program:
@@ -30,4 +32,6 @@ class Program:
 @pytest.fixture
 def program(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # Spawned processes know nothing of the toy paper.
+    monkeypatch.setattr(judging, "make_team", lambda workers: Here())
     return Program()

@@ -5,7 +5,9 @@ import pytest
 
 import attnflow as af
 from attnflow._missing import MissingData
+from attnflow.claims import Finding, Scope, Seeds
 from attnflow.store import export_netcdf
+from attnflow.verifying import identity
 from tests import toy as toys
 from tests.toy import toy_claim
 
@@ -51,9 +53,84 @@ def test_a_definite_difference_is_exit_code_1_and_comes_first(program, toy):
     with_claims(toy, toy_claim("T-One"), toy_claim("T-Two", at_most=0.01))
     rows = program.json("verify", code=1)["claims"]
     assert [row["verdict"] for row in rows] == ["holds", "fails"]
-    lines = program("verify").stdout.splitlines()
-    assert lines[1].startswith("T-Two")
-    assert "fails !" in lines[1]
+    _, table = program("verify").stdout.split("\nclaim ")
+    first = table.splitlines()[1]
+    assert first.startswith("T-Two")
+    assert "fails !" in first
+
+
+def test_a_summary_by_paper_and_scope_comes_before_the_table(program, toy):
+    beyond = replace(toy_claim("T-Three"), scope=Scope.BEYOND)
+    with_claims(toy, toy_claim("T-One"), toy_claim("T-Two"), beyond)
+    header, theorem, other, *_ = program("verify").stdout.splitlines()
+    assert header.split()[:3] == ["paper", "scope", "holds"]
+    assert theorem.split() == ["toy", "theorem", "2"]
+    assert other.split() == ["toy", "beyond", "1"]
+
+
+def test_columns(program):
+    _, table = program("verify", "toy/T-Thm1").stdout.split("\nclaim ")
+    header, row, *_ = table.splitlines()
+    assert header.split()[:4] == ["place", "verdict", "recorded", "scope"]
+    assert "Section 1" in row and "1/1" in row and row.endswith("The loss falls.")
+
+
+def with_shares(toy, held):
+    """A claim over seeds that holds in some of them."""
+    check = Seeds(held, tuple(1.0 if h else -1.0 for h in held), "the order")
+    judged = replace(toy_claim(), judge=lambda evidence: Finding((check,)))
+    with_claims(toy, judged)
+
+
+def test_what_is_undecided_is_a_warning_with_the_seeds_that_would_decide(program, toy):
+    with_shares(toy, (True, True, False))
+    done = program("verify")
+    assert done.exit_code == 0
+    assert "T-Thm1, recorded as holds, is inconclusive" in done.stderr
+    assert "At this rate, 11 seeds would decide." in done.stderr
+
+
+def test_the_family_is_told_under_the_table_and_in_json(program, toy):
+    with_shares(toy, (True, True, True))
+    assert "chance alone would have given 0.125" in program("verify").stdout
+    family = program.json("verify")["family"]
+    assert family["by_chance"] == family["any_by_chance"] == 0.125
+    assert family["held"] == 1 and family["beyond_chance"] == 0
+    assert len(family["assumed"]) == 7
+
+
+def test_a_verdict_is_read_until_its_code_changes(program, toy, monkeypatch):
+    first = program.json("verify", "--seeds", 3)["claims"]
+    made = len(toy.calls)
+    assert program.json("verify", "--seeds", 3)["claims"] == first
+    assert program.json("verify", "--changed", "--seeds", 3)["claims"] == []
+    changed = program.json("verify", "--changed", "--seeds", 4)["claims"]
+    assert [row["id"] for row in changed] == ["T-Thm1", "T-Thm2"]
+    assert len(toy.calls) == made + 2
+    monkeypatch.setattr(identity, "judging_code", lambda slug: "other code")
+    assert len(program.json("verify", "--changed", "--seeds", 4)["claims"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("only", "ids"),
+    [
+        (["T-Thm*"], ["T-Thm1", "T-Thm2"]),
+        (["T-Thm2"], ["T-Thm2"]),
+        (["beyond"], ["T-Thm1"]),
+        (["fails"], ["T-Thm2"]),
+        (["ours"], ["T-Lemma"]),
+        (["paper", "theorem"], ["T-Thm2"]),
+    ],
+)
+def test_only_some_claims(program, toy, only, ids):
+    with_claims(
+        toy,
+        replace(toy_claim("T-Thm1"), scope=Scope.BEYOND),
+        toy_claim("T-Thm2", at_most=0.01, expected="fails"),
+        replace(toy_claim("T-Lemma"), origin="ours"),
+    )
+    options = [part for text in only for part in ("--only", text)]
+    assert [row["id"] for row in program.json("verify", *options)["claims"]] == ids
 
 
 def test_a_recorded_failure_is_no_surprise(program, toy):
@@ -86,6 +163,8 @@ def test_an_interrupted_run_is_not_judged(program, toy):
         (["tay"], "Did you mean 'toy'"),
         (["toy/T-Thm3"], "Did you mean 'T-Thm"),
         (["--seeds", "0"], "seeds"),
+        (["--only", "theorm"], "Did you mean 'theorem'"),
+        (["--workers", "0"], "workers"),
         (["--run", "absent.nc"], "no file absent.nc"),
     ],
 )
@@ -165,7 +244,7 @@ class TestOwnRun:
         args = ("verify", "toy/T-Thm2", "--run", "mine.nc")
         (row,) = program.json(*args)["claims"]
         assert row["verdict"] == "unchecked"
-        assert "nearest is main, beside which yours has width=64 for 4" in row["note"]
+        assert "nearest is 'main', beside which yours has width=64 for 4" in row["note"]
 
     def test_a_run_of_something_else(self, program):
         run = af.run("toy/flow").assign_attrs(experiment="other")

@@ -20,7 +20,7 @@ def listed(root, paper):
 def test_modules_and_packages_that_compute(tmp_path):
     touch(
         tmp_path,
-        "rules.py",
+        "rules/plain.py",
         "forms/base.py",
         "claims/base.py",
         "papers/one/experiments.py",
@@ -31,7 +31,7 @@ def test_modules_and_packages_that_compute(tmp_path):
         "papers/two/systems.py",
         "papers/two/systems_of_others.py",
     )
-    core = ["rules.py", "forms/base.py"]
+    core = ["rules/plain.py", "forms/base.py"]
     assert listed(tmp_path, "one") == [
         *core,
         "papers/one/experiments.py",

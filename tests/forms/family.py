@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import assume
 
 from attnflow.data import sequences
+from attnflow.dynamics.whole import length_of, made_orthogonal
 from attnflow.forms import (
     AbstractNeurons,
     Chain,
@@ -109,13 +110,17 @@ def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarr
 def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
     """Steps of a rule of descent, each with its own probabilities."""
     transform = rule.transformation()
+    own = [(name, rule) for name in system.trained]
 
     def step(carry, probability):
         state, memory = carry
         now = eqx.tree_at(lambda s: s.probability, system, probability)
-        slope = jax.tree.map(jnp.negative, now.direction(state))
+        ahead = now.direction(state)
+        slope = jax.tree.map(jnp.negative, ahead)
         update, memory = transform.update(slope, memory, state)
-        update = jax.tree.map(lambda x: -rule.learning_rate * x, update)
+        update = {n: made_orthogonal(now, rule, n, u, state) for n, u in update.items()}
+        rate = rule.learning_rate / length_of(now, state, ahead, own)
+        update = jax.tree.map(lambda x: -rate * x, update)
         state = now.move(state, update)
         return (state, memory), _shown(system, state)
 

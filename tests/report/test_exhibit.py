@@ -19,11 +19,12 @@ def names(result):
     return [Path(name).name for name in result.files]
 
 
-def test_a_figure_is_three_files(tmp_path, evidence):
+def test_a_figure_is_pictures_for_light_and_dark_and_its_numbers(tmp_path, evidence):
     result = make(tmp_path / "deep" / "down", evidence)
-    assert names(result) == ["figure1.svg", "figure1.png", "figure1.json"]
+    ends = (".svg", ".png", ".dark.svg", ".json")
+    assert names(result) == [f"figure1{end}" for end in ends]
     assert all(Path(name).stat().st_size for name in result.files)
-    record = json.loads(Path(result.files[2]).read_text())
+    record = json.loads(Path(result.files[-1]).read_text())
     assert (
         record["values"]
         == result.values
@@ -45,11 +46,12 @@ def test_a_table_is_also_csv_and_html(tmp_path, evidence):
 def test_equal_runs_give_equal_pictures(tmp_path, evidence):
     for place in ("one", "two"):
         make(tmp_path / place, evidence)
-    for name in ("figure1.svg", "figure1.png"):
+    for name in ("figure1.svg", "figure1.png", "figure1.dark.svg"):
         one, two = ((tmp_path / p / name).read_bytes() for p in ("one", "two"))
         assert one == two
     text = (tmp_path / "one" / "figure1.svg").read_text()
     assert "<dc:date>" not in text
+    assert text != (tmp_path / "one" / "figure1.dark.svg").read_text()
     assert "attnflow" in text
 
 
@@ -82,6 +84,13 @@ def test_settings_that_were_not_asked_for_are_named(tmp_path, evidence):
     assert make(tmp_path, evidence).runs[0].changed == ()
     quick = make_run().assign_attrs(setting=json.dumps({"width": 128, "steps": 20}))
     assert make(tmp_path, {"run": quick}).runs[0].changed == ("steps",)
+
+
+def test_what_was_made_quickly_says_so(tmp_path, evidence):
+    result = make_exhibit(paper(), exhibit(), evidence, tmp_path, quick=True, key="k")
+    kept = earlier_result("fake", "figure1", tmp_path)
+    assert kept == result
+    assert (kept.quick, kept.key) == (True, "k")
 
 
 def test_a_drawing_that_fails_leaves_no_files(tmp_path, evidence):

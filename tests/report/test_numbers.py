@@ -7,7 +7,8 @@ import pytest
 import xarray as xr
 
 from attnflow.report import compare
-from attnflow.report.markup import anchor, mathematics, number_text, seconds_text
+from attnflow.report.markup import anchor
+from attnflow.report.numbers import number_text, seconds_text
 from attnflow.report.plain import plain
 from attnflow.report.table import as_csv, tabulate
 
@@ -99,22 +100,6 @@ def test_numbers_as_text(value, text):
 )
 def test_durations(seconds, text):
     assert seconds_text(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "html"),
-    [
-        ("w_c", "<var>w</var><sub>c</sub>"),
-        ("S_{c1,v1}", "<var>S</var><sub>c1,v1</sub>"),
-        ("e^{-4a}", "e<sup>−4a</sup>"),
-        ("c_kᵀ", "<var>c</var><sub>k</sub>ᵀ"),
-        ("learning_rate", "learning_rate"),
-        ("a < b & <b>", "a &lt; b &amp; &lt;b&gt;"),
-        ("f_{<b>}", "<var>f</var><sub>&lt;b&gt;</sub>"),
-    ],
-)
-def test_plain_mathematics_is_set_and_all_else_escaped(text, html):
-    assert mathematics(text) == html
 
 
 def test_anchors_keep_the_ids_of_claims():

@@ -1,5 +1,6 @@
 """Spawned workers: killed, deadly, late and interrupted, with the same Dataset."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -8,12 +9,11 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
-from attnflow.sweeps.executors import Here, Local, local
+from attnflow.sweeps.executors import Here, Local
 from tests.sweeps.trivial import Direct, make_sweep
 
 GRID = {"a": "0..1:11", "b": "1,2"}
@@ -34,7 +34,7 @@ class Killer(threading.Thread):
         seen = 0
         while len(self.killed) < self.times:
             time.sleep(0.01)
-            children = local.multiprocessing.active_children()
+            children = multiprocessing.active_children()
             done = len(self.shelf.known())
             if done > seen and children:
                 seen = done
@@ -52,11 +52,11 @@ def test_killed_workers_change_nothing(tmp_path):
         found = run_sweep(sweep, executor, shelf=shelf)
         assert len(killer.killed) == 1
         # Workers wait for more batches, and are not started again for them.
-        workers = {child.pid for child in local.multiprocessing.active_children()}
+        workers = {child.pid for child in multiprocessing.active_children()}
         assert len(workers) == 2
         run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, shelf=shelf)
-        assert workers == {c.pid for c in local.multiprocessing.active_children()}
-    assert not local.multiprocessing.active_children()
+        assert workers == {c.pid for c in multiprocessing.active_children()}
+    assert not multiprocessing.active_children()
     assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
     assert not list((shelf.root / "journal").iterdir())
 
@@ -82,20 +82,6 @@ def test_cells_that_kill_their_workers_are_found(tmp_path):
     assert found["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
     quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
     assert found.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
-
-
-def test_workers_that_cannot_start_are_not_started_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(local, "_spawn", lambda core: _stillborn())
-    with pytest.raises(RuntimeError, match="if __name__ == '__main__'"):
-        run_sweep(make_sweep(GRID), Local(1), shelf=Shelf(tmp_path))
-
-
-def _stillborn():
-    """A worker whose end of the pipe is closed before it said anything."""
-    ours, theirs = local.multiprocessing.Pipe()
-    theirs.close()
-    dead = SimpleNamespace(exitcode=1, join=lambda: None, kill=lambda: None)
-    return local._Worker(dead, ours, 0)
 
 
 PROGRAM = """

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from attnflow.processes import cores
 from attnflow.sweeping import plan_sweep
 from attnflow.sweeps import Shelf, run_sweep
 from attnflow.sweeps.executors import Here, Local
-from attnflow.sweeps.executors.base import cores
 from tests.sweeps.trivial import make_sweep
 
 ROOT = Path(__file__).parents[2]

@@ -38,7 +38,15 @@ from attnflow.claims.base import (
     Unchecked,
     Verdict,
 )
-from attnflow.claims.ladder import climb, decades, enough_rungs
+from attnflow.claims.chance import (
+    BOUND,
+    DRIFT,
+    TWO_RUNGS,
+    of_coins,
+    of_orders,
+    seeds_to_decide,
+)
+from attnflow.claims.ladder import bends_away, climb, enough_rungs, too_short
 from attnflow.measures import (
     bootstrap_slope,
     clopper_pearson,
@@ -50,7 +58,6 @@ from attnflow.measures import (
 
 # JSON knows no infinity; a margin this far off says all that there is to say.
 LARGEST = 1e6
-LEAST_FOR_A_TREND = 5
 
 _NOT_SEEN = {
     Scope.THEOREM: "not seen, which alone does not refute it",
@@ -70,6 +77,10 @@ class Decision:
     - `interval`: of the proportion of seeds, or of a slope; `None` for exact checks.
     - `margin`: how far inside (positive) or outside the rule, finite.
     - `note`: the numbers behind it, in words.
+    - `chance`: the probability that chance alone passes the rule; see
+      `attnflow.claims.family.ASSUMED`.
+    - `more`: seeds that would decide what is inconclusive; `None` where seeds do not
+      decide, or too many would be needed.
     """
 
     verdict: Verdict
@@ -78,6 +89,8 @@ class Decision:
     interval: tuple[float, float] | None
     margin: float
     note: str
+    chance: float = 0.0
+    more: int | None = None
 
 
 def decide(finding: Finding, scope: Scope) -> Decision:
@@ -108,6 +121,8 @@ def combine(decisions: Sequence[Decision]) -> Decision:
         min(with_interval, key=lambda d: d.margin).interval if with_interval else None,
         min(d.margin for d in measured),
         "; ".join(d.note for d in deciding),
+        min(d.chance for d in measured),
+        max((d.more for d in deciding if d.more), default=None),
     )
 
 
@@ -152,13 +167,15 @@ def _(check: Seeds, scope: Scope) -> Decision:
         note=f"{check.what}: in {held} of {seeds} seeds, {needed} needed",
         interval=interval(held, seeds),
         count=(held, seeds),
+        chance=of_coins(needed, seeds),
+        more=None if held >= needed else seeds_to_decide(held, seeds, check.q),
     )
 
 
 @decide_one.register
 def _(check: Ladder, scope: Scope) -> Decision:
     if not enough_rungs(check.size):
-        return _inconclusive(f"{check.what}: {_too_short(check.size)}", check.seeds)
+        return _inconclusive(f"{check.what}: {too_short(check.size)}", check.seeds)
     found = climb(check)
     if found is None:
         reason = "the ratio is not a positive number at every size"
@@ -171,6 +188,7 @@ def _(check: Ladder, scope: Scope) -> Decision:
         note=f"{check.what}: {found.note}",
         interval=found.interval,
         count=(check.seeds * found.holds, check.seeds),
+        chance=DRIFT,
     )
 
 
@@ -185,13 +203,14 @@ def _(check: Slope, scope: Scope) -> Decision:
     holds = abs(slope - check.expected) <= check.tolerance
     return _decision(
         holds,
-        scope is Scope.THEOREM and _bends_away(check),
+        scope is Scope.THEOREM and bends_away(check),
         scope,
         margin=1.0 - abs(slope - check.expected) / check.tolerance,
         note=f"{check.what}: slope {slope:.4g}, stated {check.expected:.4g} "
         f"± {check.tolerance:.2g}",
         interval=bootstrap_slope(x, y, generator=np.random.default_rng(0)),
         count=(check.seeds * holds, check.seeds),
+        chance=of_orders(check.x, check.y, check.expected, check.tolerance),
     )
 
 
@@ -214,6 +233,8 @@ def _(check: HighProbability, scope: Scope) -> Decision:
         f"{bound:.3g} (95%), stated {check.delta:.3g}",
         interval=clopper_pearson(draws - failures, draws),
         count=(draws - failures, draws),
+        chance=BOUND,
+        more=None if bound <= check.delta else _draws_to_decide(check),
     )
 
 
@@ -223,7 +244,7 @@ def _(check: LargeEnough, scope: Scope) -> Decision:
     failing = [i for i, (_, held) in enumerate(rungs) if not held]
     first = failing[-1] + 1 if failing else 0
     if not enough_rungs(check.size):
-        return _inconclusive(f"{check.what}: {_too_short(check.size)}", check.seeds)
+        return _inconclusive(f"{check.what}: {too_short(check.size)}", check.seeds)
     holds = len(rungs) - first >= 2
     note = "not at the largest two sizes"
     if holds:
@@ -235,31 +256,14 @@ def _(check: LargeEnough, scope: Scope) -> Decision:
         margin=math.log10(rungs[-1][0] / rungs[first][0]) if holds else -1.0,
         note=f"{check.what}: {note}",
         count=(check.seeds * holds, check.seeds),
+        chance=TWO_RUNGS,
     )
 
 
-def _bends_away(check: Slope) -> bool:
-    """Whether all points, and those at the top too, have a slope beyond the stated.
-
-    Both by Student's interval, and to the same side.
-    """
-    if len(check.x) < LEAST_FOR_A_TREND:
-        return False
-    x, y = np.array(check.x), np.array(check.y)
-    top = slice(-max(3, math.ceil(len(x) / 2)), None)
-    if np.ptp(x[top]) == 0.0:
-        return False
-    low, high = fit_line(x, y).interval
-    end = fit_line(x[top], y[top]).slope
-    least, most = check.expected - check.tolerance, check.expected + check.tolerance
-    return (low > most and end > most) or (high < least and end < least)
-
-
-def _too_short(size: Sequence[float]) -> str:
-    return (
-        f"{len(set(size))} sizes over {decades(size):.2g} decades, where 5 over 2 are "
-        "needed"
-    )
+def _draws_to_decide(check: HighProbability) -> int | None:
+    """Draws at the last rung at which one one-sided 95% bound or the other decides."""
+    failures, draws = check.failures[-1], check.draws[-1]
+    return seeds_to_decide(draws - failures, draws, 1 - check.delta, level=0.9)
 
 
 def _decision(
@@ -271,6 +275,8 @@ def _decision(
     note: str,
     interval: tuple[float, float] | None = None,
     count: tuple[int, int] | None = None,
+    chance: float = 0.0,
+    more: int | None = None,
 ) -> Decision:
     held, seeds = count or (int(holds), 1)
     verdict = Verdict.INCONCLUSIVE
@@ -279,7 +285,9 @@ def _decision(
     else:
         note = f"{note}; {_NOT_SEEN[scope]}"
     finite = min(max(float(margin), -LARGEST), LARGEST)
-    return Decision(verdict, int(held), int(seeds), interval, finite, note)
+    more = more if verdict is Verdict.INCONCLUSIVE else None
+    found = (verdict, int(held), int(seeds), interval, finite, note)
+    return Decision(*found, chance=chance, more=more)
 
 
 def _inconclusive(note: str, seeds: int = 1) -> Decision:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from attnflow.claims.base import Ladder
+from attnflow.claims.base import Ladder, Slope
 from attnflow.measures import fit_line
 
 BAND = 0.05
@@ -54,6 +54,14 @@ def enough_rungs(size: Sequence[float]) -> bool:
     return len(set(size)) >= LEAST_SIZES and wide
 
 
+def too_short(size: Sequence[float]) -> str:
+    """Why a ladder is too short to judge by."""
+    return (
+        f"{len(set(size))} sizes over {decades(size):.2g} decades, where 5 over 2 are "
+        "needed"
+    )
+
+
 def climb(check: Ladder) -> Climb | None:
     """The rule of the ladder's kind; `None` where r has no logarithm."""
     size, ratio = np.array(check.size), np.array(check.ratio)
@@ -75,6 +83,23 @@ def climb(check: Ladder) -> Climb | None:
         _climb(x, y - p * np.log(np.log(logs)), kind, check.constant) for p in powers
     ]
     return _most_lenient(found, powers)
+
+
+def bends_away(check: Slope) -> bool:
+    """Whether all points, and those at the top too, have a slope beyond the stated.
+
+    Both by Student's interval, and to the same side.
+    """
+    if len(check.x) < LEAST_SIZES:
+        return False
+    x, y = np.array(check.x), np.array(check.y)
+    top = slice(-max(3, math.ceil(len(x) / 2)), None)
+    if np.ptp(x[top]) == 0.0:
+        return False
+    low, high = fit_line(x, y).interval
+    end = fit_line(x[top], y[top]).slope
+    least, most = check.expected - check.tolerance, check.expected + check.tolerance
+    return (low > most and end > most) or (high < least and end < least)
 
 
 def _most_lenient(found: list[Climb], powers: list[float]) -> Climb:

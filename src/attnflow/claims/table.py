@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnflow._suggest import look_up
 from attnflow.claims.base import Verdict
+from attnflow.claims.family import Family, family_of
 
 if TYPE_CHECKING:
     from attnflow.claims.verify import Row
@@ -62,6 +63,11 @@ class ClaimsTable:
         """The rows that came out otherwise than recorded."""
         return tuple(row for row in self.rows if not as_expected(row))
 
+    @property
+    def family(self) -> Family:
+        """What chance alone would have made of this table."""
+        return family_of(self.rows)
+
     def summary(self) -> str:
         """How many claims came out how, and the caution that belongs to it."""
         counts = Counter(row.verdict for row in self.rows)
@@ -74,8 +80,9 @@ class ClaimsTable:
         return f"{text} {CAUTION}"
 
     def as_json(self) -> dict[str, Any]:
-        """The table as `attnflow verify --json` prints it."""
-        return {"version": 1, "claims": [row.as_json() for row in self.rows]}
+        """The table as `attnflow verify --json` prints it, and what chance would do."""
+        rows = [row.as_json() for row in self.rows]
+        return {"version": 1, "claims": rows, "family": self.family.as_json()}
 
     def __repr__(self) -> str:
         return f"{as_text(HEADER, [cells(row) for row in self.rows])}\n{self.summary()}"

@@ -38,6 +38,8 @@ class Row:
     - `what`: the predicate in words; `note`: the numbers behind the verdict.
     - `numbers`: what the claim measured, name → number or list.
     - `correction`: the statement that holds instead; empty unless `holds-corrected`.
+    - `chance`, `more`: what chance alone would do, and how many seeds would decide; see
+      `attnflow.claims.Decision`.
     """
 
     id: str
@@ -57,10 +59,28 @@ class Row:
     what: str = ""
     note: str = ""
     correction: str = ""
+    chance: float = 0.0
+    more: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The row in plain Python: texts, finite numbers, lists and `None`."""
         return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Row":
+        """The row that `as_json` gave; fields that it did not give are passed over."""
+        known = {f.name for f in fields(cls)}
+        try:
+            values = {name: value for name, value in content.items() if name in known}
+            values |= {name: Verdict(values[name]) for name in ("verdict", "expected")}
+            interval = values["interval"]
+            values["interval"] = None if interval is None else tuple(interval)
+            return cls(**{**values, "scope": Scope(values["scope"])})
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{str(content)[:60]} is no row of a claims table ({error!r}). Give "
+                "what `attnflow verify --json` writes."
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -122,7 +142,7 @@ def verify(
     """
     start = time.perf_counter()
     try:
-        found = judge(claim, gather(_with_seeds(claim.needs, seeds)), scope)
+        found = judge(claim, gather(with_seeds(claim.needs, seeds)), scope)
     except (MissingData, ImportError) as error:
         finding = Finding((Unchecked(_reason(error)),))
         found = Judgement(decide(finding, claim.scope), {})
@@ -158,6 +178,8 @@ def make_row(
         what=claim.predicate,
         note=decision.note,
         correction=found.correction,
+        chance=decision.chance,
+        more=decision.more,
     )
 
 
@@ -178,9 +200,10 @@ def plain(value: Any) -> Any:
     return None if value is None else str(value)
 
 
-def _with_seeds(
+def with_seeds(
     needs: Mapping[str, Request], seeds: int | tuple[int, ...] | None
 ) -> dict[str, Request]:
+    """The runs that a claim needs, with `seeds` where it leaves them open."""
     return {
         name: request if request.seeds is not None else replace(request, seeds=seeds)
         for name, request in needs.items()

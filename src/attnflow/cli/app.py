@@ -20,6 +20,7 @@ from attnflow.cli.export import export
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
 from attnflow.cli.new_paper import new_paper
+from attnflow.cli.observe import observe
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.run import run
 from attnflow.cli.runs import runs
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("demo")(demo)
 app.command("list")(list_all)
 app.command("run", no_args_is_help=True)(run)
+app.command("observe", no_args_is_help=True)(observe)
 app.command("reproduce")(reproduce)
 app.command("verify")(verify)
 app.command("sweep", no_args_is_help=True)(sweep)

@@ -13,7 +13,7 @@ from attnflow.cli.reproduce import (
     as_json,
     exhibit_table,
     make_exhibits,
-    output_directory,
+    output_place,
 )
 
 if TYPE_CHECKING:
@@ -30,22 +30,31 @@ def demo(
     json: Json = None,
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
-    from attnflow.cli.judging import judge_chosen
     from attnflow.cli.show_claims import claims_table, is_surprise
+    from attnflow.ledger import judge_all
     from attnflow.papers import papers
     from attnflow.report import write_page
+    from attnflow.reproducing import write_site_index
     from attnflow.runner import Runner
 
     output = Output(json)
     paper = next(iter(papers().values()))
-    directory = output_directory(out, paper, alone=True)
+    place = output_place(out, paper, alone=True)
     output.say(f"{paper.title}\n{paper.summary}\n")
     with shown_progress() as bar:
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
-        results = make_exhibits(paper, paper.headline, runner, directory, bar)
+        headline = (paper.exhibit(paper.headline),)
+        results = make_exhibits(paper, headline, runner, place, bar)
         claims = [paper.claim(id) for id in paper.headline_claims]
-        rows = judge_chosen([(paper, claims)], runner, bar, seeds=SEEDS)
-        page = write_page(paper, results, rows, directory, runs=runner.made)
+        judged = judge_all(
+            paper, claims, runner, seeds=SEEDS, tell=lambda claim: bar.begin(claim.id)
+        )
+        rows = list(judged)
+    page = write_page(
+        paper, results, rows, place.directory, runs=runner.made, site=place.site
+    )
+    if place.index:
+        write_site_index(place.site)
     exhibits = [as_json(result) for result in results]
     output.give({"exhibits": exhibits, "claims": [row.as_json() for row in rows]})
     _show_stages(output, paper, runner)

@@ -1,45 +1,48 @@
-"""Claims judged one after the other: with runs of ours, or with a user's own."""
+"""Claims judged: side by side with runs of ours, or with a user's own."""
 
-import itertools
-from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
-from attnflow.claims import Claim, Row
-from attnflow.cli.progress import Bar
-from attnflow.ledger import judge_all
+from attnflow.claims import Row
+from attnflow.cli.background import in_background
+from attnflow.cli.choosing import Chosen
+from attnflow.cli.progress import shown_progress
 from attnflow.own_run import judge_own_run
-from attnflow.paper import Paper
+from attnflow.processes import Here, Pool
 from attnflow.runner import Runner
 from attnflow.store import read_run_file
+from attnflow.verifying import verify_claims
 
-Chosen = Sequence[tuple[Paper, Sequence[Claim]]]
-
-
-def judge_chosen(chosen: Chosen, runner: Runner, bar: Bar, *, seeds: int) -> list[Row]:
-    """Rows of the claims, with runs that the `runner` makes or reads."""
-    total = sum(len(claims) for _, claims in chosen)
-    count = itertools.count(1)
-    return [
-        row
-        for paper, claims in chosen
-        for row in judge_all(
-            paper,
-            claims,
-            runner,
-            seeds=seeds,
-            tell=lambda claim: bar.begin(f"{claim.id} ({next(count)} of {total})"),
-        )
-    ]
+DEATHS = 3
+"""Workers that a job may lose, by chance or for want of memory: then it is given up."""
 
 
-def judge_file(chosen: Chosen, path: Path, runner: Runner, *, seeds: int) -> list[Row]:
+def judge_chosen(
+    chosen: Chosen, *, seeds: int, workers: int | None = None, changed: bool = False
+) -> list[Row]:
+    """Rows of the claims, with runs of ours that processes make or read."""
+    with shown_progress() as bar, closing(make_team(workers)) as team:
+        return verify_claims(chosen, team, seeds=seeds, changed=changed, progress=bar)
+
+
+def make_team(workers: int | None) -> Pool | Here:
+    """Who judges: processes, as many as there are cores unless said.
+
+    A single claim too, so that what it comes to does not depend on what else is asked.
+    """
+    return Pool(workers, deaths=DEATHS)
+
+
+def judge_file(chosen: Chosen, path: Path, *, seeds: int) -> list[Row]:
     """Rows of those claims that look at the experiment that a user's run is of."""
     run = read_run_file(path)
-    rows = [
-        row
-        for paper, claims in chosen
-        for row in judge_own_run(paper, claims, run, runner, seeds=seeds)
-    ]
+    with shown_progress() as bar:
+        runner = Runner(seeds=seeds, progress=bar, call=in_background)
+        rows = [
+            row
+            for paper, claims in chosen
+            for row in judge_own_run(paper, claims, run, runner, seeds=seeds)
+        ]
     if not rows:
         which = "/".join(str(run.attrs.get(n, "?")) for n in ("paper", "experiment"))
         raise ValueError(

@@ -1,4 +1,4 @@
-"""`attnflow reproduce`: a paper's figures and tables."""
+"""`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,11 +14,15 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
-    from attnflow.report import ExhibitResult
+    from collections.abc import Sequence
+
+    from attnflow.paper import Exhibit, Paper
+    from attnflow.report import ExhibitResult, Place
     from attnflow.runner import Runner
 
 OUTPUT = Path("attnflow-output")
+QUICK = OUTPUT / "quick"
+"""Apart, so that smaller runs never take the place of the papers' own."""
 
 
 @guarded
@@ -27,25 +31,26 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Smaller runs.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help=f"Where to; without it {OUTPUT}/PAPER."),
+        typer.Option(
+            metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
+        ),
     ] = None,
     json: Json = None,
 ) -> int:
-    """Make a paper's figures and tables, beside what the paper prints."""
-    from attnflow.report import write_page
+    """Make papers' figures and tables, beside what the papers print, and a site."""
+    from attnflow.reproducing import write_pages
     from attnflow.runner import Runner
 
     output = Output(json)
-    made, pages = [], []
+    made, places = [], []
     with shown_progress() as bar:
         runner = Runner(quick=quick, progress=bar, call=in_background)
-        chosen = chosen_papers(target)
-        for paper, id in chosen:
-            directory = output_directory(out, paper, alone=len(chosen) == 1)
-            results = make_exhibits(paper, id, runner, directory, bar)
-            commands = {r.id: command_of(r, quick=quick) for r in results}
-            pages.append(write_page(paper, results, [], directory, commands=commands))
-            made += results
+        for paper, id in chosen_papers(target):
+            place = output_place(out, paper, alone=target is not None, quick=quick)
+            exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
+            made += make_exhibits(paper, exhibits, runner, place, bar)
+            places.append((paper, place))
+    pages = write_pages(places)
     output.give({"exhibits": [as_json(result) for result in made]})
     output.show(exhibit_table(made))
     for page in pages:
@@ -53,31 +58,36 @@ def reproduce(
     return OTHERWISE if any(result.agrees is False for result in made) else 0
 
 
-def output_directory(out: Path | None, paper: "Paper", *, alone: bool) -> Path:
-    """The directory for a paper's files, made if need be."""
-    directory = (out or OUTPUT) if alone and out else (out or OUTPUT) / paper.slug
+def output_place(
+    out: Path | None, paper: "Paper", *, alone: bool, quick: bool = False
+) -> "Place":
+    """Where a paper's files go, made if need be; a paper alone may have any folder."""
+    from attnflow.report import Place
+
+    site = out or (QUICK if quick else OUTPUT)
+    directory = site if alone and out else site / paper.slug
     directory.mkdir(parents=True, exist_ok=True)
-    return directory
+    return Place(directory, site)
 
 
 def make_exhibits(
-    paper: "Paper", id: str | None, runner: "Runner", directory: Path, bar: Bar
+    paper: "Paper",
+    exhibits: "Sequence[Exhibit]",
+    runner: "Runner",
+    place: "Place",
+    bar: Bar,
 ) -> "list[ExhibitResult]":
-    """The exhibits of a paper, or the one that is named, as files."""
+    """Exhibits of a paper as files, one after the other."""
     from attnflow.report import make_exhibit
 
-    exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
     made = []
     for k, exhibit in enumerate(exhibits):
         bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
         evidence = runner.gather(paper, exhibit.needs)
-        made.append(make_exhibit(paper, exhibit, evidence, directory))
+        made.append(
+            make_exhibit(paper, exhibit, evidence, place.directory, quick=runner.quick)
+        )
     return made
-
-
-def command_of(result: "ExhibitResult", *, quick: bool) -> str:
-    """The command that makes this exhibit, for its page."""
-    return f"attnflow reproduce {result.paper}/{result.id}" + " --quick" * quick
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

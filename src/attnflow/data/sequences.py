@@ -30,6 +30,8 @@ class Sequences(eqx.Module):
       beside `v1`) add nothing.
     - `columns`: what a unit step of each group of coordinates adds to a token, where
       a law gives these sums alone; `None`: the tokens' own coordinates.
+    - `payload`: what each key of a sample brings beside the value of its token, fixed;
+      `None`: nothing.
     - `scale`: a token is a row of `vectors` times its entry, so that settings which
       differ in sizes alone share their vectors; `None`: ones.
     """
@@ -47,6 +49,7 @@ class Sequences(eqx.Module):
     shown: tuple[int, ...] = eqx.field(static=True)
     columns: Float[Array, "tokens columns"] | None = None
     scale: Float[Array, " tokens"] | None = None
+    payload: Float[Array, "samples keys"] | None = None
 
     @property
     def tokens(self) -> Float[Array, "tokens embed"]:
@@ -97,6 +100,7 @@ def sequences(
     shown: Sequence[int] | None = None,
     columns: ArrayLike | None = None,
     scale: ArrayLike | None = None,
+    payload: ArrayLike | None = None,
 ) -> Sequences:
     """Sequences from arrays, checked; what is left out takes its plain meaning.
 
@@ -112,6 +116,7 @@ def sequences(
     - `group`: `(samples,)` indices into `group_names`.
     - `columns`: `(tokens, columns)`, the tokens' own coordinates by default.
     - `scale`: `(tokens,)`, by which rows of `tokens` are multiplied; ones by default.
+    - `payload`: `(samples, keys)`, added to the values of the keys; none by default.
     """
     if not isinstance(tokens, jax.Array):
         tokens = np.asarray(tokens, float)
@@ -144,6 +149,7 @@ def sequences(
         shown=tuple(range(count) if shown is None else shown),
         columns=None if columns is None else _array(np.asarray(columns), float),
         scale=None if scale is None else _array(np.asarray(scale, float), float),
+        payload=None if payload is None else _array(np.asarray(payload, float), float),
     )
     _check(made)
     return made
@@ -165,6 +171,7 @@ def from_arrays(arrays: Mapping[str, Any], like: Sequences | None = None) -> Seq
         "probability",
         "group",
         "columns",
+        "payload",
     }
     _check_names("data", arrays, allowed, {"tokens", "key", "label"})
     arrays = {name: np.asarray(value) for name, value in arrays.items()}
@@ -237,6 +244,8 @@ def _check_shapes(made: Sequences, samples: int) -> None:
         "probability": (samples,),
         "group": (samples,),
     }
+    if made.payload is not None:
+        wanted["payload"] = made.key.shape
     for name, shape in wanted.items():
         given = getattr(made, name).shape
         if given != shape:

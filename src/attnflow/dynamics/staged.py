@@ -10,7 +10,7 @@ from attnflow._outcome import Outcome
 from attnflow.dynamics.descent import descend
 from attnflow.dynamics.flow import CODES, Leg, Observe, flow
 from attnflow.dynamics.record import Records
-from attnflow.rules import Flow, Rules, per_part
+from attnflow.rules import Batches, Flow, Rules, per_part
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Stage:
     - `until`: a time (or step), or a `Reach`.
     - `trains`: the parts that move, out of `scores` and `values`.
     - `group`: train on this group of samples alone, with renormalised probabilities.
+    - `batches`: what each step of a descent sees of the samples; all of them if `None`.
     """
 
     rule: Rules
@@ -53,6 +54,7 @@ class Stage:
     trains: tuple[str, ...] = ("scores", "values")
     group: str | None = None
     name: str = "training"
+    batches: Batches | None = None
 
     def __post_init__(self) -> None:
         odd = [part for part in self.trains if part not in ("scores", "values")]
@@ -64,6 +66,11 @@ class Stage:
         if not isinstance(self.until, Reach) and not self.until > 0:
             raise ValueError(
                 f"The stage {self.name!r} ends at {self.until}: give a positive time."
+            )
+        if self.batches is not None and self.is_flow:
+            raise ValueError(
+                f"The stage {self.name!r} is a gradient flow, which sees all samples "
+                "at once: use a rule of descent, or no batches."
             )
 
     @property

@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from attnflow.dynamics.flow import Observe
 from attnflow.dynamics.scaled import AdamMemory, adam, gradient_for
+from attnflow.dynamics.whole import length_of, made_orthogonal
 from attnflow.rules import Adam, Descent
 
 
@@ -46,7 +47,7 @@ def walk(
 
         def step(_: Any, carry: Carry) -> Carry:
             moving = carry.step >= carry.start if loop.waits else None
-            directions = system.direction(carry.state)
+            directions = _at(system, carry.step).direction(carry.state)
             moved = _moved(system, carry, directions, rates, loop, moving)
             return moved._replace(step=carry.step + 1)
 
@@ -56,7 +57,7 @@ def walk(
     def look_and_step(now: _Now) -> _Now:
         """One look serves the event, the gradient and, at the end, a record."""
         carry = now.carry
-        directions, sight = _look(system, carry.state)
+        directions, sight = _look(_at(system, carry.step), carry.state)
         reached = told(event, system, carry.state, sight) >= 0
         met = reached & (carry.step > carry.start) & (carry.end < 0)
         end = jnp.where(met, carry.step, carry.end)
@@ -84,6 +85,11 @@ class _Now(NamedTuple):
     done: Array
 
 
+def _at(system: Any, step: Array) -> Any:
+    """The system as a step sees it, where that is not as it always is."""
+    return system.at(step) if hasattr(system, "at") else system
+
+
 def _look(system: Any, state: Any) -> tuple[dict[str, Any], Any]:
     """Directions, and what a system that offers it saw on the way to them."""
     if hasattr(system, "look"):
@@ -106,10 +112,14 @@ def _moved(
 ) -> Carry:
     """After a step; where `moving` is given and false, as before it."""
     updates, memory = {}, {}
+    length = length_of(system, carry.state, directions, loop.rules)
     for name, rule in loop.rules:
         gradient = gradient_for(rule, directions[name])
         update, memory[name] = _update(rule, gradient, carry, name)
-        scale = -rates[name] * rule.schedule(carry.step)
+        update = made_orthogonal(system, rule, name, update, carry.state)
+        scale = -rates[name] * rule.pace(carry.step)
+        if rule.sees == "length":
+            scale = scale / length
         updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
     state = system.move(carry.state, updates)
     if moving is not None:

@@ -80,6 +80,11 @@ class SystemExperiment:
             raise ValueError(
                 "Stages of a system end at a time: give until a number, not a Reach."
             )
+        if any(stage.batches is not None for stage in self.stages):
+            raise ValueError(
+                "A system that is written directly draws its own samples: set its "
+                "batch size where the model has one, and give stages no batches."
+            )
         reason = self.model.refuses(self.rules)
         if reason:
             raise ValueError(reason)

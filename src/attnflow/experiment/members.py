@@ -80,6 +80,7 @@ def member(
         test=test,
         start=state,
         vocabulary=vocabulary,
+        batch_key=_batch_key(experiment, seed),
     )
     _check_groups(experiment, system)
     return system, state
@@ -171,6 +172,13 @@ def _key(seed: int, number: int, kind: str) -> Array:
     return jax.random.fold_in(jax.random.key(seed, impl=kind), number)
 
 
+def _batch_key(experiment: Experiment, seed: int) -> Array | None:
+    """The numbers of a seed's batches, where some stage has any."""
+    if all(stage.batches is None for stage in experiment.stages):
+        return None
+    return jax.random.key_data(_stream(experiment, seed, "batches"))
+
+
 def weights_key(experiment: Experiment, seed: int) -> Array:
     """The key with which a seed's initial weights are drawn."""
     return _stream(experiment, seed, "weights")
@@ -184,7 +192,15 @@ def stage_leg(
     for system, _ in members:
         data = system.data if stage.group is None else system.data.restrict(stage.group)
         trained = tuple(sorted(stage.trains))
-        systems.append(replace(system, probability=data.probability, trained=trained))
+        _check_batches(stage, data)
+        systems.append(
+            replace(
+                system,
+                probability=data.probability,
+                trained=trained,
+                batches=stage.batches,
+            )
+        )
     stacked, axes = stack(systems)
     event = None
     if isinstance(stage.until, Reach):
@@ -192,6 +208,19 @@ def stage_leg(
         scalar = parse(stage.until.scalar, dict(coords))
         event = Event(scalar, jnp.asarray(stage.until.level), sign)
     return stage, stacked, axes, event
+
+
+def _check_batches(stage: Stage, data: Sequences) -> None:
+    """Refuse epochs over fewer samples than a batch has."""
+    if stage.batches is None or stage.batches.order == "drawn":
+        return
+    count = int((np.asarray(data.probability) > 0).sum())
+    if stage.batches.size > count:
+        raise ValueError(
+            f"A batch of {stage.batches.size} is larger than the {count} samples that "
+            f"the stage {stage.name!r} trains on. Use a smaller size, or "
+            "order='drawn', which repeats samples."
+        )
 
 
 @dataclass(frozen=True)

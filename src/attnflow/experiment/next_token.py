@@ -108,6 +108,13 @@ class JointTables:
                 f"A flow sees all samples at once, and length is {self.length}: use "
                 "length=None for long sequences, or a rule of descent."
             )
+        whole = [rule.name for rule in rules if rule.sees != "entries"]
+        if whole:
+            return (
+                f"{whole[0]} sees the whole gradient, and tables over tokens hold its "
+                "entries once, however often they count. Use gradient descent, "
+                "momentum, Adam or SignGD."
+            )
         return None
 
     def form(self) -> tuple[str, str]:

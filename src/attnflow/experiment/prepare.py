@@ -25,7 +25,7 @@ from attnflow.forms import (
     widest,
 )
 from attnflow.observables import find
-from attnflow.rules import SignGD, per_part
+from attnflow.rules import NormalisedDescent, SignGD, per_part
 from attnflow.systems import Training
 
 
@@ -122,7 +122,8 @@ def build_members(
             test_samples_of(experiment, seed, data),
             plan=plan,
             rotated=rotated,
-            normalised=all(isinstance(rule, SignGD) for rule in every),
+            # Where no rule sees how large gradients are, they need not underflow.
+            normalised=all(isinstance(r, SignGD | NormalisedDescent) for r in every),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]

@@ -18,7 +18,7 @@ from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest
 
 Given = Mapping[str, Any] | str | Path
-STREAMS = ("data", "weights", "test")
+STREAMS = ("data", "weights", "test", "batches")
 
 
 class Task(Protocol):
@@ -60,7 +60,8 @@ class Experiment:
     - `grid`, `observables`: when and what to record.
     - `form`: `auto`, or the name of one.
     - `fixed`: streams of random numbers held fixed over seeds, such as
-      `{"weights": 0}`; the streams are `data`, `weights` and `test`.
+      `{"weights": 0}`; the streams are `data`, `weights`, `test` and
+      `batches`.
     """
 
     paper: str

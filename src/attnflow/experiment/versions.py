@@ -13,7 +13,7 @@ LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
 NUMERICS = (
     "_types.py",
-    "rules.py",
+    "rules",
     "data",
     "problem",
     "forms",

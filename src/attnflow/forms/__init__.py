@@ -21,6 +21,7 @@ from attnflow.forms.frames import basis_of as basis_of
 from attnflow.forms.frames import frames_of as frames_of
 from attnflow.forms.given_weights import axes_of as axes_of
 from attnflow.forms.given_weights import check_weights as check_weights
+from attnflow.forms.given_weights import open_shapes as open_shapes
 from attnflow.forms.initial_chain import Chain as Chain
 from attnflow.forms.initial_class_means import ClassMeans as ClassMeans
 from attnflow.forms.initial_coordinates import COORDINATE_FORMS as COORDINATE_FORMS

@@ -23,8 +23,9 @@ from jaxtyping import Array, Float
 
 from attnflow._types import Pairs, Sight, Tables
 from attnflow.data import Sequences
+from attnflow.forms.whole import whole_refusal
 from attnflow.problem import Problem, forces
-from attnflow.rules import Momentum, Rule
+from attnflow.rules import Momentum, Muon, Rule
 
 PARTS = ("scores", "values")
 State = dict[str, Any]
@@ -139,8 +140,8 @@ class Form(eqx.Module):
     """A frame and the two parts; `name` says which form this is.
 
     `test_frame` carries the same tables to the positions of test samples. `normalised`
-    says that rules see signs of gradients alone, so that these come without the size of
-    the loss.
+    says that rules do not see how large gradients are, so that these come without the
+    size of the loss.
     """
 
     frame: AbstractFrame
@@ -204,8 +205,17 @@ class Form(eqx.Module):
 
     def refuses(self, rules: dict[str, Rule]) -> str | None:
         """Why this form cannot follow the rules exactly; `None` if it can."""
-        reasons = [self.part(name).refuses(rule) for name, rule in rules.items()]
+        reasons = [self._refuses(name, rule) for name, rule in rules.items()]
         return next((reason for reason in reasons if reason), None)
+
+    def _refuses(self, name: str, rule: Rule) -> str | None:
+        part = self.part(name)
+        if self.name == "quotient" and rule.sees != "entries":
+            return (
+                f"{rule.name} sees the whole gradient, of which blocks hold each entry "
+                "once, however often it counts. Use the data without the quotient."
+            )
+        return part.refuses(rule) or whole_refusal(part, rule)
 
 
 def rotation_refusal(rule: Rule) -> str | None:
@@ -231,4 +241,4 @@ def memory_refusal(rule: Rule) -> str | None:
 
 def decays(rule: Rule) -> bool:
     """Whether a rule makes weights decay, those outside the tokens' span too."""
-    return isinstance(rule, Momentum) and rule.weight_decay > 0
+    return isinstance(rule, Momentum | Muon) and rule.weight_decay > 0

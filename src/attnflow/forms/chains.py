@@ -26,10 +26,16 @@ from attnflow.forms.base import (
     memory_refusal,
     rotation_refusal,
 )
+from attnflow.forms.whole import (
+    AbstractLengths,
+    AbstractMatrices,
+    Matrices,
+    divisor,
+)
 from attnflow.rules import Rule
 
 
-class ChainTransport(AbstractLinearPart):
+class ChainTransport(AbstractLinearPart, AbstractMatrices):
     """The transport of `[W_V β]`, carried as `N = F M`.
 
     The state is N, `(blocks, rows, r + 1)` with at most r + 1 rows.
@@ -52,8 +58,22 @@ class ChainTransport(AbstractLinearPart):
         """Rules that act on single coordinates do not commute with rotations."""
         return rotation_refusal(rule)
 
+    def matrices(self, update: Array) -> Matrices:
+        """`W_V`, and β as the row along which the weights behind it move.
 
-class ChainGram(AbstractPart):
+        These are `w_O` itself, or neurons, which move by `a uᵀ` alone: β moves by
+        `|a|² u`, and the row is `|a| u`.
+        """
+        row = update[..., -1] / jnp.sqrt(divisor(self.gain))[:, None]
+        return {"W_V": update[..., :-1], "beta": row[:, None, :]}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """Both side by side, with β as the last column."""
+        seen = jnp.sqrt(self.gain)[:, None] * matrices["beta"][:, 0]
+        return jnp.concatenate([matrices["W_V"], seen[..., None]], axis=-1)
+
+
+class ChainGram(AbstractPart, AbstractLengths):
     """The Gram matrix of `[W_V β]`; the state is P, `(blocks, r + 1, r + 1)`."""
 
     gain: Float[Array, " blocks"]
@@ -79,6 +99,12 @@ class ChainGram(AbstractPart):
     def refuses(self, rule: Rule) -> str | None:
         """Gram matrices forget the directions that memory and decay would need."""
         return rotation_refusal(rule) or memory_refusal(rule)
+
+    def square(self, state: Array, direction: Array) -> Array:
+        """The diagonal of `Ωᵀ P Ω`, with `1 / g` of its last entry."""
+        diagonal = (direction * (state @ direction)).sum(axis=-2)
+        last = diagonal[:, -1] / divisor(self.gain)
+        return diagonal[:, :-1].sum() + last.sum()
 
 
 def chain_generator(

@@ -117,13 +117,16 @@ def choose(
         return _by_coordinate(odd, every, initial, lift=lift)
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
+    followed = isinstance(initial.values, Neurons) and initial.values.follow
+    if followed and any(r.sees == "matrices" for r in every):
+        return "weights", "single neurons are followed through orthogonal updates"
     if sparse and not lift:
         return "tokens", "exact at every width; most tokens stand in one sample alone"
     if any(not r.memoryless for r in every):
         return "transport", "exact at every width for rules with memory or decay"
     if lift:
         return "transport", "exact at every width; full weights come back from it"
-    if isinstance(initial.values, Neurons) and initial.values.follow:
+    if followed:
         return "transport", "exact at every width; it carries single neurons along"
     if initial.omega**2 < GRAM_SQUARE and not initial.merged:
         small = f"omega² is below {GRAM_SQUARE:g}"
@@ -142,7 +145,9 @@ def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -
     values = initial.values
     followed = isinstance(values, Neurons) and values.follow
     every = [rule for stage in rules for rule in stage.values()]
-    if initial.merged or followed or any(isinstance(rule, Flow) for rule in every):
+    if any(isinstance(rule, Flow) or rule.sees != "entries" for rule in every):
+        return False
+    if initial.merged or followed:
         return False
     count, embed = data.vectors.shape
     pairs = data.key.size * data.query.shape[1]
@@ -158,6 +163,9 @@ def _by_coordinate(
     reason = "final weights are asked for" if lift else coordinate_refusal(initial)
     if reason is None and any(decays(r) for r in every):
         reason = "weights that no token covers decay"
+    whole = next((r for r in every if r.sees != "entries"), None)
+    if reason is None and whole is not None:
+        reason = f"{whole.name} sees the whole gradient"
     if reason is not None:
         return "weights", f"{why}, and {reason}"
     if all(isinstance(r, SignGD) for r in every):

@@ -20,7 +20,7 @@ def check_weights(
     the record `initial.values` says: `w`: `(heads, embed)` for a vector. Widths are
     taken from the arrays and must fit each other.
     """
-    wanted = _open_shapes(initial, heads, embed)
+    wanted = open_shapes(initial, heads, embed)
     if set(given) != set(wanted):
         listed = ", ".join(f"{n} {_written(s)}" for n, s in wanted.items())
         raise ValueError(f"The given weights are {sorted(given)}; needed are {listed}.")
@@ -43,9 +43,7 @@ def axes_of(initial: Initial) -> dict[str, tuple[str, ...]]:
     return {**scores, **initial.values.axes}
 
 
-def _open_shapes(
-    initial: Initial, heads: int, embed: int
-) -> dict[str, tuple[Any, ...]]:
+def open_shapes(initial: Initial, heads: int, embed: int) -> dict[str, tuple[Any, ...]]:
     """Shapes of all weights, with names for the widths that may differ."""
     known = {"embed": embed, "key_embed": embed, "class": 2}
     return {

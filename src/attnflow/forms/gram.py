@@ -9,10 +9,11 @@ from attnflow.forms.base import (
     memory_refusal,
     rotation_refusal,
 )
+from attnflow.forms.whole import AbstractLengths
 from attnflow.rules import Flow, Rule
 
 
-class Gram(AbstractScores):
+class Gram(AbstractScores, AbstractLengths):
     """`P = [[A_K, S], [Sᵀ, A_Q]]`, the Gram matrix of keys and queries, per head.
 
     Under gradient flow `dP/dt = P Ω + Ω P`, and one step of gradient descent is
@@ -48,6 +49,10 @@ class Gram(AbstractScores):
     def refuses(self, rule: Rule) -> str | None:
         """Gram matrices forget the directions that memory and decay would need."""
         return rotation_refusal(rule) or memory_refusal(rule)
+
+    def square(self, state: Array, direction: Array) -> Array:
+        """`tr(Ω P Ω)`."""
+        return (direction * (state @ direction)).sum()
 
 
 class InfiniteWidth(AbstractScores):

@@ -64,7 +64,7 @@ class ClassMeans(AbstractValues):
         """The difference of the means on the tokens' span."""
         heads, _, count, _ = weights["W_V"].shape
         table = ClassMeanWeights(basis).table({"W_V": weights["W_V"]})
-        return ValueTable(jnp.full((heads,), 2 / count)), table
+        return ValueTable(jnp.full((heads,), 2 / count), copies=2), table
 
     def sampled(
         self,
@@ -79,7 +79,7 @@ class ClassMeans(AbstractValues):
         check_draw(self.law, draw)
         scale = 0.0 if draw == "expected" else self.scale * np.sqrt(2 / self.count)
         table = draw_entries("normal", scale, (heads, rank), key=key)
-        return ValueTable(jnp.full((heads,), 2 / self.count)), table
+        return ValueTable(jnp.full((heads,), 2 / self.count), copies=2), table
 
     def alike(self, weights: Weights) -> Alike:
         """One neuron for all: those of one class move as one, the others opposite."""

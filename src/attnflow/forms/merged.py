@@ -18,6 +18,7 @@ from attnflow.forms.base import (
     rotation_refusal,
 )
 from attnflow.forms.weights import AbstractWeights
+from attnflow.forms.whole import AbstractMatrices, Matrices
 from attnflow.rules import Rule
 
 
@@ -35,7 +36,7 @@ class MergedWeights(AbstractWeights, AbstractScores):
         _refuse_self_scores()
 
 
-class MergedTable(AbstractLinearPart, AbstractScores):
+class MergedTable(AbstractLinearPart, AbstractScores, AbstractMatrices):
     """The scores of the basis; the state is the table, `(heads, r, r)`."""
 
     def table(self, state: Array) -> Array:
@@ -53,6 +54,14 @@ class MergedTable(AbstractLinearPart, AbstractScores):
     def refuses(self, rule: Rule) -> str | None:
         """Rules that act on single coordinates depend on the basis."""
         return rotation_refusal(rule)
+
+    def matrices(self, update: Array) -> Matrices:
+        """The table itself."""
+        return {"W_KQ": update}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """The table itself."""
+        return matrices["W_KQ"]
 
 
 def _refuse_self_scores() -> NoReturn:

@@ -31,10 +31,11 @@ from attnflow.forms.base import (
 )
 from attnflow.forms.chains import ChainTransport
 from attnflow.forms.initial_values import BasisVectors, Built, Draw, Weights
+from attnflow.forms.whole import AbstractLengths, divisor
 from attnflow.rules import Rule
 
 
-class NeuronTransport(AbstractLinearPart, AbstractNeurons):
+class NeuronTransport(AbstractLinearPart, AbstractNeurons, AbstractLengths):
     """The transport of `[W_V β]` and of the rows `R = W(0) [W_V β]` beside it.
 
     The state is `{"factor": N (blocks, rows, r + 1), "neurons": R − k R(0) (blocks,
@@ -73,7 +74,7 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons):
         """`k R_V + (a / |a|²) (G − k aᵀ R_V)`."""
         own = state["kept"][:, None, None] * self.rows(state)[..., :-1]
         along = jnp.einsum("bn,bnr->br", self.output, own)
-        rest = (self.table(state) - along) / _divisor(self.gain)[:, None]
+        rest = (self.table(state) - along) / divisor(self.gain)[:, None]
         return own + self.output[..., None] * rest[:, None, :]
 
     def neuron_gram_change(self, state: Any, start: Any) -> Array:
@@ -82,7 +83,7 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons):
         The norm is that of a difference of two columns of N, rather than a difference
         of squares, which would lose a small change against `|β|²`.
         """
-        kept, gain = state["kept"][:, None], _divisor(self.gain)[:, None]
+        kept, gain = state["kept"][:, None], divisor(self.gain)[:, None]
         moved = state["factor"][..., -1] - kept * start["factor"][..., -1]
         square = (moved**2).sum(axis=1)[:, None]
         half = kept * state["neurons"][..., -1] / gain
@@ -94,13 +95,23 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons):
         return change + (kept**2 - 1)[..., None] * self.initial_gram
 
     def refuses(self, rule: Rule) -> str | None:
-        """As for a chain; and decay, where `W Wᵀ` is not known at the start."""
+        """As a chain; also decay of an unknown `W Wᵀ`, and orthogonal updates."""
         if decays(rule) and self.initial_gram is None:
             return (
                 "The neurons were drawn without their weights, so that the part of "
                 "W Wᵀ that decays is not known. Use draw='weights', or follow=False."
             )
+        if rule.sees == "matrices":
+            return (
+                f"{rule.name} makes matrices orthogonal, which rows of single neurons "
+                "beside the chain do not follow. Use follow=False, or form='weights'."
+            )
         return rotation_refusal(rule)
+
+    def square(self, state: Any, direction: Any) -> Array:
+        """That of the chain: rows of neurons are read from the same weights."""
+        chain = ChainTransport(self.gain)
+        return chain.square(state["factor"], direction["factor"])
 
 
 def given_neurons(
@@ -137,22 +148,17 @@ def drawn_neurons(
     """
     shape = (*output.shape, factor.shape[1])
     noise = inner_scale * jax.random.normal(key, shape, jnp.float64)
-    gain = _divisor((output**2).sum(axis=1))[:, None]
+    gain = divisor((output**2).sum(axis=1))[:, None]
     last = factor[..., -1]
     if draw == "expected":
         noise = jnp.zeros_like(noise)
     if draw == "limit":
-        unit = last / _divisor(jnp.linalg.norm(last, axis=1))[:, None]
+        unit = last / divisor(jnp.linalg.norm(last, axis=1))[:, None]
         along = jnp.einsum("hnk,hk->hn", noise, unit)
         noise = noise - along[..., None] * unit[:, None, :]
     inside = jnp.einsum("hn,hnk->hk", output, noise)
     rows = noise + output[..., None] * ((last - inside) / gain)[:, None, :]
     return _begin(NeuronTransport(output, rows @ factor), factor)
-
-
-def _divisor(size: Float[Array, " heads"]) -> Float[Array, " heads"]:
-    # What is divided by a size of zero is then zero itself.
-    return jnp.where(size > 0, size, 1.0)
 
 
 def _begin(part: NeuronTransport, factor: Array) -> Built:

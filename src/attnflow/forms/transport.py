@@ -9,10 +9,11 @@ from attnflow.forms.base import (
     SelfScores,
     rotation_refusal,
 )
+from attnflow.forms.whole import AbstractMatrices, Matrices
 from attnflow.rules import Rule
 
 
-class Transport(AbstractLinearPart, AbstractScores):
+class Transport(AbstractLinearPart, AbstractScores, AbstractMatrices):
     """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
 
     With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
@@ -45,3 +46,12 @@ class Transport(AbstractLinearPart, AbstractScores):
     def refuses(self, rule: Rule) -> str | None:
         """Rules that act on single coordinates do not commute with rotations."""
         return rotation_refusal(rule)
+
+    def matrices(self, update: Array) -> Matrices:
+        """The columns of keys and those of queries."""
+        keys, queries = jnp.split(update, 2, axis=-1)
+        return {"W_K": keys, "W_Q": queries}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """Both side by side."""
+        return jnp.concatenate([matrices["W_K"], matrices["W_Q"]], axis=-1)

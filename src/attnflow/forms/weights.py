@@ -14,10 +14,14 @@ from attnflow.forms.base import (
     Rows,
     SelfScores,
 )
+from attnflow.forms.whole import AbstractMatrices, Matrices
 from attnflow.rules import Rule
 
+# Weights that are one vector per head; the others are matrices in their last two axes.
+VECTORS = ("w", "w_O")
 
-class AbstractWeights(AbstractLinearPart):
+
+class AbstractWeights(AbstractLinearPart, AbstractMatrices):
     """Weights as they are: their motion follows from the table by autodiff."""
 
     def velocity(self, state: Any, force: Array) -> Any:
@@ -27,6 +31,14 @@ class AbstractWeights(AbstractLinearPart):
     def refuses(self, rule: Rule) -> str | None:
         """Weights follow every rule."""
         return None
+
+    def matrices(self, update: Any) -> Matrices:
+        """The weights themselves; a vector per head is a matrix of one row."""
+        return {n: x[:, None] if n in VECTORS else x for n, x in update.items()}
+
+    def from_matrices(self, matrices: Matrices) -> Any:
+        """The same as weights."""
+        return {n: x[:, 0] if n in VECTORS else x for n, x in matrices.items()}
 
 
 class ScoreWeights(AbstractWeights, AbstractScores, AbstractRows):

@@ -56,7 +56,8 @@ class View:
         if self.system.start is None:
             raise ValueError(
                 "The system does not know where it began, so that nothing can be told "
-                "as a change: give Training its initial state as start."
+                "as a change: give its initial state (a checkpoint at time 0, or "
+                "the start of a Training)."
             )
         return View(self.system, self.system.start)
 

@@ -16,6 +16,13 @@ from attnflow.problem.losses import AbstractLoss, Logistic
 from attnflow.problem.readouts import AbstractReadout, Linear
 
 
+def read_values(pairs: Pairs, data: Sequences) -> Float[Array, "samples heads keys"]:
+    """What is read at the keys: the values of their tokens, and fixed payloads."""
+    if data.payload is None:
+        return pairs.values
+    return pairs.values + data.payload[:, None, :]
+
+
 class Problem(eqx.Module):
     """Attention, a readout and a loss: a paper's model is a choice of parts.
 
@@ -46,7 +53,7 @@ class Problem(eqx.Module):
         """The output of each head on each sample; the attention may be known."""
         if attention is None:
             attention = self.attention(pairs, data)
-        return pooled(attention, pairs.values, data.query_weight)[0]
+        return pooled(attention, read_values(pairs, data), data.query_weight)[0]
 
     def outputs(self, pairs: Pairs, data: Sequences) -> Float[Array, " samples"]:
         """The output of the model on each sample."""

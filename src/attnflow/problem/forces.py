@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from attnflow._types import Pairs, Scaled
 from attnflow.data import Sequences
 from attnflow.problem.attention import log_attention, pooled
-from attnflow.problem.base import Problem
+from attnflow.problem.base import Problem, read_values
 
 
 class ScaledForces(NamedTuple):
@@ -45,12 +45,13 @@ def forces(
     those of the gradient, and do not vanish with the loss. The attention may be known.
     """
     probability = problem.attention(pairs, data) if attention is None else attention
-    heads, attended = pooled(probability, pairs.values, data.query_weight)
+    values = read_values(pairs, data)
+    heads, attended = pooled(probability, values, data.query_weight)
     slope = problem.readout.slope(heads)
     weighted = (
         probability * (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
     )
-    spread = pairs.values[:, :, None, :] - attended[..., None]
+    spread = values[:, :, None, :] - attended[..., None]
     sign, log = problem.loss.pull(problem.readout(heads), data.label)
     if normalised:
         log = log - jnp.where(data.probability > 0, log, -jnp.inf).max()
@@ -64,12 +65,13 @@ def forces(
 def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForces:
     """The forces as mantissas and logarithms, right where the forces underflow."""
     log = log_attention(problem.score_scale * pairs.scores, data.mass)
-    heads, _ = pooled(jnp.exp(log), pairs.values, data.query_weight)
+    values = read_values(pairs, data)
+    heads, _ = pooled(jnp.exp(log), values, data.query_weight)
     sign, pull = problem.loss.pull(problem.readout(heads), data.label)
     pull = (pull + jnp.log(data.probability))[:, None, None]
     slope = problem.readout.slope(heads) * sign[:, None]
     weight = slope[:, :, None] * data.query_weight[:, None, :]
-    others, spread = _spread(log, pairs.values)
+    others, spread = _spread(log, values)
     # Queries that do not count must not set the scale of those that do.
     counted = jnp.where(data.query_weight[:, None, :, None] != 0, log, -jnp.inf)
     top = _finite_or_zero(counted.max(axis=2))

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from attnflow.claims import Claim, Verdict
@@ -20,15 +21,68 @@ ORDER = (
 WORDS = {Verdict.HOLDS_CORRECTED: "holds after correction"}
 
 
+@dataclass(frozen=True)
+class ClaimView:
+    """One claim as the page shows it.
+
+    `row` is what came out when it was judged, or `None`: then the verdict is the
+    recorded one. `details` says how it is judged, label → text.
+    """
+
+    id: str
+    place: str
+    statement: str
+    origin: str
+    scope: str
+    verdict: Verdict
+    correction: str
+    details: Mapping[str, str]
+    row: Row | None
+
+    @property
+    def words(self) -> str:
+        """The verdict as a reader reads it."""
+        return words(self.verdict)
+
+    @property
+    def surprise(self) -> str:
+        """The recorded verdict where another one came out; else nothing."""
+        if self.row is None or as_expected(self.row):
+            return ""
+        return words(self.row.expected)
+
+    @property
+    def measured(self) -> Row | None:
+        """The row where it holds numbers: of what could be checked."""
+        checked = self.row is not None and self.row.verdict is not Verdict.UNCHECKED
+        return self.row if checked else None
+
+    @property
+    def share(self) -> float | None:
+        """The share of seeds in which the property held."""
+        row = self.measured
+        return row.held / row.seeds if row is not None and row.seeds else None
+
+    @property
+    def numbers(self) -> Mapping[str, Any]:
+        """What was measured, name → number or list."""
+        return self.row.numbers if self.row is not None else {}
+
+
 def words(verdict: Verdict) -> str:
     """A verdict as a reader reads it."""
     return WORDS.get(verdict, str(verdict))
 
 
-def tally(rows: Sequence[Row]) -> str:
-    """How many claims got each verdict: `1 fails, 6 hold, 1 unchecked`."""
-    found = Counter(row.verdict for row in rows)
-    return ", ".join(_count(found[v], words(v)) for v in ORDER if found[v])
+def counts(views: Sequence[ClaimView]) -> dict[Verdict, int]:
+    """How many claims have each verdict, in the order of `ORDER`."""
+    found = Counter(view.verdict for view in views)
+    return {verdict: found[verdict] for verdict in ORDER if found[verdict]}
+
+
+def tally(views: Sequence[ClaimView]) -> str:
+    """How many claims have each verdict: `1 fails, 6 hold, 1 unchecked`."""
+    return ", ".join(_count(n, words(v)) for v, n in counts(views).items())
 
 
 def _count(number: int, text: str) -> str:
@@ -37,31 +91,58 @@ def _count(number: int, text: str) -> str:
     return f"{number} {several.get(verb, verb) if number > 1 else verb}{space}{rest}"
 
 
-def claim_views(paper: Paper, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The rows with their claims, surprises first, then by what needs attention."""
-    claims = {claim.id: claim for claim in paper.claim_list}
-    ordered = sorted(rows, key=lambda row: (as_expected(row), ORDER.index(row.verdict)))
-    return [_view(row, claims) for row in ordered]
+def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
+    """Every claim of the paper, with what came out of those that were judged.
+
+    Surprises stand first, then what needs attention.
+    """
+    judged = {row.id: row for row in rows}
+    views = [_judged(row, None) for row in rows if row.id not in _ids(paper)]
+    for claim in paper.claim_list:
+        row = judged.get(claim.id)
+        views.append(_recorded(claim) if row is None else _judged(row, claim))
+    return sorted(views, key=lambda v: (not v.surprise, ORDER.index(v.verdict)))
 
 
-def _view(row: Row, claims: Mapping[str, Claim]) -> dict[str, Any]:
-    checked = row.verdict is not Verdict.UNCHECKED
-    return {
-        "row": row,
-        "words": words(row.verdict),
-        "recorded": "" if as_expected(row) else words(row.expected),
-        "share": row.held / row.seeds if checked and row.seeds else None,
-        "margin": row.margin if checked else None,
-        "details": _details(row, claims.get(row.id)),
-    }
+def _ids(paper: Paper) -> set[str]:
+    return {claim.id for claim in paper.claim_list}
 
 
-def _details(row: Row, claim: Claim | None) -> dict[str, str]:
-    """How a claim was judged, label → text, without what is empty."""
-    details = {"Check": claim.predicate if claim else row.what}
+def _recorded(claim: Claim) -> ClaimView:
+    corrected = claim.expected is Verdict.HOLDS_CORRECTED and claim.correction
+    return ClaimView(
+        id=claim.id,
+        place=claim.place,
+        statement=claim.statement,
+        origin=claim.origin,
+        scope=str(claim.scope),
+        verdict=claim.expected,
+        correction=corrected.statement if corrected else "",
+        details=_details(claim.predicate, "", claim),
+        row=None,
+    )
+
+
+def _judged(row: Row, claim: Claim | None) -> ClaimView:
+    return ClaimView(
+        id=row.id,
+        place=row.place,
+        statement=row.statement,
+        origin=row.origin,
+        scope=str(row.scope),
+        verdict=row.verdict,
+        correction=row.correction,
+        details=_details(row.what, row.note, claim),
+        row=row,
+    )
+
+
+def _details(predicate: str, found: str, claim: Claim | None) -> dict[str, str]:
+    """How a claim is judged, label → text, without what is empty."""
+    details = {"Check": predicate}
     if claim is not None:
         conditions = "" if claim.conditions == "none" else claim.conditions
         details |= {"System": claim.system, "Conditions": conditions}
         details |= {"Record": f"{words(claim.expected)} ({claim.source})"}
-    details |= {"Found": row.note}
+    details |= {"Found": found}
     return {label: text for label, text in details.items() if text}

@@ -10,12 +10,14 @@ import xarray as xr
 from attnflow.figures.style import themed
 from attnflow.paper import Evidence, Exhibit, Paper
 from attnflow.report.compare import Compared, compare
-from attnflow.report.files import save_figure, write_text
+from attnflow.report.files import DARK, save_figure, write_text
 from attnflow.report.markup import table_page
 from attnflow.report.plain import plain
 from attnflow.report.result import ExhibitResult, keep_result
 from attnflow.report.runs import RunRecord, changed_settings, record_run, stages_of
 from attnflow.report.table import as_csv, tabulate
+
+_ENDINGS = {"light": (".svg", ".png"), "dark": (DARK,)}
 
 
 def make_exhibit(
@@ -23,11 +25,19 @@ def make_exhibit(
     exhibit: Exhibit,
     evidence: Mapping[str, xr.Dataset],
     directory: Path,
+    *,
+    quick: bool = False,
+    key: str = "",
 ) -> ExhibitResult:
     """Draw an exhibit from its runs and write its files into `directory`.
 
-    The files are `<id>.svg`, `<id>.png` and `<id>.json`; of a table also `<id>.csv`
-    and `<id>.html`. Each of them is complete or absent.
+    The files are `<id>.svg`, `<id>.png`, `<id>.dark.svg` and `<id>.json`; of a table
+    also `<id>.csv` and `<id>.html`. Each of them is complete or absent.
+
+    **Arguments:**
+
+    - `quick`: whether the runs are the smaller ones of `--quick`, which is said.
+    - `key`: what the result hangs on, kept with it; see `attnflow.reproduction`.
     """
     start = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)
@@ -45,6 +55,8 @@ def make_exhibit(
         seconds=0.0,
         compared=compared,
         runs=_records(paper, exhibit, evidence),
+        quick=quick,
+        key=key,
     )
     files = [*result.files, *_write_table(exhibit, result, directory)]
     files.append(str(directory / f"{exhibit.id}.json"))
@@ -55,9 +67,15 @@ def make_exhibit(
 
 
 def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
-    with themed("light"):
-        figure = exhibit.draw(evidence)
-    return [str(place) for place in save_figure(figure, directory, exhibit.id)]
+    figures = {}
+    for theme in _ENDINGS:
+        with themed(theme):
+            figures[theme] = exhibit.draw(evidence)
+    saved = []
+    for theme, endings in _ENDINGS.items():
+        places = [directory / f"{exhibit.id}{ending}" for ending in endings]
+        saved += save_figure(figures[theme], places, theme)
+    return [str(place) for place in saved]
 
 
 def _write_table(exhibit: Exhibit, result: ExhibitResult, directory: Path) -> list[str]:

@@ -1,6 +1,7 @@
 """Files of a report: complete or absent, and equal for equal contents."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,14 @@ from matplotlib.figure import Figure
 
 from attnflow.figures.style import themed
 from attnflow.store.atomic import new_file
+
+DARK = ".dark.svg"
+"""How the name of a picture for dark pages ends."""
+
+_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "attnflow"},
+    "png": {"Software": None},
+}
 
 
 def write_text(place: Path, text: str) -> Path:
@@ -23,18 +32,18 @@ def write_json(place: Path, value: Any) -> Path:
     return write_text(place, text + "\n")
 
 
-def save_figure(figure: Figure, directory: Path, stem: str) -> list[Path]:
-    """Save a figure as SVG and PNG; equal figures give equal files.
+def save_figure(
+    figure: Figure, places: Iterable[Path], theme: str = "light"
+) -> list[Path]:
+    """Save a figure as SVG or PNG files; equal figures give equal files.
 
     The date that matplotlib writes by itself is left out, and ids in the SVG follow
     from its contents (`svg.hashsalt` of the style).
     """
-    places = [directory / f"{stem}.svg", directory / f"{stem}.png"]
-    metadata = {".svg": {"Date": None, "Creator": "attnflow"}, ".png": {}}
-    metadata[".png"] = {"Software": None}
-    with themed("light"):
-        for place in places:
+    saved = list(places)
+    with themed(theme):
+        for place in saved:
             with new_file(place) as temporary:
                 kind = place.suffix.removeprefix(".")
-                figure.savefig(temporary, format=kind, metadata=metadata[place.suffix])
-    return places
+                figure.savefig(temporary, format=kind, metadata=_METADATA[kind])
+    return saved

@@ -1,4 +1,4 @@
-"""One self-contained static page per paper."""
+"""One static page per paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,12 +8,14 @@ import xarray as xr
 
 from attnflow._version import __version__
 from attnflow.paper import Paper
-from attnflow.report.claims import claim_views, tally
+from attnflow.report.claims import ClaimView, claim_views, counts, tally
 from attnflow.report.files import write_text
 from attnflow.report.inventory import inventory_rows
 from attnflow.report.markup import anchor, environment
 from attnflow.report.result import ExhibitResult, earlier_result
 from attnflow.report.runs import RunRecord, record_run
+from attnflow.report.silent import silent_readings, tried_choices
+from attnflow.report.site import place_of
 from attnflow.report.view import exhibit_view
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ def write_page(
     claim_rows: "Sequence[Row]",
     directory: Path,
     *,
-    runs: Iterable[xr.Dataset] | Mapping[str, xr.Dataset] | None = None,
-    commands: Mapping[str, str] | None = None,
+    runs: Iterable[xr.Dataset] = (),
+    site: Path | None = None,
 ) -> Path:
     """Write `index.html`: the paper's figures, tables, claims and notes on one page.
 
@@ -35,38 +37,42 @@ def write_page(
 
     - `results`: what `make_exhibit` returned; of other exhibits the page shows what an
       earlier call left in `directory`, and else that they were not made.
-    - `claim_rows`: rows of the claims table.
+    - `claim_rows`: rows of the claims table; of other claims the page shows the
+      recorded verdict, and says so.
     - `runs`: runs to list beside those of the exhibits, such as the claims'.
-    - `commands`: exhibit id → the command that makes it, where it is not
-      `attnflow reproduce PAPER/EXHIBIT`.
-
-    The figures are inside the page, so that it can be sent as one file; the links to
-    their files work where those lie beside it.
+    - `site`: the folder with the index of all papers; `directory` without it.
     """
-    directory.mkdir(parents=True, exist_ok=True)
-    shown = _with_earlier(paper, results, directory)
+    place = place_of(directory, site)
+    shown = with_earlier(paper, results, directory)
     records = _all_runs(list(shown.values()), runs)
-    page = environment().get_template("page.html")
-    text = page.render(
-        version=__version__,
-        paper=paper,
-        exhibits=[
-            exhibit_view(paper, exhibit, shown.get(exhibit.id), commands or {})
-            for exhibit in paper.exhibits
-        ],
-        made=len(shown),
-        agreeing=sum(result.agrees is True for result in shown.values()),
-        claims=claim_views(paper, claim_rows),
-        tally=tally(claim_rows),
-        inventory=inventory_rows(paper),
-        anchors=_anchors(paper, claim_rows),
-        runs=records,
-        platforms=_platforms(records),
+    claims = claim_views(paper, claim_rows)
+    text = (
+        environment()
+        .get_template("page.html")
+        .render(
+            version=__version__,
+            place=place,
+            paper=paper,
+            exhibits=[exhibit_view(paper, e, shown.get(e.id)) for e in paper.exhibits],
+            made=len(shown),
+            agreeing=sum(result.agrees is True for result in shown.values()),
+            quick=any(result.quick for result in shown.values()),
+            claims=claims,
+            judged=sum(view.row is not None for view in claims),
+            tally=tally(claims),
+            counts=counts(claims),
+            readings=silent_readings(paper),
+            choices=tried_choices(paper),
+            inventory=inventory_rows(paper),
+            anchors=_anchors(paper, claims),
+            runs=records,
+            platforms=_platforms(records),
+        )
     )
     return write_text(directory / "index.html", text)
 
 
-def _with_earlier(
+def with_earlier(
     paper: Paper, results: Sequence[ExhibitResult], directory: Path
 ) -> dict[str, ExhibitResult]:
     """The results by id, and for the other exhibits what is kept in the directory."""
@@ -79,25 +85,27 @@ def _with_earlier(
 
 
 def _all_runs(
-    results: Sequence[ExhibitResult],
-    runs: Iterable[xr.Dataset] | Mapping[str, xr.Dataset] | None,
+    results: Sequence[ExhibitResult], runs: Iterable[xr.Dataset]
 ) -> list[RunRecord]:
     """Every run once, in the order in which the page comes to it."""
     found = {run.id: run for result in results for run in result.runs}
-    more = runs.values() if isinstance(runs, Mapping) else runs or ()
-    for run in more:
+    for run in runs:
         record = record_run(str(run.attrs["experiment"]), run)
         found.setdefault(record.id, record)
     return list(found.values())
 
 
-def _anchors(paper: Paper, claim_rows: "Sequence[Row]") -> set[str]:
-    """The ids to which the page can link: claims that were not judged have none."""
+def _anchors(paper: Paper, claims: Sequence[ClaimView]) -> set[str]:
+    """The ids to which the page can link."""
     places = {anchor("exhibit", exhibit.id) for exhibit in paper.exhibits}
-    places |= {anchor("claim", row.id) for row in claim_rows}
+    places |= {anchor("claim", view.id) for view in claims}
     return places | {anchor("note", note.id) for note in paper.notes}
 
 
 def _platforms(runs: Sequence[RunRecord]) -> list[tuple[str, tuple[Any, ...]]]:
     """Each platform with the versions on it, once."""
-    return list(dict.fromkeys((r.platform, tuple(r.versions.items())) for r in runs))
+    return list(dict.fromkeys((r.platform, _items(r.versions)) for r in runs))
+
+
+def _items(versions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(versions.items())

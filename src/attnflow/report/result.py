@@ -23,6 +23,8 @@ class ExhibitResult:
       there is nothing to compare.
     - `seconds`: what it takes from nothing: the runs with their compilation, and the
       drawing.
+    - `quick`: whether it was made from the smaller runs of `--quick`.
+    - `key`: what it hangs on: where that is the same, it need not be made again.
     """
 
     paper: str
@@ -35,6 +37,8 @@ class ExhibitResult:
     seconds: float
     compared: tuple[Compared, ...] = ()
     runs: tuple[RunRecord, ...] = ()
+    quick: bool = False
+    key: str = ""
 
 
 def keep_result(result: ExhibitResult, directory: Path) -> Path:

@@ -1,56 +1,120 @@
 """What the page shows of one exhibit."""
 
-import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attnflow.paper import Exhibit, Paper
+from attnflow.report.files import DARK
 from attnflow.report.markup import anchor
 from attnflow.report.result import ExhibitResult
 from attnflow.report.runs import RunRecord
-from attnflow.report.table import tabulate
+from attnflow.report.table import Table, tabulate
 
 PIXELS_PER_POINT = 96 / 72
 
 
+@dataclass(frozen=True)
+class ExhibitView:
+    """An exhibit as the page shows it; without a result, only how to get one."""
+
+    exhibit: Exhibit
+    command: str
+    result: ExhibitResult | None
+
+    @property
+    def anchor(self) -> str:
+        """Its id within the page."""
+        return anchor("exhibit", self.exhibit.id)
+
+    @property
+    def picture(self) -> str:
+        """The name of the picture."""
+        return next(name for name in self._names() if name.endswith(".svg"))
+
+    @property
+    def dark_picture(self) -> str:
+        """The name of the picture for a dark page; empty where there is none."""
+        return next((name for name in self._names() if name.endswith(DARK)), "")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels, so that the page keeps still."""
+        assert self.result is not None
+        return _size(Path(self.result.files[0]))
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """What there is to take away: kind and name of each file."""
+        names = [name for name in self._names() if not name.endswith(DARK)]
+        return [(Path(name).suffix.removeprefix("."), name) for name in names]
+
+    @property
+    def table(self) -> Table:
+        """The values in the picture."""
+        return tabulate(self.result.values if self.result else {})
+
+    @property
+    def runs(self) -> "Runs":
+        """The settings of its runs."""
+        return Runs.of(self.result.runs if self.result else ())
+
+    def _names(self) -> list[str]:
+        assert self.result is not None
+        return [Path(name).name for name in self.result.files]
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Settings of several runs: what they share once, and a table of the rest.
+
+    `changed` names what is not as the exhibit asks for it, as after `--quick`.
+    """
+
+    shared: dict[str, Any]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[RunRecord, tuple[Any, ...]], ...]
+    changed: frozenset[str]
+
+    @staticmethod
+    def of(runs: Sequence[RunRecord]) -> "Runs":
+        """The settings of these runs, each name in the order of its first run."""
+        settings = [{**run.setting, "seeds": len(run.seeds)} for run in runs]
+        names = dict.fromkeys(name for setting in settings for name in setting)
+        shared = {
+            name: settings[0][name]
+            for name in names
+            if all(name in s and s[name] == settings[0].get(name) for s in settings)
+        }
+        columns = tuple(name for name in names if name not in shared)
+        rows = zip(runs, settings, strict=True)
+        return Runs(
+            shared=shared,
+            columns=columns,
+            rows=tuple((run, tuple(s.get(c) for c in columns)) for run, s in rows),
+            changed=frozenset(name for run in runs for name in run.changed),
+        )
+
+
 def exhibit_view(
-    paper: Paper,
-    exhibit: Exhibit,
-    result: ExhibitResult | None,
-    commands: Mapping[str, str],
-) -> dict[str, Any]:
-    """Names and values for the template; without a result, only how to get one."""
-    command = commands.get(exhibit.id, f"attnflow reproduce {paper.slug}/{exhibit.id}")
-    view = {"exhibit": exhibit, "result": result, "command": command}
-    view |= {"anchor": anchor("exhibit", exhibit.id)}
-    if result is None:
-        return view
-    files = [Path(name) for name in result.files]
-    picture = next(f for f in files if f.suffix == ".svg").read_text(encoding="utf-8")
-    return view | {
-        "image": _inline(picture),
-        "width": _width(picture),
-        "files": [(f.suffix.removeprefix("."), f.name) for f in files],
-        "table": tabulate(result.values),
-        "settings": [_setting_view(run) for run in result.runs],
-    }
+    paper: Paper, exhibit: Exhibit, result: ExhibitResult | None
+) -> ExhibitView:
+    """The view of an exhibit of a paper."""
+    command = f"attnflow reproduce {paper.slug}/{exhibit.id}"
+    if result is not None and result.quick:
+        command += " --quick"
+    return ExhibitView(exhibit, command, result)
 
 
-def _inline(svg: str) -> str:
-    """A picture as a URL that holds it: as an image it cannot clash with the page."""
-    encoded = base64.b64encode(svg.encode("utf-8")).decode("ascii")
-    return f"data:image/svg+xml;base64,{encoded}"
+def _size(svg: Path) -> tuple[int, int]:
+    """The natural size of a picture in pixels."""
+    with svg.open(encoding="utf-8") as file:
+        head = file.read(2000)
+    found = [re.search(rf'<svg[^>]*\s{side}="([\d.]+)pt"', head) for side in _SIDES]
+    width, height = (round(float(m[1]) * PIXELS_PER_POINT) if m else 0 for m in found)
+    return (width, height) if width and height else (800, 500)
 
 
-def _width(svg: str) -> int:
-    """The natural width of a picture in pixels."""
-    found = re.search(r'<svg[^>]*\swidth="([\d.]+)pt"', svg)
-    return round(float(found[1]) * PIXELS_PER_POINT) if found else 800
-
-
-def _setting_view(run: RunRecord) -> dict[str, Any]:
-    setting = run.setting.items()
-    shown = [(name, value, name in run.changed) for name, value in setting]
-    return {"run": run, "setting": shown}
+_SIDES = ("width", "height")

@@ -8,6 +8,7 @@ from functools import partial
 
 import xarray as xr
 
+from attnflow.processes import time_left
 from attnflow.store import StoreError, StoreWarning
 from attnflow.sweeps.assemble import assemble
 from attnflow.sweeps.compute import Job
@@ -172,13 +173,5 @@ class _Log:
             text += f", {self.failed} failed"
         if 0 < self.done < self.todo:
             spent = time.monotonic() - self.begun
-            text += f", {_span(spent * (self.todo - self.done) / self.done)} left"
+            text += f", {time_left(spent, self.done / self.todo)}"
         self.progress((stored + self.done) / max(self.cells, 1), text)
-
-
-def _span(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} s"
-    if seconds < 5400:
-        return f"about {seconds / 60:.0f} min"
-    return f"about {seconds / 3600:.1f} h"

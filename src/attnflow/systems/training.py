@@ -1,16 +1,19 @@
 """Training as a dynamical system: a form under the forces of a problem."""
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, UInt32
 
 from attnflow._types import Pairs, Scaled, Sight, Tables
 from attnflow.data import Sequences
 from attnflow.forms import CoordinateForm, Form, State
+from attnflow.forms.whole import AbstractLengths, AbstractMatrices
 from attnflow.problem import Problem
+from attnflow.rules import Batches
 
 
 class Training(eqx.Module):
@@ -24,6 +27,8 @@ class Training(eqx.Module):
     - `trained`: the parts that move; the others stay.
     - `test`: samples that are never trained on, over the same vocabulary.
     - `start`: the initial state, for what is measured as a change.
+    - `batches`: which samples each step of a descent sees, all where it is `None`;
+      `batch_key`: the seed's own numbers for it, as data of a key.
     - `vocabulary`: the coordinates of every token on the form's basis, for what is
       measured on tokens that are not shown.
     """
@@ -36,6 +41,8 @@ class Training(eqx.Module):
     test: Sequences | None = None
     start: State | None = None
     vocabulary: Float[Array, "tokens basis"] | None = None
+    batches: Batches | None = eqx.field(static=True, default=None)
+    batch_key: UInt32[Array, " words"] | None = None
 
     @property
     def scaled(self) -> bool:
@@ -57,6 +64,19 @@ class Training(eqx.Module):
     def test_pairs(self, state: State) -> Pairs:
         """Pair scores and values of every test sample."""
         return self.form.test_pairs(state)
+
+    def at(self, step: Array) -> "Training":
+        """The system as a step sees it, with the samples of its batch alone."""
+        if self.batches is None:
+            return self
+        assert self.batch_key is not None
+        key = jax.random.wrap_key_data(self.batch_key)
+        share = self.batches.shares(self.probability, step, key=key)
+        now = eqx.tree_at(lambda system: system.probability, self, share)
+        signs = self.batches.signs(len(share), step, key=key)
+        if signs is None:
+            return now
+        return eqx.tree_at(lambda s: s.data.label, now, signs * self.data.label)
 
     @property
     def trained_on(self) -> Sequences:
@@ -102,6 +122,18 @@ class Training(eqx.Module):
         pull = form.pulls(self.problem, state, self.trained_on)
         parts = {"scores": form.scores, "values": form.values}
         return {n: parts[n].gradient(state[n], pull[n]) for n in self.trained}
+
+    def square(self, name: str, state: State, direction: Any) -> Float[Array, ""]:
+        """The squared length of the gradient by a part's plain weights."""
+        part = self.form.part(name)
+        assert isinstance(part, AbstractLengths)
+        return part.square(state[name], direction)
+
+    def each_matrix(self, name: str, update: Any, change: Callable) -> Any:
+        """A part's update with each matrix of its plain weights changed."""
+        part = self.form.part(name)
+        assert isinstance(part, AbstractMatrices)
+        return part.from_matrices(jax.tree.map(change, part.matrices(update)))
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from attnflow.processes import cores, pin, worker_environment
 from attnflow.sweeps.compute import Job
-from attnflow.sweeps.executors.base import cores, pin, worker_environment
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.work import Report, work
 

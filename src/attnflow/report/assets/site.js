@@ -1,0 +1,68 @@
+"use strict";
+
+/* Formulas: each carries its TeX; where KaTeX refuses it, the plain form stays. What is
+   folded away waits until it is opened: a page has thousands of formulas. */
+const FOLDED = "details:not([open]) > :not(summary)";
+
+function typeset(part) {
+  for (const formula of part.querySelectorAll(".tex:not([data-set])")) {
+    if (formula.closest(FOLDED)) continue;
+    const plain = [...formula.childNodes];
+    formula.dataset.set = "katex";
+    try {
+      katex.render(formula.dataset.tex, formula, { strict: "ignore" });
+    } catch {
+      formula.dataset.set = "plain";
+      formula.replaceChildren(...plain);
+    }
+  }
+}
+
+/* Tables: a column's head sorts by it, up and then down; what is empty stays last. */
+function makeSortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      sortRows(table.tBodies[0], column, up);
+    });
+  });
+}
+
+function sortRows(body, column, up) {
+  const keys = new Map([...body.rows].map((row) => [row, keyOf(row.cells[column])]));
+  const order = (a, b) => {
+    const [x, y] = [keys.get(a), keys.get(b)];
+    if (x === "" || y === "") return (x === "") - (y === "");
+    const difference = isNaN(x) || isNaN(y) ? x.localeCompare(y) : x - y;
+    return up ? difference : -difference;
+  };
+  body.append(...[...body.rows].sort(order));
+}
+
+function keyOf(cell) {
+  return "key" in cell.dataset ? cell.dataset.key : cell.textContent.trim();
+}
+
+/* A link to a claim opens how it was judged. */
+function openTarget() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  const part = target && target.matches("tr") && target.querySelector("details");
+  if (part) part.open = true;
+}
+
+document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
+openTarget();
+typeset(document);
+addEventListener("hashchange", openTarget);
+document.addEventListener("toggle", (event) => typeset(event.target), true);
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("details")) part.open = true;
+  typeset(document);
+});

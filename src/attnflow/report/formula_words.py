@@ -1,0 +1,87 @@
+"""Words of running text, and which of them can be parts of a formula."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
+RELATIONS = OPERATORS - set("-/…|")
+FUNCTIONS = re.compile(
+    r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|diag|poly|polylog|SNR"
+)
+_LONG_WORD = re.compile(r"[A-Za-z]{3,}")
+_CODE = re.compile(r"[A-Za-z]{2,}_|[A-Za-z]\.[A-Za-z]|://|[A-Za-z]-[A-Za-z]")
+_ORDER = re.compile(r"^[OΘΩoÕ]\u0303?\(")
+_SURE = re.compile(
+    # A sign that occurs in formulas alone, an index or a power,
+    r"[α-ωΑ-Ω√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½|=]|\u0303|Õ"
+    r"|(?<![A-Za-z])[A-Za-z)}\]][_^]|\d\^"
+    # T1, 4e-11, f(X) and O(log …, 9/w or 1/(L …, log(12 ….
+    r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[−-]?[\d.]+e[−-]?\d+$|^[A-Za-z]'?[(\[]"
+    r"|(?<=\w)/(?=[A-Za-z(])|^(?:log|ln|exp|min|max|sqrt|poly)\("
+)
+_LETTER = re.compile(r"^[+±∓−-]?\d*[B-HJ-Zb-z]['*]?$")
+_NUMBER = re.compile(r"^[−-]?[\d\u202f.,/()]*\d%?$")
+# A pair or an interval is one word, whatever the spaces after its commas.
+_WORD = re.compile(r"[(\[][^\s()]{1,9}(?:, [^\s()]{1,9})+[)\]]\S*|\S+")
+# A remark in parentheses that begins with a number, or the name of an item.
+_ASIDE = re.compile(r"\([\d.]+%? (?![+−\-±·×/=<>≤≥])|\([a-z]\)(?!\S*[=^])")
+# A letter after one of these is a name and no variable.
+_NAMING = re.compile(r"(?i)appendix|section|sheet|paper|stage|item|figure|row|table")
+_END = ".,;:?!"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word with its place in the text; `core` is without the punctuation after it.
+
+    `stops`: whether punctuation follows; `is_part`: whether a formula may have it.
+    """
+
+    start: int
+    core: str
+    stops: bool
+    is_part: bool
+
+    @property
+    def end(self) -> int:
+        """Where it ends in the text."""
+        return self.start + len(self.core)
+
+    @property
+    def makes_formula(self) -> bool:
+        """Whether a run of words that has this one is a formula."""
+        return self.core in RELATIONS or is_mathematics(self.core)
+
+
+def words_of(text: str) -> Iterator[Word]:
+    """The words of a text in their order."""
+    before = ""
+    for found in _WORD.finditer(text):
+        core = found[0].rstrip(_END) or found[0]
+        is_name = _NAMING.fullmatch(before) and len(core.strip("()")) <= 2
+        is_part = (
+            not is_name and not _ASIDE.match(text, found.start()) and _is_part(core)
+        )
+        yield Word(found.start(), core, stops=core != found[0], is_part=is_part)
+        before = found[0]
+
+
+def is_mathematics(core: str) -> bool:
+    """Whether a word is mathematics wherever it stands."""
+    if _CODE.search(core):
+        return False
+    if any(not FUNCTIONS.fullmatch(word) for word in _LONG_WORD.findall(core)):
+        return bool(_ORDER.match(core)) or "_" in core
+    return bool(_SURE.search(core) or _LETTER.match(core.strip("()|")))
+
+
+def _is_part(core: str) -> bool:
+    if ", " in core:
+        return all(_is_part(entry) for entry in core.strip("()[]").split(", "))
+    bare = core.lstrip("−+-").strip("()[]|")
+    return (
+        core in OPERATORS
+        or is_mathematics(core)
+        or bool(_NUMBER.match(bare) or _LETTER.match(bare) or FUNCTIONS.fullmatch(bare))
+    )

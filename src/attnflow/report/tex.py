@@ -1,0 +1,137 @@
+r"""Mathematics as papers here write it in plain text, turned into TeX.
+
+`σ0² m / L` becomes `\sigma_{0}^{2} m / L`: letters, indices, powers and roots as one
+types them. What the notation has no sign for is passed on as it is, so that TeX itself
+may be mixed in.
+"""
+
+import re
+import unicodedata
+
+_FUNCTIONS = ("log", "ln", "exp", "min", "max", "sup", "inf", "sinh", "cosh", "tanh")
+_NAMED_FUNCTIONS = (
+    "diag",
+    "poly",
+    "polylog",
+    "sign",
+    "tr",
+    "rank",
+    "argmax",
+    "softmax",
+)
+_SIGNS = {
+    "−": "-",
+    "·": r"\cdot ",
+    "×": r"\times ",
+    "±": r"\pm ",
+    "∓": r"\mp ",
+    "…": r"\ldots ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "≠": r"\ne ",
+    "≈": r"\approx ",
+    "∝": r"\propto ",
+    "≫": r"\gg ",
+    "≪": r"\ll ",
+    "∈": r"\in ",
+    "→": r"\to ",
+    "∞": r"\infty ",
+    "∫": r"\int ",
+    "∂": r"\partial ",
+    "∇": r"\nabla ",
+    "Σ": r"\sum ",
+    "‖": r"\|",
+    "ᵀ": r"^{\top}",
+    "½": r"\tfrac{1}{2}",
+    "%": r"\%",
+    "*": "^{*}",
+    "\u202f": r"\,",
+}
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True))
+_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
+_GREEK = "α-ωΑ-Ω"
+_TILDE = re.compile(rf"([A-Za-z{_GREEK}])\u0303")
+_EXPONENT = re.compile(r"(?<![\w.])(\d[\d.]*)e([−-]?\d+)(?!\w)")
+_INDEX = re.compile(r"_(?!\{)([A-Za-z0-9]+'?|[α-ωΑ-Ω])")
+_POWER = re.compile(r"\^(?!\{)([−-]?(?:\d+|½|[A-Za-zα-ω])|[+−-])")
+_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_{{\\])([A-Za-z{_GREEK}])(\d+)(?![A-Za-z0-9.])")
+_NUMBERED_BEFORE_LETTERS = re.compile(rf"([{_GREEK}])(\d+)")
+_BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+# TeX takes one power and one index, of several signs.
+_TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
+_TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
+_PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
+_WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
+_ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_])")
+
+
+def to_tex(text: str) -> str:
+    """The TeX of a formula in plain notation."""
+    text = unicodedata.normalize("NFC", text).replace("Õ", "O\u0303")
+    text = _TILDE.sub(r"\\tilde{\1}", text)
+    text = _EXPONENT.sub(_scientific, text)
+    text = _roots(text)
+    text = _WORD.sub(_named, text)
+    text = _NUMBERED.sub(r"\1_{\2}", text)
+    text = _NUMBERED_BEFORE_LETTERS.sub(r"\1_{\2}", text)
+    text = _INDEX.sub(lambda m: f"_{{{_upright(m[1])}}}", text)
+    text = _POWER.sub(lambda m: f"^{{{_power(m[1])}}}", text)
+    text = _runs(text, _RAISED, "^")
+    text = _runs(text, _LOWERED, "_")
+    text = "".join(_SIGNS.get(sign, sign) for sign in text).strip()
+    text = _PRIMED_POWER.sub(r"^{\1\\prime}", text)
+    return _TWO_INDICES.sub(r"_{\1,\2}", _TWO_POWERS.sub(r"^{\1\2}", text))
+
+
+def _scientific(match: re.Match[str]) -> str:
+    power = f"10^{{{match[2].replace('−', '-')}}}"
+    return power if match[1] == "1" else rf"{match[1]}\cdot {power}"
+
+
+def _upright(index: str) -> str:
+    """An index of several letters is a word and no product."""
+    is_word = len(index) > 2 and index.isalpha()
+    return rf"\mathrm{{{index}}}" if is_word else index
+
+
+def _power(power: str) -> str:
+    return {"T": r"\top", "½": "1/2", "−½": "-1/2"}.get(power, power)
+
+
+def _named(match: re.Match[str]) -> str:
+    word = match[0]
+    if word in _FUNCTIONS:
+        return rf"\{word} "
+    if word in _NAMED_FUNCTIONS:
+        return rf"\operatorname{{{word}}}"
+    # Two letters are a product, such as L m.
+    return word if len(word) == 2 else rf"\mathrm{{{word}}}"
+
+
+def _roots(text: str) -> str:
+    r"""Roots with what stands under them: `sqrt(m L)` and `√(m L)`, `√m`."""
+    text = text.replace("sqrt(", "√(")
+    while (start := text.find("√(")) >= 0:
+        end = _closing(text, start + 1)
+        if end < 0:
+            break
+        text = f"{text[:start]}\\sqrt{{{text[start + 2 : end]}}}{text[end + 1 :]}"
+    return _ROOT.sub(r"\\sqrt{\1}", text)
+
+
+def _closing(text: str, opening: int) -> int:
+    """Where the parenthesis that opens here is closed; −1 where it is not."""
+    depth = 0
+    for place in range(opening, len(text)):
+        depth += (text[place] == "(") - (text[place] == ")")
+        if depth == 0:
+            return place
+    return -1
+
+
+def _runs(text: str, signs: dict[str, str], mark: str) -> str:
+    """Runs of raised or lowered signs as one power or index."""
+    found = re.compile("[" + "".join(signs) + "]+")
+    return found.sub(
+        lambda m: f"{mark}{{{''.join(signs[sign] for sign in m[0])}}}", text
+    )

@@ -1,0 +1,121 @@
+"""Rules by name, and schedules of their learning rates."""
+
+import numpy as np
+import pytest
+
+from attnflow.dynamics import Stage
+from attnflow.experiment import run
+from attnflow.rules import (
+    RULES,
+    SCHEDULES,
+    CosineDecay,
+    GradientDescent,
+    LinearDecay,
+    Momentum,
+    Muon,
+    PowerDecay,
+    SignGD,
+    StepDecay,
+    Warmup,
+    rule_named,
+    schedule_named,
+)
+from tests.core import allowed, experiment, given_weights, largest_difference
+
+FACTORS = [
+    (LinearDecay(10), {0: 1.0, 5: 0.5, 10: 0.0, 12: 0.0}),
+    (LinearDecay(10, 0.2), {5: 0.6, 20: 0.2}),
+    (CosineDecay(10), {0: 1.0, 5: 0.5, 10: 0.0, 11: 0.0}),
+    (CosineDecay(10, 0.5), {10: 0.5}),
+    (PowerDecay(3.0), {0: 1.0, 9: 0.5}),
+    (PowerDecay(1.0, 1.0), {3: 0.25}),
+    (StepDecay(4, 0.1), {3: 1.0, 4: 0.1, 8: 0.01}),
+    (Warmup(4), {0: 0.25, 3: 1.0, 9: 1.0}),
+    (Warmup(4, LinearDecay(10)), {1: 0.5, 4: 1.0, 9: 0.5, 14: 0.0}),
+]
+
+
+@pytest.mark.parametrize(("schedule", "wanted"), FACTORS)
+@pytest.mark.usefixtures("precise")
+def test_factors(schedule, wanted):
+    for step, factor in wanted.items():
+        assert float(schedule(step)) == pytest.approx(factor, abs=1e-15)
+
+
+def test_steps_of_a_schedule_are_descents_at_those_rates():
+    """Stages of fixed rates are a step-wise schedule, which counts through stages."""
+    weights = given_weights()
+    fixed = (
+        Stage(GradientDescent(0.2), 50, name="1"),
+        Stage(GradientDescent(0.1), 100, name="2"),
+    )
+    scheduled = GradientDescent(0.2, StepDecay(50, 0.5))
+    halves = (Stage(scheduled, 30, name="1"), Stage(scheduled, 100, name="2"))
+    runs = [
+        run(experiment(stages=stages, until=100), weights=weights)
+        for stages in (fixed, halves)
+    ]
+    assert largest_difference(*runs).max() < 1e-14
+
+
+def test_transport_follows_a_schedule():
+    weights = given_weights()
+    rule = Momentum(0.1, schedule=Warmup(20, CosineDecay(100)))
+    plain, tolerance = allowed(weights, rule=rule)
+    ours = run(experiment(form="transport", rule=rule), weights=weights)
+    assert (largest_difference(plain, ours) <= tolerance).all()
+    # Nothing moves once the rate is zero.
+    still = np.diff(plain["score"].sel(time=slice(120, None)).values, axis=1)
+    assert not still.any()
+
+
+def test_growth_and_a_schedule_multiply():
+    rule = SignGD(0.1, growth=0.5, schedule=StepDecay(3, 0.5))
+    assert float(rule.pace(4)) == pytest.approx(0.5 * 1.5**2)
+    assert rule.pace(4) != SignGD(0.1, growth=0.5).pace(4)
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_rules_by_name(name):
+    options = {} if name == "flow" else {"learning_rate": 0.1}
+    assert type(rule_named(name, **options)) is RULES[name]
+
+
+def test_options_of_named_rules():
+    rule = rule_named("muon", learning_rate=0.1, orthogonal="exact", momentum=0.5)
+    assert rule == Muon(0.1, 0.5, orthogonal="exact")
+    with pytest.raises(ValueError, match="Did you mean 'muon'"):
+        rule_named("mun", learning_rate=0.1)
+    with pytest.raises(ValueError, match=r"needs learning_rate"):
+        rule_named("gd")
+    with pytest.raises(ValueError, match=r"option of the rule 'gd': 'momentum'"):
+        rule_named("gd", learning_rate=0.1, momentum=0.9)
+
+
+@pytest.mark.usefixtures("precise")
+def test_schedules_by_name():
+    assert schedule_named("constant", 100) is None
+    ends = {n: schedule_named(n, 100) for n in SCHEDULES if n != "constant"}
+    found = {name: float(made(100)) for name, made in ends.items() if made}
+    assert found == pytest.approx({"linear": 0.0, "cosine": 0.0, "inverse-root": 0.5})
+    with pytest.raises(ValueError, match="Did you mean 'cosine'"):
+        schedule_named("cosin", 100)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: LinearDecay(0), "steps is 0"),
+        (lambda: CosineDecay(10, 2.0), "final is 2.0"),
+        (lambda: PowerDecay(-1.0), "scale is -1.0"),
+        (lambda: StepDecay(5, 0.0), "factor is 0.0"),
+        (lambda: Muon(0.1, momentum=1.0), "momentum is 1.0"),
+        (lambda: Muon(0.1, iterations=0), "iterations is 0"),
+        (lambda: Muon(0.1, orthogonal="svd"), "orthogonal is 'svd'"),
+        (lambda: Muon(0.1, weight_decay=-1.0), "weight_decay is -1.0"),
+        (lambda: Muon(0.0), "learning_rate is 0.0"),
+    ],
+)
+def test_numbers_that_no_rule_takes(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
