@@ -25,6 +25,8 @@ def per_seed(
 
     !!! example
 
+        >>> import numpy as np
+        >>> from attnflow.claims import per_seed
         >>> per_seed(np.array([0.5, 0.0, np.nan]), "values come first").held
         (True, True, False)
     """
