@@ -1,3 +1,7 @@
+import functools
+import os
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -11,6 +15,12 @@ settings.register_profile("search", derandomize=False)
 settings.load_profile("same")
 
 
+# Data sets may lie beside the clone, where the machine's owner has put them.
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if BESIDE.is_dir():
+    os.environ.setdefault("ATTNFLOW_DATA", str(BESIDE))
+
+
 @pytest.fixture(autouse=True, scope="module")
 def room_for_programs():
     """Tests that compile without a run must not fill up the process either."""
@@ -21,6 +31,21 @@ def room_for_programs():
         from attnflow.experiment.compilation import make_room
 
         make_room()
+
+
+@functools.cache
+def _has_data(directory):
+    from attnflow.datasets import CATALOGUE, state_of
+
+    files = [(one, file) for one in CATALOGUE.values() for file in one.files]
+    return all(state_of(*each) == "present" for each in files)
+
+
+@pytest.fixture
+def data_at_hand():
+    """Data sets are on this machine; without them the test is skipped."""
+    if not _has_data(os.environ.get("ATTNFLOW_DATA")):
+        pytest.skip("MNIST and WikiText-2 are not here: attnflow data fetch")
 
 
 @pytest.fixture

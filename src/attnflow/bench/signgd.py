@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from attnflow.bench import signgd_digits
 from attnflow.bench.case import Case, Rows
 
 STEPS, SHARE, EVERY = 2000, 0.1, 10
@@ -44,6 +45,7 @@ CASES: dict[str, Callable[[], Case]] = {
     "c": partial(_case, "c", "c"),
     "d": partial(_case, "d", "d"),
     "a-adam": partial(_case, "a-adam", "a", rule="adam"),
+    **signgd_digits.CASES,
 }
 
 

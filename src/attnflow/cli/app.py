@@ -14,9 +14,11 @@ from attnflow._version import __version__
 from attnflow.cli.background import leave
 from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite
+from attnflow.cli.data import app as data
 from attnflow.cli.demo import demo
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
+from attnflow.cli.export_site import export_site
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
 from attnflow.cli.new_paper import new_paper
@@ -44,9 +46,11 @@ app.command("sweep", no_args_is_help=True)(sweep)
 app.command("bench")(bench)
 app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
+app.command("export-site", no_args_is_help=True)(export_site)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
 app.command("new-paper", no_args_is_help=True)(new_paper)
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

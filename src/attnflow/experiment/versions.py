@@ -14,7 +14,9 @@ LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 NUMERICS = (
     "_types.py",
     "rules",
+    "datasets",
     "data",
+    "deep",
     "problem",
     "forms",
     "systems",
@@ -26,7 +28,14 @@ NUMERICS = (
     "measures",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
-OWN = ("experiments", "systems", "features", "maps", "computations")
+OWN = (
+    "experiments",
+    "deep_experiments",
+    "systems",
+    "features",
+    "maps",
+    "computations",
+)
 # Of another package's paper everything may compute but what has these names.
 JUDGING = ("claims", "figures", "exhibits", "notes", "stages")
 

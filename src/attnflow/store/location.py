@@ -3,14 +3,9 @@
 import os
 from pathlib import Path
 
+from attnflow._places import cache_directory as cache_directory
+
 VARIABLE = "ATTNFLOW_STORE"
-
-
-def cache_directory() -> Path:
-    """The user's cache directory: `$XDG_CACHE_HOME`, or `~/.cache`."""
-    # The XDG specification tells to ignore relative paths.
-    given = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return given if given.is_absolute() else Path("~/.cache").expanduser()
 
 
 def default_root() -> Path:

@@ -40,7 +40,6 @@ def test_no_number_of_appendix_e_is_left_out():
 def test_what_belongs_to_another_issue_says_so():
     rows = {entry["id"]: entry for _, entry in entries(PAPER)}
     later = [
-        "Figure 2d",
         "Figure 14",
         "Figure 15",
         *(f"Table {n}" for n in range(4, 12)),

@@ -17,6 +17,7 @@ from attnflow.papers.scansnap.checks import (
     check_sizes,
 )
 from attnflow.papers.scansnap.computations import COMPUTATIONS
+from attnflow.papers.scansnap.deep_settings import RECIPES as DEEP_RECIPES
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
@@ -290,5 +291,6 @@ RECIPES = (
     Recipe(
         "classes", "J or Q: any classes by gradient flow", Given(), f"{_HERE}:given"
     ),
+    *DEEP_RECIPES,
     *COMPUTATIONS,
 )

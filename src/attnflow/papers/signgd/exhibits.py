@@ -7,6 +7,7 @@ from attnflow.papers.signgd.figures.lattice import LATTICE_FIGURE
 from attnflow.papers.signgd.figures.long_losses import FIGURE12
 from attnflow.papers.signgd.figures.long_samples import FIGURE10, FIGURE11
 from attnflow.papers.signgd.figures.losses import LOSSES
+from attnflow.papers.signgd.figures.noisy_digits import FIGURE2D
 from attnflow.papers.signgd.figures.optimisers import FIGURE2
 from attnflow.papers.signgd.figures.optimisers_dense import FIGURE7, FIGURE8, FIGURE9
 from attnflow.papers.signgd.figures.overview import OVERVIEW
@@ -22,6 +23,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE1,
     TABLE2,
     FIGURE2,
+    FIGURE2D,
     *FIGURES3TO6,
     FIGURE7,
     FIGURE8,

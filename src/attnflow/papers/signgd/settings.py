@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.paper import Recipe
-from attnflow.papers.signgd import computations
+from attnflow.papers.signgd import computations, deep_settings
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]
 COURSE = (
@@ -185,4 +185,5 @@ RECIPES = (
         computations.Updates(),
         f"{_HERE}:updates",
     ),
+    *deep_settings.RECIPES,
 )

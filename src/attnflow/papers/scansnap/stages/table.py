@@ -24,8 +24,8 @@ class _Stage(NamedTuple):
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The stages of a run; none of an experiment that has no time."""
-    if _dims.TIME not in run.dims:
+    """The stages of a run; none of one that has no time, or no tables Y and Z."""
+    if _dims.TIME not in run.dims or "parametrisation" in schema.setting_of(run):
         return []
     known = stage_times(run)
     return [_row(run, stage, known.get(stage.name)) for stage in _STAGES]

@@ -8,6 +8,7 @@ from attnflow.papers.signgd.claims import (
     collapse,
     cycles,
     descent,
+    noisy_digits,
     precision,
     reductions,
     stage_one,
@@ -35,6 +36,7 @@ CLAIMS: tuple[Claim, ...] = (
     *adam.CLAIMS,
     *adam_rate.CLAIMS,
     *descent.CLAIMS,
+    *noisy_digits.CLAIMS,
     *precision.CLAIMS,
     *reductions.CLAIMS,
 )

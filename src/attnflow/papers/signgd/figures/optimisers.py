@@ -148,7 +148,7 @@ FIGURE2 = Exhibit(
         "(bands: range). Claimed: Adam goes through the same stages, but outvoted "
         "queries stay where SignGD turns them; SignGD's loss falls exponentially, and "
         "those of Adam with different β1 overlap. All of it is seen; gradient descent "
-        "at this rate has hardly begun. Panel d, noisy digits, is another matter."
+        "at this rate has hardly begun. Panel d, noisy digits, is the figure 2d."
     ),
     needs=SPARSE,
     draw=draw_two,

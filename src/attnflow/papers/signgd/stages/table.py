@@ -35,11 +35,11 @@ class _Stage:
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The stages of a run; none where nothing was trained.
+    """The stages of a run; none where nothing was trained, or no noise has a support.
 
     Where samples have several noise tokens, those of the one that each ends on.
     """
-    if _dims.TIME not in run.dims:
+    if _dims.TIME not in run.dims or "support" not in schema.setting_of(run):
         return []
     known = stage_formulas(run)
     if is_long(run) and all(name in run for name in ("attention", *NEURONS)):

@@ -1,0 +1,153 @@
+"""Word-level causal networks: every word of a sequence is told from those before it."""
+
+import math
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from attnflow.deep.base import Look, Weights
+from attnflow.deep.parts import (
+    draw_multihead,
+    dropped,
+    layer_norm,
+    layer_of,
+    multihead,
+    uniform,
+    unit,
+)
+from attnflow.deep.stack import softmax_attention
+
+_OWN = ("words", "decoder", "decoder_bias")
+"""Values that no layer has."""
+
+
+@dataclass(frozen=True)
+class WordEncoder:
+    """The transformer encoder of PyTorch's language-model tutorial.
+
+    Words are embedded and get sinusoids for their places; each layer is `x ← norm(x +
+    attention(x))`, `x ← norm(x + W_2 relu(W_1 x))`; a decoder of its own gives logits.
+    A word pays attention to itself and to those before it.
+
+    **Arguments:**
+
+    - `vocabulary`: how many words; `length` of a sequence.
+    - `embed`, `hidden`: of a word, and of the ReLU layer; `layers`, `heads`.
+    - `dropout`: the share of entries that training drops, in four places.
+    """
+
+    vocabulary: int
+    length: int = 35
+    embed: int = 200
+    hidden: int = 200
+    layers: int = 1
+    heads: int = 1
+    dropout: float = 0.2
+
+    def draw(self, stream: np.random.Generator) -> Weights:
+        """Weights as the tutorial's modules begin; words and decoder on ±0.1."""
+        d, h, layers = self.embed, self.hidden, self.layers
+        scores, values = draw_multihead(stream, layers, self.heads, d)
+        values |= {
+            "W_1": uniform(stream, d, layers, h, d),
+            "b_1": uniform(stream, d, layers, h),
+            "W_2": uniform(stream, h, layers, d, h),
+            "b_2": uniform(stream, h, layers, d),
+            **{f"gain_{k}": np.ones((layers, d)) for k in (1, 2)},
+            **{f"shift_{k}": np.zeros((layers, d)) for k in (1, 2)},
+            "words": stream.uniform(-0.1, 0.1, (self.vocabulary, d)),
+            "decoder": stream.uniform(-0.1, 0.1, (self.vocabulary, d)),
+            "decoder_bias": np.zeros(self.vocabulary),
+        }
+        return {"scores": scores, "values": values}
+
+    def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
+        """Logits at every place, and the attention of each layer."""
+        own = weights["values"]
+        keys = [None] * (1 + 3 * self.layers)
+        if key is not None:
+            keys = list(jax.random.split(key, len(keys)))
+        state = own["words"][tokens] * math.sqrt(self.embed)
+        state = state + jnp.asarray(sinusoids(self.length, self.embed), state.dtype)
+        state = dropped(state, self.dropout, keys[0])
+        maps = []
+        for layer in range(self.layers):
+            scores = layer_of(weights["scores"], layer)
+            values = layer_of({n: w for n, w in own.items() if n not in _OWN}, layer)
+            drops = keys[1 + 3 * layer : 4 + 3 * layer]
+            state, paid = self._layer(scores, values, state, drops)
+            maps.append(paid)
+        return Look(state @ own["decoder"].T + own["decoder_bias"], tuple(maps))
+
+    def _layer(
+        self, scores: dict, values: dict, state: Array, keys: list
+    ) -> tuple[Array, Array]:
+        mask = jnp.tril(jnp.ones((self.length, self.length), bool))
+        read, paid = multihead(scores, values, state, mask)
+        state = state + dropped(read, self.dropout, keys[0])
+        state = layer_norm(state, values["gain_1"], values["shift_1"])
+        neurons = jax.nn.relu(state @ values["W_1"].T + values["b_1"])
+        added = dropped(neurons, self.dropout, keys[1]) @ values["W_2"].T
+        state = state + dropped(added + values["b_2"], self.dropout, keys[2])
+        return layer_norm(state, values["gain_2"], values["shift_2"]), paid
+
+
+@dataclass(frozen=True)
+class PlainWords:
+    """The theory's own parametrisation: embeddings U, W_Q, W_K and W_V, and no places.
+
+    A word pays attention to those before it alone, `z = u_query W_Q W_Kᵀ u_key / √d`;
+    what it reads has length one and goes through W_V; logits are products with U. In a
+    deeper network each layer reads what the last one gave. The first word of a
+    sequence, before which there is none, reads itself.
+    """
+
+    vocabulary: int
+    length: int = 35
+    embed: int = 64
+    layers: int = 1
+
+    @property
+    def heads(self) -> int:
+        """One."""
+        return 1
+
+    def draw(self, stream: np.random.Generator) -> Weights:
+        """Normal words of length about one, and weights as linear layers begin."""
+        d = self.embed
+        shape = self.layers, d, d
+        return {
+            "scores": {name: uniform(stream, d, *shape) for name in ("W_K", "W_Q")},
+            "values": {
+                "W_V": uniform(stream, d, *shape),
+                "words": stream.standard_normal((self.vocabulary, d)) / math.sqrt(d),
+            },
+        }
+
+    def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
+        """Logits at every place, and the attention of each layer."""
+        own, scores = weights["values"], weights["scores"]
+        before = jnp.tril(jnp.ones((self.length, self.length), bool), k=-1)
+        mask = before.at[0, 0].set(True)
+        state, maps = own["words"][tokens], []
+        for layer in range(self.layers):
+            keys, queries = (
+                (state @ scores[name][layer].T)[:, :, None] for name in ("W_K", "W_Q")
+            )
+            paid = softmax_attention(keys, queries / math.sqrt(self.embed), mask)
+            read = unit(jnp.einsum("nlk,nkd->nld", paid[:, 0], state))
+            state = read @ own["W_V"][layer].T
+            maps.append(paid)
+        return Look(state @ own["words"].T, tuple(maps))
+
+
+def sinusoids(length: int, embed: int) -> np.ndarray:
+    """Sines and cosines of places, at rates from 1 to 1/10000."""
+    rates = np.exp(np.arange(0, embed, 2) * (-math.log(10_000.0) / embed))
+    angles = np.arange(length)[:, None] * rates
+    table = np.zeros((length, embed))
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    return table

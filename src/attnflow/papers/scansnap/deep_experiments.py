@@ -1,0 +1,48 @@
+"""From the settings of `scansnap` on real text to experiments."""
+
+from attnflow.data.word_windows import WordWindows
+from attnflow.deep import ClassLoss, DeepModel, PlainWords, WordEncoder
+from attnflow.dynamics import Grid, Stage
+from attnflow.experiment import SystemExperiment
+from attnflow.papers.scansnap.deep_settings import Text
+from attnflow.papers.scansnap.experiments import BUILD
+from attnflow.rules import GradientDescent
+
+
+def text(setting: Text) -> SystemExperiment:
+    """A causal network on windows of words."""
+    model = DeepModel(
+        _network(setting),
+        WordWindows(
+            setting.vocabulary, setting.length, setting.batch, setting.test_samples
+        ),
+        ClassLoss(),
+        batch=setting.batch,
+        in_turn=True,
+        # One more: the loss of the batch that would be next is recorded at the end.
+        steps=setting.steps + 1,
+        clip=setting.clip,
+        precision=setting.precision,
+    )
+    return BUILD.system(
+        setting,
+        model=model,
+        stages=(Stage(GradientDescent(setting.learning_rate), float(setting.steps)),),
+        grid=Grid(stop=float(setting.steps), count=setting.records + 1),
+        observables=setting.record,
+    )
+
+
+def _network(setting: Text) -> WordEncoder | PlainWords:
+    if setting.parametrisation == "plain":
+        return PlainWords(
+            setting.vocabulary, setting.length, setting.width, setting.layers
+        )
+    return WordEncoder(
+        setting.vocabulary,
+        setting.length,
+        setting.width,
+        setting.hidden,
+        layers=setting.layers,
+        dropout=setting.dropout,
+    )

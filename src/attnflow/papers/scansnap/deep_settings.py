@@ -1,0 +1,72 @@
+"""Settings of what `scansnap` trains on real text."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnflow.paper import Recipe
+
+COURSE = ("batch_loss", "test_loss", "attention_entropy_by_query")
+MAPS = (*COURSE, "test_attention")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A word-level causal network on WikiText-2's split `valid`.
+
+    - `parametrisation`: `encoder`, the one behind the paper's own figures, or `plain`,
+      that of its theory; `layers`.
+    - `embed` (none: 200, or 64 for `plain`) and `hidden` neurons; `dropout`.
+    - `vocabulary`: how many words; `length` and `batch` of windows.
+    - `learning_rate` of stochastic descent with gradients shortened to `clip`; `steps`;
+      `records` after the start.
+    - `test_samples`: windows of the split `test`.
+    """
+
+    parametrisation: Literal["encoder", "plain"] = "encoder"
+    layers: int = 1
+    embed: int | None = None
+    hidden: int = 200
+    dropout: float = 0.2
+    vocabulary: int = 1000
+    length: int = 35
+    batch: int = 20
+    learning_rate: float = 5.0
+    clip: float = 0.5
+    steps: int = 1500
+    records: int = 15
+    test_samples: int = 40
+    precision: Literal["float64", "float32"] = "float32"
+    record: tuple[str, ...] = COURSE
+
+    def __post_init__(self) -> None:
+        for name in ("layers", "steps", "records"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name} is {getattr(self, name)}: it must be positive, as in "
+                    f"{name}=1."
+                )
+
+    @property
+    def width(self) -> int:
+        """The embedding's dimension: as given, or that of the parametrisation."""
+        if self.embed is not None:
+            return self.embed
+        return 200 if self.parametrisation == "encoder" else 64
+
+
+_HERE = "attnflow.papers.scansnap.deep_experiments"
+
+RECIPES = (
+    Recipe(
+        "wikitext",
+        "A transformer encoder on WikiText-2, word by word",
+        Text(),
+        f"{_HERE}:text",
+    ),
+    Recipe(
+        "wikitext-plain",
+        "The theory's own parametrisation on WikiText-2, word by word",
+        Text(parametrisation="plain", learning_rate=2.0),
+        f"{_HERE}:text",
+    ),
+)

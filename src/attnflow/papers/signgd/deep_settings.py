@@ -1,0 +1,85 @@
+"""Settings of what `signgd` trains beyond its own model and data."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnflow.paper import Recipe
+
+COURSE = ("loss", "accuracy", "test_loss", "test_accuracy")
+BORDER = (*COURSE, "attention_entropy", "attention_to_noise")
+
+# Appendix B.1: rates of gradient descent from these scaled SNRs on, the least first.
+_DESCENT_RATES = ((0.0, 1.0), (0.45, 0.6), (0.65, 0.3), (0.85, 0.1))
+
+
+@dataclass(frozen=True)
+class NoisyDigits:
+    """The two-layer transformer on patches of digits with noise on their border.
+
+    - `scaled_snr` λ: images times λ, and normal noise times 1 − λ on a border of width
+      `border`; `digits` 3 and 7, `samples` of them, in patches of `patch` pixels a
+      side. `test_noise`: on all test images too.
+    - `neurons` m_k = m_v; `sigma_0` (none: 0.1/√d); `heads`.
+    - `rule` with its `learning_rate` and `steps` (none: the paper's); `beta1`, `beta2`,
+      `epsilon` of Adam.
+    - `records`: how many times are recorded after the start.
+    """
+
+    scaled_snr: float = 0.5
+    digits: tuple[int, ...] = (3, 7)
+    samples: int = 2000
+    border: int = 7
+    patch: int = 7
+    test_samples: int | None = None
+    test_noise: bool = True
+    neurons: int = 10
+    sigma_0: float | None = None
+    heads: int = 1
+    rule: Literal["signgd", "adam", "gd"] = "signgd"
+    learning_rate: float | None = None
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-15
+    steps: int | None = None
+    records: int = 20
+    precision: Literal["float64", "float32"] = "float64"
+    record: tuple[str, ...] = BORDER
+
+    def __post_init__(self) -> None:
+        if len(self.digits) != 2:
+            raise ValueError(
+                f"digits is {self.digits}: the model tells two classes apart, as in "
+                "digits=3,7."
+            )
+        if self.records < 1:
+            raise ValueError(f"records is {self.records}: record at least once.")
+
+    @property
+    def rate(self) -> float:
+        """The learning rate: as given, or that of the paper."""
+        if self.learning_rate is not None:
+            return self.learning_rate
+        if self.rule != "gd":
+            return 0.01
+        return next(
+            rate for least, rate in reversed(_DESCENT_RATES) if self.scaled_snr >= least
+        )
+
+    @property
+    def last_step(self) -> int:
+        """How many steps: as given, or those of the paper."""
+        if self.steps is not None:
+            return self.steps
+        return 500 if self.rule == "gd" else 200
+
+
+_HERE = "attnflow.papers.signgd.deep_experiments"
+
+RECIPES = (
+    Recipe(
+        "noisy-mnist",
+        "SignGD, Adam or gradient descent on digits with noise on their border",
+        NoisyDigits(),
+        f"{_HERE}:noisy_digits",
+    ),
+)

@@ -1,0 +1,27 @@
+"""The runs on noisy digits that a figure and claims share, one for each rule and λ."""
+
+import numpy as np
+
+from attnflow import schema
+from attnflow.paper import Evidence, Request
+from attnflow.papers.signgd.claims.evidence import FEW
+
+RULES = {"SignGD": "signgd", "Adam": "adam", "GD": "gd"}
+SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Scaled SNRs of Appendix B.1."""
+QUICK = {"records": 1, "precision": "float32", "test_samples": 500}
+
+MAP = {
+    f"{rule} {share:g}": Request(
+        "noisy-mnist", {"rule": name, "scaled_snr": share}, seeds=FEW, quick=QUICK
+    )
+    for rule, name in RULES.items()
+    for share in SHARES
+}
+
+
+def ends(evidence: Evidence, rule: str, name: str) -> np.ndarray:
+    """A loss when training ended, by scaled SNR and run."""
+    return np.array(
+        [schema.last(evidence[f"{rule} {share:g}"], name).values for share in SHARES]
+    )

@@ -1,0 +1,109 @@
+"""Figure 2d: test losses on noisy digits, by rule and by scaled SNR."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attnflow import figures, schema
+from attnflow.paper import Evidence, Exhibit
+from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
+from attnflow.papers.signgd.figures.runs import BETA2_SILENT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {"SignGD": "signal", "Adam": "common", "GD": "easy"}
+TITLES = {"test_loss": "Test loss", "loss": "Training loss at the same time"}
+PRINTED_LOSS = 0.05
+"""What training losses are said to be below."""
+
+
+def draw(evidence: Evidence) -> "Figure":
+    """Mean and deviation over runs of test losses, and of training losses."""
+    figure, grid = figures.panels(1, 2, titles=tuple(TITLES.values()), size=(11.5, 4.6))
+    for ax, name in zip(grid[0], TITLES, strict=True):
+        for rule in RULES:
+            _curve(ax, ends(evidence, rule, name), rule)
+        ax.set_yscale("log")
+        figures.number_axis(ax, "y")
+        ax.set_xlabel("scaled SNR λ")
+        ax.set_ylabel(name.replace("_", " "))
+    figures.reference(grid[0, 1], PRINTED_LOSS, "said to be below 0.05")
+    grid[0, 0].legend()
+    return figure
+
+
+def _curve(ax: "Axes", found: np.ndarray, rule: str) -> None:
+    """`found` is `(shares, runs)`."""
+    ax.errorbar(
+        SHARES,
+        found.mean(axis=1),
+        found.std(axis=1, ddof=1) if found.shape[1] > 1 else None,
+        color=figures.current_theme().colour(COLOURS[rule]),
+        marker="o",
+        markersize=4,
+        capsize=3,
+        label=rule,
+    )
+
+
+def values(evidence: Evidence) -> dict[str, Any]:
+    """Losses at the end, mean and deviation, and when training loss was least."""
+    return {
+        rule: {
+            f"{name.replace('_', ' ')}, λ = {share:g}": {
+                "mean": float(row.mean()),
+                "deviation": float(row.std(ddof=1)) if len(row) > 1 else 0.0,
+            }
+            for name in TITLES
+            for share, row in zip(SHARES, ends(evidence, rule, name), strict=True)
+        }
+        for rule in RULES
+    }
+
+
+def seen(evidence: Evidence) -> dict[str, bool]:
+    """What Figure 2d is said to show, as far as it is seen."""
+    tested = {rule: ends(evidence, rule, "test_loss").mean(axis=1) for rule in RULES}
+    strong, faint = np.array(SHARES) < 0.45, np.array(SHARES) > 0.45
+    moved = [schema.last(run, "loss") < run["loss"][:, 0] for run in evidence.values()]
+    return {
+        "gradient descent has a lower test loss than Adam at every λ": bool(
+            (tested["GD"] < tested["Adam"]).all()
+        ),
+        "and than SignGD from λ = 0.5 on": bool(
+            (tested["GD"] < tested["SignGD"])[faint].all()
+        ),
+        "under strong noise, λ ≤ 0.4, Adam's test loss is above that of a guess, "
+        "log 2": bool((tested["Adam"][strong] > np.log(2)).all()),
+        "and SignGD's": bool((tested["SignGD"][strong] > np.log(2)).all()),
+        "every run has trained": bool(all(np.all(each) for each in moved)),
+    }
+
+
+FIGURE2D = Exhibit(
+    id="figure2d",
+    kind="figure",
+    title="Figure 2d: test loss on noisy MNIST",
+    caption=(
+        "Digits 3 and 7, 2000 of them to train on, images times λ, noise of deviation "
+        "1 − λ on the outer 7 pixels, 16 patches of 7 × 7, m_k = m_v = 10; rates and "
+        "steps of Appendix B.1; mean and deviation over three runs. Claimed: gradient "
+        "descent generalises best, SignGD and Adam badly under strong noise, all with "
+        "training losses below 0.05. Seen: descent is below Adam everywhere, and below "
+        "SignGD from λ = 0.5 on; below that all three have memorised noise. Only Adam "
+        "reaches 0.05, from λ = 0.4 on (right): test losses of the other two are of "
+        "networks that have not finished."
+    ),
+    needs=MAP,
+    draw=draw,
+    values=values,
+    seen=seen,
+    silent=(
+        "The scale of pixels is not stated. Ours is from 0 to 1.",
+        "Whether test images have noise is not stated. Ours have, drawn anew.",
+        "Which 2000 images are trained on is not stated. Ours are drawn for each run.",
+        BETA2_SILENT,
+    ),
+)

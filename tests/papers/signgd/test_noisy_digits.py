@@ -1,0 +1,145 @@
+"""Noisy digits: settings, a small run, and claims on made-up losses."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import attnflow as af
+from attnflow.claims import Verdict
+from attnflow.claims.verify import verify
+from attnflow.papers.signgd import PAPER
+from attnflow.papers.signgd.deep_settings import NoisyDigits
+from attnflow.papers.signgd.digit_runs import MAP, SHARES, ends
+from attnflow.runner import Runner
+from attnflow.testing import check_claim
+
+DIMS = ("seed", "time")
+TESTED = {
+    "SignGD": (2.0, 1.4, 0.7, 0.55, 0.5, 0.4, 0.35, 0.4, 0.45),
+    "Adam": (3.9, 4.2, 3.6, 1.8, 0.9, 0.6, 0.3, 0.25, 0.2),
+    "GD": (2.4, 1.7, 1.6, 0.5, 0.35, 0.3, 0.2, 0.18, 0.17),
+}
+TRAINED = {
+    "SignGD": (0.3,) * 9,
+    "Adam": (0.14, 0.1, *(0.02,) * 7),
+    "GD": (0.2,) * 9,
+}
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    """Runs of two records that end with the losses above, by rule and λ."""
+    made = {}
+    for name in MAP:
+        rule, share = name.rsplit(" ", 1)
+        place = SHARES.index(float(share))
+        rows = {
+            "loss": [0.7, TRAINED[rule][place]],
+            "test_loss": [0.7, TESTED[rule][place]],
+        }
+        made[name] = xr.Dataset(
+            {
+                **{
+                    n: (("seed", "time"), np.tile(row, (3, 1)))
+                    for n, row in rows.items()
+                },
+                "recorded": (("seed", "time"), np.ones((3, 2), bool)),
+            },
+            {"seed": [200, 201, 202], "time": [0.0, 200.0]},
+        )
+    return made
+
+
+@pytest.mark.parametrize("id", ["C-MNIST", "C-MNIST-train"])
+def test_claims_on_losses_as_they_were_measured(evidence, id):
+    check_claim(PAPER.claim(id), evidence)
+
+
+def test_the_printed_statement_would_hold_on_other_losses(evidence):
+    claim = PAPER.claim("C-MNIST")
+    lower = {
+        name: run.assign(test_loss=run["test_loss"] * (0.1 if name[0] == "G" else 1))
+        for name, run in evidence.items()
+    }
+    assert verify(claim, "signgd", lambda needs: lower).verdict is Verdict.HOLDS
+
+
+def test_without_the_data_a_claim_is_unchecked(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
+    monkeypatch.setattr("attnflow.data.noisy_digits._pool", _uncached())
+    runner = Runner(store=False)
+    row = verify(PAPER.claim("C-MNIST"), "signgd", lambda n: runner.gather(PAPER, n))
+    assert row.verdict is Verdict.UNCHECKED
+    assert "attnflow data fetch mnist" in row.note
+    assert str(tmp_path / "mnist" / "train-images-idx3-ubyte.gz") in row.note
+
+
+def _uncached():
+    from attnflow.data import noisy_digits
+
+    return noisy_digits._pool.__wrapped__
+
+
+def test_the_figure(evidence):
+    exhibit = PAPER.exhibit("figure2d")
+    assert all(exhibit.seen(evidence).values())
+    figure = exhibit.draw(evidence)
+    assert len(figure.axes) == 2
+    found = exhibit.values(evidence)
+    assert found["Adam"]["test loss, λ = 0.2"]["mean"] == pytest.approx(3.9)
+    worse = {
+        n: r.assign(loss=r["loss"] + 1 * (r.time > 0)) for n, r in evidence.items()
+    }
+    assert not exhibit.seen(worse)["every run has trained"]
+    flat = {
+        n: r.assign(test_loss=0 * r["test_loss"] + 0.5) for n, r in evidence.items()
+    }
+    assert sum(exhibit.seen(flat).values()) == 1
+
+
+def test_losses_are_those_of_the_end(evidence):
+    assert ends(evidence, "GD", "test_loss").shape == (9, 3)
+    assert np.allclose(ends(evidence, "GD", "test_loss")[:, 1], TESTED["GD"])
+
+
+@pytest.mark.parametrize(
+    ("share", "rate"),
+    [
+        (0.2, 1.0),
+        (0.4, 1.0),
+        (0.5, 0.6),
+        (0.6, 0.6),
+        (0.7, 0.3),
+        (0.8, 0.3),
+        (0.9, 0.1),
+    ],
+)
+def test_rates_of_appendix_b(share, rate):
+    assert NoisyDigits(rule="gd", scaled_snr=share).rate == rate
+    assert NoisyDigits(rule="adam", scaled_snr=share).rate == 0.01
+    assert NoisyDigits(rule="adam", learning_rate=0.5).rate == 0.5
+
+
+def test_steps_of_appendix_b():
+    assert NoisyDigits(rule="gd").last_step == 500
+    assert NoisyDigits().last_step == 200
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"digits": (1, 2, 3)}, "two classes"), ({"records": 0}, "once")],
+)
+def test_wrong_settings(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        NoisyDigits(**wrong)
+
+
+def test_a_small_run(data_at_hand):
+    small = {"samples": 30, "test_samples": 20, "steps": 6, "records": 2}
+    run = af.run("signgd/noisy-mnist", seeds=2, store=False, **small)
+    assert run["time"].values.tolist() == [0, 3, 6]
+    assert (run["loss"][:, -1] < run["loss"][:, 0]).all()
+    assert run["attention_to_noise"].sizes == {"seed": 2, "time": 3, "layer": 1}
+    # Twelve of sixteen patches are noise, and weights begin small.
+    assert np.allclose(run["attention_to_noise"][:, 0], 0.75, atol=0.01)
+    assert np.allclose(run["attention_entropy"][:, 0], np.log(16), atol=0.01)
