@@ -49,7 +49,7 @@ CASES = {
         "initial": APART,
     },
 }
-FAST = ("prompt", "payload, merged", "positions")
+FAST = ("prompt", "payload, merged")
 
 
 def weights_of(initial, task):
@@ -101,7 +101,7 @@ def prompted_loss(weights, data):
     return jnp.mean(jnp.log1p(jnp.exp(-data.label * output)))
 
 
-@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("merged", mostly_slow([False, True], False))
 @pytest.mark.usefixtures("precise")
 def test_a_prompt_is_a_query_that_is_trained(merged):
     """Descent on `(W_K, q, w)`, or on `(q, w)`, and the same with a prompt token."""
