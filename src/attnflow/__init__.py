@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from attnflow.forms import Initial as Initial
     from attnflow.forms import Neurons as Neurons
     from attnflow.forms import Vector as Vector
+    from attnflow.mixing import mix as mix
     from attnflow.observing import initial_weights as initial_weights
     from attnflow.observing import observe as observe
     from attnflow.observing import samples as samples
@@ -132,6 +133,7 @@ _HOMES = {
     "Initial": "attnflow.forms",
     "Neurons": "attnflow.forms",
     "Vector": "attnflow.forms",
+    "mix": "attnflow.mixing",
     "initial_weights": "attnflow.observing",
     "observe": "attnflow.observing",
     "samples": "attnflow.observing",

@@ -72,12 +72,13 @@ def _judge(
     if isinstance(place, str):
         return _unchecked(claim, paper, place)
     if missing := run.attrs.get("missing_times"):
-        return _unchecked(claim, paper, f"the run lacks {missing}")
+        why = f"the run lacks {missing}"
+        return _unchecked(claim, paper, why, place.scope)
     gather = partial(_beside, place, run, partial(runner.gather, paper))
     try:
         row = verify(claim, paper.slug, gather, seeds, scope=place.scope)
     except (KeyError, IndexError, ValueError) as error:
-        return _unchecked(claim, paper, _reason(error, run))
+        return _unchecked(claim, paper, _reason(error, run), place.scope)
     ours = [name for name in claim.needs if name not in place.names]
     if not ours:
         return row
@@ -147,6 +148,9 @@ def _reason(error: Exception, run: xr.Dataset) -> str:
     return f"it could not be judged from a run with {count} records: {message}"
 
 
-def _unchecked(claim: Claim, paper: Paper, reason: str) -> Row:
+def _unchecked(
+    claim: Claim, paper: Paper, reason: str, scope: Scope | None = None
+) -> Row:
     decision = decide(Finding((Unchecked(reason),)), claim.scope)
-    return make_row(claim, paper.slug, Judgement(decision, {}), seconds=0.0)
+    found = Judgement(decision, {})
+    return make_row(claim, paper.slug, found, seconds=0.0, scope=scope)

@@ -210,17 +210,31 @@ def run(
 
 
 def find_experiment(name: str) -> tuple[Paper, str]:
-    """The paper and the experiment's id of a name such as `mixture/figure1`."""
-    from attnflow.papers import paper
+    """The paper and the experiment's id of a name such as `mixture/figure1`.
 
+    `mix/TASK` is no paper's, and is found like one.
+    """
     slug, _, id = name.partition("/")
-    found = paper(slug)
+    found = _mixed() if slug == "mix" else _paper(slug)
     if not id:
         known = ", ".join(f"{slug}/{recipe.id}" for recipe in found.recipes)
         raise ValueError(
             f"{name!r} names a paper. Name one of its experiments: {known}."
         )
     return found, found.recipe(id).id
+
+
+def _paper(slug: str) -> Paper:
+    from attnflow.papers import paper
+
+    return paper(slug)
+
+
+def _mixed() -> Paper:
+    # Its settings are those of tasks, which import JAX.
+    from attnflow.mixing import MIX
+
+    return MIX
 
 
 def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:

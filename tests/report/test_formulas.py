@@ -84,6 +84,14 @@ def test_a_formula_carries_its_tex_and_shows_plain_indices():
     )
 
 
+def test_no_line_begins_with_the_punctuation_after_a_formula():
+    html = mathematics("at T1, (of K = 2).")
+    assert html == (
+        'at <span class="tex" data-tex="T_{1}\\text{,}">T1,</span> (of '
+        '<span class="tex" data-tex="K = 2\\text{).}">K = 2).</span>'
+    )
+
+
 @pytest.mark.parametrize("text", ["<b>&", "f_{<b>} = 1", "`<b>`", "$<b>$"])
 def test_all_is_escaped(text):
     assert "<b>" not in mathematics(text)

@@ -1,5 +1,6 @@
 """`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,18 +8,18 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, complain, guarded
+from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import Bar, shown_progress
+from attnflow.cli.progress import shown_progress
 from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attnflow.paper import Exhibit, Paper
+    from attnflow.paper import Paper
     from attnflow.report import ExhibitResult, Place
-    from attnflow.runner import Runner
+    from attnflow.reproducing import Wanted
 
 OUTPUT = Path("attnflow-output")
 QUICK = OUTPUT / "quick"
@@ -35,21 +36,25 @@ def reproduce(
             metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
         ),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes.")
+    ] = None,
     json: Json = None,
 ) -> int:
-    """Make papers' figures and tables, beside what the papers print, and a site."""
-    from attnflow.reproducing import write_pages
-    from attnflow.runner import Runner
+    """Make papers' figures and tables, beside what the papers print, and a site.
+
+    What is there already and did not change is left. Killed, it goes on where it was.
+    """
+    from attnflow.reproducing import Wanted, write_pages
 
     output = Output(json)
-    made, places = [], []
-    with shown_progress() as bar:
-        runner = Runner(quick=quick, progress=bar, call=in_background)
-        for paper, id in chosen_papers(target):
-            place = output_place(out, paper, alone=target is not None, quick=quick)
-            exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
-            made += make_exhibits(paper, exhibits, runner, place, bar)
-            places.append((paper, place))
+    wanted, places = [], []
+    for paper, id in chosen_papers(target):
+        place = output_place(out, paper, alone=target is not None, quick=quick)
+        exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
+        wanted += [Wanted(paper, exhibit, place.directory) for exhibit in exhibits]
+        places.append((paper, place))
+    made = make_exhibits(wanted, quick=quick, workers=workers)
     pages = write_pages(places)
     output.give({"exhibits": [as_json(result) for result in made]})
     output.show(exhibit_table(made))
@@ -71,33 +76,20 @@ def output_place(
 
 
 def make_exhibits(
-    paper: "Paper",
-    exhibits: "Sequence[Exhibit]",
-    runner: "Runner",
-    place: "Place",
-    bar: Bar,
+    wanted: "Sequence[Wanted]", *, quick: bool, workers: int | None
 ) -> "list[ExhibitResult]":
-    """Exhibits of a paper as files, one after the other.
+    """The results of what is wanted: one alone is made here, several by processes."""
+    from attnflow.cli.judging import make_team
+    from attnflow.reproducing import draw, reproduce_exhibits, up_to_date
+    from attnflow.runner import Runner
 
-    Where several are asked for, those whose data set is not here are left out.
-    """
-    from attnflow._missing import MissingData
-    from attnflow.report import make_exhibit
-
-    made = []
-    for k, exhibit in enumerate(exhibits):
-        bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
-        try:
-            evidence = runner.gather(paper, exhibit.needs)
-        except MissingData as error:
-            if len(exhibits) == 1:
-                raise
-            complain(f"{paper.slug}/{exhibit.id} is left out: {error}")
-            continue
-        made.append(
-            make_exhibit(paper, exhibit, evidence, place.directory, quick=runner.quick)
-        )
-    return made
+    with shown_progress() as bar:
+        if len(wanted) == 1:
+            runner = Runner(quick=quick, progress=bar, call=in_background)
+            bar.begin(wanted[0].name)
+            return [up_to_date(wanted[0], quick=quick) or draw(wanted[0], runner)]
+        with closing(make_team(workers)) as team:
+            return reproduce_exhibits(wanted, team, quick=quick, progress=bar)
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

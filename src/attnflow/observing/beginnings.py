@@ -63,9 +63,10 @@ def samples(
 
 
 def sample_arrays(data: Sequences) -> dict[str, np.ndarray]:
-    """Samples as arrays."""
+    """Samples as arrays, without those that they do not have."""
     names = ("tokens", "key", "mass", "query", "query_weight", "label", "probability")
-    return {name: np.asarray(getattr(data, name)) for name in (*names, "group")}
+    found = {n: getattr(data, n) for n in (*names, "group", "columns", "payload")}
+    return {n: np.asarray(array) for n, array in found.items() if array is not None}
 
 
 def initial_weights(
