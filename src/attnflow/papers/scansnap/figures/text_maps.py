@@ -75,7 +75,7 @@ def _course(ax: "Axes", run: xr.Dataset) -> None:
     ):
         times = found[_dims.TIME].values
         ax.plot(times, found.values, color=theme.colour(kind), marker="o", label=label)
-    ax.set_ylim(0, 1.05)
+    ax.set_ylim(0, 1.3)
     ax.set_xlabel("step")
     ax.legend()
 
@@ -118,8 +118,8 @@ FIGURE7 = Exhibit(
     kind="figure",
     title="Figure 7: attention on WikiText-2 along training",
     caption=(
-        "The first layer of one (top) and of three (bottom), learning rate 5; one test "
-        "window before, during and after training, colours by the root of attention; "
+        "WikiText-2, the first layer of one (top) and of three (bottom), rate 5; a "
+        "test window before, during and after training, colours by the root of attention; "
         "right, entropy and drift in the mean over 40 test windows. Claimed: attention "
         "becomes sparse, and then freezes at a constant rate. It becomes sparse; maps "
         "go on moving, as far as they were followed."
