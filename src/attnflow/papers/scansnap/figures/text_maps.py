@@ -119,10 +119,10 @@ FIGURE7 = Exhibit(
     title="Figure 7: attention on WikiText-2 along training",
     caption=(
         "WikiText-2, the first layer of one (top) and of three (bottom), rate 5; a "
-        "test window before, during and after training, colours by the root of attention; "
-        "right, entropy and drift in the mean over 40 test windows. Claimed: attention "
-        "becomes sparse, and then freezes at a constant rate. It becomes sparse; maps "
-        "go on moving, as far as they were followed."
+        "test window before, during and after training, colours by the root of "
+        "attention; right, entropy and drift in the mean over 40 test windows. "
+        "Claimed: attention becomes sparse, and then freezes at a constant rate. It "
+        "becomes sparse; maps go on moving, as far as they were followed."
     ),
     needs=COURSES,
     draw=draw,
