@@ -203,7 +203,7 @@ def toy_paper(**changes):
 
 def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
     """The claim that the loss falls to `at_most`, by exact arithmetic."""
-    from attnflow.claims import Claim, Exact, Finding, Scope, Verdict
+    from attnflow.claims import Claim, Exact, Finding, Scope, Verdict, mutations
 
     def judge(evidence):
         lowest = max(float(run["loss"].min()) for run in evidence.values())
@@ -220,7 +220,7 @@ def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
         expected=Verdict(expected),
         source="ours",
         scope=Scope.THEOREM,
-        mutations={"higher": lambda evidence: {k: r + 1 for k, r in evidence.items()}},
+        mutations={"higher": mutations.add(mutations.EVERY, "loss", 1.0)},
     )
 
 

@@ -2,7 +2,8 @@
 
 A `Paper` names its experiments, its figures and tables (`Exhibit`), its claims, its
 reader's notes and its inventory. Each of these says which runs it needs as
-`Request`s; somebody else (`attnflow.runner`) makes or reads those runs.
+`Request`s, or which sweeps as `SweepRequest`s; somebody else (`attnflow.runner`,
+`attnflow.gathering`) makes or reads them.
 """
 
 import importlib
@@ -47,6 +48,67 @@ class Request:
 
 
 @dataclass(frozen=True)
+class SweepRequest:
+    """A sweep that a map needs: an experiment over a grid of its settings.
+
+    **Arguments:**
+
+    - `experiment`: the id of one of the paper's experiments.
+    - `settings`: by key what `attnflow sweep` takes: a text such as `0.01..1:9:log`,
+      several values, or one for all cells.
+    - `measure`: what is kept of each cell: observables, quantities, claims.
+    - `zip`: groups of keys that go along one dim together.
+    - `seeds`: how many, or which ones.
+    - `refine`, `coarse`: compute a map over two keys along this level alone.
+    - `batch`: how many cells are computed and stored as one.
+    - `quick`, `quick_seeds`: settings and seeds of a smaller sweep for `--quick`.
+    """
+
+    experiment: str
+    settings: Mapping[str, Any]
+    measure: tuple[str, ...]
+    zip: tuple[tuple[str, ...], ...] = ()
+    seeds: int | tuple[int, ...] = 1
+    refine: float | str | None = None
+    coarse: int = 8
+    batch: int = 32
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick_seeds: int | None = None
+
+    def given(self, *, quick: bool) -> dict[str, Any]:
+        """The settings by key, or those of the smaller sweep."""
+        return {**self.settings, **(self.quick if quick else {})}
+
+    def seeds_for(self, *, quick: bool) -> int | tuple[int, ...]:
+        """How many seeds, or which ones, the sweep or the smaller one has."""
+        less = self.quick_seeds if quick else None
+        return self.seeds if less is None else less
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that a paper reads off a run by a function of its own.
+
+    A sweep measures it by its `name`, as it does observables.
+
+    **Arguments:**
+
+    - `function`: the path `module:function` of a function of the run that gives one
+      number for each seed, NaN where there is none.
+    - `reads`: the observables that the run must have recorded.
+    """
+
+    name: str
+    title: str
+    function: str
+    reads: tuple[str, ...]
+
+    def of(self, run: xr.Dataset) -> Any:
+        """The number of each seed."""
+        return _found(self.function)(run)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A named experiment of a paper: a setting and the function that builds it.
 
@@ -66,8 +128,13 @@ class Recipe:
 
     def experiment(self, setting: Any) -> Any:
         """The experiment itself."""
-        module, _, function = self.build.partition(":")
-        return getattr(importlib.import_module(module), function)(setting)
+        return _found(self.build)(setting)
+
+
+def _found(path: str) -> Callable[[Any], Any]:
+    """What the path `module:function` names."""
+    module, _, function = path.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 @dataclass(frozen=True)
@@ -84,6 +151,7 @@ class Exhibit:
     - `seen`: where the paper prints no number, what must be seen in the picture, as
       sentences with a yes or no for the evidence at hand.
     - `silent`: what the paper leaves unsaid and the reading that we use.
+    - `sweeps`: named sweeps, of which evidence has the Datasets beside the runs.
     """
 
     id: str
@@ -97,6 +165,7 @@ class Exhibit:
     printed: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.02
     silent: tuple[str, ...] = ()
+    sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)
 
 
 def texts_of(package: str) -> dict[str, Any]:
@@ -135,7 +204,9 @@ class Paper:
     `slug` is its short name, and `letter` what ids of its claims and notes begin with:
     a letter for attnflow's own papers, a word such as `Needle` for all others.
     `stage_table` gives, for a run, the stages of training with the paper's own
-    formula for their times beside what was detected.
+    formula for their times beside what was detected. `maps` are exhibits that take
+    sweeps, and minutes: they are made when they are asked for. `quantities` are what
+    sweeps can measure beside observables and claims.
     """
 
     slug: str
@@ -152,6 +223,13 @@ class Paper:
     headline_claims: tuple[str, ...]
     summary: str
     stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
+    maps: tuple[Exhibit, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Exhibit, ...]:
+        """All figures and tables, then the maps."""
+        return (*self.exhibits, *self.maps)
 
     @property
     def claims(self) -> "ClaimsView":
@@ -166,9 +244,9 @@ class Paper:
         )
 
     def exhibit(self, id: str) -> Exhibit:
-        """The figure or table with this id."""
+        """The figure, table or map with this id."""
         return look_up(
-            f"figure or table of {self.slug}", id, {e.id: e for e in self.exhibits}
+            f"figure or table of {self.slug}", id, {e.id: e for e in self.shown}
         )
 
     def claim(self, id: str) -> "Claim":

@@ -68,12 +68,13 @@ def test_dark_pages_have_dark_pictures_and_printed_ones_light(browser, site):
         page.wait_for_function(f"() => {pictures}.every(n => !n.endsWith('.dark.svg'))")
 
 
-def test_printing_opens_what_is_folded(watched, site):
+def test_printing_shows_how_claims_were_judged(watched, site):
     page = watched.open(site / "fake" / "index.html")
-    assert page.locator("details:not([open])").count() > 0
+    folded = page.locator(".claims details:not([open])")
+    assert folded.count() > 0
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
-    assert page.locator(".tex:not([data-set=katex])").count() == 0
+    assert folded.count() == 0
+    assert page.locator(".claims .tex:not([data-set=katex])").count() == 0
 
 
 def test_what_katex_refuses_stays_readable(watched, site):

@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from attnflow._missing import MissingData
 from attnflow.paper import Exhibit, Request
+from attnflow.reproducing import identity
 from tests import toy as toys
 
 FIELDS = {"paper", "id", "files", "values", "printed", "agrees", "seconds"}
@@ -68,3 +70,76 @@ def test_wrong_names(program, target, message):
 def test_a_file_in_the_way(program, tmp_path):
     (tmp_path / "file").write_text("")
     assert "file" in program.refused("reproduce", "--out", "file")
+
+
+def several(toy):
+    """A toy paper of two figures, so that they are shared out."""
+    one = toys.toy_paper().exhibits[0]
+    two = Exhibit(**{**vars(one), "id": "figure2", "title": "Losses again"})
+    toys.install(toy, toys.toy_paper(exhibits=(one, two)))
+
+
+def test_runs_are_made_once_for_several_figures(program, toy):
+    several(toy)
+    made = program.json("reproduce")["exhibits"]
+    assert [exhibit["id"] for exhibit in made] == ["figure1", "figure2"]
+    assert len(toy.calls) == 1
+
+
+def test_what_did_not_change_is_not_made_again(program, toy, tmp_path, monkeypatch):
+    several(toy)
+    first = program.json("reproduce")["exhibits"]
+    picture = tmp_path / "attnflow-output" / "toy" / "figure2.svg"
+    before = picture.stat().st_mtime_ns
+    assert program.json("reproduce")["exhibits"] == first
+    assert picture.stat().st_mtime_ns == before
+    picture.unlink()
+    program.json("reproduce")
+    assert picture.is_file()
+    monkeypatch.setattr(identity, "code_digest", lambda slug, places: "other code")
+    program.json("reproduce")
+    assert picture.stat().st_mtime_ns > before
+
+
+def test_smaller_runs_never_take_the_place_of_the_papers_own(program, tmp_path):
+    program("reproduce")
+    program("reproduce", "--quick")
+    output = tmp_path / "attnflow-output"
+    made = [output / "toy", output / "quick" / "toy"]
+    records = [json.loads((place / "figure1.json").read_text()) for place in made]
+    assert [record["quick"] for record in records] == [False, True]
+    assert [r["runs"][0]["setting"]["width"] for r in records] == [4, 2]
+
+
+def test_a_drawing_that_fails_is_named(program, toy):
+    one = toys.toy_paper().exhibits[0]
+    two = Exhibit(**{**vars(one), "id": "figure2", "draw": lambda evidence: 1 / 0})
+    toys.install(toy, toys.toy_paper(exhibits=(one, two)))
+    done = program("reproduce")
+    assert done.exit_code == 70
+    assert "toy/figure2 could not be drawn. ZeroDivisionError" in done.stderr
+
+
+def test_the_site_shows_what_was_judged(program, tmp_path):
+    program("reproduce")
+    page = tmp_path / "attnflow-output" / "toy" / "index.html"
+    assert "These claims were not judged for this page" in page.read_text("utf-8")
+    program("verify", "--seeds", "3")
+    program("reproduce")
+    assert "not judged for this page" not in page.read_text("utf-8")
+    assert "1 of 1" in page.read_text("utf-8")
+    index = (tmp_path / "attnflow-output" / "index.html").read_text("utf-8")
+    assert 'href="toy/index.html"' in index
+
+
+def test_of_several_what_lacks_its_data_set_is_left_out(program, toy):
+    def missing(evidence):
+        raise MissingData("there is no such data set here.")
+
+    one = toys.toy_paper().exhibits[0]
+    two = Exhibit(**{**vars(one), "id": "figure2", "draw": missing})
+    toys.install(toy, toys.toy_paper(exhibits=(one, two)))
+    with pytest.warns(UserWarning, match="toy/figure2 is left out: there is no such"):
+        made = program.json("reproduce")["exhibits"]
+    assert [exhibit["id"] for exhibit in made] == ["figure1"]
+    assert "no such data set" in program.refused("reproduce", "toy/figure2")

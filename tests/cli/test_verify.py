@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -267,3 +268,42 @@ def test_the_python_way(program):
     assert "T-Thm1" in repr(table)
     assert json.dumps(table.as_json())
     assert len(claims.verify("T-Thm2")) == 1
+
+
+class TestExplained:
+    """`--explain` tells all of one claim."""
+
+    def test_for_people(self, program):
+        done = program("verify", "toy/T-Thm1", "--explain")
+        assert done.exit_code == 0, done.output
+        parts = ("Statement", "Conditions", "Predicate", "Runs", "Predicate as code")
+        places = [done.stdout.index(f"\n{part}") for part in parts]
+        assert places == sorted(places)
+        assert "def judge(evidence):" in done.stdout
+        assert "the lowest loss: an error above 0.2" in done.stdout
+        assert "higher  fails" in done.stdout
+        for line in done.stdout.splitlines()[-2:]:
+            assert Path(line.removeprefix("picture  ")).stat().st_size > 1000
+
+    def test_for_programs(self, program):
+        found = program.json("verify", "toy/T-Thm1", "--explain")
+        assert found["claims"][0]["id"] == "T-Thm1"
+        told = found["explanation"]
+        assert told["broken"][0]["verdict"] == "fails"
+        assert told["code"][0]["name"].endswith("judge")
+        assert all(Path(file).is_file() for file in told["files"])
+
+    def test_what_is_unchecked_has_a_reason_and_no_picture(self, program, toy):
+        def judge(evidence):
+            raise MissingData("the data set is not here.")
+
+        with_claims(toy, replace(toy_claim(), judge=judge))
+        done = program("verify", "toy/T-Thm1", "--explain")
+        assert "is unchecked: the data set is not here." in done.stdout
+        assert "picture" not in done.stdout
+
+    @pytest.mark.parametrize("more", [(), ("--changed",), ("--run", "mine.nc")])
+    def test_one_claim_with_runs_of_ours(self, program, more):
+        target = () if not more else ("toy/T-Thm1",)
+        message = program.refused("verify", *target, "--explain", *more)
+        assert "--explain" in message

@@ -37,6 +37,7 @@ def test_formulas_are_found(text):
     [
         "After 3 of 5 seeds a rule holds; I would say so.",
         "the setting learning_rate of attnflow.data, see https://example.org",
+        "Of panels a and b, a: values grow. b: keys turn. Signs in c and d are fixed.",
         "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202)",
     ],
 )
@@ -81,6 +82,14 @@ def test_a_formula_carries_its_tex_and_shows_plain_indices():
     assert html == (
         'where <span class="tex" data-tex="w_{c} &lt; e^{-4a}">'
         "<var>w</var><sub>c</sub> &lt; e<sup>−4a</sup></span>"
+    )
+
+
+def test_no_line_begins_with_the_punctuation_after_a_formula():
+    html = mathematics("at T1, (of K = 2).")
+    assert html == (
+        'at <span class="tex" data-tex="T_{1}\\text{,}">T1,</span> (of '
+        '<span class="tex" data-tex="K = 2\\text{).}">K = 2).</span>'
     )
 
 

@@ -16,8 +16,10 @@ from attnflow.cli.bench import bench
 from attnflow.cli.cite import cite
 from attnflow.cli.data import app as data
 from attnflow.cli.demo import demo
+from attnflow.cli.diff import diff
 from attnflow.cli.doctor import doctor
 from attnflow.cli.export import export
+from attnflow.cli.export_site import export_site
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
 from attnflow.cli.observe import observe
@@ -40,10 +42,12 @@ app.command("run", no_args_is_help=True)(run)
 app.command("observe", no_args_is_help=True)(observe)
 app.command("reproduce")(reproduce)
 app.command("verify")(verify)
+app.command("diff", no_args_is_help=True)(diff)
 app.command("sweep", no_args_is_help=True)(sweep)
 app.command("bench")(bench)
 app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
+app.command("export-site", no_args_is_help=True)(export_site)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
 app.add_typer(data, name="data")

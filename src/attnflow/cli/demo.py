@@ -12,7 +12,6 @@ from attnflow.cli.progress import shown_progress
 from attnflow.cli.reproduce import (
     as_json,
     exhibit_table,
-    make_exhibits,
     output_place,
 )
 
@@ -34,7 +33,7 @@ def demo(
     from attnflow.ledger import judge_all
     from attnflow.papers import papers
     from attnflow.report import write_page
-    from attnflow.reproducing import write_site_index
+    from attnflow.reproducing import Wanted, draw, write_site_index
     from attnflow.runner import Runner
 
     output = Output(json)
@@ -43,8 +42,9 @@ def demo(
     output.say(f"{paper.title}\n{paper.summary}\n")
     with shown_progress() as bar:
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
-        headline = (paper.exhibit(paper.headline),)
-        results = make_exhibits(paper, headline, runner, place, bar)
+        bar.begin(f"{paper.slug}/{paper.headline}")
+        headline = Wanted(paper, paper.exhibit(paper.headline), place.directory)
+        results = [draw(headline, runner)]
         claims = [paper.claim(id) for id in paper.headline_claims]
         judged = judge_all(
             paper, claims, runner, seeds=SEEDS, tell=lambda claim: bar.begin(claim.id)

@@ -1,5 +1,6 @@
 """`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,18 +8,18 @@ import typer
 
 from attnflow.cli import text
 from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, complain, guarded
+from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import Bar, shown_progress
+from attnflow.cli.progress import shown_progress
 from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attnflow.paper import Exhibit, Paper
+    from attnflow.paper import Paper
     from attnflow.report import ExhibitResult, Place
-    from attnflow.runner import Runner
+    from attnflow.reproducing import Wanted
 
 OUTPUT = Path("attnflow-output")
 QUICK = OUTPUT / "quick"
@@ -29,27 +30,36 @@ QUICK = OUTPUT / "quick"
 def reproduce(
     target: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXHIBIT]]")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller runs.")] = False,
+    maps: Annotated[
+        bool, typer.Option("--maps", help="Its maps too, which take minutes each.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
         ),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes.")
+    ] = None,
     json: Json = None,
 ) -> int:
-    """Make papers' figures and tables, beside what the papers print, and a site."""
-    from attnflow.reproducing import write_pages
-    from attnflow.runner import Runner
+    """Make papers' figures and tables, beside what the papers print, and a site.
+
+    What is there already and did not change is left. Killed, it goes on where it was.
+    Maps are sweeps, which take minutes: they are made by name, or with --maps.
+    """
+    from attnflow.reproducing import Wanted, write_pages
 
     output = Output(json)
-    made, places = [], []
-    with shown_progress() as bar:
-        runner = Runner(quick=quick, progress=bar, call=in_background)
-        for paper, id in chosen_papers(target):
-            place = output_place(out, paper, alone=target is not None, quick=quick)
-            exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
-            made += make_exhibits(paper, exhibits, runner, place, bar)
-            places.append((paper, place))
+    wanted, places = [], []
+    for paper, id in chosen_papers(target):
+        place = output_place(out, paper, alone=target is not None, quick=quick)
+        every = paper.shown if maps else paper.exhibits
+        exhibits = every if id is None else (paper.exhibit(id),)
+        wanted += [Wanted(paper, exhibit, place.directory) for exhibit in exhibits]
+        places.append((paper, place))
+    made = make_exhibits(wanted, quick=quick, workers=workers)
     pages = write_pages(places)
     output.give({"exhibits": [as_json(result) for result in made]})
     output.show(exhibit_table(made))
@@ -71,32 +81,28 @@ def output_place(
 
 
 def make_exhibits(
-    paper: "Paper",
-    exhibits: "Sequence[Exhibit]",
-    runner: "Runner",
-    place: "Place",
-    bar: Bar,
+    wanted: "Sequence[Wanted]", *, quick: bool, workers: int | None
 ) -> "list[ExhibitResult]":
-    """Exhibits of a paper as files, one after the other.
+    """The results of what is wanted: one alone is made here, several by processes.
 
-    Where several are asked for, those whose data set is not here are left out.
+    So is each map, whose cells are shared out to processes instead.
     """
-    from attnflow._missing import MissingData
-    from attnflow.report import make_exhibit
+    from attnflow.cli.judging import make_team
+    from attnflow.reproducing import draw, reproduce_exhibits, up_to_date
+    from attnflow.runner import Runner
 
+    alone = len(wanted) == 1
+    shared = [item for item in wanted if not (alone or item.exhibit.sweeps)]
     made = []
-    for k, exhibit in enumerate(exhibits):
-        bar.begin(f"{paper.slug}/{exhibit.id} ({k + 1} of {len(exhibits)})")
-        try:
-            evidence = runner.gather(paper, exhibit.needs)
-        except MissingData as error:
-            if len(exhibits) == 1:
-                raise
-            complain(f"{paper.slug}/{exhibit.id} is left out: {error}")
-            continue
-        made.append(
-            make_exhibit(paper, exhibit, evidence, place.directory, quick=runner.quick)
-        )
+    with shown_progress() as bar:
+        if shared:
+            with closing(make_team(workers)) as team:
+                made += reproduce_exhibits(shared, team, quick=quick, progress=bar)
+        runner = Runner(quick=quick, progress=bar, call=in_background)
+        for item in wanted:
+            if alone or item.exhibit.sweeps:
+                bar.begin(item.name)
+                made.append(up_to_date(item, quick=quick) or draw(item, runner))
     return made
 
 

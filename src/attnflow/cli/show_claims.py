@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from attnflow.claims import Row, Verdict
+from attnflow.claims import ClaimsTable, Row, Verdict
 from attnflow.cli import text
+from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
 
 _UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.UNCHECKED)
@@ -33,6 +34,14 @@ def warning_of(row: Row) -> str:
     told = f"Warning: {row.id}, recorded as {row.expected}, is {row.verdict}{why}"
     more = f" At this rate, {row.more} seeds would decide." if row.more else ""
     return f"{told.removesuffix('.')}.{more}"
+
+
+def show_claims(output: Output, table: ClaimsTable) -> None:
+    """The summary by paper and scope, the table, and what chance would have done."""
+    output.show(summary_table(table.rows))
+    output.show(claims_table(table.rows))
+    output.say(table.summary())
+    output.say(str(table.family))
 
 
 def summary_table(rows: Sequence[Row]) -> Table:

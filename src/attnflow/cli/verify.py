@@ -28,6 +28,9 @@ def verify(
     run: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Judge this run of yours.")
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Tell all of one claim, with a picture.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="How many processes.")
     ] = None,
@@ -39,27 +42,25 @@ def verify(
     """
     from attnflow.claims import ClaimsTable
     from attnflow.cli.choosing import chosen_claims
+    from attnflow.cli.explain import explain_claim, the_one
     from attnflow.cli.judging import judge_chosen, judge_file
-    from attnflow.cli.show_claims import (
-        claims_table,
-        is_surprise,
-        summary_table,
-        warning_of,
-    )
+    from attnflow.cli.show_claims import is_surprise, show_claims, warning_of
 
     output = Output(json)
     chosen = chosen_claims(target, only or ())
+    one = the_one(chosen, own=bool(run), changed=changed) if explain else None
     rows = (
         judge_file(chosen, run, seeds=seeds)
         if run
         else judge_chosen(chosen, seeds=seeds, workers=workers, changed=changed)
     )
     table = ClaimsTable(tuple(rows))
-    output.give(table.as_json())
-    output.show(summary_table(rows))
-    output.show(claims_table(rows))
-    output.say(table.summary())
-    output.say(str(table.family))
+    content = table.as_json()
+    if one:
+        content["explanation"] = explain_claim(output, *one, rows[0], seeds=seeds)
+    else:
+        show_claims(output, table)
+    output.give(content)
     for warning in filter(None, map(warning_of, rows)):
         complain(warning)
     return OTHERWISE if any(map(is_surprise, rows)) else 0

@@ -35,6 +35,6 @@ class MakeRun:
 
 
 @cache
-def runner_of(root: Path) -> Runner:
+def runner_of(root: Path, *, quick: bool = False) -> Runner:
     """The runner of this process for a store, which keeps the runs that it has seen."""
-    return Runner(Store(root))
+    return Runner(Store(root), quick=quick)

@@ -37,7 +37,7 @@ class ClaimView:
     verdict: Verdict
     correction: str
     details: Mapping[str, str]
-    row: Row | None
+    row: Row | None = None
 
     @property
     def words(self) -> str:
@@ -110,30 +110,33 @@ def _ids(paper: Paper) -> set[str]:
 
 def _recorded(claim: Claim) -> ClaimView:
     corrected = claim.expected is Verdict.HOLDS_CORRECTED and claim.correction
-    return ClaimView(
-        id=claim.id,
-        place=claim.place,
-        statement=claim.statement,
-        origin=claim.origin,
-        scope=str(claim.scope),
+    return _view(
+        claim,
         verdict=claim.expected,
         correction=corrected.statement if corrected else "",
         details=_details(claim.predicate, "", claim),
-        row=None,
     )
 
 
 def _judged(row: Row, claim: Claim | None) -> ClaimView:
-    return ClaimView(
-        id=row.id,
-        place=row.place,
-        statement=row.statement,
-        origin=row.origin,
-        scope=str(row.scope),
+    return _view(
+        row,
         verdict=row.verdict,
         correction=row.correction,
         details=_details(row.what, row.note, claim),
         row=row,
+    )
+
+
+def _view(said: Claim | Row, **found: Any) -> ClaimView:
+    """A view of what a claim says, which its row says again, and of what came out."""
+    return ClaimView(
+        id=said.id,
+        place=said.place,
+        statement=said.statement,
+        origin=said.origin,
+        scope=str(said.scope),
+        **found,
     )
 
 

@@ -2,11 +2,12 @@
 
 import functools
 import re
+from itertools import pairwise
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from attnflow.report.formulas import pieces
+from attnflow.report.formulas import Piece, pieces
 from attnflow.report.numbers import number_text, seconds_text, sort_key
 from attnflow.report.site import style
 from attnflow.report.table import Table
@@ -14,6 +15,7 @@ from attnflow.report.tex import to_tex
 
 # One letter with an index, or a power: w_c, A_K, e^{-4a}, (1 + x)^½.
 _INDEX = re.compile(r"(?<![^\W_])([^\W\d_])_(\{[^{}]*\}|[A-Za-z0-9α-ω]+)")
+_STOP = re.compile(r"[.,;:)]+")
 _POWER = re.compile(r"\^(\{[^{}]*\}|[−-]?[A-Za-z0-9α-ω½]+|[+−-])")
 
 
@@ -49,27 +51,45 @@ def mathematics(text: str) -> Markup:
     """A text with its formulas marked for typesetting, and all else escaped.
 
     A formula carries its TeX, which the page's script typesets; until then, and
-    without scripts, it shows plain indices and powers.
+    without scripts, it shows plain indices and powers. The punctuation after a formula
+    belongs to it, so that no line begins with it.
     """
-    return Markup("").join(_MADE[piece.kind](piece.text) for piece in pieces(text))
+    made, stop = Markup(""), ""
+    parts = [*pieces(text), Piece("", "words")]
+    for piece, after in pairwise(parts):
+        words = piece.text.removeprefix(stop)
+        stop = _stop(after.text) if piece.kind == "formula" else ""
+        made += _MADE[piece.kind](words, stop)
+    return made
 
 
-def _code(text: str) -> Markup:
+def _stop(text: str) -> str:
+    """The punctuation with which a text begins."""
+    found = _STOP.match(text)
+    return found[0] if found else ""
+
+
+def _words(text: str, stop: str) -> Markup:
+    return escape(text)
+
+
+def _code(text: str, stop: str) -> Markup:
     return Markup("<code>{}</code>").format(text)
 
 
-def _formula(text: str) -> Markup:
+def _formula(text: str, stop: str) -> Markup:
     safe = str(escape(text))
     safe = _INDEX.sub(lambda m: f"<var>{m[1]}</var><sub>{_bare(m[2])}</sub>", safe)
     shown = _POWER.sub(lambda m: f"<sup>{_bare(m[1])}</sup>", safe)
-    return Markup(f'<span class="tex" data-tex="{escape(to_tex(text))}">{shown}</span>')
+    tex = to_tex(text) + (rf"\text{{{stop}}}" if stop else "")
+    return Markup(f'<span class="tex" data-tex="{escape(tex)}">{shown}{stop}</span>')
 
 
 def _bare(text: str) -> str:
     return text.strip("{}").replace("-", "−")
 
 
-_MADE = {"words": escape, "code": _code, "formula": _formula}
+_MADE = {"words": _words, "code": _code, "formula": _formula}
 
 
 def anchor(*parts: str) -> str:

@@ -13,6 +13,8 @@ from attnflow.stages.events import first_crossing as first_crossing
 from attnflow.stages.events import last_crossing as last_crossing
 from attnflow.stages.events import plateau_left as plateau_left
 from attnflow.stages.events import settled as settled
+from attnflow.stages.looks import Look as Look
+from attnflow.stages.looks import listening as listening
 from attnflow.stages.ordering import Order as Order
 from attnflow.stages.ordering import order as order
 from attnflow.stages.select import Selector as Selector

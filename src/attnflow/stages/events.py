@@ -1,6 +1,6 @@
 """Events of a run: a detector applied to each seed of a recorded series."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from jaxtyping import Float
 from attnflow import _dims
 from attnflow.stages import detect
 from attnflow.stages.detect import Clock, Detected, Direction
+from attnflow.stages.looks import Look, tell
 from attnflow.stages.select import select
 
 Series = str | xr.DataArray
@@ -178,7 +179,7 @@ def _event(
     run: xr.Dataset,
     series: Series,
     where: Mapping[str, Any] | None,
-    rule: Callable[[np.ndarray, np.ndarray], Detected],
+    rule: partial[Detected],
     name: str,
     *,
     entries: bool = False,
@@ -189,7 +190,7 @@ def _event(
     if entries:
         values = values.reshape(*values.shape[:2], -1)
     recorded = _recorded(run, found)
-    return Event(
+    event = Event(
         name or (series if isinstance(series, str) else str(series.name or "series")),
         tuple(int(s) for s in found[_dims.SEED].values),
         tuple(
@@ -197,6 +198,9 @@ def _event(
             for one, rows in zip(values, recorded, strict=True)
         ),
     )
+    level = rule.keywords.get("level")
+    tell(Look(event.name, run, found, level, tuple(event.times)))
+    return event
 
 
 def _series(

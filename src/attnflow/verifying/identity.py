@@ -1,12 +1,8 @@
 """What decides a verdict: the claim, the settings of its runs, and the code."""
 
-from functools import cache
-from pathlib import Path
-
-from attnflow._plugins import files_of
 from attnflow.claims import Claim
 from attnflow.claims.verify import with_seeds
-from attnflow.jobs import described
+from attnflow.jobs import code_digest, described
 from attnflow.paper import Paper
 from attnflow.setting import canonical_json, digest
 
@@ -27,17 +23,6 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     return digest(paper.slug, claim.id, canonical_json(asked), code)
 
 
-@cache
 def judging_code(slug: str) -> str:
     """A digest of what makes runs of a paper and turns them into verdicts."""
-    from attnflow.experiment.versions import code_version, digest_files
-
-    root = Path(__file__).resolve().parent.parent
-    places = [root / name for name in (*JUDGING, f"papers/{slug}")]
-    files = [
-        file
-        for place in places
-        for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
-    ]
-    _, foreign = files_of(slug) or (root, [])
-    return digest_files(code_version(slug), (*files, *foreign))
+    return code_digest(slug, JUDGING)

@@ -63,6 +63,6 @@ typeset(document);
 addEventListener("hashchange", openTarget);
 document.addEventListener("toggle", (event) => typeset(event.target), true);
 addEventListener("beforeprint", () => {
-  for (const part of document.querySelectorAll("details")) part.open = true;
+  for (const part of document.querySelectorAll(".claims details")) part.open = true;
   typeset(document);
 });

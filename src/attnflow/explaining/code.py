@@ -1,0 +1,86 @@
+"""The predicate of a claim as code: its judge, and what that calls of its paper."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+MOST = 12
+"""Functions that are shown of one claim; beyond, a reader goes to the file."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's text, and where it stands."""
+
+    name: str
+    file: str
+    line: int
+    text: str
+
+
+def sources(judge: Callable[..., Any]) -> list[Source]:
+    """The judge, then the functions of its own package that it calls, each once."""
+    seen: dict[Callable[..., Any], None] = {}
+    waiting = [unwrapped(judge)]
+    package = _package(waiting[0])
+    while waiting and len(seen) < MOST:
+        function = waiting.pop(0)
+        if function in seen or _package(function) != package:
+            continue
+        seen[function] = None
+        waiting += list(_called(function))
+    return [source for source in map(_source, seen) if source is not None]
+
+
+def unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself, without arguments that are filled in already."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.unwrap(function)
+
+
+def _package(function: Callable[..., Any]) -> str:
+    """`attnflow.papers.mixture` of a function in one of its modules."""
+    parts = str(getattr(function, "__module__", "")).split(".")
+    return ".".join(parts[:3] if parts[:2] == ["attnflow", "papers"] else parts[:1])
+
+
+def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Functions that a function names, in the order of their names in its code."""
+    known = dict(getattr(function, "__globals__", {}))
+    closure = inspect.getclosurevars(function).nonlocals
+    for name in _names(function.__code__):
+        found = closure.get(name, known.get(name))
+        if isinstance(found, functools.partial):
+            found = unwrapped(found)
+        if inspect.isfunction(found):
+            yield found
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names in a function's code, and in functions that are written inside of it."""
+    yield from (*code.co_names, *code.co_freevars)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _source(function: Callable[..., Any]) -> Source | None:
+    """The text of a function; `None` where there is no file of it."""
+    try:
+        lines, line = inspect.getsourcelines(function)
+        file = inspect.getsourcefile(function) or ""
+    except (OSError, TypeError):
+        return None
+    return Source(function.__qualname__, _short(file), line, "".join(lines).rstrip())
+
+
+def _short(file: str) -> str:
+    """The path from the package on, or the whole."""
+    parts = Path(file).parts
+    start = parts.index("attnflow") if "attnflow" in parts else 0
+    return str(Path(*parts[start:]))

@@ -1,0 +1,96 @@
+"""Two claims tables side by side."""
+
+import json
+
+import pytest
+
+
+def write(path, *rows):
+    path.write_text(json.dumps({"version": 1, "claims": list(rows)}))
+    return path
+
+
+@pytest.fixture
+def table(program):
+    """The rows of the toy's claims, to be changed."""
+    return program.json("verify")["claims"]
+
+
+@pytest.fixture
+def compared(program, tmp_path, table):
+    """New rows → what `diff` says of them beside the old ones."""
+    old = write(tmp_path / "old.json", *table)
+
+    def compare(*rows, code=0):
+        return program.json("diff", old, write(tmp_path / "new.json", *rows), code=code)
+
+    return compare
+
+
+def test_equal_tables_but_for_times(compared, table):
+    later = [{**row, "seconds": 9.0, "margin": row["margin"] + 0.001} for row in table]
+    assert compared(*later) == {"version": 1, "changes": [], "same": 2}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"verdict": "inconclusive"}, "decided in one alone"),
+        ({"scope": "beyond"}, "another scope"),
+        ({"held": 4, "seeds": 5}, "in other seeds"),
+        ({"margin": 0.1}, "another margin"),
+    ],
+)
+def test_how_a_claim_differs(compared, table, change, kind):
+    one, two = table
+    found = compared({**one, **change}, two)
+    assert found["same"] == 1
+    (told,) = found["changes"]
+    assert (told["paper"], told["id"], told["kind"]) == ("toy", "T-Thm1", kind)
+    assert {name: told["new"][name] for name in change} == change
+    assert {name: told["old"][name] for name in change} == {n: one[n] for n in change}
+
+
+def test_another_verdict_comes_first_and_is_exit_code_1(compared, table):
+    one, two = table
+    found = compared(
+        {**one, "margin": 0.1},
+        {**two, "verdict": "fails"},
+        {**one, "id": "T-New"},
+        code=1,
+    )
+    kinds = [change["kind"] for change in found["changes"]]
+    assert kinds == ["another verdict", "in the new one alone", "another margin"]
+    assert found["changes"][1]["old"] is None
+
+
+def test_a_claim_that_is_gone(compared, table):
+    (told,) = compared(table[0])["changes"]
+    assert (told["kind"], told["new"]) == ("in the old one alone", None)
+
+
+def test_for_people(program, tmp_path, table):
+    old = write(tmp_path / "old.json", *table)
+    new = write(tmp_path / "new.json", {**table[0], "verdict": "fails"}, table[1])
+    done = program("diff", old, new)
+    assert done.exit_code == 1
+    header, row, *_ = done.stdout.splitlines()
+    assert header.split() == ["claim", "differs", "old", "new", "statement"]
+    assert "holds (theorem) 1/1" in row and "fails (theorem) 1/1" in row
+    assert "Alike in both: 1. another verdict: 1" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "There is no file"),
+        ("{", "is no claims table"),
+        ('{"runs": []}', "is no claims table"),
+        ('{"claims": [{"id": "B-1"}]}', "is no row of a claims table"),
+    ],
+)
+def test_what_is_no_table(program, tmp_path, table, text, message):
+    old, new = write(tmp_path / "old.json", *table), tmp_path / "new.json"
+    if text is not None:
+        new.write_text(text)
+    assert message in program.refused("diff", old, new)

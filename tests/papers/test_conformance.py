@@ -1,0 +1,75 @@
+"""What every paper of the registry must pass, whoever wrote it."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from attnflow.papers import SLUGS, papers
+from attnflow.testing import ClaimProtocol, ExhibitProtocol, TextProtocol
+from attnflow.testing.texts import COVERING, SAYING, entries
+
+IDS = Path(__file__).with_name("claim_ids.txt")
+"""Every id that a claim ever had. Others cite them: lines are added, never removed."""
+
+
+def known_ids() -> list[str]:
+    return IDS.read_text("utf-8").split()
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return papers()
+
+
+def test_every_entry_of_every_inventory_is_covered_or_says_why_not(registry):
+    bare = [
+        f"{slug}: {entry['id']}"
+        for slug, paper in registry.items()
+        for _, entry in entries(paper)
+        if not any(entry.get(field) for field in (*COVERING, *SAYING))
+    ]
+    assert not bare
+    assert all(entries(paper) for paper in registry.values())
+
+
+def test_what_covers_an_entry_exists(registry):
+    for paper in registry.values():
+        notes = {note.id for note in paper.notes}
+        for _, entry in entries(paper):
+            assert all(map(paper.claim, entry.get("claims", ())))
+            assert all(map(paper.exhibit, entry.get("exhibits", ())))
+            assert set(entry.get("covered_by", ())) <= notes
+
+
+def test_ids_are_unique_over_all_papers(registry):
+    ids = Counter(c.id for paper in registry.values() for c in paper.claim_list)
+    assert [id for id, count in ids.items() if count > 1] == []
+    for paper in registry.values():
+        assert all(c.id.startswith(f"{paper.letter}-") for c in paper.claim_list)
+
+
+def test_ids_are_stable(registry):
+    """A claim that is new adds a line to the list; one that is gone is a mistake."""
+    ours = {claim.id for slug in SLUGS for claim in registry[slug].claim_list}
+    known = known_ids()
+    assert known == sorted(set(known))
+    assert set(known) - ours == set(), "these were cited by somebody: keep them"
+    assert ours - set(known) == set(), f"add these to {IDS.name}"
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_paper_of_ours_is_held_to_the_protocols(slug):
+    """So that each predicate is run on its mutated runs, in which it must fail.
+
+    Read from the texts: importing the tests of all papers takes half a minute.
+    """
+    files = (IDS.parent / slug).glob("test_*.py")
+    texts = [file.read_text("utf-8") for file in files]
+    held = {
+        base for text in texts for base in re.findall(r"class Test\w+\((\w+)", text)
+    }
+    for protocol in (ClaimProtocol, ExhibitProtocol, TextProtocol):
+        names = {protocol.__name__, *(c.__name__ for c in protocol.__subclasses__())}
+        assert held & names, protocol.__name__
