@@ -8,6 +8,7 @@ reader's notes and its inventory. Each of these says which runs it needs as
 
 import importlib
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import xarray as xr
 
 from attnflow import setting as settings
+from attnflow._facts import Facts, Shown
 from attnflow._suggest import look_up
 
 if TYPE_CHECKING:
@@ -197,8 +199,8 @@ class Note:
     source: Literal["pdf", "extracted text"] = "extracted text"
 
 
-@dataclass(frozen=True)
-class Paper:
+@dataclass(frozen=True, repr=False)
+class Paper(Shown):
     """A paper: experiments, figures and tables, claims, notes, inventory.
 
     `slug` is its short name, and `letter` what ids of its claims and notes begin with:
@@ -236,6 +238,23 @@ class Paper:
         """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
         # By name: a paper is a record, and knows nothing of who makes its runs.
         return importlib.import_module("attnflow.ledger").ClaimsView(self)
+
+    def facts(self) -> Facts:
+        """What there is of this paper, by name."""
+        verdicts = Counter(str(claim.expected) for claim in self.claim_list)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        return Facts(
+            f"{self.slug}: {self.title}",
+            (
+                ("read", self.version_read),
+                ("about", self.summary),
+                ("experiments", ", ".join(recipe.id for recipe in self.recipes)),
+                ("exhibits", ", ".join(exhibit.id for exhibit in self.exhibits)),
+                ("claims", f"{len(self.claim_list)} (recorded: {told or 'none'})"),
+                ("notes", f"{len(self.notes)}"),
+            ),
+            hint=f'af.run("{self.slug}/{self.recipes[0].id}")' if self.recipes else "",
+        )
 
     def recipe(self, id: str) -> Recipe:
         """The experiment with this id."""

@@ -128,8 +128,12 @@ def sweep(
 
     !!! example
 
-        >>> found = af.sweep("mixture/figure1", omega="0.01..1:20:log", seeds=3)
-        >>> found["loss"].mean("seed")
+        >>> import attnflow as af
+        >>> found = af.sweep(
+        ...     "mixture/figure1", omega=[0.1, 0.2], steps=20, executor="here"
+        ... )
+        >>> found["loss"].dims
+        ('omega', 'seed')
     """
     made = plan_sweep(
         experiment,

@@ -35,6 +35,11 @@ class Reach:
         if not self.horizon > 0:
             raise ValueError(f"horizon is {self.horizon}; it must be positive.")
 
+    def __str__(self) -> str:
+        """The event in words."""
+        way = "rises" if self.direction == "up" else "falls"
+        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g})"
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -72,6 +77,15 @@ class Stage:
                 f"The stage {self.name!r} is a gradient flow, which sees all samples "
                 "at once: use a rule of descent, or no batches."
             )
+
+    def __str__(self) -> str:
+        """The stage in words."""
+        end = self.until if isinstance(self.until, Reach) else f"{self.until:g}"
+        only = f" on {self.group} samples" if self.group else ""
+        seen = f", {self.batches!r}" if self.batches else ""
+        rules = per_part(self.rule, self.trains)
+        moves = " and ".join(f"{part} by {rule.name}" for part, rule in rules.items())
+        return f"{self.name} ({moves}{only}{seen}) until {end}"
 
     @property
     def is_flow(self) -> bool:
