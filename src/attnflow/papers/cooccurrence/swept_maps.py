@@ -65,8 +65,8 @@ SAMPLES = Map(
         "Dashed: n = L², the theorem's order with its constant read as 1. Dotted: n*, "
         "from which on the hard-margin classifier of token counts leaves no test "
         "sample wrong. The test loss follows the training loss from n ∝ L^1.3 on, "
-        "which is slower than L²; but at these lengths that is ten times L² (23 at L = "
-        "4, 5 at L = 20), so that n = L² is not enough. 190 cells, 180 s of CPU, most "
+        "which is slower than L²; but at these lengths that is ten times L² (14 at L = "
+        "4, 5 at L = 18), so that n = L² is not enough. 190 cells, 180 s of CPU, most "
         "of it to compile ten lengths."
     ),
     sweeps={
