@@ -72,7 +72,7 @@ def look_along(
     times, rows, prints = [], [], []
     plan, kind, finite = None, "", True
     for time, state in moments:
-        kind = kind or kind_of(state, names, subject)
+        kind = kind or _kind(state, names, subject)
         arrays = _arrays(subject, kind, state, names)
         times.append(time)
         prints.append(f"{time!r} {fingerprint(arrays)}")
@@ -89,7 +89,7 @@ def look_along(
     )
 
 
-def kind_of(state: State, names: Names | None, subject: Subject) -> str:
+def _kind(state: State, names: Names | None, subject: Subject) -> str:
     """Whether a checkpoint has weights or tables."""
     if names and set(names) <= set(TABLES):
         return "tables"
