@@ -73,7 +73,10 @@ def look_along(
     plan, kind, finite = None, "", True
     for time, state in moments:
         kind = kind or _kind(state, names, subject)
-        arrays = _arrays(subject, kind, state, names)
+        try:
+            arrays = _arrays(subject, kind, state, names)
+        except ValueError as error:
+            raise ValueError(f"{error} (It is the one at {time:g}.)") from error
         times.append(time)
         prints.append(f"{time!r} {fingerprint(arrays)}")
         finite = finite and all(np.isfinite(a).all() for a in arrays.values())
