@@ -59,11 +59,12 @@ def mix(
         >>> run = af.run(made, store=False)
     """
     problem, initial = problem or Problem(), initial or Initial()
+    chosen = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)
     made = Experiment(
         paper="mix",
         id=type(task).__name__,
-        setting={"task": as_record(task), "initial": as_record(initial)},
+        setting={name: as_record(part) for name, part in chosen.items()},
         task=task,
         problem=problem,
         initial=initial,
