@@ -54,9 +54,13 @@ def mix(
 
     !!! example
 
+        >>> import attnflow as af
         >>> task = af.SignalNoiseTask(samples=4, embed=50, support=5)
         >>> made = af.mix(task, af.Flow(), 10.0, initial=af.Initial(width=8))
-        >>> run = af.run(made, store=False)
+        >>> made.stages[0].rule.name
+        'gradient flow'
+
+        and `af.run(made)` runs it.
     """
     problem, initial = problem or Problem(), initial or Initial()
     chosen = {"task": task, "problem": problem, "initial": initial, "rule": rule}
