@@ -227,7 +227,7 @@ def find_experiment(name: str) -> tuple[Paper, str]:
     `mix/TASK` is no paper's, and is found like one.
     """
     slug, _, id = name.partition("/")
-    found = _mixed() if slug == "mix" else _paper(slug)
+    found = find_source(slug)
     if not id:
         known = ", ".join(f"{slug}/{recipe.id}" for recipe in found.recipes)
         raise ValueError(
@@ -236,17 +236,16 @@ def find_experiment(name: str) -> tuple[Paper, str]:
     return found, found.recipe(id).id
 
 
-def _paper(slug: str) -> Paper:
+def find_source(slug: str) -> Paper:
+    """The paper of a short name; `mix` stands for mixed experiments."""
+    if slug == "mix":
+        # Its settings are those of tasks, which import JAX.
+        from attnflow.mixing import MIX
+
+        return MIX
     from attnflow.papers import paper
 
     return paper(slug)
-
-
-def _mixed() -> Paper:
-    # Its settings are those of tasks, which import JAX.
-    from attnflow.mixing import MIX
-
-    return MIX
 
 
 def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:

@@ -22,10 +22,14 @@ def list_all(
 ) -> int:
     """List papers, their experiments, figures and tables, and claims.
 
-    With a paper, also the settings of its experiments.
+    With a paper, also the settings of its experiments; `mix` is for mixed ones.
     """
+    from attnflow.runner import find_source
+
     output = Output(json)
-    found = [listed for listed, _ in chosen_papers(paper)]
+    # Mixed experiments are listed when asked for: they are no paper.
+    mixed = [find_source("mix")] if paper == "mix" else None
+    found = mixed or [listed for listed, _ in chosen_papers(paper)]
     output.give(_content(found))
     for each in found:
         _show(output, each, settings=paper is not None)
