@@ -1,5 +1,28 @@
 """How shallow transformers learn, exactly where that is possible.
 
+A paper is a set of experiments, figures and tables, and claims; look at one, run one
+of its experiments, check what it claims:
+
+    >>> import attnflow as af
+    >>> af.paper("mixture").recipe("figure1").title
+    'All weights together by gradient descent'
+    >>> run = af.run("mixture/figure1", steps=20, records=3, store=False)
+    >>> dict(run["loss"].sizes)
+    {'seed': 1, 'time': 3}
+    >>> str(af.paper("mixture").claims["B-L6.1"].expected)
+    'holds-corrected'
+
+| to | use |
+|---|---|
+| see what there is | `af.paper(slug)`, and `.claims`, `.recipes`, `.exhibits` of it |
+| run an experiment | `af.run(name, seeds=…, setting=…)`: an `xarray.Dataset` |
+| read a run | `run.attnflow`; `attnflow.schema` says what is in it |
+| check claims | `af.paper(slug).claims.verify(seeds=5)` |
+| map a setting | `af.sweep(name, omega="0.01..1:9:log")` |
+| build your own | `af.Builder`, `af.Task`, `af.sequences`, `af.Problem`, `af.Initial` |
+| write a paper of your own | `attnflow new-paper NAME`; docs/your-own-paper.md |
+| cite | `af.citation(slug)` |
+
 The names below are imported when they are first used, so that `attnflow --help`
 and everything that only reads runs stay free of JAX.
 """

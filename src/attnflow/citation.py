@@ -12,6 +12,13 @@ _ATTNFLOW = """@software{{attnflow,
 
 
 def citation(slug: str | None = None) -> str:
-    """BibTeX of the paper with this short name, if one is given, and of attnflow."""
+    """BibTeX of the paper with this short name, if one is given, and of attnflow.
+
+    !!! example
+
+        >>> import attnflow as af
+        >>> print(af.citation("vit").splitlines()[0])
+        @inproceedings{vit2024,
+    """
     ours = _ATTNFLOW.format(version=__version__)
     return ours if slug is None else f"{paper(slug).bibtex.strip()}\n\n{ours}"

@@ -6,8 +6,8 @@ from typing import Literal
 
 import xarray as xr
 
+from attnflow._facts import Facts, Shown
 from attnflow.claims import Claim, ClaimsTable, Row
-from attnflow.claims.table import as_text
 from attnflow.claims.verify import verify
 from attnflow.own_run import judge_own_run
 from attnflow.paper import Paper
@@ -15,12 +15,20 @@ from attnflow.runner import Progress, Runner
 from attnflow.store import Store
 
 
-class ClaimsView:
+class ClaimsView(Shown):
     """A paper's claims: iterate over them, look one up by its id, verify them.
 
     !!! example
 
-        >>> af.paper("mixture").claims.verify(seeds=5)
+        >>> import attnflow as af
+        >>> claims = af.paper("mixture").claims
+        >>> claims["B-L6.1"].system
+        'exact: every sample of the population, by enumeration'
+        >>> str(claims["B-L6.1"].expected)
+        'holds-corrected'
+
+    `claims.verify("B-L6.1")` judges one of them, `claims.verify(seeds=5)` all, with
+    five seeds where that is left open; both give a `ClaimsTable`.
     """
 
     def __init__(self, paper: Paper):
@@ -35,9 +43,15 @@ class ClaimsView:
     def __getitem__(self, id: str) -> Claim:
         return self.paper.claim(id)
 
-    def __repr__(self) -> str:
+    def facts(self) -> Facts:
+        """All claims, with the verdicts that are recorded of them."""
         rows = [(c.id, c.place, str(c.expected), c.statement) for c in self]
-        return as_text(("claim", "place", "recorded", "statement"), rows)
+        return Facts(
+            f"{len(self)} claims of {self.paper.slug}",
+            (),
+            (("claim", "place", "recorded", "statement"), rows),
+            f'af.paper("{self.paper.slug}").claims.verify(seeds=5)',
+        )
 
     def verify(
         self,

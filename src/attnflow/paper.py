@@ -2,11 +2,13 @@
 
 A `Paper` names its experiments, its figures and tables (`Exhibit`), its claims, its
 reader's notes and its inventory. Each of these says which runs it needs as
-`Request`s; somebody else (`attnflow.runner`) makes or reads those runs.
+`Request`s, or which sweeps as `SweepRequest`s; somebody else (`attnflow.runner`,
+`attnflow.gathering`) makes or reads them.
 """
 
 import importlib
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import xarray as xr
 
 from attnflow import setting as settings
+from attnflow._facts import Facts, Shown
 from attnflow._suggest import look_up
 
 if TYPE_CHECKING:
@@ -47,6 +50,67 @@ class Request:
 
 
 @dataclass(frozen=True)
+class SweepRequest:
+    """A sweep that a map needs: an experiment over a grid of its settings.
+
+    **Arguments:**
+
+    - `experiment`: the id of one of the paper's experiments.
+    - `settings`: by key what `attnflow sweep` takes: a text such as `0.01..1:9:log`,
+      several values, or one for all cells.
+    - `measure`: what is kept of each cell: observables, quantities, claims.
+    - `zip`: groups of keys that go along one dim together.
+    - `seeds`: how many, or which ones.
+    - `refine`, `coarse`: compute a map over two keys along this level alone.
+    - `batch`: how many cells are computed and stored as one.
+    - `quick`, `quick_seeds`: settings and seeds of a smaller sweep for `--quick`.
+    """
+
+    experiment: str
+    settings: Mapping[str, Any]
+    measure: tuple[str, ...]
+    zip: tuple[tuple[str, ...], ...] = ()
+    seeds: int | tuple[int, ...] = 1
+    refine: float | str | None = None
+    coarse: int = 8
+    batch: int = 32
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick_seeds: int | None = None
+
+    def given(self, *, quick: bool) -> dict[str, Any]:
+        """The settings by key, or those of the smaller sweep."""
+        return {**self.settings, **(self.quick if quick else {})}
+
+    def seeds_for(self, *, quick: bool) -> int | tuple[int, ...]:
+        """How many seeds, or which ones, the sweep or the smaller one has."""
+        less = self.quick_seeds if quick else None
+        return self.seeds if less is None else less
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number that a paper reads off a run by a function of its own.
+
+    A sweep measures it by its `name`, as it does observables.
+
+    **Arguments:**
+
+    - `function`: the path `module:function` of a function of the run that gives one
+      number for each seed, NaN where there is none.
+    - `reads`: the observables that the run must have recorded.
+    """
+
+    name: str
+    title: str
+    function: str
+    reads: tuple[str, ...]
+
+    def of(self, run: xr.Dataset) -> Any:
+        """The number of each seed."""
+        return _found(self.function)(run)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A named experiment of a paper: a setting and the function that builds it.
 
@@ -66,8 +130,13 @@ class Recipe:
 
     def experiment(self, setting: Any) -> Any:
         """The experiment itself."""
-        module, _, function = self.build.partition(":")
-        return getattr(importlib.import_module(module), function)(setting)
+        return _found(self.build)(setting)
+
+
+def _found(path: str) -> Callable[[Any], Any]:
+    """What the path `module:function` names."""
+    module, _, function = path.partition(":")
+    return getattr(importlib.import_module(module), function)
 
 
 @dataclass(frozen=True)
@@ -84,6 +153,7 @@ class Exhibit:
     - `seen`: where the paper prints no number, what must be seen in the picture, as
       sentences with a yes or no for the evidence at hand.
     - `silent`: what the paper leaves unsaid and the reading that we use.
+    - `sweeps`: named sweeps, of which evidence has the Datasets beside the runs.
     """
 
     id: str
@@ -97,6 +167,7 @@ class Exhibit:
     printed: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.02
     silent: tuple[str, ...] = ()
+    sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)
 
 
 def texts_of(package: str) -> dict[str, Any]:
@@ -128,14 +199,16 @@ class Note:
     source: Literal["pdf", "extracted text"] = "extracted text"
 
 
-@dataclass(frozen=True)
-class Paper:
+@dataclass(frozen=True, repr=False)
+class Paper(Shown):
     """A paper: experiments, figures and tables, claims, notes, inventory.
 
     `slug` is its short name, and `letter` what ids of its claims and notes begin with:
     a letter for attnflow's own papers, a word such as `Needle` for all others.
     `stage_table` gives, for a run, the stages of training with the paper's own
-    formula for their times beside what was detected.
+    formula for their times beside what was detected. `maps` are exhibits that take
+    sweeps, and minutes: they are made when they are asked for. `quantities` are what
+    sweeps can measure beside observables and claims.
     """
 
     slug: str
@@ -152,12 +225,36 @@ class Paper:
     headline_claims: tuple[str, ...]
     summary: str
     stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
+    maps: tuple[Exhibit, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Exhibit, ...]:
+        """All figures and tables, then the maps."""
+        return (*self.exhibits, *self.maps)
 
     @property
     def claims(self) -> "ClaimsView":
         """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
         # By name: a paper is a record, and knows nothing of who makes its runs.
         return importlib.import_module("attnflow.ledger").ClaimsView(self)
+
+    def facts(self) -> Facts:
+        """What there is of this paper, by name."""
+        verdicts = Counter(str(claim.expected) for claim in self.claim_list)
+        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        return Facts(
+            f"{self.slug}: {self.title}",
+            (
+                ("read", self.version_read),
+                ("about", self.summary),
+                ("experiments", ", ".join(recipe.id for recipe in self.recipes)),
+                ("exhibits", ", ".join(exhibit.id for exhibit in self.exhibits)),
+                ("claims", f"{len(self.claim_list)} (recorded: {told or 'none'})"),
+                ("notes", f"{len(self.notes)}"),
+            ),
+            hint=f'af.run("{self.slug}/{self.recipes[0].id}")' if self.recipes else "",
+        )
 
     def recipe(self, id: str) -> Recipe:
         """The experiment with this id."""
@@ -166,9 +263,9 @@ class Paper:
         )
 
     def exhibit(self, id: str) -> Exhibit:
-        """The figure or table with this id."""
+        """The figure, table or map with this id."""
         return look_up(
-            f"figure or table of {self.slug}", id, {e.id: e for e in self.exhibits}
+            f"figure or table of {self.slug}", id, {e.id: e for e in self.shown}
         )
 
     def claim(self, id: str) -> "Claim":

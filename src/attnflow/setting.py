@@ -34,6 +34,11 @@ def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
     return dataclasses.replace(setting, **values)
 
 
+def typed(values: Mapping[str, Any]) -> list[str]:
+    """Settings as one would type them: `width=64`, `record=loss,score`."""
+    return [f"{name}={_typed(value)}" for name, value in values.items()]
+
+
 def coerce(setting: Any, name: str, value: Any) -> Any:
     """A value, or the text of one, as the field `name` of the `setting` takes it."""
     return _coerce(name, value, _hint(setting, name))
@@ -147,3 +152,11 @@ def _example(option: Any) -> str:
         return str(typing.get_args(option)[0])
     examples = {int: "3", float: "0.1", bool: "true", type(None): "none"}
     return examples.get(option, "…")
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_typed, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)

@@ -16,6 +16,7 @@ from attnflow.runner import Progress, find_experiment, seed_numbers
 from attnflow.store import Store
 from attnflow.sweeps import (
     Executor,
+    QuantityMeasure,
     Shelf,
     Status,
     Sweep,
@@ -114,8 +115,8 @@ def sweep(
     - `zip`: groups of keys that go along one dim together, as in `[("a", "b")]`.
     - `seeds`: how many seeds (0, 1, …), or which ones; one without it.
     - `measure`: what to keep of each cell: `loss` (at the end), `loss@0.1` (the time to
-      that level), `loss~loglog` (a fitted slope), or the id of a claim of the paper;
-      the loss without it.
+      that level), `loss~loglog` (a fitted slope), `loss^max` (the largest), a quantity
+      or the id of a claim of the paper; the loss without it.
     - `executor`: processes of this machine, a Dask cluster, or this process;
       `workers`: how many; `scheduler`: the address of a cluster that runs already.
     - `batch`: how many cells are computed and stored as one.
@@ -127,8 +128,12 @@ def sweep(
 
     !!! example
 
-        >>> found = af.sweep("mixture/figure1", omega="0.01..1:20:log", seeds=3)
-        >>> found["loss"].mean("seed")
+        >>> import attnflow as af
+        >>> found = af.sweep(
+        ...     "mixture/figure1", omega=[0.1, 0.2], steps=20, executor="here"
+        ... )
+        >>> found["loss"].dims
+        ('omega', 'seed')
     """
     made = plan_sweep(
         experiment,
@@ -194,7 +199,7 @@ def _texts(plan: Any, measure: str | Sequence[str] | None) -> list[str]:
 
 def _measure(paper: Paper | None, text: str) -> Measure:
     if paper is not None:
-        found = claim_measure(paper, text)
+        found = claim_measure(paper, text) or _quantity(paper, text)
         if found is not None:
             return found
         if text.startswith(f"{paper.letter}-"):
@@ -206,11 +211,26 @@ def _measure(paper: Paper | None, text: str) -> Measure:
     return parse_measure(text)
 
 
+def _quantity(paper: Paper, text: str) -> QuantityMeasure | None:
+    known = {quantity.name: quantity for quantity in paper.quantities}
+    if text not in known:
+        return None
+    # Functions look at runs through the paper's detectors and claims.
+    names = ("quantities.py", "stages", "claims")
+    own = [f"papers/{paper.slug}/{name}" for name in names]
+    return QuantityMeasure(known[text], _code(paper.slug, *own))
+
+
 @cache
-def _code(paper: str) -> str:
+def _code(paper: str, *more: str) -> str:
     """A digest of what computes cells of a paper, and of what measures them."""
     from attnflow.experiment.versions import code_version, digest_files
 
     root = Path(__file__).resolve().parent
-    files = (*sorted((root / "stages").glob("*.py")), root / "sweeps/measure.py")
+    places = (root / name for name in ("stages", "sweeps/measure.py", *more))
+    files = (
+        file
+        for place in places
+        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
+    )
     return digest_files(code_version(paper), files)

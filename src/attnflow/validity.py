@@ -50,9 +50,9 @@ class ClaimMeasure:
         }
 
     @property
-    def observable(self) -> None:
-        """A claim names its own runs."""
-        return None
+    def reads(self) -> tuple[str, ...]:
+        """Nothing of the cell's run: a claim names its own runs."""
+        return ()
 
     @property
     def has_series(self) -> bool:

@@ -93,12 +93,17 @@ def test_mistakes_are_explained(program, args, said):
 
 
 def test_refinement_from_the_command_line(program):
-    cells = ("mixture/concentration", "omega=0.1..0.9:9", "delta=0.05..0.5:9")
+    cells = ("mixture/concentration", "delta=0.05..0.5:9", "omega=0.1..0.9:9")
     options = ("--refine", "0.5", "--coarse", "4", "width=8", "draws=3")
     (found,) = given(program, *cells, *ASKED, *options)
     assert found["cells_full"] == 81
     assert found["cells_computed"] == found["status"]["cells"] < 81
     shape = len(found["values"]["inside"]), len(found["values"]["inside"][0])
     assert shape == (9, 9)
-    text = program("sweep", *cells, *ASKED, *options).stdout
+    law = found["boundary"]
+    low, high = law["exponent_interval"]
+    assert low <= law["exponent"] <= high and law["power"] == 2.0
+    text = program("sweep", *cells, *ASKED, *options, "--power", "3").stdout
     assert f"{found['cells_computed']} of the 81 cells of the grid" in text
+    assert "Along it omega goes as delta^" in text
+    assert "delta·omega^3 is" in text

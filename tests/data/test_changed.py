@@ -56,7 +56,8 @@ def test_a_sum_is_its_word_and_its_position():
     assert made.shown_names == ("c1", "c2", "v1", "v2", "at 1", "at 2", "at 3")
     first = [names[i] for i in np.asarray(made.key)[0]]
     plain = MixtureTask().sequences()
-    assert first == [f"{plain.names[t]}@{i + 1}" for i, t in enumerate(plain.key[0])]
+    words = plain.sample_names()[0].split()
+    assert first == [f"{word}@{i + 1}" for i, word in enumerate(words)]
     np.testing.assert_array_equal(made.key, made.query)
 
 
@@ -72,8 +73,10 @@ def test_shuffled_samples_hold_the_same_words():
     plain = MixtureTask(population=40).sequences(key=KEY)
     task = Positions(MixtureTask(population=40), order="shuffled")
     made = task.sequences(key=KEY)
-    words = [[made.names[i].split("@")[0] for i in row] for row in made.key]
-    wanted = [[plain.names[i] for i in row] for row in plain.key]
+    words = [
+        [pair.split("@")[0] for pair in row.split()] for row in made.sample_names()
+    ]
+    wanted = [row.split() for row in plain.sample_names()]
     assert [sorted(row) for row in words] == [sorted(row) for row in wanted]
     assert words != wanted
     assert Positions(MixtureTask(), order="shuffled").random
@@ -154,6 +157,7 @@ def test_refusals(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_prompts_under_a_rule_by_coordinates():
     """A prompt has a coordinate of its own, so that signs are exact as well."""
     changes = {"task": PromptQuery(MixtureTask()), "rule": SignGD(1e-3), "until": 50}

@@ -100,6 +100,7 @@ def test_labels_flip_afresh():
     assert Batches(1).signs(10, 0, key=jax.random.key(2)) is None
 
 
+@pytest.mark.slow
 def test_seeds_draw_their_own_batches_unless_held_fixed():
     changes = plan(Batches(2), GradientDescent(0.1), initial=Initial(16, 0.3))
     fixed = {"weights": 0}

@@ -1,8 +1,12 @@
 """Rules by name, and schedules of their learning rates."""
 
+from dataclasses import dataclass
+from typing import get_args
+
 import numpy as np
 import pytest
 
+from attnflow._names import RuleName
 from attnflow.dynamics import Stage
 from attnflow.experiment import run
 from attnflow.rules import (
@@ -17,10 +21,23 @@ from attnflow.rules import (
     SignGD,
     StepDecay,
     Warmup,
+    fitting_rule,
     rule_named,
+    rule_of,
     schedule_named,
 )
 from tests.core import allowed, experiment, given_weights, largest_difference
+
+
+@dataclass(frozen=True)
+class Setting:
+    rule: str
+    schedule: str = "constant"
+    steps: float = 10.0
+    learning_rate: float = 0.1
+    momentum: float = 0.9
+    width: int = 7
+
 
 FACTORS = [
     (LinearDecay(10), {0: 1.0, 5: 0.5, 10: 0.0, 12: 0.0}),
@@ -90,6 +107,26 @@ def test_options_of_named_rules():
         rule_named("gd")
     with pytest.raises(ValueError, match=r"option of the rule 'gd': 'momentum'"):
         rule_named("gd", learning_rate=0.1, momentum=0.9)
+
+
+def test_a_rule_takes_what_fits_it():
+    offered = {"learning_rate": 0.1, "momentum": 0.5, "rtol": 1e-8}
+    assert fitting_rule("gd", **offered) == GradientDescent(0.1)
+    assert fitting_rule("momentum", **offered) == Momentum(0.1, 0.5)
+    assert fitting_rule("flow", schedule=None, **offered).rtol == 1e-8
+    with pytest.raises(ValueError, match="nothing to schedule"):
+        fitting_rule("flow", schedule=LinearDecay(5))
+
+
+def test_the_rule_of_a_setting():
+    setting = Setting("momentum", "cosine", 100, momentum=0.5)
+    assert rule_of(setting) == Momentum(0.1, 0.5, schedule=CosineDecay(100))
+    flow = rule_of(Setting("flow"), clock="log", atol=1e-9)
+    assert (flow.clock, flow.atol) == ("log", 1e-9)
+
+
+def test_names_are_those_of_the_rules():
+    assert set(RULES) == set(get_args(RuleName))
 
 
 @pytest.mark.usefixtures("precise")

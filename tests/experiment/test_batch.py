@@ -80,7 +80,18 @@ def test_padded_batches_of_many_lengths_share_a_program(traced):
         assert_alike(one, run(alone))
 
 
-def test_other_stages_and_rates_run_apart():
+def test_rates_run_side_by_side(traced):
+    cells = [
+        plan(0.2, rule=GradientDescent(rate), grid=Grid(stop=200, count=39))
+        for rate in (0.05, 0.1, 0.4)
+    ]
+    found = run_batch(cells, seeds=(0, 2))
+    assert len(traced) == 1
+    for one, alone in zip(found, cells, strict=True):
+        assert_alike(one, run(alone, seeds=(0, 2)))
+
+
+def test_other_stages_run_apart():
     event = Stage(GradientDescent(0.1), Reach("loss", 0.6, 200.0, "down"))
     plans = [plan(), plan(rule=GradientDescent(0.3)), plan(stages=(event,))]
     found = run_batch(plans)
@@ -119,10 +130,10 @@ def test_an_error_in_training_is_of_its_cell_alone(monkeypatch):
     """Side by side it is everybody's; then each is tried alone."""
     train, wrong = batch.train_members, plan(0.5)
 
-    def fails(common, members):
+    def fails(common, members, **options):
         if len(members) > 1 or common is wrong:
             raise MemoryError("too much")
-        return train(common, members)
+        return train(common, members, **options)
 
     monkeypatch.setattr(batch, "train_members", fails)
     first, second = run_batch([plan(), wrong])

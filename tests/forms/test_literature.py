@@ -23,7 +23,7 @@ from attnflow.forms.initialise import draw_weights
 from attnflow.forms.merged import MergedTable
 from attnflow.forms.transport import Transport
 from attnflow.problem import Exponential, Linear, Logistic, Problem, Squared, forces
-from attnflow.rules import GradientDescent, Momentum
+from attnflow.rules import GradientDescent, Momentum, SignGD
 from tests.core import allowed, experiment, largest_difference, mostly_slow
 
 ONE = Problem(Linear(1), Logistic())
@@ -49,7 +49,7 @@ CASES = {
         "initial": APART,
     },
 }
-FAST = ("prompt", "payload, merged", "positions")
+FAST = ("prompt", "payload, merged")
 
 
 def weights_of(initial, task):
@@ -101,7 +101,7 @@ def prompted_loss(weights, data):
     return jnp.mean(jnp.log1p(jnp.exp(-data.label * output)))
 
 
-@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("merged", mostly_slow([False, True], False))
 @pytest.mark.usefixtures("precise")
 def test_a_prompt_is_a_query_that_is_trained(merged):
     """Descent on `(W_K, q, w)`, or on `(q, w)`, and the same with a prompt token."""
@@ -150,6 +150,18 @@ def test_forces_see_payloads():
     found = forces(problem, pairs, data)
     for mine, theirs in zip(found, wanted, strict=True):
         assert np.abs(mine - theirs).max() < 1e-15
+
+
+@pytest.mark.slow
+def test_signs_see_payloads():
+    """Forms that keep signs and scales of forces read the same values."""
+    changes = {**CASES["payload, merged"], "initial": APART, "until": 40}
+    runs = [
+        run(experiment(form=form, rule=SignGD(1e-3), **changes))
+        for form in ("signs", "weights")
+    ]
+    assert largest_difference(*runs).max() < 1e-13
+    assert float(np.abs(np.diff(runs[0]["score"], axis=1)).max()) > 1e-4
 
 
 def test_given_payloads_are_checked():

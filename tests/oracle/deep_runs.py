@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 import attnflow
-from attnflow.data.noisy_digits import LabelledTokens
+from attnflow.data.labelled import LabelledTokens
 from attnflow.deep import DeepModel
 from attnflow.dynamics import Grid, Stage, stack, stack_arrays, train
 from attnflow.experiment import SystemExperiment

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from attnflow.data.noisy_digits import LabelledTokens
+from attnflow.data.labelled import LabelledTokens
 from attnflow.deep import (
     ClassLoss,
     DeepModel,
@@ -62,7 +62,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "encoder" else [])
+        for name in CASES
+    ],
+)
 def test_a_network_trains_as_pytorch_does(case):
     made, output, task = CASES[case]
     model = DeepModel(

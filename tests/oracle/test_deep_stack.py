@@ -37,7 +37,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "residual" else [])
+        for name in CASES
+    ],
+)
 def test_a_stack_trains_as_pytorch_does(case):
     made, rule, step = CASES[case]
     model = DeepModel(made, TASK, BinaryLoss())

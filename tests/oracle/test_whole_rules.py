@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from attnflow.dynamics import Grid  # noqa: E402
 from attnflow.experiment import run  # noqa: E402
 from attnflow.rules import Muon, NormalisedDescent  # noqa: E402
-from tests.core import experiment, given_weights  # noqa: E402
+from tests.core import experiment, given_weights, mostly_slow  # noqa: E402
 from tests.oracle.test_mixture import model_loss, samples  # noqa: E402
 
 STEPS = 60
@@ -65,7 +65,7 @@ def train(rule):
     return [np.array(column) for column in zip(*rows, strict=True)]
 
 
-@pytest.mark.parametrize("form", ["weights", "auto"])
+@pytest.mark.parametrize("form", mostly_slow(["weights", "auto"], "auto"))
 @pytest.mark.parametrize("rule", [EXACT, PRACTICE, NormalisedDescent(0.05)])
 def test_equals_a_loop_in_pytorch(rule, form):
     grid = Grid(stop=STEPS, count=STEPS + 1)
@@ -80,7 +80,7 @@ def test_equals_a_loop_in_pytorch(rule, form):
     assert np.abs(made["value"].values[0] - value).max() < tolerance
 
 
-@pytest.mark.parametrize("shape", [(7, 4), (4, 7)])
+@pytest.mark.parametrize("shape", mostly_slow([(7, 4), (4, 7)], (4, 7)))
 @pytest.mark.usefixtures("precise")
 def test_matrices_are_those_of_optax(shape):
     """Without Nesterov's step, which optax corrects for a bias in its own way."""

@@ -37,6 +37,7 @@ def test_formulas_are_found(text):
     [
         "After 3 of 5 seeds a rule holds; I would say so.",
         "the setting learning_rate of attnflow.data, see https://example.org",
+        "Of panels a and b, a: values grow. b: keys turn. Signs in c and d are fixed.",
         "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202)",
     ],
 )

@@ -87,6 +87,10 @@ def test_numbers_as_text(value, text):
     assert number_text(value) == text
 
 
+def test_few_digits_are_no_reason_for_powers():
+    assert number_text(142.6, 2) == "140"
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [

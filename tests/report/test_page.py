@@ -1,5 +1,6 @@
 """The page: whole, safe, without the network, and with every link going somewhere."""
 
+import json
 import re
 
 import pytest
@@ -119,12 +120,14 @@ def test_a_page_shows_what_an_earlier_call_made(tmp_path, evidence):
     assert [tag for tag, _ in page.elements].count("img") == 2
 
 
-def test_what_was_made_quickly_is_marked(tmp_path, evidence):
-    whole = paper()
+@pytest.mark.parametrize(("steps", "is_smaller"), [(20, True), (2000, False)])
+def test_smaller_runs_are_marked(tmp_path, steps, is_smaller):
+    whole, setting = paper(), json.dumps({"width": 128, "steps": steps})
+    evidence = {"run": make_run().assign_attrs(setting=setting)}
     result = make_exhibit(whole, whole.exhibits[0], evidence, tmp_path, quick=True)
     page = Page(write_page(whole, [result], [], tmp_path).read_text(encoding="utf-8"))
     assert "attnflow reproduce fake/figure1 --quick" in page.text
-    assert "smaller runs than the paper’s" in page.text
+    assert ("smaller runs than the paper’s" in page.text) == is_smaller
 
 
 @pytest.mark.parametrize(

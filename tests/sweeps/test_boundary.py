@@ -24,7 +24,7 @@ class Loss:
 
     text: str = "loss"
     rises: bool = False
-    observable: None = None
+    reads: tuple[str, ...] = ()
     has_series: bool = False
 
     @property

@@ -65,8 +65,19 @@ def test_slopes():
     assert np.isnan(measured("loss~log", negative)).all()
 
 
+def test_extremes():
+    run = power_law()
+    np.testing.assert_allclose(measured("loss^max", run), [3.0, 5.0])
+    np.testing.assert_allclose(measured("loss^min", run), measured("loss", run))
+    assert parse_measure("loss^max").has_series
+    # What was not recorded is no extreme.
+    run["loss"][0, 0] = np.nan
+    second = 3 * float(run["time"][1]) ** -0.5
+    np.testing.assert_allclose(measured("loss^max", run), [second, 5.0])
+
+
 def test_what_is_read():
-    assert parse_measure("loss_by_group[common]@0.1").observable == "loss_by_group"
+    assert parse_measure("loss_by_group[common]@0.1").reads == ("loss_by_group",)
     assert not parse_measure("loss").has_series
     assert parse_measure("loss@0.1").has_series and parse_measure("loss~log").has_series
 
@@ -79,6 +90,7 @@ def test_what_is_read():
         ("loss@low", "'low' in the place of a number"),
         ("loss@0.1@0.2", "measures nothing"),
         ("loss~logog", "Did you mean 'loglog'"),
+        ("loss^mx", "Did you mean 'max'"),
         ("loss~log:10..1", "ends before it begins"),
         ("loss~log:a..b", "'a' in the place of a number"),
         ("loss by group", "selects no series"),

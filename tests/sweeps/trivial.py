@@ -56,7 +56,7 @@ class Direct:
     log: str = ""
     seconds: float = 0.0
     text: str = "sum"
-    observable: None = None
+    reads: tuple[str, ...] = ()
     has_series: bool = False
 
     @property

@@ -18,6 +18,7 @@ from attnflow.claims.base import Unchecked as Unchecked
 from attnflow.claims.base import Verdict as Verdict
 from attnflow.claims.decide import Decision as Decision
 from attnflow.claims.family import Family as Family
+from attnflow.claims.margins import per_seed as per_seed
 from attnflow.claims.mutations import NamedMutation as NamedMutation
 from attnflow.claims.mutations import must_fail as must_fail
 from attnflow.claims.mutations import named as named

@@ -7,6 +7,7 @@ and never decides for itself what counts as `holds`.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from typing import Any, Literal
 
 import xarray as xr
 
+from attnflow._facts import Facts, Shown
 from attnflow.paper import Request
 
 Evidence = Mapping[str, xr.Dataset]
@@ -210,8 +212,8 @@ class Correction:
     judge: Callable[[Evidence], Finding]
 
 
-@dataclass(frozen=True)
-class Claim:
+@dataclass(frozen=True, repr=False)
+class Claim(Shown):
     """One statement of a paper as an executable check.
 
     **Arguments:**
@@ -254,6 +256,26 @@ class Claim:
             raise ValueError(
                 f"{self.id} has no mutation: a claim must be able to fail."
             )
+
+    def facts(self) -> Facts:
+        """What is claimed, under which conditions, and how it is judged."""
+        correction = self.correction.statement if self.correction else "none"
+        runs = Counter(request.experiment for request in self.needs.values())
+        return Facts(
+            f"{self.id} ({self.place})",
+            (
+                ("statement", self.statement),
+                ("system", self.system),
+                ("conditions", self.conditions),
+                ("judged by", self.predicate),
+                ("recorded", f"{self.expected}, {self.source}"),
+                ("scope", f"{self.scope}"),
+                ("stated by", {"paper": "the paper", "ours": "us"}[self.origin]),
+                ("correction", correction),
+                ("runs", ", ".join(f"{count} of {id}" for id, count in runs.items())),
+                ("broken by", "; ".join(self.mutations)),
+            ),
+        )
 
 
 def _check_lengths(what: str, **columns: tuple[Any, ...]) -> None:

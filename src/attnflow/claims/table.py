@@ -1,11 +1,12 @@
 """The claims table: rows, what came out otherwise than recorded, and a caution."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from attnflow._facts import html_table, text_table
 from attnflow._suggest import look_up
 from attnflow.claims.base import Verdict
 from attnflow.claims.family import Family, family_of
@@ -85,15 +86,13 @@ class ClaimsTable:
         return {"version": 1, "claims": rows, "family": self.family.as_json()}
 
     def __repr__(self) -> str:
-        return f"{as_text(HEADER, [cells(row) for row in self.rows])}\n{self.summary()}"
+        table = text_table(HEADER, [cells(row) for row in self.rows])
+        return f"{table}\n{self.summary()}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in (*HEADER, "statement"))
-        body = "".join(_html_row(row) for row in self.rows)
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            f"<p>{escape(self.summary())}</p>"
-        )
+        rows = [(*cells(row), row.correction or row.statement) for row in self.rows]
+        table = html_table((*HEADER, "statement"), rows)
+        return f"{table}<p>{escape(self.summary())}</p>"
 
 
 def cells(row: "Row") -> tuple[str, ...]:
@@ -112,21 +111,3 @@ def cells(row: "Row") -> tuple[str, ...]:
         "–" if unchecked else f"{row.margin:.3g}",
         f"{row.seconds:.1f}",
     )
-
-
-def as_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A plain table with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = [header, ["-" * width for width in widths], *rows]
-    return "\n".join(
-        "  ".join(
-            f"{text:<{width}}" for text, width in zip(line, widths, strict=True)
-        ).rstrip()
-        for line in lines
-    )
-
-
-def _html_row(row: "Row") -> str:
-    texts = "".join(f"<td>{escape(text)}</td>" for text in cells(row))
-    statement = escape(row.correction or row.statement)
-    return f"<tr>{texts}<td>{statement}</td></tr>"

@@ -22,6 +22,7 @@ from attnflow.cli.export import export
 from attnflow.cli.export_site import export_site
 from attnflow.cli.guard import INTERRUPTED, complain
 from attnflow.cli.listing import list_all
+from attnflow.cli.new_paper import new_paper
 from attnflow.cli.observe import observe
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.run import run
@@ -50,6 +51,7 @@ app.command("export", no_args_is_help=True)(export)
 app.command("export-site", no_args_is_help=True)(export_site)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
+app.command("new-paper", no_args_is_help=True)(new_paper)
 app.add_typer(data, name="data")
 
 

@@ -12,7 +12,7 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
+    from attnflow.paper import Exhibit, Paper
 
 
 @guarded
@@ -22,10 +22,14 @@ def list_all(
 ) -> int:
     """List papers, their experiments, figures and tables, and claims.
 
-    With a paper, also the settings of its experiments.
+    With a paper, also the settings of its experiments; `mix` is for mixed ones.
     """
+    from attnflow.runner import find_source
+
     output = Output(json)
-    found = [listed for listed, _ in chosen_papers(paper)]
+    # Mixed experiments are listed when asked for: they are no paper.
+    mixed = [find_source("mix")] if paper == "mix" else None
+    found = mixed or [listed for listed, _ in chosen_papers(paper)]
     output.give(_content(found))
     for each in found:
         _show(output, each, settings=paper is not None)
@@ -40,9 +44,9 @@ def _content(papers: "list[Paper]") -> dict[str, Any]:
             {"paper": p.slug, "id": r.id} for p in papers for r in p.recipes
         ],
         "exhibits": [
-            {"paper": p.slug, "id": e.id, "kind": e.kind}
+            {"paper": p.slug, "id": e.id, "kind": _kind(e)}
             for p in papers
-            for e in p.exhibits
+            for e in p.shown
         ],
         "claims": [
             {"paper": p.slug, **{name: getattr(c, name) for name in claims}}
@@ -60,10 +64,14 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     if settings:
         values = [(r.id, text.settings(asdict(r.setting))) for r in paper.recipes]
         output.show(Table(("experiment", "settings"), values))
-    exhibits = [(f"{paper.slug}/{e.id}", e.kind, e.title) for e in paper.exhibits]
+    exhibits = [(f"{paper.slug}/{e.id}", _kind(e), e.title) for e in paper.shown]
     output.show(Table(("figure or table", "kind", "what"), exhibits))
     claims = [
         (c.id, c.place, str(c.expected), c.origin, c.statement)
         for c in paper.claim_list
     ]
     output.show(Table(("claim", "place", "recorded", "origin", "statement"), claims))
+
+
+def _kind(exhibit: "Exhibit") -> str:
+    return "map" if exhibit.sweeps else exhibit.kind

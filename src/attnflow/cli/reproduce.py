@@ -30,6 +30,9 @@ QUICK = OUTPUT / "quick"
 def reproduce(
     target: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXHIBIT]]")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller runs.")] = False,
+    maps: Annotated[
+        bool, typer.Option("--maps", help="Its maps too, which take minutes each.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -44,6 +47,7 @@ def reproduce(
     """Make papers' figures and tables, beside what the papers print, and a site.
 
     What is there already and did not change is left. Killed, it goes on where it was.
+    Maps are sweeps, which take minutes: they are made by name, or with --maps.
     """
     from attnflow.reproducing import Wanted, write_pages
 
@@ -51,7 +55,8 @@ def reproduce(
     wanted, places = [], []
     for paper, id in chosen_papers(target):
         place = output_place(out, paper, alone=target is not None, quick=quick)
-        exhibits = paper.exhibits if id is None else (paper.exhibit(id),)
+        every = paper.shown if maps else paper.exhibits
+        exhibits = every if id is None else (paper.exhibit(id),)
         wanted += [Wanted(paper, exhibit, place.directory) for exhibit in exhibits]
         places.append((paper, place))
     made = make_exhibits(wanted, quick=quick, workers=workers)
@@ -78,18 +83,27 @@ def output_place(
 def make_exhibits(
     wanted: "Sequence[Wanted]", *, quick: bool, workers: int | None
 ) -> "list[ExhibitResult]":
-    """The results of what is wanted: one alone is made here, several by processes."""
+    """The results of what is wanted: one alone is made here, several by processes.
+
+    So is each map, whose cells are shared out to processes instead.
+    """
     from attnflow.cli.judging import make_team
     from attnflow.reproducing import draw, reproduce_exhibits, up_to_date
     from attnflow.runner import Runner
 
+    alone = len(wanted) == 1
+    shared = [item for item in wanted if not (alone or item.exhibit.sweeps)]
+    made = []
     with shown_progress() as bar:
-        if len(wanted) == 1:
-            runner = Runner(quick=quick, progress=bar, call=in_background)
-            bar.begin(wanted[0].name)
-            return [up_to_date(wanted[0], quick=quick) or draw(wanted[0], runner)]
-        with closing(make_team(workers)) as team:
-            return reproduce_exhibits(wanted, team, quick=quick, progress=bar)
+        if shared:
+            with closing(make_team(workers)) as team:
+                made += reproduce_exhibits(shared, team, quick=quick, progress=bar)
+        runner = Runner(quick=quick, progress=bar, call=in_background)
+        for item in wanted:
+            if alone or item.exhibit.sweeps:
+                bar.begin(item.name)
+                made.append(up_to_date(item, quick=quick) or draw(item, runner))
+    return made
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

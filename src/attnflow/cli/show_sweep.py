@@ -8,8 +8,9 @@ import xarray as xr
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
+from attnflow.measures import Boundary
 from attnflow.sweeping import Planned
-from attnflow.sweeps import Shelf, Status, status_in, sweep_id
+from attnflow.sweeps import Shelf, Status, law_of, status_in, sweep_id
 from attnflow.sweeps.assemble import PENDING
 
 ROWS = 40
@@ -40,8 +41,13 @@ def show_status(output: Output, made: Planned, status: Status) -> None:
     _say(output, made, status)
 
 
-def show_result(output: Output, made: Planned, found: xr.Dataset) -> None:
-    """What a sweep came to: its first cells as a table, all of them as JSON."""
+def show_result(
+    output: Output, made: Planned, found: xr.Dataset, *, power: float = 2.0
+) -> None:
+    """What a sweep came to: its first cells as a table, all of them as JSON.
+
+    Of a refined one also the law of its boundary; for `power` see `law_of`.
+    """
     status = status_in(found)
     values = {str(name): v.values for name, v in found.data_vars.items()}
     refined = {
@@ -49,6 +55,9 @@ def show_result(output: Output, made: Planned, found: xr.Dataset) -> None:
         for name in ("cells_computed", "cells_full", "rounds")
         if name in found.attrs
     }
+    law = law_of(found, power=power)
+    if law is not None:
+        refined["boundary"] = _law(law, power)
     output.give({"sweeps": [{**_record(made, status), **refined, "values": values}]})
     output.show(_cells(made, found))
     _say(output, made, status)
@@ -57,6 +66,32 @@ def show_result(output: Output, made: Planned, found: xr.Dataset) -> None:
             f"The boundary needed {refined['cells_computed']} of the "
             f"{refined['cells_full']} cells of the grid."
         )
+    if law is not None:
+        output.say(_said(law, [axis.name for axis in made.sweep.axes], power))
+
+
+def _law(law: Boundary, power: float) -> dict[str, Any]:
+    names = ("exponent", "exponent_interval", "intercept", "constant")
+    found = {name: getattr(law, name) for name in names}
+    found["constant_interval"] = law.constant_interval
+    return {**found, "power": power, "lost": law.lost, "places": law.places}
+
+
+def _said(law: Boundary, keys: list[str], power: float) -> str:
+    """The law in a sentence, with 95% intervals over resampled seeds."""
+    if not law.exists:
+        return "It is crossed in fewer than three rows: no law is fitted to it."
+    size, x = keys
+    return (
+        f"Along it {x} goes as {size}^{_within(law.exponent, law.exponent_interval)}, "
+        f"and {size}·{x}^{power:g} is {_within(law.constant, law.constant_interval)} "
+        "(95% over resampled seeds)."
+    )
+
+
+def _within(value: float, interval: tuple[float, float]) -> str:
+    low, high = (text.number(end) for end in interval)
+    return f"{text.number(value)} [{low}, {high}]"
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:

@@ -49,9 +49,14 @@ def sweep(
     ] = False,
     refine: Annotated[
         str | None,
-        typer.Option(metavar="LEVEL", help="Compute a map of two keys near it alone."),
+        typer.Option(
+            metavar="LEVEL", help="Compute a map of two keys near it alone, and fit it."
+        ),
     ] = None,
     coarse: Annotated[int, typer.Option(min=1, help="First step of --refine.")] = 8,
+    power: Annotated[
+        float, typer.Option(help="Of the second key in the boundary's constant.")
+    ] = 2.0,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.nc", help="Write it as netCDF too.")
     ] = None,
@@ -90,5 +95,5 @@ def sweep(
         found = compute_sweep(made, chosen, refine=refine, coarse=coarse, **options)
     if out:
         export_netcdf(found, out)
-    show_sweep.show_result(output, made, found)
+    show_sweep.show_result(output, made, found, power=power)
     return 0 if status_in(found).is_complete else OTHERWISE

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from attnflow.setting import typed
+
 ABSENT = "–"
 
 
@@ -36,12 +38,4 @@ def seconds(value: float) -> str:
 
 def settings(values: Mapping[str, Any]) -> str:
     """Settings as one would type them."""
-    return " ".join(f"{name}={_typed(value)}" for name, value in values.items())
-
-
-def _typed(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(map(_typed, value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None else str(value)
+    return " ".join(typed(values))

@@ -7,23 +7,16 @@ faint strokes that reach there.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
+from attnflow.data.labelled import LabelledTokens
 from attnflow.datasets import digits
 from attnflow.datasets.mnist import Split
 
 SIDE = 28
 WHITE = 255.0
 """Pixels are bytes; images are used on the scale from 0 to 1."""
-
-
-class LabelledTokens(NamedTuple):
-    """Samples: `tokens` (samples, length, embed), `label` (samples,)."""
-
-    tokens: np.ndarray
-    label: np.ndarray
 
 
 def mixed(share: float) -> tuple[float, float]:

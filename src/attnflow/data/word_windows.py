@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from attnflow.data.noisy_digits import LabelledTokens
+from attnflow.data.labelled import LabelledTokens
 from attnflow.datasets import words
 from attnflow.datasets.wikitext import Split
 

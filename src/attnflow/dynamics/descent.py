@@ -36,15 +36,18 @@ def descend(
     times: np.ndarray,
     observe: Observe,
     event: Callable[[Any, Any], Array] | None = None,
+    rates: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Leg:
     """Move every seed from step `start` to step `stop`, or until `event` is positive.
 
     Arguments are as in `flow`, with steps for times, and one rule for each part.
+    `rates` has for each part the learning rates of the seeds, where these differ.
     """
     require_precise()
-    rates = {name: jnp.asarray(rule.learning_rate) for name, rule in rules.items()}
+    own = {name: rule.learning_rate for name, rule in rules.items()}
     # Rates are arguments of the compiled loop: a sweep over them compiles once.
+    given = {name: jnp.asarray(rate) for name, rate in (rates or own).items()}
     plain = tuple((name, replace(r, learning_rate=1.0)) for name, r in rules.items())
     first = int(start.min())
     inside = (times >= first) & (times <= stop)
@@ -55,7 +58,7 @@ def descend(
     carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
     loop = Loop(plain, observe, event, waits=bool((start != first).any()))
     rows, alive, carry, stopped = _blocks(
-        system, axes, loop, rates, carry, gaps, progress
+        system, axes, loop, given, carry, gaps, progress
     )
     leg = _leg(carry, rows, alive, inside, stop, asked=event is not None)
     leg = leg._replace(swamped=_swamped(carry))
@@ -143,7 +146,7 @@ def _blocks(
 def _advance(
     system: Any, axes: Any, carry: Carry, gaps: Array, rates: Any, loop: Loop
 ) -> tuple[Carry, dict[str, Array], Array]:
-    def one(system: Any, carry: Carry) -> tuple:
+    def one(system: Any, carry: Carry, rates: dict[str, Array] = rates) -> tuple:
         def record(carry: Carry, gap: Array) -> tuple:
             carry, sight = walk(system, carry, gap, rates, loop)
             row = told(loop.observe, system, carry.state, sight)
@@ -154,7 +157,8 @@ def _advance(
 
     if getattr(system, "apart", False):
         return axes.one_by_one(one, system, carry)
-    return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
+    each = {name: 0 if rate.ndim else None for name, rate in rates.items()}
+    return jax.vmap(one, in_axes=(axes.tree(system), 0, each))(system, carry, rates)
 
 
 def _finite(state: Any) -> Array:

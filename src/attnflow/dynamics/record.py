@@ -41,6 +41,14 @@ class Grid:
         elif self.spacing == "log" and not self.start > 0:
             raise ValueError("A log-spaced grid starts at a positive time: set start.")
 
+    def __str__(self) -> str:
+        """The times in words."""
+        if self.points:
+            first, last, count = self.points[0], self.points[-1], len(self.points)
+            return f"{count} times from {first:g} to {last:g}"
+        span = f"from {self.start:g} to {self.stop:g}"
+        return f"{self.count} times {span}, {self.spacing} spaced"
+
     def times(self, *, whole: bool) -> np.ndarray:
         """The times; `whole` for steps, which are integers."""
         if self.points:

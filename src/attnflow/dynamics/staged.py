@@ -1,6 +1,6 @@
 """Staged training: what moves, on which samples, by which rule, until when."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,6 +34,11 @@ class Reach:
             raise ValueError(f"direction is {self.direction!r}; use 'up' or 'down'.")
         if not self.horizon > 0:
             raise ValueError(f"horizon is {self.horizon}; it must be positive.")
+
+    def __str__(self) -> str:
+        """The event in words."""
+        way = "rises" if self.direction == "up" else "falls"
+        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g})"
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,15 @@ class Stage:
                 "at once: use a rule of descent, or no batches."
             )
 
+    def __str__(self) -> str:
+        """The stage in words."""
+        end = self.until if isinstance(self.until, Reach) else f"{self.until:g}"
+        only = f" on {self.group} samples" if self.group else ""
+        seen = f", {self.batches!r}" if self.batches else ""
+        rules = per_part(self.rule, self.trains)
+        moves = " and ".join(f"{part} by {rule.name}" for part, rule in rules.items())
+        return f"{self.name} ({moves}{only}{seen}) until {end}"
+
     @property
     def is_flow(self) -> bool:
         """Whether the stage follows gradient flow."""
@@ -97,13 +111,15 @@ def train(
     seeds: int,
     times: np.ndarray,
     observe: Observe,
+    rates: Sequence[Mapping[str, np.ndarray] | None] | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Course:
     """Run the stages one after the other, all seeds side by side.
 
     `legs` holds, per stage, its record, its system, the system's axes and its event
     (a function of system and state, or `None`). A seed whose stage does not end as it
-    should keeps what it has and moves no further.
+    should keeps what it has and moves no further. `rates` has, per stage, what
+    `descend` takes: learning rates of the seeds where these are not the rule's own.
     """
     records = Records(times, seeds)
     start = np.zeros(seeds)
@@ -116,7 +132,9 @@ def train(
                 progress((number + fraction) / len(legs), stage.name)
 
         report(0.0)
-        leg = _leg(stage, system, axes, state, start, times, observe, event, report)
+        own = rates[number] if rates else None
+        where = (start, times)
+        leg = _leg(stage, system, axes, state, where, observe, event, own, report)
         fine = _fine(outcome)
         end = np.where(fine, np.asarray(leg.end), start)
         inside = (times >= start[:, None]) & (times <= end[:, None]) & fine[:, None]
@@ -146,12 +164,13 @@ def _leg(
     system: Any,
     axes: Any,
     state: Any,
-    start: np.ndarray,
-    times: np.ndarray,
+    where: tuple[np.ndarray, np.ndarray],
     observe: Observe,
     event: Any,
+    rates: Mapping[str, np.ndarray] | None,
     report: Callable[[float], None],
 ) -> Leg:
+    start, times = where
     if isinstance(stage.until, Reach):
         stop = start + stage.until.horizon
     else:
@@ -179,6 +198,7 @@ def _leg(
         times=times,
         observe=observe,
         event=event,
+        rates=rates,
         progress=report,
     )
 

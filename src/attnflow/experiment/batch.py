@@ -2,21 +2,24 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.dynamics import Course, Records, precise
+from attnflow.dynamics import Course, Records, Stage, precise
 from attnflow.experiment.cells import train_members
 from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiment.dataset import as_dataset, labels_of
 from attnflow.experiment.prepare import Built, build_members
 from attnflow.experiment.record import Experiment, address
 from attnflow.experiment.run import attributes
+from attnflow.rules import GradientDescent, per_part
 
 Cell = tuple[int, Experiment, Built]
 
@@ -29,10 +32,10 @@ def run_batch(
 ) -> list[xr.Dataset | Exception]:
     """The runs of many experiments; neighbours of one shape are one computation.
 
-    Neighbours are of one shape where their systems have equal shapes, and their stages,
-    times and observables are equal: such cells and all of their seeds are trained side
-    by side. Rates that differ are another stage, trained apart by the same program; so
-    are systems whose seeds run one after the other anyway.
+    Neighbours are of one shape where their systems have equal shapes, and their stages
+    (but for learning rates), times and observables are equal: such cells and all of
+    their seeds are trained side by side, unless their seeds run one after the other
+    anyway.
 
     **Arguments:**
 
@@ -65,7 +68,29 @@ def _shape(plan: Experiment, built: Built) -> Any:
     """What must be equal for cells to run as one: all but numbers."""
     leaves, tree = jax.tree.flatten(built.members[0])
     shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
-    return shapes, tree, plan.stages, plan.grid, plan.observables
+    stages = [_at_rate_one(stage) for stage in plan.stages]
+    return shapes, tree, stages, plan.grid, plan.observables
+
+
+def _at_rate_one(stage: Stage) -> tuple[Stage, Any]:
+    """A stage without its learning rates, which are arguments of a program."""
+    if stage.is_flow:
+        return stage, None
+    rules = per_part(stage.rule, stage.trains)
+    plain = [(name, replace(rule, learning_rate=1.0)) for name, rule in rules.items()]
+    return replace(stage, rule=GradientDescent(1.0)), plain
+
+
+def _rates(cells: list[Cell], number: int, seeds: int) -> dict[str, Any] | None:
+    """The learning rates of a stage, member by member; `None` where all are equal."""
+    stages = [plan.stages[number] for _, plan, _ in cells]
+    if stages[0].is_flow or all(stage == stages[0] for stage in stages):
+        return None
+    each: list[Any] = [per_part(stage.rule, stage.trains) for stage in stages]
+    return {
+        name: np.repeat([rules[name].learning_rate for rules in each], seeds)
+        for name in each[0]
+    }
 
 
 def _split(cells: list[Cell]) -> list[list[Cell]]:
@@ -90,7 +115,10 @@ def _runs(
         with compile_time() as watch:
             padded = cells + missing * cells[-1:]
             members = [member for _, _, built in padded for member in built.members]
-            course = train_members(cells[0][1], members)
+            plan = cells[0][1]
+            stages = range(len(plan.stages))
+            rates = [_rates(padded, number, len(seeds)) for number in stages]
+            course = train_members(plan, members, rates=rates)
         spent = {
             "wall_seconds": (time.perf_counter() - begun) / len(cells),
             "compile_seconds": watch.seconds / len(cells),

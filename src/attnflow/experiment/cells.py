@@ -1,6 +1,6 @@
 """Cells: experiments that differ in numbers, those of one shape by one program."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,8 +84,16 @@ def _trained(plan: Experiment, built: Built) -> Course:
     return train_members(plan, members)
 
 
-def train_members(plan: Experiment, members: list[tuple[Training, Any]]) -> Course:
-    """Train members of one shape together, as their common plan says."""
+def train_members(
+    plan: Experiment,
+    members: list[tuple[Training, Any]],
+    *,
+    rates: Sequence[Mapping[str, np.ndarray] | None] | None = None,
+) -> Course:
+    """Train members of one shape together, as their common plan says.
+
+    `rates` has for each stage the learning rates of members, where these differ.
+    """
     made = assemble(plan, Built(members, {}))
     return train(
         made.legs,
@@ -93,6 +101,7 @@ def train_members(plan: Experiment, members: list[tuple[Training, Any]]) -> Cour
         seeds=len(members),
         times=plan.grid.times(whole=not plan.is_flow),
         observe=Observe(plan.observables),
+        rates=rates,
     )
 
 

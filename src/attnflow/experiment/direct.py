@@ -11,12 +11,15 @@ import jax
 import numpy as np
 import xarray as xr
 
+from attnflow._facts import Facts, Shown
 from attnflow._types import as_record
 from attnflow.dynamics import Course, Grid, Reach, Stage, stack, stack_arrays, train
 from attnflow.experiment.dataset import as_dataset
+from attnflow.experiment.record import course_facts
 from attnflow.experiment.refinement import finer, refinement
 from attnflow.observables.directly import DirectObserve, Registry
 from attnflow.rules import Rule, per_part
+from attnflow.setting import typed
 
 Progress = Callable[[float, str], None]
 Members = list[tuple[Any, Any]]
@@ -53,8 +56,8 @@ class Model(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class SystemExperiment:
+@dataclass(frozen=True, repr=False)
+class SystemExperiment(Shown):
     """Everything that decides what a run of a system computes.
 
     As `Experiment`, with a `model` in the place of task, problem, initial weights and
@@ -99,6 +102,18 @@ class SystemExperiment:
     def is_flow(self) -> bool:
         """Whether training is by gradient flow."""
         return self.stages[0].is_flow
+
+    def facts(self) -> Facts:
+        """Which system is trained, how, and what is recorded."""
+        return Facts(
+            f"Experiment {self.paper}/{self.id} on the system {self.model.system}",
+            (
+                ("setting", " ".join(typed(self.setting))),
+                ("model", repr(self.model)),
+                *course_facts(self.stages, self.grid, self.observables),
+            ),
+            hint="af.run(experiment, seeds=3)",
+        )
 
     def canonical(self) -> dict[str, Any]:
         """The experiment as JSON-able data, the same for equal experiments."""

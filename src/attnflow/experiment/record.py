@@ -9,13 +9,14 @@ from typing import Any, Protocol
 import numpy as np
 from jaxtyping import Array
 
+from attnflow._facts import Facts, Shown
 from attnflow._types import as_record
 from attnflow.data import Sequences, Symmetry
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment.versions import code_version
 from attnflow.forms import Initial
 from attnflow.problem import Problem
-from attnflow.setting import canonical_json, digest
+from attnflow.setting import canonical_json, digest, typed
 
 Given = Mapping[str, Any] | str | Path
 STREAMS = ("data", "weights", "test", "batches")
@@ -47,8 +48,8 @@ class Task(Protocol):
         return None
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, repr=False)
+class Experiment(Shown):
     """Everything that decides what a run computes.
 
     **Arguments:**
@@ -97,6 +98,23 @@ class Experiment:
         """Whether training is by gradient flow."""
         return self.stages[0].is_flow
 
+    def facts(self) -> Facts:
+        """What is trained on what, how, and what is recorded."""
+        fixed = [f"{stream} of seed {seed}" for stream, seed in self.fixed.items()]
+        return Facts(
+            f"Experiment {self.paper}/{self.id}",
+            (
+                ("setting", " ".join(typed(self.setting))),
+                ("task", repr(self.task)),
+                ("problem", " ".join(repr(self.problem).split())),
+                ("initial", repr(self.initial)),
+                *course_facts(self.stages, self.grid, self.observables),
+                ("form", self.form),
+                ("held fixed", ", ".join(fixed) or "nothing"),
+            ),
+            hint="af.run(experiment, seeds=3)",
+        )
+
     def canonical(self) -> dict[str, Any]:
         """The experiment as JSON-able data, the same for equal experiments."""
         record = as_record(self)
@@ -104,8 +122,18 @@ class Experiment:
         return record
 
 
-@dataclass(frozen=True)
-class Computation:
+def course_facts(
+    stages: Sequence[Stage], grid: Grid, observables: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    """How something is trained and what is recorded, in words."""
+    return (
+        ("stages", "; then ".join(map(str, stages))),
+        ("records", f"{', '.join(observables)} at {grid}"),
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Computation(Shown):
     """An experiment that trains nothing: a linear programme, a Monte Carlo bound.
 
     `function` is the path `module:function` of a function of the setting and of the
@@ -119,6 +147,17 @@ class Computation:
     setting: Mapping[str, Any]
     function: str
     citation: str = ""
+
+    def facts(self) -> Facts:
+        """What is computed, by which function."""
+        return Facts(
+            f"Computation {self.paper}/{self.id}",
+            (
+                ("setting", " ".join(typed(self.setting))),
+                ("function", self.function),
+            ),
+            hint="af.run(computation)",
+        )
 
     def canonical(self) -> dict[str, Any]:
         """The computation as JSON-able data."""

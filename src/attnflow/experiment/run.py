@@ -63,7 +63,7 @@ def run(
 
     - `data`: arrays (a mapping, or the path of an npz file) in place of the task's own
       samples: `tokens` (tokens, embed), `key` (samples, keys), `label` (samples), and
-      optionally `mass`, `query`, `query_weight`, `probability`, `group`.
+      optionally `mass`, `query`, `query_weight`, `probability`, `group`, `payload`.
     - `weights`: initial weights likewise: `W_K`, `W_Q` (heads, width, embed) and `w`
       (heads, embed).
     - `record`: observables to record beside the experiment's own.

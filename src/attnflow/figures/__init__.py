@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from attnflow.figures.palette import Theme as Theme
     from attnflow.figures.phases import boundary_law as boundary_law
     from attnflow.figures.phases import condition as condition
+    from attnflow.figures.phases import frontier as frontier
     from attnflow.figures.phases import phase_grid as phase_grid
     from attnflow.figures.phases import phase_panel as phase_panel
     from attnflow.figures.phases import validity_panel as validity_panel
@@ -53,6 +54,7 @@ _MODULES = {
     "phases": (
         "boundary_law",
         "condition",
+        "frontier",
         "phase_grid",
         "phase_panel",
         "validity_panel",

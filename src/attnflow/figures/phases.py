@@ -10,6 +10,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.patheffects import Normal, Stroke
 
 from attnflow import _dims
 from attnflow.figures.axes import Scale, number, number_axis, panels
@@ -28,6 +29,8 @@ _VERDICTS = {
     "unchecked": ("other", 1.0),
 }
 _DASHES = (0, (4, 2.2))
+_MANY_DASHES = (_DASHES, (0, (1, 1.6)), (0, (6, 2, 1, 2)))
+_POINTS = 300
 
 
 @styled
@@ -58,8 +61,13 @@ def phase_panel(
 
 
 @styled
-def validity_panel(ax: Axes, verdicts: xr.DataArray, *, legend: bool = True) -> None:
-    """Draws the verdicts on a claim over two keys, in one colour each."""
+def validity_panel(
+    ax: Axes, verdicts: xr.DataArray, *, legend: bool = True
+) -> list[Patch]:
+    """Draws the verdicts on a claim over two keys, in one colour each.
+
+    **Returns:** a patch of each colour that is there, labelled, for a legend.
+    """
     known = list(_VERDICTS)
     labels = verdicts.values.astype(str)
     codes = np.full(labels.shape, np.nan)
@@ -72,9 +80,10 @@ def validity_panel(ax: Axes, verdicts: xr.DataArray, *, legend: bool = True) -> 
     mesh.set_cmap(ListedColormap(colours))
     mesh.set_norm(BoundaryNorm(np.arange(len(known) + 1) - 0.5, len(known)))
     shown = [n for n, label in enumerate(known) if (labels == label).any()]
+    patches = [Patch(color=colours[n], label=known[n]) for n in shown]
     if legend:
-        patches = [Patch(color=colours[n], label=known[n]) for n in shown]
         ax.legend(handles=patches, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
+    return patches
 
 
 @styled
@@ -98,18 +107,51 @@ def condition(
 
 
 @styled
-def boundary_law(ax: Axes, sizes: np.ndarray, law: Boundary) -> None:
+def frontier(
+    ax: Axes,
+    side: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    label: str,
+    *,
+    place: int = 0,
+) -> None:
+    """Draws a condition on a map as the curve along which `side(x, y)` is 0.
+
+    **Arguments:**
+
+    - `place`: its number among several on one map; each has dashes of its own.
+    """
+    limits = ax.get_xlim(), ax.get_ylim()
+    scales = ax.get_xscale(), ax.get_yscale()
+    x, y = (
+        (np.geomspace if scale == "log" else np.linspace)(*ends, _POINTS)
+        for scale, ends in zip(scales, limits, strict=True)
+    )
+    ink = current_theme().colour("theory")
+    dashes = _MANY_DASHES[place % len(_MANY_DASHES)]
+    values = np.asarray(side(*np.meshgrid(x, y)), float)
+    lines = ax.contour(x, y, values, levels=[0.0], colors=[ink], zorder=6)
+    rim = Stroke(linewidth=3.6, foreground=current_theme().paper)
+    lines.set(linestyle=[dashes], linewidth=1.6, path_effects=[rim, Normal()])
+    ax.plot([], [], color=ink, ls=dashes, lw=1.6, label=typeset(label))
+    ax.set(xlim=limits[0], ylim=limits[1])
+
+
+@styled
+def boundary_law(
+    ax: Axes, sizes: np.ndarray, law: Boundary, *, fitted: bool = True
+) -> None:
     """Draws where each row crosses its level, and the power law through these places.
 
     **Arguments:**
 
     - `sizes`: the values of the first key, to which the places of the law belong.
+    - `fitted`: draw the law too, where there is one.
     """
     limits = ax.get_xlim(), ax.get_ylim()
     colour = current_theme().colour("signal")
     dots = {"ls": "", "marker": "o", "ms": 4, "mec": current_theme().paper}
     ax.plot(law.places, sizes, color=colour, label="boundary", zorder=7, **dots)
-    if law.exists:
+    if fitted and law.exists:
         count = np.geomspace(*limits[1], 200) if limits[1][0] > 0 else np.array(sizes)
         low, high = (number(end, 3) for end in law.exponent_interval)
         named = f"exponent {number(law.exponent, 3)} ({low} … {high})"

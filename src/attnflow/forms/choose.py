@@ -7,9 +7,11 @@ The rule, in order:
    Adam and mixtures of rules take `coordinates`: both leave out what data do not cover
    and keep signs and ratios of gradients that underflow. Merged keys and queries,
    neurons behind `W_V`, and final weights that are asked for, need `weights`.
-3. Rules with memory or decay (momentum) need `transport`, and so do single neurons
-   that are to be followed, and full weights that are asked for at the end (under decay
-   these need `weights`).
+   So do such rules beside one that sees weights whole (Muon for scores, Adam for
+   values), and Muon where single neurons are followed.
+3. Rules with memory or decay (momentum, Muon) need `transport`, and so do single
+   neurons that are to be followed, and full weights that are asked for at the end
+   (under decay these need `weights`).
 4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
    order one, so that a direction that starts late is kept to eps/ω² alone; the factor
    that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is

@@ -9,6 +9,9 @@ from attnflow.measures.hard_margin import HardMargin as HardMargin
 from attnflow.measures.hard_margin import hard_margin as hard_margin
 from attnflow.measures.margin import Margin as Margin
 from attnflow.measures.margin import max_margin as max_margin
+from attnflow.measures.partial_maps import fill_rows as fill_rows
+from attnflow.measures.partial_maps import fit_partial as fit_partial
+from attnflow.measures.partial_maps import nearest as nearest
 from attnflow.measures.proportions import clopper_pearson as clopper_pearson
 from attnflow.measures.proportions import confidence_sequence as confidence_sequence
 from attnflow.measures.proportions import lower_bound as lower_bound

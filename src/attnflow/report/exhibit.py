@@ -15,6 +15,7 @@ from attnflow.report.markup import table_page
 from attnflow.report.plain import plain
 from attnflow.report.result import ExhibitResult, keep_result
 from attnflow.report.runs import RunRecord, changed_settings, record_run, stages_of
+from attnflow.report.swept import record_sweep
 from attnflow.report.table import as_csv, tabulate
 
 _ENDINGS = {"light": (".svg", ".png"), "dark": (DARK,)}
@@ -99,7 +100,7 @@ def _agrees(compared: tuple[Compared, ...], seen: Mapping[str, bool]) -> bool | 
 def _records(
     paper: Paper, exhibit: Exhibit, evidence: Evidence
 ) -> tuple[RunRecord, ...]:
-    return tuple(
+    runs = (
         record_run(
             name,
             evidence[name],
@@ -108,6 +109,8 @@ def _records(
         )
         for name, request in exhibit.needs.items()
     )
+    swept = (record_sweep(name, evidence[name]) for name in exhibit.sweeps)
+    return (*runs, *swept)
 
 
 def _run_seconds(evidence: Evidence) -> float:

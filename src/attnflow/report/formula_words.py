@@ -27,7 +27,12 @@ _WORD = re.compile(r"[(\[][^\s()]{1,9}(?:, [^\s()]{1,9})+[)\]]\S*|\S+")
 # A remark in parentheses that begins with a number, or the name of an item.
 _ASIDE = re.compile(r"\([\d.]+%? (?![+−\-±·×/=<>≤≥])|\([a-z]\)(?!\S*[=^])")
 # A letter after one of these is a name and no variable.
-_NAMING = re.compile(r"(?i)appendix|section|sheet|paper|stage|item|figure|row|table")
+_NAMING = re.compile(
+    r"(?i)appendix|section|sheet|paper|stage|item|figure|panels?|row|table"
+)
+# Where panels are told apart by letters, these are names too.
+_PANELS = re.compile(r"(?:^|[.;] )[a-f]: ")
+_PANEL = re.compile(r"[a-f]")
 _END = ".,;:?!"
 
 
@@ -56,13 +61,15 @@ class Word:
 
 def words_of(text: str) -> Iterator[Word]:
     """The words of a text in their order."""
-    before = ""
+    before, has_panels = "", bool(_PANELS.search(text))
     for found in _WORD.finditer(text):
         core = found[0].rstrip(_END) or found[0]
-        is_name = _NAMING.fullmatch(before) and len(core.strip("()")) <= 2
-        is_part = (
-            not is_name and not _ASIDE.match(text, found.start()) and _is_part(core)
+        is_name = (
+            (_NAMING.fullmatch(before) and len(core.strip("()")) <= 2)
+            or (has_panels and _PANEL.fullmatch(core))
+            or _ASIDE.match(text, found.start())
         )
+        is_part = not is_name and _is_part(core)
         yield Word(found.start(), core, stops=core != found[0], is_part=is_part)
         before = found[0]
 

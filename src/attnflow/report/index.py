@@ -74,7 +74,7 @@ def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
         headline=exhibit_view(paper, headline, shown.get(headline.id)),
         made=len(shown),
         agreeing=sum(result.agrees is True for result in shown.values()),
-        quick=any(result.quick for result in shown.values()),
+        quick=any(result.is_smaller for result in shown.values()),
         judged=sum(view.row is not None for view in claims),
         verdicts=counts(claims),
     )

@@ -31,7 +31,7 @@ def inventory_rows(paper: Paper) -> list[Covered]:
     An inventory maps a kind (`figure`, `theorem`, …) to a list of tables, to a table
     name → table, or to name → id(s) of what covers it.
     """
-    anchors = {e.id: anchor("exhibit", e.id) for e in paper.exhibits}
+    anchors = {e.id: anchor("exhibit", e.id) for e in paper.shown}
     anchors |= {c.id: anchor("claim", c.id) for c in paper.claim_list}
     anchors |= {n.id: anchor("note", n.id) for n in paper.notes}
     return [

@@ -37,7 +37,8 @@ def _number(value: float, digits: int) -> str:
         factor, _, exponent = f"{value:.{digits - 1}e}".partition("e")
         factor = factor.rstrip("0").rstrip(".") if "." in factor else factor
         return _signed(f"{factor}×10") + str(int(exponent)).translate(_SUPERSCRIPTS)
-    return _signed(f"{value:.{digits}g}" if size < 1e4 else f"{value:.0f}")
+    rounded = float(f"{value:.{digits}g}") if size < 1e4 else round(value)
+    return _signed(f"{rounded:g}" if size < 1e4 else f"{rounded:.0f}")
 
 
 def _signed(text: Any) -> str:

@@ -53,10 +53,10 @@ def write_page(
             version=__version__,
             place=place,
             paper=paper,
-            exhibits=[exhibit_view(paper, e, shown.get(e.id)) for e in paper.exhibits],
+            exhibits=[exhibit_view(paper, e, shown.get(e.id)) for e in paper.shown],
             made=len(shown),
             agreeing=sum(result.agrees is True for result in shown.values()),
-            quick=any(result.quick for result in shown.values()),
+            quick=any(result.is_smaller for result in shown.values()),
             claims=claims,
             judged=sum(view.row is not None for view in claims),
             tally=tally(claims),
@@ -77,7 +77,7 @@ def with_earlier(
 ) -> dict[str, ExhibitResult]:
     """The results by id, and for the other exhibits what is kept in the directory."""
     shown = {result.id: result for result in results}
-    for exhibit in paper.exhibits:
+    for exhibit in paper.shown:
         kept = earlier_result(paper.slug, exhibit.id, directory)
         if exhibit.id not in shown and kept is not None:
             shown[exhibit.id] = kept
@@ -97,7 +97,7 @@ def _all_runs(
 
 def _anchors(paper: Paper, claims: Sequence[ClaimView]) -> set[str]:
     """The ids to which the page can link."""
-    places = {anchor("exhibit", exhibit.id) for exhibit in paper.exhibits}
+    places = {anchor("exhibit", exhibit.id) for exhibit in paper.shown}
     places |= {anchor("claim", view.id) for view in claims}
     return places | {anchor("note", note.id) for note in paper.notes}
 

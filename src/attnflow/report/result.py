@@ -40,6 +40,11 @@ class ExhibitResult:
     quick: bool = False
     key: str = ""
 
+    @property
+    def is_smaller(self) -> bool:
+        """Whether `--quick` made any of its runs smaller than the paper's."""
+        return self.quick and any(run.changed for run in self.runs)
+
 
 def keep_result(result: ExhibitResult, directory: Path) -> Path:
     """Write a result beside its files as `<id>.json`, their names without folders."""

@@ -29,7 +29,7 @@ class Choice:
 def silent_readings(paper: Paper) -> list[Reading]:
     """Every reading once, in the order in which exhibits come to it."""
     found: dict[str, Reading] = {}
-    for exhibit in paper.exhibits:
+    for exhibit in paper.shown:
         for text in exhibit.silent:
             found.setdefault(text, Reading(text)).exhibits.append(exhibit)
     return list(found.values())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnflow._missing import MissingData
+from attnflow.gathering import gather
 from attnflow.jobs import Needs, answers, make_plan, runner_of
 from attnflow.paper import Exhibit, Paper, Request
 from attnflow.papers import paper as find_paper
@@ -111,8 +112,8 @@ def up_to_date(wanted: Wanted, *, quick: bool) -> ExhibitResult | None:
 
 
 def draw(wanted: Wanted, runner: Runner) -> ExhibitResult:
-    """Draw an exhibit from runs that the `runner` makes or reads."""
-    evidence = runner.gather(wanted.paper, wanted.exhibit.needs)
+    """Draw an exhibit from runs and sweeps that the `runner` makes or reads."""
+    evidence = gather(runner, wanted.paper, wanted.exhibit)
     # A runner with seeds of its own makes something else, which nobody asks for again.
     key = wanted.key(quick=runner.quick) if runner.seeds is None else ""
     return make_exhibit(

@@ -30,7 +30,7 @@ def export_site(source: Path, target: Path) -> list[Path]:
         )
     _check_target(target)
     for paper, place in made:
-        for exhibit in paper.exhibits:
+        for exhibit in paper.shown:
             kept = earlier_result(paper.slug, exhibit.id, source / paper.slug)
             for name in kept.files if kept is not None else ():
                 _copy(Path(name), place.directory)

@@ -1,21 +1,23 @@
 """What decides a figure or table: the runs it is made from, and the code that draws."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from attnflow.jobs import code_digest, described
 from attnflow.paper import Exhibit, Paper, Request
 from attnflow.setting import canonical_json, digest
 
-DRAWING = ("figures", "report", "stages", "measures", "schema.py")
+DRAWING = ("figures", "maps", "report", "stages", "measures", "schema.py")
 """What turns runs into pictures and numbers, beside the paper's own folder."""
 
 
 def exhibit_key(paper: Paper, exhibit: Exhibit, *, quick: bool) -> str:
     """The address of what an exhibit comes to: settings and seeds of runs, and code."""
     asked = requests_of(exhibit, quick=quick)
-    runs = {name: described(paper, request) for name, request in asked.items()}
+    made = {name: described(paper, request) for name, request in asked.items()}
+    swept = {name: [asdict(request), quick] for name, request in exhibit.sweeps.items()}
     code = code_digest(paper.slug, DRAWING)
-    return digest(paper.slug, exhibit.id, canonical_json(runs), code)
+    texts = (canonical_json(part) for part in (made, swept) if part)
+    return digest(paper.slug, exhibit.id, *texts, code)
 
 
 def requests_of(exhibit: Exhibit, *, quick: bool) -> dict[str, Request]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from attnflow.claims import Claim, Row
 from attnflow.paper import Paper
@@ -9,6 +10,7 @@ from attnflow.papers import papers
 from attnflow.report import Place, write_index, write_page
 from attnflow.verifying import Verdicts, verdict_key
 
+_NONE: Mapping[str, Sequence[Row]] = MappingProxyType({})
 SEEDS = (20, 10, 5, 3, 2, 1)
 """Numbers of seeds that somebody may have judged claims with."""
 
@@ -18,21 +20,29 @@ def write_pages(made: Sequence[tuple[Paper, Place]]) -> list[Path]:
 
     **Returns:** the pages; the index is the last where the papers have one.
     """
+    rows = {paper.slug: known_rows(paper) for paper, _ in made}
     pages = [
-        write_page(paper, (), known_rows(paper), place.directory, site=place.site)
+        write_page(paper, (), rows[paper.slug], place.directory, site=place.site)
         for paper, place in made
     ]
     sites = dict.fromkeys(place.site for _, place in made if place.index)
-    return [*pages, *(write_site_index(site) for site in sites)]
+    return [*pages, *(write_site_index(site, rows) for site in sites)]
 
 
-def write_site_index(site: Path) -> Path:
-    """Write the index of a site, over all papers that have a page in it."""
-    every = papers()
-    rows: Mapping[str, Sequence[Row]] = {
-        slug: known_rows(paper) for slug, paper in every.items()
+def write_site_index(site: Path, rows: Mapping[str, Sequence[Row]] = _NONE) -> Path:
+    """Write the index of a site, over all papers that have a page in it.
+
+    **Arguments:**
+
+    - `rows`: slug → rows of the claims table, where they were read already.
+    """
+    every = {
+        slug: paper
+        for slug, paper in papers().items()
+        if (site / slug / "index.html").is_file()
     }
-    return write_index(site, list(every.values()), rows)
+    known = {slug: rows.get(slug) or known_rows(p) for slug, p in every.items()}
+    return write_index(site, list(every.values()), known)
 
 
 def known_rows(paper: Paper) -> list[Row]:
@@ -48,5 +58,6 @@ def known_rows(paper: Paper) -> list[Row]:
 
 
 def _best(verdicts: Verdicts, paper: Paper, claim: Claim) -> Row | None:
-    keys = (verdict_key(paper, claim, seeds) for seeds in SEEDS)
+    is_open = any(request.seeds is None for request in claim.needs.values())
+    keys = (verdict_key(paper, claim, n) for n in (SEEDS if is_open else SEEDS[:1]))
     return next(filter(None, map(verdicts.read, keys)), None)

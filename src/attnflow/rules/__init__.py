@@ -8,7 +8,9 @@ from attnflow.rules.named import RULES as RULES
 from attnflow.rules.named import SCHEDULES as SCHEDULES
 from attnflow.rules.named import Descent as Descent
 from attnflow.rules.named import Rule as Rule
+from attnflow.rules.named import fitting_rule as fitting_rule
 from attnflow.rules.named import rule_named as rule_named
+from attnflow.rules.named import rule_of as rule_of
 from attnflow.rules.named import schedule_named as schedule_named
 from attnflow.rules.parts import Rules as Rules
 from attnflow.rules.parts import per_part as per_part

@@ -1,8 +1,9 @@
 """Rules and schedules by the names that are typed on a command line."""
 
 import dataclasses
-from typing import Any
+from typing import Any, get_args
 
+from attnflow._names import ScheduleName
 from attnflow._suggest import look_up, unknown
 from attnflow.rules.coordinates import Adam, SignGD
 from attnflow.rules.flow import Flow
@@ -27,7 +28,7 @@ RULES: dict[str, type[Rule]] = {
     "adam": Adam,
     "signgd": SignGD,
 }
-SCHEDULES = ("constant", "linear", "cosine", "inverse-root")
+SCHEDULES: tuple[str, ...] = get_args(ScheduleName)
 
 
 def rule_named(name: str, **options: Any) -> Rule:
@@ -52,6 +53,31 @@ def rule_named(name: str, **options: Any) -> Rule:
             f"{missing[0]}=0.1, say."
         )
     return kind(**options)
+
+
+def fitting_rule(name: str, **offered: Any) -> Rule:
+    """The rule of a name, with those of the offered options that it has.
+
+    For settings that have a field for every option of every rule.
+    """
+    kind = look_up("rule", name, RULES)
+    own = {field.name for field in dataclasses.fields(kind)}
+    if offered.get("schedule") is not None and "schedule" not in own:
+        raise ValueError(
+            f"The rule {name!r} has no learning rate, so that there is nothing to "
+            "schedule: use schedule='constant', or a rule of descent."
+        )
+    return rule_named(name, **{n: v for n, v in offered.items() if n in own})
+
+
+def rule_of(setting: Any, **more: Any) -> Rule:
+    """The rule of a setting with the fields `rule`, `schedule` and `steps`.
+
+    Its other fields, and `more`, are options where they have the names of options.
+    """
+    schedule = schedule_named(setting.schedule, setting.steps)
+    offered = {**vars(setting), **more, "schedule": schedule}
+    return fitting_rule(setting.rule, **offered)
 
 
 def schedule_named(name: str, steps: float) -> AbstractSchedule | None:

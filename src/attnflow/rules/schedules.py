@@ -18,47 +18,37 @@ class AbstractSchedule(abc.ABC):
         """The factor at a step."""
 
 
-def _check(name: str, value: float, *, least: float = 0.0) -> None:
-    if not value > least:
-        raise ValueError(
-            f"{name} is {value}: it must be above {least:g}, as in {name}=100."
-        )
-
-
-def _check_final(final: float) -> None:
-    if not 0 <= final <= 1:
-        raise ValueError(
-            f"final is {final}: it is a share of the learning rate and must lie in "
-            "[0, 1]. Use final=0."
-        )
+def _check(name: str, value: float) -> None:
+    if not value > 0:
+        raise ValueError(f"{name} is {value}: it must be positive, as in {name}=100.")
 
 
 @dataclass(frozen=True)
-class LinearDecay(AbstractSchedule):
-    """From 1 in a straight line to `final` at step `steps`, and there it stays."""
+class AbstractFall(AbstractSchedule):
+    """From 1 at the start to `final` at step `steps`, and there it stays."""
 
     steps: float
     final: float = 0.0
 
     def __post_init__(self) -> None:
         _check("steps", self.steps)
-        _check_final(self.final)
+        if not 0 <= self.final <= 1:
+            raise ValueError(
+                f"final is {self.final}: it is a share of the learning rate and must "
+                "lie in [0, 1]. Use final=0."
+            )
+
+
+class LinearDecay(AbstractFall):
+    """In a straight line from 1 to `final` at step `steps`, and there it stays."""
 
     def __call__(self, step: Array) -> Array:
         """`1 − (1 − final) · min(step / steps, 1)`."""
         return 1 - (1 - self.final) * jnp.minimum(step / self.steps, 1.0)
 
 
-@dataclass(frozen=True)
-class CosineDecay(AbstractSchedule):
-    """From 1 along half a cosine to `final` at step `steps`, and there it stays."""
-
-    steps: float
-    final: float = 0.0
-
-    def __post_init__(self) -> None:
-        _check("steps", self.steps)
-        _check_final(self.final)
+class CosineDecay(AbstractFall):
+    """Along half a cosine from 1 to `final` at step `steps`, and there it stays."""
 
     def __call__(self, step: Array) -> Array:
         """`final + (1 − final) · (1 + cos(π · min(step / steps, 1))) / 2`."""

@@ -1,5 +1,6 @@
 """Sweeps along the boundary of a yes/no map, and the law that the boundary follows."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
@@ -7,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.measures.boundary import Boundary, fit_boundary
+from attnflow.measures import Boundary, fit_partial
 from attnflow.sweeps.assemble import PENDING, assemble
 from attnflow.sweeps.drive import Progress, complete, register
 from attnflow.sweeps.executors import Executor
 from attnflow.sweeps.plan import Batch, Sweep, make_batches
-from attnflow.sweeps.refine import Place, nearest, refine
+from attnflow.sweeps.refine import Place, refine
 from attnflow.sweeps.shelf import Shelf
 
 Level = float | str
@@ -96,22 +97,16 @@ def fit_refined(
 ) -> Boundary:
     """The law of a boundary: its place along the second axis by that along the first.
 
-    As `attnflow.measures.boundary.fit_boundary`. Cells that were not computed are as
-    the nearest one of their row, on the same side of the boundary.
+    As `attnflow.measures.fit_partial`: cells that were not computed are as the nearest
+    one of their row, on the same side of the boundary.
     """
     size, x = (str(dim) for dim in found[variable].dims[:2])
-    maps = found[variable].transpose("seed", size, x).values
-    known = (found["outcome"] != PENDING).all("seed").values & np.isfinite(maps).all(0)
-    filled = np.stack([_filled(one, known) for one in maps])
-    above = filled.mean(axis=0) > level
-    if above[:, -1].sum() > above[:, 0].sum():
-        # The fit is of what falls along x.
-        filled = 1 / filled if scale == "log" else -filled
-        level = 1 / level if scale == "log" else -level
-    return fit_boundary(
+    pending = (found["outcome"] == PENDING).any("seed")
+    maps = found[variable].where(~pending).transpose("seed", size, x)
+    return fit_partial(
         found[size].values.astype(float),
         found[x].values.astype(float),
-        filled,
+        maps.values,
         level,
         generator=generator,
         power=power,
@@ -119,15 +114,21 @@ def fit_refined(
     )
 
 
-def _filled(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    filled = values.copy()
-    for row, mask in enumerate(known):
-        places = np.flatnonzero(mask)
-        if len(places):
-            filled[row] = values[row][places[nearest(places, len(mask))]]
-        elif row:
-            filled[row] = filled[row - 1]
-    return filled
+def law_of(found: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
+    """The law of the boundary along which a sweep was refined.
+
+    `None` where it has none: of verdicts, or over keys that are no positive numbers.
+    """
+    level = found.attrs.get("level")
+    if not isinstance(level, float):
+        return None
+    variable = json.loads(found.attrs["measures"])[0]
+    size, x = (found[dim].values for dim in found["inside"].dims)
+    numbers = all(axis.dtype.kind in "fi" for axis in (size, x))
+    if not (numbers and (size > 0).all() and (np.diff(x) > 0).all()):
+        return None
+    generator = np.random.default_rng(0)
+    return fit_refined(found, variable, level, generator=generator, power=power)
 
 
 def _answer(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:

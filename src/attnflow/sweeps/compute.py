@@ -12,7 +12,7 @@ from attnflow._outcome import Outcome
 from attnflow.paper import Recipe
 from attnflow.stages import parse_selector
 from attnflow.stages.select import EVERY
-from attnflow.sweeps.measure import Cell, Column, Measure
+from attnflow.sweeps.measure import Cell, Column, Measure, Observed
 from attnflow.sweeps.plan import Batch, Sweep
 from attnflow.sweeps.shelf import FAILED
 
@@ -67,7 +67,7 @@ class Job:
     @property
     def needs_run(self) -> bool:
         """Whether some measure reads the run of the cell."""
-        return any(measure.observable is not None for measure in self.measures)
+        return any(measure.reads for measure in self.measures)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def narrowed(experiment: Any, measures: Sequence[Measure]) -> Any:
 
     if isinstance(experiment, Computation):
         return experiment
-    asked = [m.observable for m in measures if m.observable is not None]
+    asked = [name for measure in measures for name in measure.reads]
     names = dict.fromkeys(name for name in asked if name not in schema.BOOKKEEPING)
     changes: dict[str, Any] = {}
     if names:
@@ -139,12 +139,13 @@ def check_measurable(experiment: Any, measures: Sequence[Measure]) -> None:
     known = find
     if not isinstance(experiment, Experiment):
         known = experiment.model.registry.find
-    for measure in measures:
-        name = measure.observable
-        if name is None or name in schema.BOOKKEEPING:
+    for measure, name in ((m, name) for m in measures for name in m.reads):
+        if name in schema.BOOKKEEPING:
             continue
         dims = known(name).dims
-        labels = parse_selector(getattr(measure, "series", name)).labels
+        if not isinstance(measure, Observed):
+            continue
+        labels = parse_selector(measure.series).labels
         if len(labels) != len(dims) or EVERY in labels:
             raise ValueError(
                 f"{measure.text!r} is no single number: {name} has the dims "
@@ -206,7 +207,7 @@ def _runs(job: Job, plans: list[Any]) -> list[xr.Dataset | Failure]:
 
 def _from_batches(job: Job) -> bool:
     """Whether runs side by side have all that is measured."""
-    asked = {measure.observable for measure in job.measures}
+    asked = {name for measure in job.measures for name in measure.reads}
     return not asked & (schema.BOOKKEEPING - _AT_HAND)
 
 

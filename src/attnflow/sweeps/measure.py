@@ -7,6 +7,7 @@
     loss~loglog               slope of ln loss in ln t, over all records
     loss~log:100..2000        slope of ln loss in t, for 100 ≤ t ≤ 2000
     loss~linear               slope of loss in t
+    tangent_sharpness^max     the largest that was recorded, or with ^min the least
 
 What did not happen, and what is not finite, is NaN.
 """
@@ -26,8 +27,9 @@ from attnflow.measures.slopes import fit_line
 from attnflow.stages import first_crossing, parse_selector, select
 
 _GRAMMAR = re.compile(
-    r"(?P<series>[^@~]+)"
-    r"(?:@(?P<level>[^@~]+)|~(?P<kind>\w*)(?::(?P<low>.+)\.\.(?P<high>.+))?)?"
+    r"(?P<series>[^@~^]+)"
+    r"(?:@(?P<level>[^@~]+)|\^(?P<extreme>\w*)"
+    r"|~(?P<kind>\w*)(?::(?P<low>.+)\.\.(?P<high>.+))?)?"
 )
 _EXAMPLES = "Write for example loss, loss@0.1, loss~loglog or loss~log:100..2000."
 _LEAST = 3
@@ -60,8 +62,8 @@ class Measure(Protocol):
         ...
 
     @property
-    def observable(self) -> str | None:
-        """The variable of the cell's run that it reads; `None` if it needs no run."""
+    def reads(self) -> tuple[str, ...]:
+        """The variables of the cell's run that it reads; none if it needs no run."""
         ...
 
     @property
@@ -84,11 +86,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Observed:
-    """A number of a run: a last value, the time to a level, or a fitted slope."""
+    """A number of a run: a last value or an extreme one, a time, or a slope."""
 
     text: str
     series: str
     level: float | None = None
+    extreme: Literal["max", "min"] | None = None
     kind: Literal["loglog", "log", "linear"] | None = None
     window: tuple[float, float] = (-math.inf, math.inf)
 
@@ -103,14 +106,14 @@ class Observed:
         return {self.text: Column()}
 
     @property
-    def observable(self) -> str:
-        """The variable that it reads."""
-        return parse_selector(self.series).name
+    def reads(self) -> tuple[str, ...]:
+        """The one variable that it reads."""
+        return (parse_selector(self.series).name,)
 
     @property
     def has_series(self) -> bool:
         """Whether it reads records."""
-        return self.level is not None or self.kind is not None
+        return not (self.level is None and self.kind is None and self.extreme is None)
 
     def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, Any]:
         """The number for each seed."""
@@ -119,7 +122,15 @@ class Observed:
             return {self.text: _time_to(run, self.series, self.level)}
         if self.kind is not None:
             return {self.text: self._slopes(run)}
+        if self.extreme is not None:
+            return {self.text: self._extremes(run)}
         return {self.text: at_end(run, self.series)}
+
+    def _extremes(self, run: xr.Dataset) -> np.ndarray:
+        series = _scalar(select(run, self.series), self.series, _dims.TIME)
+        largest = self.extreme == "max"
+        found = series.max(_dims.TIME) if largest else series.min(_dims.TIME)
+        return found.values.astype(float)
 
     def _slopes(self, run: xr.Dataset) -> np.ndarray:
         series = _scalar(select(run, self.series), self.series, _dims.TIME)
@@ -158,6 +169,10 @@ def parse_measure(text: str) -> Observed:
     if match["level"] is not None:
         level = _number(text, match["level"])
         return Observed(text.strip(), series, level=level)
+    if match["extreme"] is not None:
+        known = {name: name for name in ("max", "min")}
+        found = cast(Any, look_up(f"extreme in {text!r}:", match["extreme"], known))
+        return Observed(text.strip(), series, extreme=found)
     if match["kind"] is None:
         return Observed(text.strip(), series)
     known = {name: name for name in ("loglog", "log", "linear")}

@@ -17,6 +17,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from attnflow.measures import nearest
+
 Place = tuple[int, int]
 Ask = Callable[[list[Place]], Sequence[bool]]
 """The answers for some cells, all asked for at once."""
@@ -108,15 +110,6 @@ def boundary_of(answers: np.ndarray, asked: np.ndarray | None = None) -> np.ndar
         found[low] |= differs
         found[high] |= differs
     return found
-
-
-def nearest(known: np.ndarray, size: int) -> np.ndarray:
-    """For places 0 … size−1, the position in `known` (growing) of the nearest one."""
-    after = np.searchsorted(known, np.arange(size)).clip(0, len(known) - 1)
-    before = (after - 1).clip(0)
-    places = np.arange(size)
-    nearer = np.abs(known[before] - places) <= np.abs(known[after] - places)
-    return np.where(nearer, before, after)
 
 
 class _Map:

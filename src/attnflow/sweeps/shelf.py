@@ -21,6 +21,8 @@ from attnflow.store import Store, StoreError, atomic
 _ABOUT = "about this batch"
 FAILED = "failed_cells"
 """The attribute of a batch that says how many of its cells have no result."""
+SECONDS = "cpu_seconds"
+"""That which says what it took: CPU time, with compilation."""
 
 
 class Shelf:
@@ -131,6 +133,15 @@ class Shelf:
                 f"{self.root} cannot be written to: {error.strerror or error}. "
                 "Set ATTNFLOW_STORE to a directory that you can write to."
             ) from error
+
+    def seconds(self, id: str) -> float:
+        """The CPU time that the stored batches of a sweep took."""
+        content = json.loads((self.root / f"{id}.json").read_text("utf-8"))
+        total = 0.0
+        for key in self.known() & set(content["batches"]):
+            with self._opened(key) as (_, about):
+                total += float(about["attrs"].get(SECONDS, 0.0))
+        return total
 
     def sweeps(self) -> list[dict[str, Any]]:
         """What the sweeps asked for, the newest first."""

@@ -8,6 +8,7 @@ whole, and a cell that is deadly or late by itself gets that for an outcome.
 
 import os
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +19,7 @@ import xarray as xr
 from attnflow.store import StoreError
 from attnflow.sweeps.compute import FAILURES, Failure, Job, compute, table
 from attnflow.sweeps.plan import Batch
-from attnflow.sweeps.shelf import FAILED, Shelf
+from attnflow.sweeps.shelf import FAILED, SECONDS, Shelf
 
 DEATHS = 6
 """Workers that a batch may lose before its cells are computed one by one."""
@@ -84,7 +85,9 @@ def _retried(job: Job, batch: Batch, old: xr.Dataset, shelf: Shelf) -> xr.Datase
     new = _made(job, again, shelf)
     _clear(shelf, again)
     kept = old.isel(cell=[p for p in range(len(batch)) if p not in places])
-    return _joined([kept.assign_attrs({FAILED: 0}), new]).sel(cell=list(batch.cells))
+    return _joined([kept.assign_attrs({**old.attrs, FAILED: 0}), new]).sel(
+        cell=list(batch.cells)
+    )
 
 
 def _made(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
@@ -122,12 +125,15 @@ def _alone(job: Job, batch: Batch, shelf: Shelf, *, deaths: int) -> xr.Dataset:
 
 def _together(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
     shelf.note(batch.key, _BEGUN)
+    begun = time.process_time()
     with _deadline(job, batch, shelf):
-        return table(job, batch.cells, compute(job, batch))
+        made = table(job, batch.cells, compute(job, batch))
+    return made.assign_attrs({SECONDS: time.process_time() - begun})
 
 
 def _joined(parts: list[xr.Dataset]) -> xr.Dataset:
     failed = sum(int(part.attrs[FAILED]) for part in parts)
+    seconds = sum(float(part.attrs.get(SECONDS, 0.0)) for part in parts)
     whole = xr.concat(
         parts,
         "cell",
@@ -137,7 +143,7 @@ def _joined(parts: list[xr.Dataset]) -> xr.Dataset:
         join="override",
         combine_attrs="drop",
     )
-    return whole.assign_attrs({FAILED: failed})
+    return whole.assign_attrs({FAILED: failed, SECONDS: seconds})
 
 
 @contextmanager

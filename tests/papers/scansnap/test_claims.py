@@ -30,6 +30,7 @@ LEDGER = {
     *("E-Thm3-law", "E-Thm3-b", "E-Thm4-form", "E-Thm4-r1", "E-Thm4-r2"),
     *("E-Thm4-t0", "E-Sec6-approx", "E-Sec6-train", "E-6a", "E-6b", "E-6c"),
     *("E-Fig6-ez", "E-Fig6-ratio", "E-Fig4", "E-Fig5", "E-Fig11-12"),
+    *("E-Fig7-10", "E-Fig7-10-freeze"),
     *("E-Sec7-res", "E-prior"),
 }
 """The sheet's ledger but for real text, which is another issue's."""

@@ -4,8 +4,10 @@ from attnflow.paper import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
 from attnflow.papers.cooccurrence.notes import NOTES
+from attnflow.papers.cooccurrence.quantities import QUANTITIES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
+from attnflow.papers.cooccurrence.swept_maps import MAPS
 
 PAPER = Paper(
     slug="cooccurrence",
@@ -40,5 +42,7 @@ PAPER = Paper(
         "hard-margin classifier of token counts."
     ),
     stage_table=stage_table,
+    maps=MAPS,
+    quantities=QUANTITIES,
     **texts_of(__name__),
 )

@@ -11,7 +11,12 @@ from attnflow.forms import Initial, Neurons
 from attnflow.papers.cooccurrence import computations, settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.problem import Logistic, Problem
-from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
+from attnflow.rules import (
+    Batches,
+    Flow,
+    GradientDescent,
+    rule_of,
+)
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")
 SYSTEMS = "attnflow.papers.cooccurrence.systems"
@@ -35,7 +40,7 @@ def train(setting: settings.Train) -> Experiment:
         task=task,
         form=setting.form,
         initial=_initial(setting, drawn, draw=setting.draw, follow=setting.follow),
-        stages=(Stage(_rule(setting), _end(setting, unit)),),
+        stages=(_stage(setting, unit),),
         grid=_grid(setting, unit),
         observables=_recorded(setting),
     )
@@ -135,14 +140,11 @@ def _recorded(setting: settings.Train) -> tuple[str, ...]:
     )
 
 
-def _rule(setting: settings.Train) -> Rule:
-    rate = setting.learning_rate
-    if setting.rule == "flow":
-        # Late training slows down like 1/t: steps should grow with time.
-        return Flow(setting.rtol, setting.atol, clock="log")
-    if setting.rule == "momentum":
-        return Momentum(rate, setting.momentum)
-    return {"gd": GradientDescent, "adam": Adam, "signgd": SignGD}[setting.rule](rate)
+def _stage(setting: settings.Train, unit: float) -> Stage:
+    batches = None if setting.batch is None else Batches(setting.batch, "epochs")
+    # Late training slows down like 1/t: steps of a flow should grow with time.
+    rule = rule_of(setting, clock="log")
+    return Stage(rule, _end(setting, unit), batches=batches)
 
 
 def _initial(

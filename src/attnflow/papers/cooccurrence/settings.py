@@ -7,6 +7,7 @@ be changed.
 from dataclasses import dataclass
 from typing import Literal
 
+from attnflow._names import RuleName, ScheduleName
 from attnflow.paper import Recipe
 from attnflow.papers.cooccurrence.computations import (
     AppendixC,
@@ -42,9 +43,11 @@ class Train:
       `CooccurrenceTask`; `test_samples` fresh ones.
     - `width` m, `neurons` m1; `reading` of the initialisation, with `c0` and `c1` for
       `theory`; `law`: `normal` draws normal weights of the reading's variances.
-    - `rule`; `learning_rate` for descents. `steps` of a descent, or time of a `flow`,
-      or instead `horizon`: training time in units of 1/b0, b0 = |a|² σ1² m. `level`:
-      training ends where the loss falls to it.
+    - `rule`; `learning_rate` for descents, with a `schedule` over `steps`, and
+      `momentum` where a rule has it; `batch`: samples that a step sees, in epochs, all
+      if none.
+    - `steps` of a descent, or time of a `flow`, or instead `horizon`: training time in
+      units of 1/b0, b0 = |a|² σ1² m. `level`: training ends where the loss falls to it.
     - `follow`: every neuron's own readout rides along.
     - `show`: tables on the three `named` tokens, or on `all`.
     - `records` times of recording, `even` or by the logarithm from `first_record` (in
@@ -63,9 +66,11 @@ class Train:
     law: Literal["reading", "normal"] = "reading"
     c0: float = 0.3
     c1: float = 0.3
-    rule: Literal["gd", "momentum", "adam", "signgd", "flow"] = "gd"
+    rule: RuleName = "gd"
     learning_rate: float = 0.01
     momentum: float = 0.9
+    schedule: ScheduleName = "constant"
+    batch: int | None = None
     steps: float = 30000.0
     horizon: float | None = None
     level: float | None = None

@@ -6,6 +6,7 @@ from attnflow.papers.mixture.exhibits import EXHIBITS
 from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
 from attnflow.papers.mixture.stages import stage_table
+from attnflow.papers.mixture.swept_maps import MAPS
 
 PAPER = Paper(
     slug="mixture",
@@ -41,5 +42,6 @@ PAPER = Paper(
         "convergence O(1/ε)."
     ),
     stage_table=stage_table,
+    maps=MAPS,
     **texts_of(__name__),
 )

@@ -9,7 +9,13 @@ from attnflow.experiment import Builder, Computation, Experiment
 from attnflow.forms import Initial, Vector
 from attnflow.papers.mixture import settings
 from attnflow.problem import Logistic, Problem, ReluPair
-from attnflow.rules import Adam, Flow, GradientDescent, Momentum, Rule, SignGD
+from attnflow.rules import (
+    Batches,
+    Flow,
+    GradientDescent,
+    Rule,
+    rule_of,
+)
 
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"
@@ -21,7 +27,12 @@ PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
 
 def simultaneous(setting: settings.Simultaneous) -> Experiment:
     """All weights (or one part of them) trained on all samples."""
-    stage = Stage(_rule(setting), setting.steps, PARTS[setting.trains])
+    stage = Stage(
+        rule_of(setting),
+        setting.steps,
+        PARTS[setting.trains],
+        batches=None if setting.batch is None else Batches(setting.batch),
+    )
     return _experiment(
         setting,
         stages=(stage,),
@@ -31,15 +42,6 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
         ),
         grid=Grid(stop=setting.steps, count=setting.records),
     )
-
-
-def _rule(setting: settings.Simultaneous) -> Rule:
-    rate = setting.learning_rate
-    if setting.rule == "flow":
-        return Flow(setting.rtol, setting.atol)
-    if setting.rule == "momentum":
-        return Momentum(rate, setting.momentum)
-    return {"gd": GradientDescent, "adam": Adam, "signgd": SignGD}[setting.rule](rate)
 
 
 def three_stage(setting: settings.ThreeStage) -> Experiment:

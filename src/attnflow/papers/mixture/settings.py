@@ -8,6 +8,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
+from attnflow._names import RuleName, ScheduleName
 from attnflow.paper import Recipe
 
 Width = int | Literal["infinite"]
@@ -22,7 +23,9 @@ class Simultaneous:
     - `K` groups, `L` tokens per sample, fixed `bias`.
     - `width` of the attention and its initial scale `omega`; `value_scale` is the
       standard deviation of the initial neurons.
-    - `rule`; `learning_rate` for descents; `steps` of a descent, or time of a `flow`.
+    - `rule`; `learning_rate` for descents, with a `schedule` over all steps, and
+      `momentum` where a rule has it; `steps` of a descent, or time of a `flow`.
+    - `batch`: samples that a step sees, drawn by their probabilities; all if none.
     - `population`: `exact`, `orbits`, or a number of samples to draw.
     - `records`: how often observables are recorded, evenly; `record`: which.
     """
@@ -33,9 +36,11 @@ class Simultaneous:
     width: Width = 128
     omega: float = 0.1
     value_scale: float = 0.0
-    rule: Literal["gd", "momentum", "adam", "signgd", "flow"] = "gd"
+    rule: RuleName = "gd"
     learning_rate: float = 0.1
     momentum: float = 0.9
+    schedule: ScheduleName = "constant"
+    batch: int | None = None
     steps: float = 2000.0
     trains: Literal["both", "scores", "values"] = "both"
     population: Population = "exact"

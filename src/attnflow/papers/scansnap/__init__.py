@@ -6,6 +6,7 @@ from attnflow.papers.scansnap.exhibits import EXHIBITS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
+from attnflow.papers.scansnap.swept_maps import MAPS
 
 PAPER = Paper(
     slug="scansnap",
@@ -31,5 +32,6 @@ PAPER = Paper(
         "closed form; C, a scalar model of one common token."
     ),
     stage_table=stage_table,
+    maps=MAPS,
     **texts_of(__name__),
 )

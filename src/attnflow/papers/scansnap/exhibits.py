@@ -11,6 +11,8 @@ from attnflow.papers.scansnap.figures.figure9 import FIGURE9
 from attnflow.papers.scansnap.figures.recall import FIGURE11, FIGURE12
 from attnflow.papers.scansnap.figures.scaling import SCALING
 from attnflow.papers.scansnap.figures.systems import SYSTEMS
+from attnflow.papers.scansnap.figures.text_maps import FIGURE7
+from attnflow.papers.scansnap.figures.text_rates import FIGURE10
 
 EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE3,
@@ -18,8 +20,10 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE4_RIGHT,
     FIGURE5,
     FIGURE6,
+    FIGURE7,
     FIGURE8,
     FIGURE9,
+    FIGURE10,
     FIGURE11,
     FIGURE12,
     DECOMPOSITION_FIGURE,

@@ -43,7 +43,8 @@ class Steps:
     - `queries` with `classes_per_query` next tokens each; `common` tokens of weight 1,
       `common_per_query` of weight 1 too, and `distinct` ones per class with weights
       evenly from 0.1 to 1.
-    - `score_rate` η_Z and `value_rate` η_Y; `optimiser`, and `momentum` of heavy ball.
+    - `score_rate` η_Z and `value_rate` η_Y, or in its place their `ratio` η_Y/η_Z;
+      `optimiser`, and `momentum` of heavy ball.
     - `length` T, none for long sequences; `batch` samples; `steps`.
     - `start`: `zero`, or `uniform` on ±1/√M as PyTorch's layers; `score_start`,
       `value_start` set the half-widths one by one.
@@ -61,6 +62,7 @@ class Steps:
     distinct: int = 10
     score_rate: float = 1.0
     value_rate: float = 1.0
+    ratio: float | None = None
     optimiser: Literal["momentum", "descent", "adam"] = "momentum"
     momentum: float = 0.9
     length: int | None = 128
@@ -78,6 +80,9 @@ class Steps:
     record: tuple[str, ...] = STEPS
 
     def __post_init__(self) -> None:
+        if self.ratio is not None:
+            # The one number that all else reads.
+            object.__setattr__(self, "value_rate", self.ratio * self.score_rate)
         check_sizes(self)
         check_rates(self)
         check_sequences(self)

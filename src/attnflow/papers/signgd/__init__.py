@@ -4,8 +4,10 @@ from attnflow.paper import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.exhibits import EXHIBITS
 from attnflow.papers.signgd.notes import NOTES
+from attnflow.papers.signgd.quantities import QUANTITIES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
+from attnflow.papers.signgd.swept_maps import MAPS
 
 PAPER = Paper(
     slug="signgd",
@@ -41,5 +43,7 @@ PAPER = Paper(
         "here every sign is exact."
     ),
     stage_table=stage_table,
+    maps=MAPS,
+    quantities=QUANTITIES,
     **texts_of(__name__),
 )

@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from attnflow.data import SignalNoiseTask
+from attnflow.data.labelled import SequenceTokens
 from attnflow.data.noisy_digits import NoisyDigits, mixed
 from attnflow.deep import BinaryLoss, DeepModel, Stack
 from attnflow.dynamics import Grid, Stage
 from attnflow.experiment import SystemExperiment
 from attnflow.papers.signgd import deep_settings
 from attnflow.papers.signgd.experiments import BUILD
+from attnflow.papers.signgd.settings import Train
+from attnflow.papers.signgd.sizes import sizes
 from attnflow.rules import Adam, GradientDescent, Rule, SignGD
 
 
@@ -33,22 +37,59 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
         scaled=setting.rule == "signgd",
         precision=setting.precision,
     )
-    return _experiment(setting, model, setting.last_step, setting.records)
+    return _experiment(
+        setting, model, _rule(setting), setting.last_step, setting.records
+    )
+
+
+def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
+    """Blocks below the paper's own model, on the paper's own data."""
+    size = sizes(Train(row=setting.row, embed=setting.embed))
+    task = SignalNoiseTask(
+        samples=size.samples,
+        embed=setting.embed,
+        support=size.support,
+        noise=size.sigma_p,
+        orthogonal=size.orthogonal,
+        test_samples=setting.test_samples,
+    )
+    reading = setting.reading
+    network = Stack(
+        setting.embed,
+        size.key_neurons,
+        size.value_neurons,
+        size.sigma_0,
+        blocks=setting.layers - 1,
+        residual=setting.residual,
+        hidden=(setting.hidden or setting.embed) if setting.mlp else None,
+        block_deviation=setting.embed**-0.5 if reading == "large" else None,
+        value_rank=size.value_neurons if reading == "factored" else None,
+        factor=1 / size.value_neurons if reading == "damped" else 1.0,
+    )
+    model = DeepModel(
+        network,
+        SequenceTokens(task),
+        BinaryLoss(),
+        scaled=True,
+        precision=setting.precision,
+    )
+    rule = SignGD(size.learning_rate)
+    return _experiment(setting, model, rule, setting.steps, setting.steps)
 
 
 def _experiment(
-    setting: Any, model: DeepModel, steps: int, records: int
+    setting: Any, model: DeepModel, rule: Rule, steps: int, records: int
 ) -> SystemExperiment:
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(_rule(setting), float(steps)),),
+        stages=(Stage(rule, float(steps)),),
         grid=Grid(stop=float(steps), count=records + 1),
         observables=setting.record,
     )
 
 
-def _rule(setting: Any) -> Rule:
+def _rule(setting: deep_settings.NoisyDigits) -> Rule:
     if setting.rule == "adam":
         return Adam(setting.rate, setting.beta1, setting.beta2, setting.epsilon)
     return (

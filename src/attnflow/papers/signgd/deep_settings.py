@@ -73,6 +73,47 @@ class NoisyDigits:
         return 500 if self.rule == "gd" else 200
 
 
+@dataclass(frozen=True)
+class Stacked:
+    """Appendix B.6: attention blocks below the two-layer transformer, by SignGD.
+
+    - `layers` of attention, the last of which is the paper's own; `residual`: blocks
+      add to what they read; `mlp`: blocks have a ReLU layer of `hidden` neurons (none:
+      d of them).
+    - `reading` of blocks, which the paper does not define: see `READINGS`.
+    - `row` of Table 3 and dimension `embed`; `steps`; every step is recorded.
+    """
+
+    layers: int = 2
+    residual: bool = True
+    mlp: bool = False
+    hidden: int | None = None
+    reading: Literal["full", "damped", "factored", "large"] = "full"
+    row: Literal["a", "b", "c", "d"] = "a"
+    embed: int = 2000
+    steps: int = 10
+    test_samples: int = 50
+    precision: Literal["float64", "float32"] = "float64"
+    record: tuple[str, ...] = ("loss", "key_neuron", "query_neuron", "zero_signs")
+
+    def __post_init__(self) -> None:
+        if self.layers < 1 or self.steps < 1:
+            raise ValueError(
+                f"layers is {self.layers} and steps {self.steps}: use 1 or more each."
+            )
+
+
+READINGS = {
+    "full": "W_V is d × d with entries of deviation σ_0: signs align as printed with "
+    "residuals and in two layers without, and too few of them otherwise",
+    "damped": "the same, and a block's output over m_v: as `full`, and signals stay "
+    "opposite for longer",
+    "factored": "W_O W_V of rank m_v for W_V: hundreds of pairs are not aligned",
+    "large": "entries of W_V, W_1 and W_2 of deviation 1/√d, as libraries begin: most "
+    "pairs end with opposite signs",
+}
+"""What each reading of the undefined blocks is, and what becomes of Stage II."""
+
 _HERE = "attnflow.papers.signgd.deep_experiments"
 
 RECIPES = (
@@ -81,5 +122,11 @@ RECIPES = (
         "SignGD, Adam or gradient descent on digits with noise on their border",
         NoisyDigits(),
         f"{_HERE}:noisy_digits",
+    ),
+    Recipe(
+        "stack",
+        "Attention blocks below the two-layer transformer (Appendix B.6)",
+        Stacked(),
+        f"{_HERE}:stacked",
     ),
 )

@@ -2,6 +2,7 @@
 
 from attnflow.paper import Exhibit
 from attnflow.papers.signgd.figures.betas import FIGURE16
+from attnflow.papers.signgd.figures.deep_tables import TABLES4TO11
 from attnflow.papers.signgd.figures.figure1 import FIGURE1
 from attnflow.papers.signgd.figures.lattice import LATTICE_FIGURE
 from attnflow.papers.signgd.figures.long_losses import FIGURE12
@@ -32,6 +33,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE11,
     FIGURE12,
     FIGURE13,
+    *TABLES4TO11,
     FIGURE16,
     FIGURE17,
     FIGURE18,

@@ -6,6 +6,7 @@ from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
+from attnflow.papers.vit.swept_maps import MAPS
 
 PAPER = Paper(
     slug="vit",
@@ -36,5 +37,6 @@ PAPER = Paper(
         "test loss stays (harmful)."
     ),
     stage_table=stage_table,
+    maps=MAPS,
     **texts_of(__name__),
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.paper import Recipe
+from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
@@ -237,4 +238,5 @@ RECIPES = (
         strength=0.25,
         rate=0.002,
     ),
+    *DEEP_RECIPES,
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Seeds
+from attnflow.claims import Seeds, per_seed
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims.evidence import experiment
 
@@ -67,9 +67,7 @@ def least_over_mean(series: xr.DataArray, where: xr.DataArray) -> xr.DataArray:
 
 def by_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Seeds:
     """The rule over seeds; a margin that is not known counts against the claim."""
-    values = np.asarray(margin, float)
-    known = np.where(np.isnan(values), -1.0, values)
-    return Seeds(tuple((known > 0).tolist()), tuple(known.tolist()), what, q)
+    return per_seed(margin, what, q, strict=True)
 
 
 def spread(values: xr.DataArray | np.ndarray) -> list[float]:

@@ -14,6 +14,7 @@ from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
+from attnflow.papers.cooccurrence.quantities import LEVEL, at_level, exact_test_loss
 from attnflow.papers.cooccurrence.stages import formulas
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 SAMPLES = (30.0, 60.0, 120.0, 240.0, 600.0, 2000.0, 6000.0, 6e4)
 LENGTHS = (5, 10, 20)
 KINDS = {5: "signal", 10: "common", 20: "noise"}
-LEVEL = 2e-6
-"""The training loss at which test losses are compared."""
 COURSES = (60.0, 120.0, 240.0, 600.0, 6e4)
 """The numbers of samples whose losses are shown over time."""
 DRAWN = (60.0, 240.0)
@@ -47,18 +46,6 @@ def _drawn(samples: float) -> Request:
     own = {"test_samples": DRAWS, "record": RECORD}
     request = shared.noise_free(samples, LENGTHS[0], **own)
     return replace(request, quick={"records": 121})
-
-
-def at_level(train: np.ndarray, test: np.ndarray) -> float:
-    """The test loss where the training loss has fallen to the level; NaN if nowhere."""
-    if not train[-1] <= LEVEL:
-        return float("nan")
-    return float(np.exp(np.interp(-np.log(LEVEL), -np.log(train), np.log(test))))
-
-
-def exact(run: xr.Dataset) -> float:
-    """The test loss there over all samples, by the probabilities of their fillers."""
-    return at_level(run["loss"].values[0], quiet.test_loss(run))
 
 
 def drawn(run: xr.Dataset) -> float:
@@ -129,7 +116,7 @@ def _courses(ax: "Axes", evidence: Evidence) -> None:
 def _over_samples(ax: "Axes", evidence: Evidence) -> None:
     theme = figures.current_theme()
     for length in LENGTHS:
-        found = [exact(evidence[name(n, length)]) for n in SAMPLES]
+        found = [exact_test_loss(evidence[name(n, length)]) for n in SAMPLES]
         colour, label = theme.colour(KINDS[length]), f"$L = {length}$"
         ax.plot(SAMPLES, found, color=colour, marker="o", ms=4.5, label=label)
         ax.axvline(length**2, ls=(0, (1, 2)), color=colour, lw=1.0, zorder=1)
@@ -161,7 +148,8 @@ def values(evidence: Evidence) -> dict[str, Any]:
     found: dict[str, Any] = {
         f"L = {length}": {
             "test loss": {
-                f"n = {n:g}": exact(evidence[name(n, length)]) for n in SAMPLES
+                f"n = {n:g}": exact_test_loss(evidence[name(n, length)])
+                for n in SAMPLES
             },
             "least margin of a test sample at the end": {
                 f"n = {n:g}": margin_at_end(evidence[name(n, length)]) for n in SAMPLES
@@ -186,13 +174,15 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     runs = {
         (n, length): evidence[name(n, length)] for length in LENGTHS for n in SAMPLES
     }
-    table = np.array([[exact(runs[n, length]) for n in SAMPLES] for length in LENGTHS])
+    table = np.array(
+        [[exact_test_loss(runs[n, length]) for n in SAMPLES] for length in LENGTHS]
+    )
     right = [
         (margin_at_end(run) > 0) == (n > enough(length))
         for (n, length), run in runs.items()
     ]
     pairs = [
-        (drawn(evidence[drawn_name(n)]), exact(evidence[name(n, LENGTHS[0])]))
+        (drawn(evidence[drawn_name(n)]), exact_test_loss(evidence[name(n, LENGTHS[0])]))
         for n in DRAWN
     ]
     return {

@@ -45,6 +45,8 @@ def drawn(setting: Setting) -> Scales:
 
 def steps_per_time(setting: Setting) -> float | None:
     """What converts a time of the flow; `None` for rules that do not follow it."""
+    if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
+        return None
     return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 

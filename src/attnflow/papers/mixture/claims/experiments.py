@@ -16,6 +16,7 @@ from attnflow.claims import (
     Seeds,
     Verdict,
     named,
+    per_seed,
 )
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
@@ -53,8 +54,7 @@ COINCIDE = math.log(1.5)
 
 
 def _seeds(margin: np.ndarray, what: str, q: float = 0.9) -> Seeds:
-    known = np.where(np.isnan(margin), -1.0, margin)
-    return Seeds(tuple((known > 0).tolist()), tuple(known.tolist()), what, q)
+    return per_seed(margin, what, q, strict=True)
 
 
 def _observations(run: xr.Dataset, name: str) -> tuple[Measurement, ...]:

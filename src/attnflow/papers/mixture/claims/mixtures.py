@@ -16,6 +16,7 @@ from attnflow.claims import (
     Seeds,
     Verdict,
     named,
+    per_seed,
 )
 from attnflow.claims import mutations as mutate
 from attnflow.paper import Request
@@ -67,7 +68,7 @@ LENGTH_FIVE = {
 
 
 def _seeds(margin: np.ndarray, what: str) -> Seeds:
-    return Seeds(tuple((margin > 0).tolist()), tuple(margin.tolist()), what)
+    return per_seed(margin, what, strict=True)
 
 
 def _accuracy(run: xr.Dataset) -> np.ndarray:

@@ -10,7 +10,9 @@ Setting = Mapping[str, Any]
 
 
 def steps_per_time(setting: Setting) -> float | None:
-    """What converts a time of the gradient flow; `None` for other rules."""
+    """What converts a time of the gradient flow; `None` for what does not follow it."""
+    if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
+        return None
     return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 

@@ -14,6 +14,7 @@ from attnflow.papers.scansnap.claims import (
     gradient,
     grid,
     insights,
+    real_text,
     reductions,
     residual,
     samples,
@@ -44,5 +45,6 @@ CLAIMS: tuple[Claim, ...] = (
     *residual.CLAIMS,
     *experiments.CLAIMS,
     *grid.CLAIMS,
+    *real_text.CLAIMS,
     *reductions.CLAIMS,
 )

@@ -8,7 +8,8 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from attnflow import _dims, schema
-from attnflow.claims import Evidence, Exact, Seeds
+from attnflow.claims import Evidence, Exact
+from attnflow.claims import per_seed as per_seed
 from attnflow.papers.scansnap.stages.formulas import classes_of
 
 COMMON = "common0"
@@ -43,13 +44,6 @@ def part(evidence: Evidence, letter: str) -> Mapping[float, xr.Dataset]:
     names = [name for name in evidence if name.startswith(f"{letter}, ")]
     plain = [name for name in names if name.count(", ") == 1]
     return {float(name.split(", ")[1]): evidence[name] for name in plain}
-
-
-def per_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Seeds:
-    """A property of each seed, which holds where its margin is not negative."""
-    # A margin that is not a number is one that is not known, and so does not hold.
-    known = np.where(np.isnan(margin), -1.0, margin)
-    return Seeds(tuple((known >= 0).tolist()), tuple(known.tolist()), what, q)
 
 
 def rising(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:

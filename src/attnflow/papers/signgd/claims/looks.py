@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import _dims, schema
-from attnflow.claims import Evidence, Ladder, Seeds
+from attnflow.claims import Evidence, Ladder
+from attnflow.claims import per_seed as per_seed
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
 from attnflow.stages import Event
@@ -62,12 +63,6 @@ def when(run: xr.Dataset, event: Event) -> xr.DataArray:
     """The times of an event on the clock, by seed; NaN where there is none."""
     clock = clock_of(event.times, sizes_of(run).growth)
     return xr.DataArray(clock, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
-
-
-def per_seed(margin: xr.DataArray | np.ndarray, what: str, q: float = 0.9) -> Seeds:
-    """A property of each seed, by margins; one that is not known does not hold."""
-    known = np.nan_to_num(np.asarray(margin, float), nan=-1.0)
-    return Seeds(tuple((known >= 0).tolist()), tuple(known.tolist()), what, q)
 
 
 def extent(values: xr.DataArray | np.ndarray) -> list[float]:

@@ -117,7 +117,7 @@ CLAIMS = (
         "our run",
         correction=Correction(
             "Descent is below Adam at every λ, and below SignGD from λ = 0.5 on; under "
-            "stronger noise SignGD, which has trained less, is the lowest.",
+            "stronger noise either of the two may be the lower.",
             _judge_corrected_tests,
         ),
         mutations=named(

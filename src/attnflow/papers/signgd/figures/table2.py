@@ -52,11 +52,13 @@ def _classes(run: xr.Dataset, step: float) -> np.ndarray:
     )
 
 
-def moments(run: xr.Dataset) -> dict[str, xr.DataArray]:
+def moments(
+    run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED
+) -> dict[str, xr.DataArray]:
     """Mean, deviation, least and largest of each cell, and the printed one's place."""
     table = sign_table(run)
     mean, sd = table.mean(_dims.SEED), table.std(_dims.SEED, ddof=1)
-    printed = mean.copy(data=np.array(PRINTED, float))
+    printed = mean.copy(data=np.array(cells, float))
     return {
         "mean": mean,
         "sd": sd,
@@ -74,8 +76,13 @@ def cell_name(before: str, after: str) -> str:
 
 def draw(evidence: Evidence) -> "Figure":
     """Ours and the printed table side by side; below ours the deviation and z."""
-    found = moments(evidence["run"])
-    seeds = evidence["run"].sizes[_dims.SEED]
+    return beside(evidence["run"], PRINTED)
+
+
+def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
+    """A run's table and a printed one; below ours the deviation and z."""
+    found = moments(run, cells)
+    seeds = run.sizes[_dims.SEED]
     titles = (f"Mean ± deviation over {seeds} seeds", "Printed, and its z")
     figure, grid = figures.panels(1, 2, titles=titles, size=(11.0, 4.9))
     ours, theirs = (

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import _dims, schema
-from attnflow.claims import Seeds
+from attnflow.claims import Seeds, per_seed
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
@@ -115,8 +115,7 @@ def most(table: xr.DataArray) -> np.ndarray:
 
 def held(margin: np.ndarray | xr.DataArray, what: str) -> Seeds:
     """A property of each seed by its margin; what is not known does not hold."""
-    numbers = np.where(np.isnan(margin), -1.0, margin).tolist()
-    return Seeds(tuple(number >= 0 for number in numbers), tuple(numbers), what)
+    return per_seed(margin, what)
 
 
 def spread(values: np.ndarray | xr.DataArray) -> list[float]:

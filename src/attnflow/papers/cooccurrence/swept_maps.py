@@ -1,0 +1,128 @@
+"""Maps of `cooccurrence`: how many samples are enough, and learning rates."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow.maps import Curve, Level, Map, RateMap, boundary
+from attnflow.paper import Evidence, SweepRequest
+from attnflow.papers.cooccurrence.figures.generalisation import enough
+from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
+from attnflow.papers.cooccurrence.quantities import LEVEL
+
+LOSS = "test_loss_at_level"
+FOLLOWS = 10.0
+"""Times the training loss: where the test loss is less, it follows it."""
+CUT = Level(float(np.log10(FOLLOWS)), power=-2.0)
+LENGTHS = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20)
+SILENT = (
+    *SILENT_THEORY,
+    "How many samples 'n at least L²', up to logarithms, means is not stated.",
+)
+
+
+def test_losses(evidence: Evidence) -> xr.DataArray:
+    """log₁₀ of the test loss over the training loss, when that is 2·10⁻⁶."""
+    found = evidence["map"][LOSS]
+    ratio = found.copy(data=np.log10(found.values / LEVEL))
+    return ratio.transpose("samples", "length", "seed")
+
+
+def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+    lengths = evidence["map"]["length"].values
+    logs = np.log([enough(int(length)) for length in lengths])
+
+    def wrong(length: np.ndarray, samples: np.ndarray) -> np.ndarray:
+        return np.interp(length, lengths, logs) - np.log(samples)
+
+    return (
+        Curve("$n = L^2$ (Theorem 3.3)", lambda L, n: 2 * np.log(L) - np.log(n)),
+        Curve("$n^*(L)$, no sample stays wrong (ours)", wrong),
+    )
+
+
+def _seen(evidence: Evidence) -> dict[str, bool]:
+    table = test_losses(evidence).isel(seed=0)
+    fit = boundary(CUT, test_losses(evidence))
+    return {
+        "the test loss falls with n at every length": bool(
+            (table.diff("samples") < 0).all()
+        ),
+        "and grows with the length at every n": bool((table.diff("length") > 0).all()),
+        "the length up to which it follows the training loss grows faster than √n": (
+            fit.exponent > 0.5
+        ),
+    }
+
+
+SAMPLES = Map(
+    id="map-samples",
+    title="How many samples are enough, over n and L",
+    caption=(
+        "The expected test loss over the training loss, when that is 2·10⁻⁶, of the "
+        "noise-free flow up to symmetry, in which n is any number. Dots: ten times. "
+        "Dashed: n = L², the theorem's order with its constant read as 1. Dash-dotted: "
+        "n*, from which on the hard-margin classifier of token counts leaves no test "
+        "sample wrong."
+    ),
+    sweeps={
+        "map": SweepRequest(
+            "quotient",
+            {
+                "samples": "12..12000:19:log",
+                "length": LENGTHS,
+                "records": 121,
+            },
+            (LOSS,),
+            quick={"samples": "12..12000:7:log", "length": [4, 6, 8]},
+        )
+    },
+    table=test_losses,
+    label=r"$\log_{10}$ of test over training loss",
+    names={"samples": "training samples $n$", "length": "length $L$"},
+    curves=_curves,
+    level=CUT,
+    limits=(0.0, 6.5),
+    seen=_seen,
+    silent=(
+        *SILENT,
+        "Fillers of test samples are drawn from those of training and 20 unseen ones.",
+    ),
+)
+
+_TIME = 40.0
+RATES = RateMap(
+    "figure1",
+    time=_TIME,
+    counts=(2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 128, 256),
+    key="width",
+    values=[32, 64, 128, 256, 512, 1024],
+    named="width $m$",
+    flow={
+        "rule": "flow",
+        "steps": _TIME,
+        "spacing": "log",
+        "first_record": 1e-3 * _TIME,
+    },
+    settings={"draw": "bartlett", "law": "normal", "test_samples": 0},
+    seeds=3,
+    quick={"embed": 32, "samples": 24},
+    quick_counts=(4, 8, 16, 32, 128),
+    quick_values=[64, 256],
+)
+
+
+LEAVES = RATES.map(
+    "map-rates",
+    caption=(
+        "How far the loss of gradient descent at t = ηk = 40 is from that of the "
+        "gradient flow from the same weights, over the width; the paper's sizes with "
+        "normal weights of the variances of Figure 1's reading, three seeds. Dots: a "
+        "tenth. Dashed: 2/λ at the sharpest point that the flow passes."
+    ),
+    within=(0.1, 2.0),
+    silent=("Why 0.01 was chosen is not stated.", *SILENT_THEORY),
+)
+
+MAPS = tuple(map.exhibit() for map in (SAMPLES, LEAVES))

@@ -1,0 +1,127 @@
+"""Maps of `mixture`: how wide is wide enough, and learning rates."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow.maps import Curve, Level, Map, RateMap, boundary
+from attnflow.paper import Evidence, SweepRequest
+
+LEARNED = "loss@0.1"
+"""When a run has learned: the first time at which its loss is 0.1."""
+NEAR = 0.01
+"""How near that time is to infinite width's where a width is called wide enough."""
+ENOUGH = Level(NEAR, scale="log")
+_LONG = {"steps": 4000.0, "records": 801}
+# One law for all widths, drawn as Gram factors: the same program for each of them.
+_DRAWN = {"draw": "bartlett"}
+SILENT = (
+    "Width, ω and learning rate are not stated. Learning rate 0.1, both others swept.",
+)
+
+
+def deviations(evidence: Evidence) -> xr.DataArray:
+    """log₁₀ |T_m/T_∞ − 1|, T the time at which the loss is 0.1."""
+    limit = evidence["infinite"][LEARNED].isel(seed=0, drop=True)
+    apart = abs(evidence["finite"][LEARNED] / limit - 1)
+    return apart.transpose("omega", "width", "seed")
+
+
+def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+    label = r"$m = \omega^{-2}$, one of Appendix G's poly$(1/\omega)$"
+    return (Curve(label, lambda m, omega: -np.log(m) - 2 * np.log(omega)),)
+
+
+def _by_width(evidence: Evidence) -> float:
+    """The log-log slope of the mean deviation in the width, over all ω."""
+    mean = deviations(evidence).mean(("seed", "omega"))
+    return float(np.polyfit(np.log(mean["width"]), np.log(mean), 1)[0])
+
+
+def _seen(evidence: Evidence) -> dict[str, bool]:
+    fit = boundary(ENOUGH, deviations(evidence))
+    return {
+        "deviations fall as m^(−1/2): slope −0.5 ± 0.1": bool(
+            abs(_by_width(evidence) + 0.5) < 0.1
+        ),
+        "the width that is enough does not grow as ω falls: its exponent in ω is "
+        "positive": bool(fit.exponent_interval[0] > 0),
+    }
+
+
+WIDTH = Map(
+    id="map-width",
+    title="How wide is wide enough, over width and initial scale",
+    caption=(
+        "How far the time at which the loss is 0.1 is from infinite width's, relative "
+        "to it, in the mean over eight seeds; all weights by gradient descent, rate "
+        "0.1. Dots: where it is one hundredth, and a power law through them."
+    ),
+    sweeps={
+        "finite": SweepRequest(
+            "figure1",
+            {
+                "omega": "0.01..1:13:log",
+                "width": [2**k for k in range(4, 15)],
+                **_LONG,
+                **_DRAWN,
+            },
+            (LEARNED,),
+            seeds=8,
+            quick={
+                "omega": "0.1..1:4:log",
+                "width": [16, 64, 256, 1024],
+                "steps": 2000.0,
+                "records": 201,
+            },
+            quick_seeds=6,
+        ),
+        "infinite": SweepRequest(
+            "figure1",
+            {"omega": "0.01..1:13:log", "width": "infinite", **_LONG},
+            (LEARNED,),
+            quick={"omega": "0.1..1:4:log", "steps": 2000.0, "records": 201},
+        ),
+    },
+    table=deviations,
+    label=r"$|T_m/T_\infty - 1|$, mean over seeds",
+    names={"omega": r"initial scale $\omega$", "width": "width $m$"},
+    curves=_curves,
+    level=ENOUGH,
+    limits=(0.0, 0.1),
+    kind="match",
+    more=lambda evidence: {"slope in the width": _by_width(evidence)},
+    seen=_seen,
+    silent=SILENT,
+)
+
+_TIME = 200.0
+RATES = RateMap(
+    "figure1",
+    time=_TIME,
+    counts=(4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 256, 512, 1024),
+    key="omega",
+    values="0.03..3:9:log",
+    named=r"initial scale $\omega$",
+    flow={"rule": "flow", "steps": _TIME},
+    settings=_DRAWN,
+    seeds=4,
+    quick={},
+    quick_counts=(8, 16, 32, 64, 256),
+    quick_values=[0.1, 0.3, 1.0],
+)
+
+
+LEAVES = RATES.map(
+    "map-rates",
+    caption=(
+        "How far the loss of gradient descent at t = ηk = 200 is from that of the "
+        "gradient flow from the same weights, over ω; width 128, four seeds. Dots: a "
+        "tenth. Dashed: 2/λ at the sharpest point that the flow passes."
+    ),
+    within=(0.1, 2.0),
+    silent=SILENT,
+)
+
+MAPS = tuple(map.exhibit() for map in (WIDTH, LEAVES))

@@ -1,0 +1,90 @@
+"""The map of `scansnap`: Figure 6 as a sweep over its own two learning rates."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow.maps import Curve, Level, Map
+from attnflow.paper import Evidence, SweepRequest
+from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
+
+ENTROPY = "mean_distinct_entropy"
+CUT = 1.9
+"""An entropy in the middle of Figure 6's panels; ten equal tokens have ln 10 = 2.3."""
+
+
+def entropies(evidence: Evidence) -> xr.DataArray:
+    """Entropy on distinct tokens after training."""
+    found = evidence["map"][ENTROPY]
+    return found.transpose("score_rate", "ratio", "queries", "seed")
+
+
+def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+    """A line of one ratio: along it entropy is the same, if the ratio decides."""
+    label = r"one $\eta_Y/\eta_Z$: by Theorem 4's flow one entropy"
+    middle = float(np.exp(np.log(evidence["map"]["ratio"]).mean()))
+    return (
+        Curve(label, lambda ratio, _: np.log(ratio) - np.log(middle), judged=False),
+    )
+
+
+def _seen(evidence: Evidence) -> dict[str, bool]:
+    means = entropies(evidence).mean("seed")
+    rates = means["score_rate"].values
+    first = means.sel(score_rate=rates[-1]) - means.sel(score_rate=rates[0])
+    late = means.isel(ratio=-1) - means.sel(ratio=2.0, method="nearest")
+    return {
+        "entropy is lower at the largest η_Z than at the least, in four of five "
+        "columns or more": bool((first < 0).mean() >= 0.8),
+        "entropy rises from ratio 2 to the largest, in four of five rows or more": bool(
+            (late > 0).mean() >= 0.8
+        ),
+    }
+
+
+FIGURE6 = Map(
+    id="map-rates",
+    title="Figure 6 as a sweep: entropy over η_Z and η_Y/η_Z",
+    caption=(
+        "Entropy of attention on distinct tokens after 100 steps of heavy ball on "
+        "batches of 128, mean over five seeds (our own random numbers), over the two "
+        "axes of Figure 6 and beyond its ends, for three of its numbers of queries. "
+        "Dots: where it is 1.9."
+    ),
+    sweeps={
+        "map": SweepRequest(
+            "syn-medium",
+            {
+                "score_rate": "0.25..4:9:log",
+                "ratio": "0.5..16:11:log",
+                "queries": [1, 3, 10],
+                "every": 100,
+            },
+            (ENTROPY,),
+            seeds=5,
+            quick={
+                "score_rate": "0.5..2:3:log",
+                "ratio": "1..16:3:log",
+                "queries": [1],
+                "batch": 64,
+            },
+            quick_seeds=2,
+        )
+    },
+    table=entropies,
+    label="entropy on distinct tokens",
+    names={
+        "score_rate": r"$\eta_Z$",
+        "ratio": r"$\eta_Y/\eta_Z$",
+        "queries": "queries",
+    },
+    curves=_curves,
+    level=Level(CUT),
+    over="queries",
+    kind="easy",
+    seen=_seen,
+    silent=SYN_MEDIUM_SILENT,
+)
+
+MAPS = (FIGURE6.exhibit(),)

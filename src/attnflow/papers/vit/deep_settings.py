@@ -1,0 +1,56 @@
+"""Settings of what `vit` trains on real images."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnflow.paper import Recipe
+
+COURSE = ("loss", "accuracy", "test_loss", "test_accuracy", "attention_to_noise")
+
+
+@dataclass(frozen=True)
+class Digits:
+    """A vision transformer on digits with noise on their border.
+
+    - `snr`: images times SNR/(1 + SNR), and normal noise times 1/(1 + SNR) on a border
+      of width `border`; all ten digits, `samples` N of them, in patches of `patch`
+      pixels a side; `test_samples` of the test set.
+    - `layers` of attention with `heads`, of `width`; `hidden` ReLU neurons.
+    - Adam with `learning_rate`, on batches of `batch`, for `steps`; `records` after the
+      start. `target`: what counts as trained is the first record with a training loss
+      below it, or the last one.
+    """
+
+    snr: float = 1.0
+    samples: int = 3000
+    border: int = 4
+    patch: int = 4
+    test_samples: int = 2000
+    layers: int = 2
+    heads: int = 4
+    width: int = 32
+    hidden: int = 64
+    learning_rate: float = 3e-3
+    batch: int = 64
+    steps: int = 4000
+    records: int = 20
+    target: float = 0.05
+    precision: Literal["float64", "float32"] = "float32"
+    record: tuple[str, ...] = COURSE
+
+    def __post_init__(self) -> None:
+        if not self.target > 0 or self.records < 1:
+            raise ValueError(
+                f"target is {self.target} and records {self.records}: give a positive "
+                "training loss, and record at least once."
+            )
+
+
+RECIPES = (
+    Recipe(
+        "mnist",
+        "A vision transformer on digits with noise on their border",
+        Digits(),
+        "attnflow.papers.vit.deep_experiments:digits",
+    ),
+)

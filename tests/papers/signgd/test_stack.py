@@ -1,0 +1,91 @@
+"""Blocks below the model: their data, their readings, and tables of the first layer."""
+
+import numpy as np
+import pytest
+
+import attnflow as af
+from attnflow.data.labelled import SequenceTokens
+from attnflow.experiment import members
+from attnflow.papers.signgd import PAPER
+from attnflow.papers.signgd.deep_experiments import stacked
+from attnflow.papers.signgd.deep_settings import READINGS, Stacked
+from attnflow.papers.signgd.experiments import train
+from attnflow.papers.signgd.figures.deep_tables import TABLES, misaligned
+from attnflow.papers.signgd.figures.table2 import sign_table
+from attnflow.papers.signgd.settings import Train
+
+SMALL = {"embed": 200, "steps": 3}
+
+
+def test_samples_are_those_of_the_shallow_runs(precise):
+    plan = train(Train(embed=200, test_samples=50))
+    task = stacked(Stacked(**SMALL)).model.task
+    assert isinstance(task, SequenceTokens)
+    for ours, theirs in (
+        (task.training(1), members.samples_of(plan, 1, None)),
+        (task.test(1), members.test_samples_of(plan, 1, None)),
+    ):
+        tokens = np.asarray(theirs.tokens)[np.asarray(theirs.key)]
+        assert np.array_equal(ours.tokens, tokens)
+        assert np.array_equal(ours.label, theirs.label)
+
+
+def test_the_first_layer_begins_alike_whatever_stands_above(precise):
+    states = [
+        stacked(Stacked(layers=k, **SMALL)).model.members([0], None)[0][1]
+        for k in (1, 3)
+    ]
+    for name in ("W_K", "W_Q"):
+        one, three = (np.asarray(state["scores"][name]) for state in states)
+        assert np.array_equal(one[0], three[0])
+        assert len(three) == 3
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_readings_differ_in_their_blocks(reading):
+    network = stacked(Stacked(reading=reading, mlp=True, **SMALL)).model.network
+    weights = network.draw(np.random.default_rng(0))["values"]
+    size = {"large": 200**-0.5}.get(reading, 0.1 * 200**-0.5)
+    assert weights["W_1"].std() == pytest.approx(size, rel=0.02)
+    assert ("W_O" in weights) == (reading == "factored")
+    assert network.factor == (0.5 if reading == "damped" else 1.0)
+
+
+@pytest.fixture(scope="module")
+def run():
+    return af.run("signgd/stack", seeds=2, store=False, embed=200)
+
+
+def test_a_small_run_and_its_table(run):
+    assert run["time"].values.tolist() == list(range(11))
+    assert (run["loss"][:, -1] < run["loss"][:, 0]).all()
+    table = sign_table(run)
+    assert (table.sum(("before", "after")) == 20).all()
+    assert set(map(str, run["token"].values)) == {"mu", "noise1", "noise2"}
+    # What no sample covers has no gradient, in the first layer alone.
+    assert (run["zero_signs"].sel(layer="1") > 0.9).all()
+    assert (run["zero_signs"].sel(layer="2") < 0.1).all()
+
+
+def test_printed_tables_are_as_the_sheet_sums_them_up():
+    counts = {number: np.array(table.cells) for number, table in TABLES.items()}
+    assert all(cells.sum() == 2000 for cells in counts.values())
+    apart = [int(cells[:, 1:3].sum()) for cells in counts.values()]
+    assert apart == [34, 32, 49, 78, 24, 51, 37, 64]
+    rows = {tuple(cells.sum(axis=1)) for cells in counts.values()}
+    assert rows == {(512, 507, 458, 523)}
+
+
+def test_tables_are_drawn_and_can_be_missing(run):
+    exhibit = PAPER.exhibit("table4")
+    assert len(exhibit.draw({"run": run}).axes) == 2
+    found = exhibit.values({"run": run})["pairs of different signs at t = 10"]
+    assert found["printed"] == 34
+    assert found["mean"] == pytest.approx(float(misaligned(sign_table(run)).mean()))
+    turned = run.assign(query_neuron=-run["query_neuron"])
+    assert not all(exhibit.seen({"run": turned}).values())
+
+
+def test_wrong_settings():
+    with pytest.raises(ValueError, match="1 or more"):
+        Stacked(layers=0)

@@ -1,0 +1,35 @@
+"""The refined map of Figure 1, against all of its cells."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attnflow.gathering import gather_sweep
+from attnflow.papers.vit import PAPER
+from attnflow.papers.vit.figures import boundaries
+from attnflow.papers.vit.swept_maps import FINE
+from attnflow.runner import Runner
+from attnflow.store import Store
+from attnflow.sweeps.refine import boundary_of
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_refined_boundary_is_the_whole_grids_cell_for_cell(tmp_path):
+    """The declared map on fewer cells and at smaller sizes, cut where the paper cuts.
+
+    Islands of one cell, which a lattice does not promise to find, are not there.
+    """
+    request = replace(FINE.sweeps["map"], coarse=4)
+    runner = Runner(Store(tmp_path), quick=True)
+    found = gather_sweep(runner, PAPER, request)
+    whole = gather_sweep(runner, PAPER, replace(request, refine=None))
+    inside = whole["test_loss"].mean("seed").values > boundaries.CUT
+    assert 0.2 < inside.mean() < 0.8
+    np.testing.assert_array_equal(found["boundary"], boundary_of(inside))
+    np.testing.assert_array_equal(found["inside"], inside)
+    assert found.attrs["cells_computed"] < found.attrs["cells_full"] == inside.size
+    computed = np.isfinite(found["test_loss"]).values
+    # One after the other in their programs, cells are the same in every batch.
+    assert (found["test_loss"].values == whole["test_loss"].values)[computed].all()
