@@ -79,7 +79,12 @@ def pair_score(view: View) -> Array:  # noqa: D103
     return view.samples.pairs.scores
 
 
-@observable("sample", "head", "key_position", about="values at each sample's positions")
+@observable(
+    "sample",
+    "head",
+    "key_position",
+    about="values of the tokens at each sample's positions, without payloads",
+)
 def pair_value(view: View) -> Array:  # noqa: D103
     return view.samples.pairs.values
 
