@@ -62,7 +62,7 @@ _TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
 _TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
 _PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
 _WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
-_ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_]\d*)")
+_ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 
 
 def to_tex(text: str) -> str:
