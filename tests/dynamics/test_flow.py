@@ -1,3 +1,5 @@
+import sys
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -47,6 +49,32 @@ def _observe(system, state):
 
 def _below_a_tenth(system, state):
     return 0.1 - state[0]
+
+
+def test_seeds_may_step_together_or_one_by_one(precise, monkeypatch):
+    """Many small ones do the former; the numbers are the same, and so are the ends."""
+    # By its name: the package has the function under it.
+    module = sys.modules["attnflow.dynamics.flow"]
+    rule = Flow(rtol=1e-10, atol=1e-12)
+    apart = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 3), _below_a_tenth)
+    together = []
+    monkeypatch.setattr(module, "FEW", 1)
+    monkeypatch.setattr(module, "_side_by_side", _heard(module._side_by_side, together))
+    # More times, since the same ones would compile nothing anew.
+    joined = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 5), _below_a_tenth)
+    assert together == [True]
+    np.testing.assert_array_equal(joined.code, apart.code)
+    # Steps differ, and so do errors: by the tolerance, over about a hundred steps.
+    np.testing.assert_allclose(joined.end, apart.end, rtol=1e-8)
+    np.testing.assert_allclose(joined.rows["x"][:, ::2], apart.rows["x"], rtol=1e-8)
+
+
+def _heard(function, answers):
+    def heard(*arguments):
+        answers.append(function(*arguments))
+        return answers[-1]
+
+    return heard
 
 
 @pytest.mark.parametrize("clock", ["linear", "log"])

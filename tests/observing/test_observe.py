@@ -87,6 +87,21 @@ def test_changes_need_the_start(checkpoints):
     assert found.attrs["missing_times"].startswith("4 of the 5 times")
 
 
+def test_a_loop_that_moves_its_weights_in_place(checkpoints):
+    def loop():
+        state = {name: array.copy() for name, array in checkpoints[0.0].items()}
+        for time in (0.0, 10.0):
+            yield time, state
+            state["W_K"] *= 2.0
+
+    made = experiment(record=("score", "largest_score_change"), draw="weights")
+    found = af.observe(made, loop())
+    score = found["score"].values[0]
+    moved = abs(score[1] - score[0]).max()
+    assert found["largest_score_change"].values[0] == pytest.approx([0.0, moved])
+    assert moved > 0
+
+
 def test_seeds_side_by_side(own, checkpoints, seen):
     found = af.observe(NAME, [checkpoints, checkpoints], seeds=[3, 5], **SETTING)
     assert found["seed"].values.tolist() == [3, 5]
@@ -123,6 +138,7 @@ def test_a_misshapen_entry_is_named_with_what_is_there(checkpoints, change, mess
     with pytest.raises(ValueError, match=message) as error:
         af.observe(NAME, {0: {**checkpoints[0.0], **change}}, **SETTING)
     assert "The checkpoint has W_K (2, " in str(error.value)
+    assert str(error.value).endswith("(It is the one at 0.)")
 
 
 def test_tables_of_a_wrong_size(own):

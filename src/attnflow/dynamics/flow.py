@@ -27,6 +27,9 @@ CODES = (
     Outcome.INTERRUPTED,
 )
 
+FEW, SMALL = 16, 1000
+"""Seeds, and numbers of each, up to which flows run one by one, or side by side."""
+
 Observe = Callable[[Any, Any], dict[str, Array]]
 
 
@@ -91,13 +94,26 @@ def _flow(
     observe: Observe,
     event: Any,
 ) -> Leg:
-    def one(system: Any, state: Any, start: Array, stop: Array) -> Leg:
+    def one(system: Any, carry: tuple[Any, Array, Array]) -> Leg:
+        state, start, stop = carry
         spans = (start, stop, times)
         return _solve(system, state, spans, numbers, rule, observe, event)
 
-    return jax.vmap(one, in_axes=(axes.tree(system), 0, 0, 0))(
-        system, state, start, stop
-    )
+    carry = (state, start, stop)
+    if not _side_by_side(state, len(start)):
+        return axes.one_by_one(one, system, carry)
+    return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
+
+
+def _side_by_side(state: Any, seeds: int) -> bool:
+    """Whether seeds step together: many small ones, such as the cells of a sweep.
+
+    Together, each step waits for the slowest seed and copies the records of all: 3
+    seeds of 170,000 numbers take 2.3 times as long so. 16 seeds of 140 numbers take
+    three quarters of half a second, and their program 3 s more to compile.
+    """
+    size = sum(leaf.size for leaf in jax.tree.leaves(state))
+    return seeds > FEW and size < SMALL * seeds
 
 
 def _solve(

@@ -1,8 +1,10 @@
 """From the settings of a paper to its experiments: what all of them share."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from attnflow._suggest import look_up
 from attnflow.experiment.direct import SystemExperiment
 from attnflow.experiment.record import Computation, Experiment
 
@@ -43,6 +45,19 @@ class Builder:
     def computation(self, setting: Any, function: str) -> Computation:
         """What trains nothing: `function` is a path such as `needle.systems:bound`."""
         return Computation(**self._whence(setting), function=function)
+
+    def computed(self, functions: Mapping[str, str]) -> Callable[[Any], Computation]:
+        """A function of settings, for computations of several types of setting.
+
+        `functions` has the path of each by the name of its setting's type.
+        """
+
+        def build(setting: Any) -> Computation:
+            name = type(setting).__name__
+            path = look_up(f"computation of {self.paper} for settings", name, functions)
+            return self.computation(setting, path)
+
+        return build
 
     def _whence(self, setting: Any) -> dict[str, Any]:
         return {

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import jax
-import numpy as np
 import xarray as xr
 
 from attnflow._facts import Facts, Shown
 from attnflow._types import as_record
-from attnflow.dynamics import Course, Grid, Reach, Stage, stack, stack_arrays, train
+from attnflow.dynamics import Grid, Reach, Stage, stack, stack_arrays
+from attnflow.experiment.course import course_of, drifts
 from attnflow.experiment.dataset import as_dataset
 from attnflow.experiment.record import course_facts
 from attnflow.experiment.refinement import finer, refinement
@@ -149,38 +149,18 @@ def train_directly(
     system, axes = stack([member for member, _ in members])
     state = jax.tree.map(stack_arrays, *[first for _, first in members])
     legs = [(stage, system, axes, None) for stage in experiment.stages]
-    course = _course(experiment, legs, state, progress)
+    observe = DirectObserve(experiment.observables, model.registry)
+    course = course_of(experiment, legs, state, observe=observe, progress=progress)
     body = as_dataset(
         experiment, list(seeds), course, model.labels(), find=model.registry.find
     )
     if experiment.is_flow:
-        body["drift"] = ("seed", _drifts(model, members, course))
+        body["drift"] = ("seed", drifts(members, course, model.drift))
     if check:
         fine = [(finer(stage), *rest) for stage, *rest in legs]
-        again = _course(experiment, fine, state, progress)
+        again = course_of(experiment, fine, state, observe=observe, progress=progress)
         body = body.assign(refinement(course, again, experiment.observables))
     name, why = model.form()
     rules = ", ".join(dict.fromkeys(rule.name for rule in experiment.rules))
     notes = {"form": name, "form_reason": why, "rule": rules, "system": model.system}
     return body, notes
-
-
-def _course(
-    experiment: SystemExperiment, legs: list[Any], state: Any, progress: Any
-) -> Course:
-    return train(
-        legs,
-        state,
-        seeds=len(jax.tree.leaves(state)[0]),
-        times=experiment.grid.times(whole=not experiment.is_flow),
-        observe=DirectObserve(experiment.observables, experiment.model.registry),
-        progress=progress,
-    )
-
-
-def _drifts(model: Model, members: Members, course: Course) -> np.ndarray:
-    lost = [
-        model.drift(system, before, jax.tree.map(lambda x, i=i: x[i], course.state))
-        for i, (system, before) in enumerate(members)
-    ]
-    return np.array(lost)

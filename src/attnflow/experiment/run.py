@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any
 
 import jax
-import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.conserved import drift
-from attnflow.dynamics import Course, Grid, precise, train
+from attnflow.dynamics import Grid, precise
 from attnflow.experiment.compilation import compile_time, keep_compiled, make_room
+from attnflow.experiment.course import course_of, drifts
 from attnflow.experiment.dataset import as_dataset
 from attnflow.experiment.direct import (
     SystemExperiment,
@@ -40,6 +40,7 @@ from attnflow.experiment.swamping import epsilon_of, swamping
 from attnflow.experiment.versions import library_versions
 from attnflow.rules import per_part
 from attnflow.setting import canonical_json
+from attnflow.systems import Training
 
 Progress = Callable[[float, str], None]
 Trained = Experiment | SystemExperiment
@@ -176,21 +177,28 @@ def _train(
     if not experiment.is_flow:
         limits, notes = _limits(made)
     half = partial(_part_of, progress, 0, 2 if check else 1)
-    course = _course(experiment, made.legs, made.state, half)
+    observe = Observe(experiment.observables)
+    course = course_of(
+        experiment, made.legs, made.state, observe=observe, progress=half
+    )
     rules = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
     beside = {**limits, **swamping(course, epsilon_of(rules))}
     body = as_dataset(experiment, seeds, course, made.coords, beside=beside)
     if experiment.is_flow:
-        body["drift"] = ("seed", _drifts(made, course))
+        body["drift"] = ("seed", drifts(made.members, course, _drift))
     if check:
         legs = [(finer(stage), *rest) for stage, *rest in made.legs]
         other = partial(_part_of, progress, 1, 2)
-        again = _course(experiment, legs, made.state, other)
+        again = course_of(experiment, legs, made.state, observe=observe, progress=other)
         body = body.assign(refinement(course, again, experiment.observables))
     if lift:
         found = final_weights(experiment, seeds, made.members, weights, course.state)
         body = body.assign(found)
     return body, notes
+
+
+def _drift(system: Training, before: Any, after: Any) -> float:
+    return drift(system.form, before, after)
 
 
 def _limits(made: Prepared) -> tuple[dict[str, Any], dict[str, str]]:
@@ -201,27 +209,6 @@ def _limits(made: Prepared) -> tuple[dict[str, Any], dict[str, str]]:
         return {}, {**made.notes, "rate_threshold_note": limit}
     limit.warn()
     return limit.variables(), made.notes
-
-
-def _course(
-    experiment: Experiment, legs: list[Any], state: Any, progress: Progress
-) -> Course:
-    return train(
-        legs,
-        state,
-        seeds=len(jax.tree.leaves(state)[0]),
-        times=experiment.grid.times(whole=not experiment.is_flow),
-        observe=Observe(experiment.observables),
-        progress=progress,
-    )
-
-
-def _drifts(made: Prepared, course: Course) -> np.ndarray:
-    lost = [
-        drift(system.form, before, jax.tree.map(lambda x, i=i: x[i], course.state))
-        for i, (system, before) in enumerate(made.members)
-    ]
-    return np.array(lost)
 
 
 def _part_of(

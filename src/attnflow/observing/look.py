@@ -72,8 +72,11 @@ def look_along(
     times, rows, prints = [], [], []
     plan, kind, finite = None, "", True
     for time, state in moments:
-        kind = kind or kind_of(state, names, subject)
-        arrays = _arrays(subject, kind, state, names)
+        kind = kind or _kind(state, names, subject)
+        try:
+            arrays = _arrays(subject, kind, state, names)
+        except ValueError as error:
+            raise ValueError(f"{error} (It is the one at {time:g}.)") from error
         times.append(time)
         prints.append(f"{time!r} {fingerprint(arrays)}")
         finite = finite and all(np.isfinite(a).all() for a in arrays.values())
@@ -89,7 +92,7 @@ def look_along(
     )
 
 
-def kind_of(state: State, names: Names | None, subject: Subject) -> str:
+def _kind(state: State, names: Names | None, subject: Subject) -> str:
     """Whether a checkpoint has weights or tables."""
     if names and set(names) <= set(TABLES):
         return "tables"

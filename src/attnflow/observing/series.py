@@ -42,11 +42,14 @@ def moments(given: Checkpoints, at: Sequence[float] | None = None) -> Iterator[M
 
 
 def as_array(value: Any) -> np.ndarray:
-    """An array or a tensor of any kind in NumPy, as float64."""
+    """An array or a tensor of any kind in NumPy, as a copy in float64.
+
+    A state dict shares its memory with the model, which goes on being trained.
+    """
     if hasattr(value, "detach"):
         # NumPy knows no bfloat16.
-        value = value.detach().cpu().double()
-    return np.asarray(value, float)
+        value = value.detach().cpu().double().numpy()
+    return np.array(value, float)
 
 
 def _moments(

@@ -6,9 +6,9 @@ from typing import Any
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Builder, Computation, Experiment
+from attnflow.experiment import Builder, Experiment
 from attnflow.forms import Initial, Neurons
-from attnflow.papers.cooccurrence import computations, settings
+from attnflow.papers.cooccurrence import settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.problem import Logistic, Problem
 from attnflow.rules import (
@@ -172,31 +172,14 @@ def _experiment(setting: Any, **parts: Any) -> Experiment:
     )
 
 
-def gradients(setting: computations.Gradients) -> Computation:
-    """Appendix B."""
-    return BUILD.computation(setting, f"{SYSTEMS}:gradients")
-
-
-def appendix_c(setting: computations.AppendixC) -> Computation:
-    """Appendix C."""
-    return BUILD.computation(setting, f"{SYSTEMS}:appendix_c")
-
-
-def concentration(setting: computations.Concentration) -> Computation:
-    """Appendices D and H."""
-    return BUILD.computation(setting, f"{SYSTEMS}:concentration")
-
-
-def token_svm(setting: computations.TokenSvm) -> Computation:
-    """The balancing constants, without training."""
-    return BUILD.computation(setting, f"{SYSTEMS}:token_svm")
-
-
-def conformance(setting: computations.Conformance) -> Computation:
-    """Reduced forms against plain weights."""
-    return BUILD.computation(setting, f"{SYSTEMS}:conformance")
-
-
-def conservation(setting: computations.Conservation) -> Computation:
-    """Spectra along the flow and along descents."""
-    return BUILD.computation(setting, f"{SYSTEMS}:conservation")
+computed = BUILD.computed(
+    {
+        "Gradients": f"{SYSTEMS}:gradients",
+        "AppendixC": f"{SYSTEMS}:appendix_c",
+        "Concentration": f"{SYSTEMS}:concentration",
+        "TokenSvm": f"{SYSTEMS}:token_svm",
+        "Conformance": f"{SYSTEMS}:conformance",
+        "Conservation": f"{SYSTEMS}:conservation",
+    }
+)
+"""What trains nothing through the forms: which function carries out each of them."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from attnflow.data import MixtureTask
 from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Builder, Computation, Experiment
+from attnflow.experiment import Builder, Experiment
 from attnflow.forms import Initial, Vector
 from attnflow.papers.mixture import settings
 from attnflow.problem import Logistic, Problem, ReluPair
@@ -130,26 +130,13 @@ def _experiment(setting: Any, **parts: Any) -> Experiment:
     )
 
 
-def construction(setting: settings.Construction) -> Computation:
-    """Lemma 6.1's construction by enumeration."""
-    return BUILD.computation(setting, f"{SYSTEMS}:constructions")
-
-
-def separability(setting: settings.Separability) -> Computation:
-    """Linear programmes over activation patterns."""
-    return BUILD.computation(setting, f"{SYSTEMS}:separable_patterns")
-
-
-def initial_margin(setting: settings.InitialMargin) -> Computation:
-    """Margins of drawn attention features."""
-    return BUILD.computation(setting, f"{SYSTEMS}:initial_margins")
-
-
-def concentration(setting: settings.Concentration) -> Computation:
-    """Coverage of Lemma G.1's bounds."""
-    return BUILD.computation(setting, f"{SYSTEMS}:initial_products")
-
-
-def conformance(setting: settings.Conformance) -> Computation:
-    """Reduced forms against plain weights."""
-    return BUILD.computation(setting, f"{SYSTEMS}:conformances")
+computed = BUILD.computed(
+    {
+        "Construction": f"{SYSTEMS}:constructions",
+        "Separability": f"{SYSTEMS}:separable_patterns",
+        "InitialMargin": f"{SYSTEMS}:initial_margins",
+        "Concentration": f"{SYSTEMS}:initial_products",
+        "Conformance": f"{SYSTEMS}:conformances",
+    }
+)
+"""What trains nothing through the forms: which function carries out each of them."""

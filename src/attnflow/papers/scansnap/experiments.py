@@ -200,6 +200,5 @@ def heights(setting: settings.Heights) -> Computation:
     return BUILD.computation(setting, f"{SYSTEMS}.grids:heights")
 
 
-def computed(setting: Any) -> Computation:
-    """A check beside training, with the function that carries it out."""
-    return BUILD.computation(setting, f"{SYSTEMS}.{FUNCTIONS[type(setting).__name__]}")
+computed = BUILD.computed({k: f"{SYSTEMS}.{path}" for k, path in FUNCTIONS.items()})
+"""Checks beside training, with the functions that carry them out."""

@@ -10,6 +10,7 @@ from attnflow.papers.scansnap.deep_settings import MAPS
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 STEPS = 1200
+QUICK = {"steps": 200, "records": 4}
 KINDS = {
     "encoder, one layer": ("wikitext", 1, FEW),
     "encoder, first of three layers": ("wikitext", 3, ONE),
@@ -30,6 +31,7 @@ BY_RATE = {
         experiment,
         {"layers": layers, "learning_rate": rate, "steps": STEPS, "records": 8},
         seeds=seeds,
+        quick=QUICK,
     )
     for kind, (experiment, layers, seeds) in KINDS.items()
     for rate in RATES
@@ -39,6 +41,7 @@ COURSES = {
         "wikitext",
         {"layers": layers, "steps": STEPS, "records": 8, "record": MAPS},
         seeds=ONE,
+        quick=QUICK,
     )
     for layers in (1, 3)
 }

@@ -17,8 +17,7 @@ class Digits:
       pixels a side; `test_samples` of the test set.
     - `layers` of attention with `heads`, of `width`; `hidden` ReLU neurons.
     - Adam with `learning_rate`, on batches of `batch`, for `steps`; `records` after the
-      start. `target`: what counts as trained is the first record with a training loss
-      below it, or the last one.
+      start.
     """
 
     snr: float = 1.0
@@ -34,15 +33,14 @@ class Digits:
     batch: int = 64
     steps: int = 4000
     records: int = 20
-    target: float = 0.05
     precision: Literal["float64", "float32"] = "float32"
     record: tuple[str, ...] = COURSE
 
     def __post_init__(self) -> None:
-        if not self.target > 0 or self.records < 1:
+        if self.steps < 1 or self.records < 1:
             raise ValueError(
-                f"target is {self.target} and records {self.records}: give a positive "
-                "training loss, and record at least once."
+                f"steps is {self.steps} and records {self.records}: make at least one "
+                "step, and record at least once."
             )
 
 
