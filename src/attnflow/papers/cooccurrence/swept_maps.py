@@ -97,9 +97,9 @@ SAMPLES = Map(
 RATES = RateMap(
     "figure1",
     time=40.0,
-    counts=(4, 8, 11, 16, 23, 32, 45, 64, 128, 256),
+    counts=(8, 11, 16, 23, 32, 64, 128),
     key="width",
-    values=[32, 64, 128, 256, 512, 1024],
+    values=[128, 256, 512, 1024],
     named="width $m$",
     settings={"draw": "bartlett", "law": "normal", "test_samples": 0},
     seeds=3,
