@@ -115,7 +115,9 @@ LEAVES = RATES.map(
         "How far the loss of gradient descent at t = ηk = 40 is from the flow's (steps "
         "an eighth of the smallest) over the width; the paper's sizes with normal "
         "weights of the variances of Figure 1's reading, three seeds. Dots: a tenth. "
-        "Dashed: 2/λ at the sharpest point of the way."
+        "Dashed: 2/λ at the sharpest point of the way. Descent leaves the flow at 1.1 "
+        "to 1.6 times that; the paper's η = 0.01 is 200 times below. 32 cells, 19 s of "
+        "CPU."
     ),
     within=(0.1, 2.0),
     silent=("Why 0.01 was chosen is not stated.", *SILENT_THEORY),
