@@ -14,6 +14,9 @@ TEACHING = (
     "attnflow.sweeping",
     "attnflow.citation",
     "attnflow.claims.margins",
+    "attnflow.observing.beginnings",
+    "attnflow.observing.observe",
+    "attnflow.mixing.build",
 )
 """Modules whose examples are run: each shows one thing, at small sizes."""
 

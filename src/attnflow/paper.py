@@ -183,6 +183,17 @@ def texts_of(package: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Condition:
+    """An item of a theorem's conditions at a setting: a number between two bounds."""
+
+    name: str
+    value: float
+    least: float
+    most: float
+    met: bool
+
+
+@dataclass(frozen=True)
 class Note:
     """A reader's note: what is printed, what we think it must be, and the check.
 
@@ -208,7 +219,8 @@ class Paper(Shown):
     `stage_table` gives, for a run, the stages of training with the paper's own
     formula for their times beside what was detected. `maps` are exhibits that take
     sweeps, and minutes: they are made when they are asked for. `quantities` are what
-    sweeps can measure beside observables and claims.
+    sweeps can measure beside observables and claims. `conditions` gives, for the
+    setting of a run, the conditions of the paper's theorems, item by item.
     """
 
     slug: str
@@ -227,6 +239,7 @@ class Paper(Shown):
     stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
     maps: tuple[Exhibit, ...] = ()
     quantities: tuple[Quantity, ...] = ()
+    conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
 
     @property
     def shown(self) -> tuple[Exhibit, ...]:

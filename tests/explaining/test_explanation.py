@@ -23,6 +23,7 @@ from attnflow.explaining.code import sources, unwrapped
 from attnflow.explaining.explanation import seed_names
 from attnflow.explaining.failing import fails_where
 from attnflow.explaining.watching import series_of, watch
+from attnflow.paper import Condition
 from attnflow.stages import first_crossing, listening
 from tests.claims import toy
 from tests.toy import toy_paper
@@ -56,6 +57,27 @@ def test_an_explanation_has_all_that_led_to_the_verdict(evidence):
     assert len(told.broken) == 3
     assert not {one.verdict for one in told.broken} & {Verdict.HOLDS}
     json.dumps(told.as_json(), allow_nan=False)
+
+
+def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
+    def conditions(setting):
+        rate = setting["rate"]
+        return [
+            Condition("(1)", rate, 0.0, 1.0, met=True),
+            Condition("(2)", rate, 0.2, np.inf, met=False),
+        ]
+
+    told = explain(toy_paper(conditions=conditions), claim(), evidence)
+    assert [item.met for item in told.conditions["main"]] == [True, False]
+    items = told.as_json()["items"]["main"]
+    assert items[1] == {
+        "name": "(2)",
+        "value": 0.1,
+        "least": 0.2,
+        "most": None,
+        "met": False,
+    }
+    assert explain(toy_paper(), claim(), evidence).conditions == {}
 
 
 def test_of_a_corrected_claim_the_correction_is_told(evidence):

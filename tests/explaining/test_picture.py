@@ -55,6 +55,15 @@ def test_series_with_their_level_and_stages():
     assert "3 of 3" in texts(check)
 
 
+def test_names_of_stages_do_not_overlap():
+    times = {"consistent": 10.0, "attention": 12.0, "learned": 40.0}
+    stages = [StageRow(name, None, time, None, "") for name, time in times.items()]
+    first, *_ = drawn(stage_table=lambda run: stages)
+    assert len(first.patches) == 4
+    assert "consistent" in texts(first) and "learned" in texts(first)
+    assert "attention" not in texts(first)
+
+
 def test_stages_that_a_run_cannot_tell_are_left_out():
     def table(run):
         raise KeyError("score")

@@ -64,6 +64,8 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("10¹⁸", "10^{18}"),
         ("4e-11", r"4\cdot 10^{-11}"),
         ("1e6", "10^{6}"),
+        ("√m1/S_{c1,v1}", r"\sqrt{m_{1}}/S_{c_{1},v_{1}}"),
+        ("1/√m_k", r"1/\sqrt{m_{k}}"),
         ("√(m L)", r"\sqrt{m L}"),
         ("sqrt(2 log(2d/δ))", r"\sqrt{2 \log (2d/δ)}"),
         ("Θ̃(1)", r"\tilde{Θ}(1)"),

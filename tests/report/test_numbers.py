@@ -54,6 +54,11 @@ def test_nested_values_are_rows_and_columns():
     assert as_csv(table) == ',steps,seeds\nK = 2,10,\nK = 3,20,"[1, 2]"\n'
 
 
+def test_values_that_share_no_names_are_a_list():
+    table = tabulate({"times": {"T1": 1.0}, "end": {"loss": 2.0}, "at": {"step": 3.0}})
+    assert table.rows == (("times · T1", 1.0), ("end · loss", 2.0), ("at · step", 3.0))
+
+
 def test_mixed_values_are_a_list():
     table = tabulate({"loss": 0.5, "w": {"v1": 1.0, "v2": {"deep": 2.0}}})
     assert table.columns == ("", "value")

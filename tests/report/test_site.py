@@ -7,7 +7,8 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.paper import Recipe, Request
-from attnflow.report import make_exhibit, write_index, write_page
+from attnflow.report import make_exhibit, record_run, write_index, write_page
+from attnflow.report.settings import settings_by_experiment
 from attnflow.report.silent import silent_readings, tried_choices
 from attnflow.report.site import Place, write_assets
 from tests.figures.runs import make_run
@@ -86,6 +87,19 @@ def test_alternatives_are_those_that_were_run():
     ((gd, other),) = tried_choices(chosen)
     assert (gd.setting, gd.value, list(gd.exhibits)) == ("rule", "gd", ["figure1"])
     assert (other.value, other.claims) == ("flow", {"A-Thm1"})
+
+
+def test_settings_are_told_by_experiment_and_once():
+    record = record_run("a", make_run())
+    wide = replace(record, name="b", setting={**record.setting, "width": 256})
+    other = replace(record, name="c", experiment="other", changed=("width",))
+    one, two = settings_by_experiment([record, wide, other])
+    assert (one.columns, [values for _, values in one.rows]) == (
+        ("width",),
+        [(128,), (256,)],
+    )
+    assert one.shared["seeds"] == len(record.seeds)
+    assert (two.columns, two.changed, one.changed) == ((), {"width"}, frozenset())
 
 
 def test_a_reading_is_said_once_with_all_that_rests_on_it():

@@ -10,7 +10,8 @@ from attnflow.claims.verify import make_row, plain
 from attnflow.explaining.code import Source, sources
 from attnflow.explaining.failing import Broken, broken, fails_where
 from attnflow.explaining.watching import Seen, watch
-from attnflow.paper import Paper
+from attnflow.paper import Condition, Paper
+from attnflow.schema import setting_of
 
 MET = {
     Scope.THEOREM: "all of them are met, with the constants that are printed there",
@@ -26,7 +27,8 @@ class Explanation:
     **Arguments:**
 
     - `row`: its line of the claims table.
-    - `met`: which of its conditions are met.
+    - `met`: which of its conditions are met; `conditions`: by run, the items that the
+      paper gives as numbers.
     - `settings`: by run its experiment, what was changed there, and the seeds.
     - `looked_at`: the variables of the runs that the judge read.
     - `seeds`: by check, held and margin of each seed.
@@ -37,6 +39,7 @@ class Explanation:
     claim: Claim
     row: Row
     met: str
+    conditions: dict[str, list[Condition]]
     code: list[Source]
     settings: dict[str, dict[str, Any]]
     looked_at: tuple[str, ...]
@@ -50,6 +53,10 @@ class Explanation:
         names = ("met", "settings", "looked_at", "seeds", "fails_where")
         return {
             "conditions": self.claim.conditions,
+            "items": {
+                name: [plain(asdict(item)) for item in items]
+                for name, items in self.conditions.items()
+            },
             "predicate": self.claim.predicate,
             "system": self.claim.system,
             "source": self.claim.source,
@@ -71,6 +78,7 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence) -> Explanation:
         claim=claim,
         row=row,
         met=f"Scope {row.scope}: {MET[row.scope]}.",
+        conditions=_conditions(paper, evidence),
         code=sources(deciding),
         settings={name: _setting(run, claim, name) for name, run in evidence.items()},
         looked_at=seen.read,
@@ -79,6 +87,14 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence) -> Explanation:
         broken=broken(claim, evidence),
         seen=seen,
     )
+
+
+def _conditions(paper: Paper, evidence: Evidence) -> dict[str, list[Condition]]:
+    """By run the items of its paper's conditions, where those are numbers."""
+    if paper.conditions is None:
+        return {}
+    found = {name: paper.conditions(setting_of(run)) for name, run in evidence.items()}
+    return {name: items for name, items in found.items() if items}
 
 
 def _setting(run: Any, claim: Claim, name: str) -> dict[str, Any]:

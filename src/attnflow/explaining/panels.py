@@ -48,7 +48,7 @@ def _(check: Seeds, ax: Axes, names: Sequence[str]) -> None:
     ax.tick_params("x", rotation=30 if max(map(len, names)) > 4 else 0)
     ax.set(xlabel="seed", ylabel="margin")
     ax.margins(x=0.05, y=0.12)
-    title(ax, f"{check.what}: {sum(check.held)} of {len(margin)}, {check.q:g} needed")
+    title(ax, f"{check.what}: {sum(check.held)} of {len(margin)}, {check.q:.0%} needed")
 
 
 @draw_check.register

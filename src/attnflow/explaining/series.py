@@ -13,8 +13,8 @@ from attnflow.stages import Look
 
 DECADES = 1e3
 """A series that spans more is drawn on a logarithmic axis."""
-_APART = 0.05
-"""The least distance of two names of stages, as a share of the axis."""
+_LETTER = 0.014
+"""The width of a letter of a stage's name, as a share of the axis."""
 
 
 def draw_look(ax: Axes, look: Look, paper: Paper) -> None:
@@ -70,12 +70,13 @@ def _shade(ax: Axes, run: xr.Dataset, paper: Paper) -> None:
     if edges:
         # The title makes room for the names below it.
         ax.set_title(ax.get_title(loc="left"), pad=18.0)
-    last = -_APART
+    taken = -1.0
     for time in edges:
         share = ax.transAxes.inverted().transform(ax.transData.transform((time, 1)))[0]
-        if share - last >= _APART:
+        half = _LETTER * (len(inside[time]) + 1) / 2
+        if share - half >= taken:
             _name(ax, time, inside[time])
-            last = share
+            taken = share + half
 
 
 def _name(ax: Axes, time: float, name: str) -> None:

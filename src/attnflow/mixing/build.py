@@ -54,16 +54,21 @@ def mix(
 
     !!! example
 
+        >>> import attnflow as af
         >>> task = af.SignalNoiseTask(samples=4, embed=50, support=5)
         >>> made = af.mix(task, af.Flow(), 10.0, initial=af.Initial(width=8))
-        >>> run = af.run(made, store=False)
+        >>> made.stages[0].rule.name
+        'gradient flow'
+
+        and `af.run(made)` runs it.
     """
     problem, initial = problem or Problem(), initial or Initial()
+    chosen = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)
     made = Experiment(
         paper="mix",
         id=type(task).__name__,
-        setting={"task": as_record(task), "initial": as_record(initial)},
+        setting={name: as_record(part) for name, part in chosen.items()},
         task=task,
         problem=problem,
         initial=initial,

@@ -53,6 +53,7 @@ def samples(
 
     !!! example
 
+        >>> import attnflow as af
         >>> found = af.samples("mixture/figure1")
         >>> found["tokens"][found["key"]].shape
         (8, 3, 4)
@@ -79,6 +80,7 @@ def initial_weights(
 
     !!! example
 
+        >>> import attnflow as af
         >>> found = af.initial_weights("mixture/figure1")
         >>> found["W_K"].shape, found["w"].shape
         ((2, 128, 4), (2, 4))
@@ -105,6 +107,7 @@ def times(experiment: Named, **overrides: Any) -> np.ndarray:
 
     !!! example
 
+        >>> import attnflow as af
         >>> af.times("mixture/figure1", records=5)
         array([   0.,  500., 1000., 1500., 2000.])
     """

@@ -67,6 +67,7 @@ def observe(
 
     !!! example
 
+        >>> import attnflow as af
         >>> weights = af.initial_weights("mixture/figure1")
         >>> run = af.observe("mixture/figure1", {0: weights})
         >>> f"{run['loss'].item():.4f}"

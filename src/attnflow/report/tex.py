@@ -54,7 +54,7 @@ _TILDE = re.compile(rf"([A-Za-z{_GREEK}])\u0303")
 _EXPONENT = re.compile(r"(?<![\w.])(\d[\d.]*)e([−-]?\d+)(?!\w)")
 _INDEX = re.compile(r"_(?!\{)([A-Za-z0-9]+'?|[α-ωΑ-Ω])")
 _POWER = re.compile(r"\^(?!\{)([−-]?(?:\d+|½|[A-Za-zα-ω])|[+−-])")
-_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_{{\\])([A-Za-z{_GREEK}])(\d+)(?![A-Za-z0-9.])")
+_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_\\])([A-Za-z{_GREEK}])(\d+)(?![A-Za-z0-9.])")
 _NUMBERED_BEFORE_LETTERS = re.compile(rf"([{_GREEK}])(\d+)")
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 # TeX takes one power and one index, of several signs.
@@ -62,7 +62,7 @@ _TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
 _TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
 _PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
 _WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
-_ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_])")
+_ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 
 
 def to_tex(text: str) -> str:

@@ -1,16 +1,14 @@
 """What the page shows of one exhibit."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from attnflow.paper import Exhibit, Paper
 from attnflow.report.files import DARK
 from attnflow.report.markup import anchor
 from attnflow.report.result import ExhibitResult
-from attnflow.report.runs import RunRecord
+from attnflow.report.settings import Settings, settings_by_experiment
 from attnflow.report.table import Table, tabulate
 
 PIXELS_PER_POINT = 96 / 72
@@ -57,45 +55,13 @@ class ExhibitView:
         return tabulate(self.result.values if self.result else {})
 
     @property
-    def runs(self) -> "Runs":
-        """The settings of its runs."""
-        return Runs.of(self.result.runs if self.result else ())
+    def settings(self) -> list[Settings]:
+        """The settings of its runs, by experiment."""
+        return settings_by_experiment(self.result.runs if self.result else ())
 
     def _names(self) -> list[str]:
         assert self.result is not None
         return [Path(name).name for name in self.result.files]
-
-
-@dataclass(frozen=True)
-class Runs:
-    """Settings of several runs: what they share once, and a table of the rest.
-
-    `changed` names what is not as the exhibit asks for it, as after `--quick`.
-    """
-
-    shared: dict[str, Any]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[RunRecord, tuple[Any, ...]], ...]
-    changed: frozenset[str]
-
-    @staticmethod
-    def of(runs: Sequence[RunRecord]) -> "Runs":
-        """The settings of these runs, each name in the order of its first run."""
-        settings = [{**run.setting, "seeds": len(run.seeds)} for run in runs]
-        names = dict.fromkeys(name for setting in settings for name in setting)
-        shared = {
-            name: settings[0][name]
-            for name in names
-            if all(name in s and s[name] == settings[0].get(name) for s in settings)
-        }
-        columns = tuple(name for name in names if name not in shared)
-        rows = zip(runs, settings, strict=True)
-        return Runs(
-            shared=shared,
-            columns=columns,
-            rows=tuple((run, tuple(s.get(c) for c in columns)) for run, s in rows),
-            changed=frozenset(name for run in runs for name in run.changed),
-        )
 
 
 def exhibit_view(

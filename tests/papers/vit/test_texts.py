@@ -1,6 +1,8 @@
 """Inventory and reader's notes: complete, right in their numbers, and pointing well."""
 
+import json
 import math
+from dataclasses import asdict
 
 import pytest
 from scipy.stats import norm
@@ -10,6 +12,7 @@ from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.settings import Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import formulas
+from attnflow.setting import canonical_json
 from attnflow.testing import TextProtocol
 from attnflow.testing.texts import entries, named
 
@@ -85,3 +88,13 @@ def test_sizes_against_the_condition():
     for name in REGIMES:
         item = conditions(sizes(PAPER.recipe(f"appendix-{name}").setting))["(10)"]
         assert (item.value, item.least) == pytest.approx((20, 10))
+
+
+def test_conditions_are_told_of_every_experiment_but_maps():
+    told = {
+        recipe.id: PAPER.conditions(json.loads(canonical_json(asdict(recipe.setting))))
+        for recipe in PAPER.recipes
+    }
+    assert not told["map"]
+    assert {item.name for item in told["appendix-benign"] if not item.met} >= {"(1)"}
+    assert all(item.met for item in told["theory-benign"] if item.name == "(10)")

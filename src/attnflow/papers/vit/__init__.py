@@ -2,6 +2,7 @@
 
 from attnflow.paper import Paper, texts_of
 from attnflow.papers.vit.claims import CLAIMS
+from attnflow.papers.vit.conditions import condition_table
 from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
@@ -38,5 +39,6 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
+    conditions=condition_table,
     **texts_of(__name__),
 )

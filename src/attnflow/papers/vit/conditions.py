@@ -1,9 +1,11 @@
 """Condition 4.1, item by item, with its hidden constants and logarithms read as 1."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from attnflow.papers.vit.sizes import Sizes
+from attnflow.paper import Condition
+from attnflow.papers.vit.sizes import Sizes, sizes
 
 # Products such as 5√M are rounded: a bound met with equality is met.
 ROUNDING = 1e-12
@@ -21,6 +23,14 @@ class Item(NamedTuple):
         """Whether it does."""
         low, high = self.least * (1 - ROUNDING), self.most * (1 + ROUNDING)
         return low <= self.value <= high
+
+
+def condition_table(setting: Mapping[str, Any]) -> list[Condition]:
+    """Condition 4.1 at the setting of a run; empty for maps, which have many."""
+    if "signal" not in setting and "strength" not in setting:
+        return []
+    found = conditions(sizes(setting))
+    return [Condition(name, *item, item.met) for name, item in found.items()]
 
 
 def conditions(sizes: Sizes) -> dict[str, Item]:
