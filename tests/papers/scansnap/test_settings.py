@@ -16,7 +16,9 @@ def test_every_experiment_can_be_built():
         found = recipe.experiment(recipe.setting)
         assert found.paper == "scansnap"
         if not isinstance(found, Computation):
-            assert found.model.system[0] in "JQC"
+            # J, Q or C; real text is of none of them.
+            deep = recipe.id.startswith("wikitext")
+            assert found.model.system[0] in ("a" if deep else "JQC")
 
 
 def test_syn_small():
