@@ -65,7 +65,7 @@ CASES = {
 @pytest.mark.parametrize(
     "case",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name == "encoder" else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name != "plain" else [])
         for name in CASES
     ],
 )

@@ -63,6 +63,7 @@ def test_a_stack_trains_as_pytorch_does(case):
     assert largest_difference(after, before) > RATE / 10
 
 
+@pytest.mark.slow
 def test_rescaled_pulls_have_the_same_signs():
     made = network(blocks=1, hidden=4)
     plain, scaled = (

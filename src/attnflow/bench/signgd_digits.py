@@ -17,9 +17,8 @@ NAMES = {
     "adam": "its own Adam",
     "gd": "its own SGD",
 }
-# Rounding grows over hundreds of steps where patches of noise pull both ways; signs of
-# gradients near zero may differ after some hundred steps.
-TOLERANCES = {"signgd": 1e-6, "adam": 1e-6, "gd": 1e-6}
+SHARE = 0.9
+"""Scaled SNR; at 0.5 descent swings, and rounding grows to 5e-3 in its 500 steps."""
 
 
 def _case(rule: str) -> Case:
@@ -33,7 +32,8 @@ def _case(rule: str) -> Case:
         weights=None,
         torch=partial(_torch, plan) if find_spec("torch") else None,
         rival=RIVAL.format(NAMES[rule], steps // RECORDS),
-        tolerance=TOLERANCES[rule],
+        # Hundreds of steps, each of sums over 32,000 patches.
+        tolerance=1e-9,
         repeats=3,
     )
 
@@ -50,6 +50,7 @@ def _experiment(rule: str) -> Any:
     return noisy_digits(
         NoisyDigits(
             rule=rule,  # pyright: ignore[reportArgumentType]
+            scaled_snr=SHARE,
             records=RECORDS,
             record=RECORDED,
         )

@@ -76,9 +76,9 @@ class Pool:
                         self._mourn(worker)
                         lost[id(task)] += 1
                         answer = Trouble(_died(lost[id(task)]))
-                    if not lives and task is not None and self._retries(lost[id(task)]):
-                        waiting.insert(0, task)
-                        task = None
+                        if task is not None and self._retries(lost[id(task)]):
+                            waiting.insert(0, task)
+                            task = None
                     self._engage(team, work, waiting, pick)
                     if task is not None:
                         yield task, answer
