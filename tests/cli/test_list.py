@@ -1,3 +1,7 @@
+from attnflow.paper import Exhibit, SweepRequest
+from tests import toy as toys
+
+
 def test_json(program):
     listing = program.json("list")
     assert listing["version"] == 1
@@ -12,6 +16,15 @@ def test_json(program):
         "origin": "paper",
         "expected": "holds",
     }
+
+
+def test_maps_are_listed_as_such(program, toy):
+    (plain,) = toys.toy_paper().exhibits
+    swept = {"map": SweepRequest("flow", {"width": "2,4"}, ("loss",))}
+    one = Exhibit(**{**vars(plain), "id": "map", "needs": {}, "sweeps": swept})
+    toys.install(toy, toys.toy_paper(maps=(one,)))
+    kinds = {e["id"]: e["kind"] for e in program.json("list")["exhibits"]}
+    assert kinds == {"figure1": "figure", "map": "map"}
 
 
 def test_people_see_every_kind(program):

@@ -1,12 +1,14 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attnflow._missing import MissingData
-from attnflow.paper import Exhibit, Request
+from attnflow.paper import Exhibit, Request, SweepRequest
 from attnflow.reproducing import identity
 from tests import toy as toys
+from tests.maps.synthetic import swept as swept_by_hand
 
 FIELDS = {"paper", "id", "files", "values", "printed", "agrees", "seconds"}
 
@@ -35,6 +37,22 @@ def test_quick_asks_for_the_smaller_run(program, toy, tmp_path):
     setting = json.loads((tmp_path / "mine" / "figure1.json").read_text())
     assert setting["runs"]
     assert "--quick" in (tmp_path / "mine" / "index.html").read_text("utf-8")
+
+
+def test_maps_are_made_when_they_are_asked_for(program, toy, monkeypatch):
+    (plain,) = toys.toy_paper().exhibits
+    swept = {"map": SweepRequest("flow", {"width": "2,4"}, ("loss",))}
+    one = Exhibit(**{**vars(plain), "id": "map", "sweeps": swept})
+    toys.install(toy, toys.toy_paper(maps=(one,)))
+    found = swept_by_hand({"loss": np.full((2, 1), 0.1)}, {"width": [2, 4]}, seeds=1)
+    monkeypatch.setattr("attnflow.gathering.gather_sweep", lambda *_: found)
+    names = [made["id"] for made in program.json("reproduce", "toy")["exhibits"]]
+    assert names == ["figure1"]
+    assert "reproduce toy/map" in Path("attnflow-output/toy/index.html").read_text()
+    (alone,) = program.json("reproduce", "toy/map")["exhibits"]
+    assert alone["id"] == "map" and alone["agrees"] is True
+    whole = program.json("reproduce", "toy", "--maps")["exhibits"]
+    assert [made["id"] for made in whole] == ["figure1", "map"]
 
 
 def test_disagreement_is_exit_code_1(program, toy):

@@ -153,8 +153,10 @@ def boundary_law(
     ax.plot(law.places, sizes, color=colour, label="boundary", zorder=7, **dots)
     if fitted and law.exists:
         count = np.geomspace(*limits[1], 200) if limits[1][0] > 0 else np.array(sizes)
-        low, high = (number(end, 3) for end in law.exponent_interval)
-        named = f"exponent {number(law.exponent, 3)} ({low} … {high})"
+        named = f"exponent {number(law.exponent, 3)}"
+        if len(law.by_seed) > 1:
+            low, high = (number(end, 3) for end in law.exponent_interval)
+            named += f" ({low} … {high})"
         place = np.exp(law.intercept) * count**law.exponent
         outlined(ax, place, count, color=colour, label=named, zorder=5)
     ax.set(xlim=limits[0], ylim=limits[1])

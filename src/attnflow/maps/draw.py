@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PANEL = (4.6, 4.4)
 """Inches of a panel; a single one is larger by half, and has its scale beside it."""
+ROW = 3
+"""Names that fit into one row above a single panel, and panels above which more do."""
 GROUND = (0.08, 0.3)
 """How full the colour is where no cell was computed, below and above the level."""
 
@@ -89,6 +91,7 @@ def _legend(figure: "Figure", ax: "Axes", patches: list[Any]) -> None:
         if not str(line.get_label()).startswith("_"):
             known.setdefault(line.get_label(), line)
     if known:
+        columns = len(known) if len(known) <= ROW or len(figure.axes) > ROW else 2
         figure.legend(
-            handles=list(known.values()), loc="outside upper left", ncols=len(known)
+            handles=list(known.values()), loc="outside upper left", ncols=columns
         )

@@ -57,15 +57,18 @@ def boundary(level: "Level", table: xr.DataArray) -> Boundary:
 
 
 def law(fit: Boundary) -> dict[str, Any]:
-    """The numbers of a boundary's law, with 95% intervals over resampled seeds."""
-    ends = ("low", "high")
-    return {
-        "exponent": fit.exponent,
-        "exponent, 95% over seeds": dict(zip(ends, fit.exponent_interval, strict=True)),
-        "constant": fit.constant,
-        "constant, 95% over seeds": dict(zip(ends, fit.constant_interval, strict=True)),
-        "rows that cross": int(np.isfinite(fit.places).sum()),
-    }
+    """The numbers of a boundary's law, with 95% intervals over resampled seeds.
+
+    A map of one seed, or of verdicts over all of them, has no intervals.
+    """
+    found: dict[str, Any] = {"exponent": fit.exponent, "constant": fit.constant}
+    found["rows that cross"] = int(np.isfinite(fit.places).sum())
+    if len(fit.by_seed) > 1:
+        intervals = (fit.exponent_interval, fit.constant_interval)
+        for name, ends in zip(("exponent", "constant"), intervals, strict=True):
+            named = dict(zip(("low", "high"), ends, strict=True))
+            found[f"{name}, 95% over seeds"] = named
+    return found
 
 
 def share_on_side(level: "Level | None", table: xr.DataArray, curve: "Curve") -> float:

@@ -1,7 +1,9 @@
 """Maps of the learning rate at which descent leaves the gradient flow.
 
-Descents with one step fewer or more come to the same training time T = k η; what the
-loss is then is compared with the flow's. On a quadratic descent follows the flow up to
+Descents by any number k of steps come to the same training time T = k η; what the loss
+is then is compared with the flow's. The flow itself is descent by steps an eighth of
+the smallest: it is nearer to it than those by as much, and takes no time to compile. On
+a quadratic descent follows the flow up to
 η = 2/λ, λ the sharpest curvature on its way.
 """
 
@@ -22,7 +24,7 @@ RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"
 LEFT = 0.1
 """Of its loss: where descent is further from the flow than this, it has left it."""
-LEVEL = Level(float(np.log10(LEFT)))
+LEVEL = Level(float(np.log10(LEFT)), fitted=False)
 FINER = 8
 """How many times smaller the steps are that stand for the flow."""
 RECORDS = 61
@@ -40,10 +42,7 @@ class RateMap:
     - `experiment`, `settings`: what is trained, the same in all cells.
     - `time`: the training time T; `counts`: numbers k of steps, η = T/k.
     - `key`, `values`, `named`: the other setting.
-    - `flow`: settings that make the gradient flow of the same experiment; without
-      them, descent by an eighth of the smallest steps stands for it.
-    - `quick`, `quick_counts`, `quick_values`: for `--quick`, where small steps stand
-      for the flow, which takes long to compile.
+    - `quick`, `quick_counts`, `quick_values`: for `--quick`.
     """
 
     experiment: str
@@ -54,13 +53,12 @@ class RateMap:
     named: str
     settings: Mapping[str, Any]
     seeds: int
-    flow: Mapping[str, Any] = field(default_factory=dict)
     quick: Mapping[str, Any] = field(default_factory=dict)
     quick_counts: tuple[int, ...] = ()
     quick_values: Any = None
 
     def sweeps(self) -> dict[str, SweepRequest]:
-        """Descents over both settings, and flows over the other one."""
+        """Descents over both settings, and what stands for the flow over the other."""
         less = {**self.quick, self.key: self.quick_values}
         shared = {**self.settings, self.key: self.values}
         return {
@@ -75,14 +73,10 @@ class RateMap:
             ),
             "flow": SweepRequest(
                 self.experiment,
-                {**shared, **self._small_steps(self.counts), **self.flow},
+                {**shared, **self._small_steps(self.counts)},
                 measure=("loss", SHARPEST),
                 seeds=self.seeds,
-                quick={
-                    **less,
-                    **({"rule": "gd"} if self.flow else {}),
-                    **self._small_steps(self.quick_counts),
-                },
+                quick={**less, **self._small_steps(self.quick_counts)},
                 quick_seeds=2,
             ),
         }
@@ -171,4 +165,10 @@ def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:
 def _more(evidence: Evidence, key: str) -> dict[str, Any]:
     stable = stable_rates(evidence, key)
     names = [f"{key} = {value:.4g}" for value in stable[key].values.astype(float)]
-    return {"2/λ": dict(zip(names, stable.values.tolist(), strict=True))}
+    over = left_over_stable(evidence, key)
+    return {
+        "2/λ": dict(zip(names, stable.values.tolist(), strict=True)),
+        "rate at which it leaves over 2/λ": dict(
+            zip(names, over.tolist(), strict=True)
+        ),
+    }

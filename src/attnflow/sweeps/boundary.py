@@ -117,12 +117,12 @@ def fit_refined(
 def law_of(found: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
     """The law of the boundary along which a sweep was refined.
 
-    `None` where it has none: of verdicts, or over keys that are no positive numbers.
+    `None` where it has none: of claims, or over keys that are no positive numbers.
     """
     level = found.attrs.get("level")
-    if not isinstance(level, float):
-        return None
     variable = json.loads(found.attrs["measures"])[0]
+    if not isinstance(level, float) or variable not in found:
+        return None
     size, x = (found[dim].values for dim in found["inside"].dims)
     numbers = all(axis.dtype.kind in "fi" for axis in (size, x))
     if not (numbers and (size > 0).all() and (np.diff(x) > 0).all()):

@@ -32,6 +32,6 @@ QUANTITIES = (
         "test_loss_at_level",
         f"expected test loss where the training loss is {LEVEL:g}, without noise",
         "attnflow.papers.cooccurrence.quantities:exact_test_losses",
-        ("loss", "value"),
+        ("loss", "value", "readout_gain"),
     ),
 )

@@ -57,8 +57,8 @@ def _seen(evidence: Evidence) -> dict[str, bool]:
         "with the strongest noise it is lost at every d and n": bool(
             not kept.isel(sigma_p=-1).any()
         ),
-        "where the formulas have it kept it is, in nine of ten cells": bool(
-            inside.size and inside.mean() >= 0.9
+        "where the formulas have it kept it is, in seven of ten cells or more": bool(
+            inside.size and inside.mean() >= 0.7
         ),
     }
 
@@ -78,18 +78,22 @@ ORDER = Map(
     title="Where the four stages keep their order, over d, σ_p and n",
     caption=(
         "The least logarithm of a stage's end over the one before it, T1, T2, T3, T4⁻ "
-        "and T4 as detected: the stages are in order where it is positive (right of "
-        "the dots). SignGD on disjoint supports, s = 0.04 d, m_k = 40, m_v = 20, "
-        "σ_0 = 0.1/√d, two seeds. Dashed: where the paper's formulas for T3 and T4⁻ "
-        "are equal; below it they are in order."
+        "and T4 as detected: the stages are in order where it is positive, left of the "
+        "dots. SignGD on disjoint supports, s = 0.04 d, m_k = 40, m_v = 20, σ_0 = "
+        "0.1/√d, learning rate 10⁻⁴, two seeds. Dashed: where the paper's formulas for "
+        "T3 and T4⁻ are equal; below it they are in order. Up to d = 2000 the order is "
+        "kept up to two to four times the σ_p of the formulas; it is lost with the "
+        "weakest noise and least support, where T4 is not reached, and beyond d = "
+        "4000, where the first stages take a few steps each. More samples change "
+        "little. 70 cells, 44 s of CPU."
     ),
     sweeps={
         "map": SweepRequest(
             "disjoint",
             {
                 "sigma_p": "0.1..6.4:7:log",
-                "embed": [500, 800, 1250, 2000, 3200, 5000],
-                "samples": [4, 8, 16],
+                "embed": [500, 1000, 2000, 4000, 8000],
+                "samples": [4, 16],
                 "key_neurons": NEURONS,
                 "value_neurons": 20,
                 "test_samples": 0,
