@@ -59,10 +59,13 @@ def boundary(level: "Level", table: xr.DataArray) -> Boundary:
 def law(fit: Boundary) -> dict[str, Any]:
     """The numbers of a boundary's law, with 95% intervals over resampled seeds.
 
-    A map of one seed, or of verdicts over all of them, has no intervals.
+    A map of one seed, or of verdicts over all of them, has no intervals; one that few
+    rows cross has no law.
     """
-    found: dict[str, Any] = {"exponent": fit.exponent, "constant": fit.constant}
-    found["rows that cross"] = int(np.isfinite(fit.places).sum())
+    found: dict[str, Any] = {"rows that cross": int(np.isfinite(fit.places).sum())}
+    if not fit.exists:
+        return found
+    found |= {"exponent": fit.exponent, "constant": fit.constant}
     if len(fit.by_seed) > 1:
         intervals = (fit.exponent_interval, fit.constant_interval)
         for name, ends in zip(("exponent", "constant"), intervals, strict=True):

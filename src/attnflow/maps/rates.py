@@ -157,7 +157,9 @@ def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:
     x, y = np.log(stable[key].values.astype(float)), np.log(stable.values)
 
     def side(rate: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return np.log(rate) - np.interp(np.log(value), x, y)
+        # The margins of a linear axis may reach below 0.
+        inside = np.log(np.clip(value, np.exp(x[0]), np.exp(x[-1])))
+        return np.log(rate) - np.interp(inside, x, y)
 
     return (Curve(r"$\eta = 2/\lambda$, the sharpest along the flow", side),)
 

@@ -105,7 +105,7 @@ RATES = RateMap(
     seeds=3,
     quick={"embed": 32, "samples": 24},
     quick_counts=(4, 8, 16, 32, 128),
-    quick_values=[64, 256],
+    quick_values=[64, 128, 256],
 )
 
 

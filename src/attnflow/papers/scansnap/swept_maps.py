@@ -74,8 +74,8 @@ FIGURE6 = Map(
             (ENTROPY,),
             seeds=5,
             quick={
-                "score_rate": "0.5..2:3:log",
-                "ratio": "1..16:3:log",
+                "score_rate": "1.5..4:3:log",
+                "ratio": "0.5..16:5:log",
                 "queries": [1],
                 "batch": 64,
             },
