@@ -56,17 +56,25 @@ def test_seeds_may_step_together_or_one_by_one(precise, monkeypatch):
     # By its name: the package has the function under it.
     module = sys.modules["attnflow.dynamics.flow"]
     rule = Flow(rtol=1e-10, atol=1e-12)
-    apart = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 3), _below_a_tenth)
+    apart = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 3))
     together = []
     monkeypatch.setattr(module, "FEW", 1)
     monkeypatch.setattr(module, "_side_by_side", _heard(module._side_by_side, together))
     # More times, since the same ones would compile nothing anew.
-    joined = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 5), _below_a_tenth)
+    joined = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 5))
     assert together == [True]
     np.testing.assert_array_equal(joined.code, apart.code)
     # Steps differ, and so do errors: by the tolerance, over about a hundred steps.
     np.testing.assert_allclose(joined.end, apart.end, rtol=1e-8)
     np.testing.assert_allclose(joined.rows["x"][:, ::2], apart.rows["x"], rtol=1e-8)
+
+
+def test_many_seeds_of_which_some_reach_an_event(precise, monkeypatch):
+    monkeypatch.setattr(sys.modules["attnflow.dynamics.flow"], "FEW", 1)
+    leg = decay_leg(Flow(rtol=1e-12), 1.5, np.linspace(0.0, 1.0, 7), _below_a_tenth)
+    outcomes = [CODES[int(c)] for c in leg.code]
+    assert outcomes == [Outcome.EVENT_NOT_REACHED, Outcome.EVENT]
+    np.testing.assert_allclose(leg.end, [1.5, np.log(10) / 2], rtol=1e-10)
 
 
 def _heard(function, answers):

@@ -100,7 +100,8 @@ def _flow(
         return _solve(system, state, spans, numbers, rule, observe, event)
 
     carry = (state, start, stop)
-    if not _side_by_side(state, len(start)):
+    # Side by side, the search for a crossing would also run for seeds without one.
+    if event is not None or not _side_by_side(state, len(start)):
         return axes.one_by_one(one, system, carry)
     return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
 
