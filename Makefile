@@ -34,6 +34,9 @@ browser:
 	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } \
 	  || echo "Chromium could not be installed: the tests in a browser are skipped."
 
+# Most programs run once here, on small sizes, and compiling them is most of the time: they
+# are optimised less. The slow tests run what users run.
+test: export XLA_FLAGS = --xla_backend_optimization_level=0
 test: lint browser
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
