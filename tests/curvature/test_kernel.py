@@ -41,7 +41,9 @@ def test_only_trained_parts_count(trained):
 @pytest.mark.parametrize("seed", range(3))
 def test_random_data(seed):
     problem = Problem(Linear(2), Squared())
-    _, made = systems(VALUES["neurons"], problem=problem, data=sampled_data(seed))
+    # Larger steps diverge, and scores of 10⁷ know their shares to a few digits alone.
+    changes = {"problem": problem, "data": sampled_data(seed), "rate": 0.05}
+    _, made = systems(VALUES["neurons"], **changes)
     assert isinstance(made["gram"][0].form.frame, DenseFrame)
     check(made)
 

@@ -49,6 +49,10 @@ def check(layer, rule, **changes):
     weights = weights_of(initial, changes.pop("heads", 2))
     changes = {"initial": initial, "rule": rule, "observables": NAMES, **changes}
     plain, tolerance = allowed(weights, names=NAMES, **changes)
+    # A change of `W Wᵀ` is rounded as that is, from which the plain run takes it.
+    gram = np.abs(weights["W"] @ weights["W"].swapaxes(-1, -2)).max()
+    least = 10 * np.finfo(float).eps * gram
+    tolerance[-2:] = np.maximum(tolerance[-2:], least)
     ours = run(experiment(form="auto", **changes), weights=weights)
     assert ours.attrs["form"] == "transport"
     difference = largest_difference(plain, ours, NAMES)

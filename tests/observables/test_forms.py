@@ -177,7 +177,7 @@ def test_systems_that_do_not_know_enough():
     problem = Problem(ReluPair(0.5))
     system = Training(form, problem, data, data.probability, ("scores", "values"))
     view = View(system, state)
-    with pytest.raises(ValueError, match="give Training its initial state"):
+    with pytest.raises(ValueError, match="does not know where it began"):
         find("largest_score_change").compute(view)
     with pytest.raises(ValueError, match="coordinates of its vocabulary"):
         find("vocabulary_value").compute(view)

@@ -17,7 +17,6 @@ from attnflow.sweeps import (
     status_in,
     status_of,
 )
-from attnflow.sweeps import drive as driving
 from attnflow.sweeps.executors import Here
 from attnflow.sweeps.work import work
 from tests.sweeps.trivial import Direct, make_sweep
@@ -122,11 +121,6 @@ def test_progress_tells_how_long_the_rest_may_take(shelf):
     assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
     assert told[1][1].startswith("2 of 10 cells, 1 failed, about ")
     assert told[-1][1] == "10 of 10 cells, 2 failed"
-
-
-def test_spans_as_people_say_them():
-    spans = [driving._span(seconds) for seconds in (12, 600, 9000)]
-    assert spans == ["about 12 s", "about 10 min", "about 2.5 h"]
 
 
 def full_disk(*_):
