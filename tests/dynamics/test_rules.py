@@ -9,9 +9,11 @@ import pytest
 from attnflow._names import RuleName
 from attnflow.dynamics import Stage
 from attnflow.experiment import run
+from attnflow.experiment.compilation import compile_time
 from attnflow.rules import (
     RULES,
     SCHEDULES,
+    Adam,
     CosineDecay,
     GradientDescent,
     LinearDecay,
@@ -156,3 +158,17 @@ def test_schedules_by_name():
 def test_numbers_that_no_rule_takes(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_numbers_of_adam_are_arguments_of_one_program():
+    """Another β or ε compiles nothing; that there is no ε is another program."""
+
+    def last(**numbers):
+        with compile_time() as watch:
+            made = run(experiment(rule=Adam(0.01, **numbers), form="weights", until=20))
+        return float(made["loss"][0, -1]), watch.seconds
+
+    first, second = last(beta1=0.9), last(beta1=0.5, beta2=0.9, epsilon=1e-3)
+    assert second[1] == 0 < first[1]
+    assert abs(first[0] - second[0]) > 1e-3
+    assert last(epsilon=0.0)[1] > 0

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -16,7 +15,7 @@ from attnflow.dynamics.flow import CODES, Leg, Observe
 from attnflow.dynamics.precision import require_precise
 from attnflow.dynamics.scaled import begin_adam, swamped_step, takes_scales
 from attnflow.dynamics.walk import Carry, Loop, told, walk
-from attnflow.rules import Descent
+from attnflow.rules import Descent, split
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
@@ -46,9 +45,11 @@ def descend(
     """
     require_precise()
     own = {name: rule.learning_rate for name, rule in rules.items()}
-    # Rates are arguments of the compiled loop: a sweep over them compiles once.
+    # Numbers are arguments of the compiled loop: a sweep over them compiles once.
     given = {name: jnp.asarray(rate) for name, rate in (rates or own).items()}
-    plain = tuple((name, replace(r, learning_rate=1.0)) for name, r in rules.items())
+    parts = {name: split(rule) for name, rule in rules.items()}
+    plain = tuple((name, rule) for name, (rule, _) in parts.items())
+    numbers = {name: found for name, (_, found) in parts.items()}
     first = int(start.min())
     inside = (times >= first) & (times <= stop)
     marks = times[inside].astype(int)
@@ -56,7 +57,8 @@ def descend(
         marks = np.append(marks, stop)
     gaps = np.diff(np.concatenate([[first], marks]))
     carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
-    loop = Loop(plain, observe, event, waits=bool((start != first).any()))
+    waits = bool((start != first).any())
+    loop = Loop(plain, numbers, observe, event, waits=waits)
     rows, alive, carry, stopped = _blocks(
         system, axes, loop, given, carry, gaps, progress
     )

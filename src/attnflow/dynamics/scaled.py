@@ -95,7 +95,7 @@ def _adam_leaf(
 ) -> tuple[Array, Array, Array, Array, Array]:
     first, second, before = memory
     # The root of v decays by sqrt(beta2) a step where nothing pulls.
-    fading = 0.5 * np.log(rule.beta2) if rule.beta2 > 0 else -np.inf
+    fading = 0.5 * jnp.log(rule.beta2)
     log = jnp.maximum(gradient.log, before + fading)
     safe = jnp.where(jnp.isfinite(log), log, 0.0)
     kept = jnp.where(jnp.isfinite(before), jnp.exp(before - safe), 0.0)
@@ -105,7 +105,7 @@ def _adam_leaf(
     mean = first / (1 - rule.beta1**count)
     root = jnp.sqrt(second / (1 - rule.beta2**count))
     # Beyond e^709 the scale of a gradient has no inverse: ε = 0 stays 0 there.
-    epsilon = rule.epsilon * jnp.exp(-safe) if rule.epsilon else jnp.zeros_like(safe)
+    epsilon = jnp.zeros_like(safe) if rule.bare else rule.epsilon * jnp.exp(-safe)
     # Where nothing has pulled yet, 0 / 0 is no move.
     below = jnp.where(root + epsilon > 0, root + epsilon, 1.0)
     pulled = root > 0

@@ -10,7 +10,7 @@ from jaxtyping import Array
 from attnflow.dynamics.flow import Observe
 from attnflow.dynamics.scaled import AdamMemory, adam, gradient_for
 from attnflow.dynamics.whole import length_of, made_orthogonal
-from attnflow.rules import Adam, Descent
+from attnflow.rules import Adam, Descent, joined
 
 
 class Carry(NamedTuple):
@@ -29,10 +29,12 @@ class Carry(NamedTuple):
 class Loop(NamedTuple):
     """What the loop is made of; all but arrays in it is compiled in.
 
-    `waits` says that seeds start at different steps.
+    `numbers` are those of the rules, by part, that are arguments; `waits` says that
+    seeds start at different steps.
     """
 
     rules: tuple[tuple[str, Descent], ...]
+    numbers: dict[str, dict[str, Array]]
     observe: Observe
     event: Callable[[Any, Any], Array] | None
     waits: bool
@@ -113,7 +115,8 @@ def _moved(
     """After a step; where `moving` is given and false, as before it."""
     updates, memory = {}, {}
     length = length_of(system, carry.state, directions, loop.rules)
-    for name, rule in loop.rules:
+    for name, plain in loop.rules:
+        rule = joined(plain, loop.numbers[name])
         gradient = gradient_for(rule, directions[name])
         update, memory[name] = _update(rule, gradient, carry, name)
         update = made_orthogonal(system, rule, name, update, carry.state)

@@ -1,5 +1,7 @@
 """Rules of motion as plain records; `flow` and `descend` carry them out."""
 
+from attnflow.rules.base import joined as joined
+from attnflow.rules.base import split as split
 from attnflow.rules.batches import Batches as Batches
 from attnflow.rules.coordinates import Adam as Adam
 from attnflow.rules.coordinates import SignGD as SignGD

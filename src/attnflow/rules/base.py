@@ -1,7 +1,11 @@
 """What rules of descent share: a pace, and checks of their numbers."""
 
-from typing import Literal
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeVar
 
+import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow.rules.schedules import AbstractSchedule
@@ -9,6 +13,9 @@ from attnflow.rules.schedules import AbstractSchedule
 # What a rule must be told of the weights beside the entries of a gradient: how long
 # the whole gradient is, or which entries make up a matrix.
 Sees = Literal["entries", "length", "matrices"]
+
+
+R = TypeVar("R", bound=Any)
 
 
 class Paced:
@@ -19,6 +26,26 @@ class Paced:
     def pace(self, step: Array) -> Array | float:
         """By how much the learning rate is multiplied at a step."""
         return 1.0 if self.schedule is None else self.schedule(step)
+
+
+def split(rule: R) -> tuple[R, dict[str, Array]]:
+    """A rule of learning rate 1 to compile, and its `numbers` as arguments.
+
+    So a program serves every value of them. A zero stays in the rule, since it may
+    leave something out.
+    """
+    names = [name for name in getattr(rule, "numbers", ()) if getattr(rule, name)]
+    # Any value that the rule allows will do.
+    plain = replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
+    return plain, {name: jnp.asarray(getattr(rule, name), float) for name in names}
+
+
+def joined(rule: R, numbers: Mapping[str, Array]) -> R:
+    """A rule with its numbers, which may be traced and so are not checked again."""
+    found = copy.copy(rule)
+    for name, number in numbers.items():
+        object.__setattr__(found, name, number)
+    return found
 
 
 def check_positive(name: str, value: float) -> None:

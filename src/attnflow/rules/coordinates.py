@@ -22,6 +22,7 @@ class Adam(Paced):
     epsilon: float = 1e-8
     schedule: AbstractSchedule | None = None
     name: ClassVar[str] = "Adam"
+    numbers: ClassVar[tuple[str, ...]] = ("beta1", "beta2", "epsilon")
     equivariant: ClassVar[bool] = False
     sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = False
@@ -33,10 +34,15 @@ class Adam(Paced):
         for name in ("beta1", "beta2"):
             check_fraction(name, getattr(self, name))
 
+    @property
+    def bare(self) -> bool:
+        """Whether there is no ε; one that is there may be traced."""
+        return isinstance(self.epsilon, float | int) and self.epsilon == 0
+
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
         plain = optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
-        return plain if self.epsilon else _still_where_nothing_pulls(plain)
+        return _still_where_nothing_pulls(plain) if self.bare else plain
 
 
 def _still_where_nothing_pulls(
