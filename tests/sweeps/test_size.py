@@ -45,7 +45,7 @@ def busy(executor):
     ticks = os.sysconf("SC_CLK_TCK")
     stats = [
         Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
-        for worker in executor._idle
+        for worker in executor._pool._idle
     ]
     return np.array([(int(stat[11]) + int(stat[12])) / ticks for stat in stats])
 
