@@ -1,5 +1,6 @@
 """Maps of `vit`: Figure 1 as a sweep and finer, Theorem 4.2's reach, learning rates."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,21 @@ def _seen_published(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-PUBLISHED = Map(
+_of_figure1 = partial(
+    Map,
+    table=test_losses,
+    label="test loss, mean over seeds",
+    names=NAMES,
+    curves=lambda evidence, panel: (CURVE,),
+    level=CUT,
+    limits=(0.0, 0.75),
+    printed=PRINTED,
+    tolerance=boundaries.TOLERANCE,
+    silent=MAP_SILENT,
+)
+
+
+PUBLISHED = _of_figure1(
     id="map",
     title="Figure 1 as a sweep, at the paper's resolution",
     caption=(
@@ -76,16 +91,7 @@ PUBLISHED = Map(
             quick_seeds=2,
         )
     },
-    table=test_losses,
-    label="test loss, mean over seeds",
-    names=NAMES,
-    curves=lambda evidence, panel: (CURVE,),
-    level=CUT,
-    limits=(0.0, 0.75),
     seen=_seen_published,
-    printed=PRINTED,
-    tolerance=boundaries.TOLERANCE,
-    silent=MAP_SILENT,
 )
 
 
@@ -101,7 +107,7 @@ def _seen_fine(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-FINE = Map(
+FINE = _of_figure1(
     id="map-fine",
     title="Figure 1's boundary on 64 × 64 cells",
     caption=(
@@ -134,16 +140,7 @@ FINE = Map(
             quick_seeds=2,
         )
     },
-    table=test_losses,
-    label="test loss, mean over seeds",
-    names=NAMES,
-    curves=lambda evidence, panel: (CURVE,),
-    level=CUT,
-    limits=(0.0, 0.75),
     seen=_seen_fine,
-    printed=PRINTED,
-    tolerance=boundaries.TOLERANCE,
-    silent=MAP_SILENT,
 )
 
 HARMFUL = "D-LemE.6"
