@@ -25,6 +25,7 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
         patch=setting.patch,
         test_samples=setting.test_samples,
         test_noise=setting.test_noise,
+        pixels=setting.pixels,
     )
     deviation = 0.1 / task.embed**0.5 if setting.sigma_0 is None else setting.sigma_0
     network = Stack(
@@ -44,7 +45,9 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
 
 def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
     """Blocks below the paper's own model, on the paper's own data."""
-    size = sizes(Train(row=setting.row, embed=setting.embed))
+    size = sizes(
+        Train(row=setting.row, embed=setting.embed, learning_rate=setting.learning_rate)
+    )
     task = SignalNoiseTask(
         samples=size.samples,
         embed=setting.embed,
@@ -70,11 +73,12 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         network,
         SequenceTokens(task),
         BinaryLoss(),
-        scaled=True,
+        scaled=setting.scaled,
         precision=setting.precision,
     )
     rule = SignGD(size.learning_rate)
-    return _experiment(setting, model, rule, setting.steps, setting.steps)
+    records = setting.steps // setting.every
+    return _experiment(setting, model, rule, setting.steps, records)
 
 
 def _experiment(

@@ -18,7 +18,8 @@ class NoisyDigits:
 
     - `scaled_snr` λ: images times λ, and normal noise times 1 − λ on a border of width
       `border`; `digits` 3 and 7, `samples` of them, in patches of `patch` pixels a
-      side. `test_noise`: on all test images too.
+      side. `test_noise`: on all test images too. `pixels` from 0 to 1 (`unit`), with
+      MNIST's mean and deviation taken out (`standard`), or from 0 to 255 (`bytes`).
     - `neurons` m_k = m_v; `sigma_0` (none: 0.1/√d); `heads`.
     - `rule` with its `learning_rate` and `steps` (none: the paper's); `beta1`, `beta2`,
       `epsilon` of Adam.
@@ -32,6 +33,7 @@ class NoisyDigits:
     patch: int = 7
     test_samples: int | None = None
     test_noise: bool = True
+    pixels: Literal["unit", "standard", "bytes"] = "unit"
     neurons: int = 10
     sigma_0: float | None = None
     heads: int = 1
@@ -81,7 +83,11 @@ class Stacked:
       add to what they read; `mlp`: blocks have a ReLU layer of `hidden` neurons (none:
       d of them).
     - `reading` of blocks, which the paper does not define: see `READINGS`.
-    - `row` of Table 3 and dimension `embed`; `steps`; every step is recorded.
+    - `row` of Table 3 and dimension `embed`; `learning_rate` (none: the paper's). Times
+      go like 1/(η d), so that half of d and twice the rate show the same picture.
+    - `scaled`: gradients are rescaled before they are propagated, so that their signs
+      outlive a loss that underflows; without it they are those of plain autograd.
+    - `steps`, of which the last of every `every` are recorded.
     """
 
     layers: int = 2
@@ -91,7 +97,10 @@ class Stacked:
     reading: Literal["full", "damped", "factored", "large"] = "full"
     row: Literal["a", "b", "c", "d"] = "a"
     embed: int = 2000
+    learning_rate: float | None = None
+    scaled: bool = True
     steps: int = 10
+    every: int = 1
     test_samples: int = 50
     precision: Literal["float64", "float32"] = "float64"
     record: tuple[str, ...] = ("loss", "key_neuron", "query_neuron", "zero_signs")
@@ -100,6 +109,11 @@ class Stacked:
         if self.layers < 1 or self.steps < 1:
             raise ValueError(
                 f"layers is {self.layers} and steps {self.steps}: use 1 or more each."
+            )
+        if self.every < 1 or self.steps % self.every:
+            raise ValueError(
+                f"every is {self.every} and steps {self.steps}: steps must be so many "
+                "times a whole number, as in every=10 steps=1000."
             )
 
 
