@@ -18,8 +18,9 @@ class NoisyDigits:
 
     - `scaled_snr` λ: images times λ, and normal noise times 1 − λ on a border of width
       `border`; `digits` 3 and 7, `samples` of them, in patches of `patch` pixels a
-      side. `test_noise`: on all test images too. `pixels` from 0 to 1 (`unit`), with
-      MNIST's mean and deviation taken out (`standard`), or from 0 to 255 (`bytes`).
+      side. `test_noise`: on all test images too. `pixels` with
+      MNIST's mean and deviation taken out (`standard`), from 0 to 1 (`unit`) or to 255
+      (`bytes`).
     - `neurons` m_k = m_v; `sigma_0` (none: 0.1/√d); `heads`.
     - `rule` with its `learning_rate` and `steps` (none: the paper's); `beta1`, `beta2`,
       `epsilon` of Adam.
@@ -33,7 +34,7 @@ class NoisyDigits:
     patch: int = 7
     test_samples: int | None = None
     test_noise: bool = True
-    pixels: Literal["unit", "standard", "bytes"] = "unit"
+    pixels: Literal["unit", "standard", "bytes"] = "standard"
     neurons: int = 10
     sigma_0: float | None = None
     heads: int = 1
