@@ -57,6 +57,7 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         test_samples=setting.test_samples,
     )
     reading = setting.reading
+    averaged = {"damped": size.value_neurons, "mean": setting.embed}
     network = Stack(
         setting.embed,
         size.key_neurons,
@@ -67,7 +68,7 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         hidden=(setting.hidden or setting.embed) if setting.mlp else None,
         block_deviation=setting.embed**-0.5 if reading == "large" else None,
         value_rank=size.value_neurons if reading == "factored" else None,
-        factor=1 / size.value_neurons if reading == "damped" else 1.0,
+        factor=1 / averaged.get(reading, 1),
     )
     model = DeepModel(
         network,

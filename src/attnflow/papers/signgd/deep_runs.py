@@ -8,8 +8,10 @@ from attnflow.papers.signgd.claims.evidence import FEW
 
 PAPERS_SIZE = 2000
 PAPERS_RATE = 1e-4
-PLAIN = "full in float32"
-"""The reading `full` as plain autograd in float32 trains it."""
+NEAREST = {True: "mean", False: "full"}
+"""The readings nearest to what is printed, with and without residual connections."""
+PLAIN = "plain float32"
+"""That reading as autograd in float32 trains it."""
 COURSE = (
     "loss",
     "key_neuron",
@@ -59,21 +61,15 @@ def smaller(embed: int) -> dict[str, Any]:
     return {"embed": embed, "learning_rate": PAPERS_RATE * PAPERS_SIZE / embed}
 
 
-QUICK = {**smaller(200), "steps": 300}
+QUICK = {**smaller(200), "steps": 400}
 
 
-def course(
-    blocks: Blocks,
-    reading: str = "full",
-    *,
-    plain: bool = False,
-    size: Mapping[str, Any],
-    seeds: int | tuple[int, ...] = 1,
-) -> Request:
-    """A model's course at some size, by one reading; `plain` is PLAIN's."""
-    precision = {"scaled": False, "precision": "float32"} if plain else {}
+def course(blocks: Blocks, way: str, *, size: Mapping[str, Any]) -> Request:
+    """A model's course at some size, by a reading or in plain float32."""
+    precision = {"scaled": False, "precision": "float32"} if way == PLAIN else {}
+    reading = NEAREST[blocks.residual] if way == PLAIN else way
     own = {**blocks._asdict(), "reading": reading, "record": COURSE, **precision}
-    return Request("stack", {**own, **size}, seeds=seeds, quick=QUICK)
+    return Request("stack", {**own, **size}, seeds=1, quick=QUICK)
 
 
 def rounding(blocks: Blocks, *, scaled: bool, size: Mapping[str, Any]) -> Request:

@@ -95,7 +95,7 @@ class Stacked:
     residual: bool = True
     mlp: bool = False
     hidden: int | None = None
-    reading: Literal["full", "damped", "factored", "large"] = "full"
+    reading: Literal["full", "damped", "mean", "factored", "large"] = "full"
     row: Literal["a", "b", "c", "d"] = "a"
     embed: int = 2000
     learning_rate: float | None = None
@@ -119,15 +119,21 @@ class Stacked:
 
 
 READINGS = {
-    "full": "W_V is d × d with entries of deviation σ_0: signs align as printed with "
-    "residuals and in two layers without, and too few of them otherwise",
+    "full": "W_V is d × d with entries of deviation σ_0, and so are W_1 and W_2. Stage "
+    "II is as printed with residuals and in two layers without, and signals are "
+    "opposite at first. Then the loss collapses and signals turn, where outvoted noise "
+    "should; without residuals signals attend to signals more, as printed",
     "damped": "the same, and a block's output over m_v: as `full`, and signals stay "
     "opposite for longer",
-    "factored": "W_O W_V of rank m_v for W_V: hundreds of pairs are not aligned",
+    "mean": "the same over d, a mean over neurons as in the read-out: all four stages, "
+    "and with MLP the last one halts midway, as printed for residuals; without them "
+    "nothing is erratic, unlike what is printed",
+    "factored": "W_O W_V of rank m_v for W_V: hundreds of pairs are not aligned at "
+    "t = 10; later as `full`",
     "large": "entries of W_V, W_1 and W_2 of deviation 1/√d, as libraries begin: most "
-    "pairs end with opposite signs",
+    "pairs have opposite signs at t = 10; later as `full`",
 }
-"""What each reading of the undefined blocks is, and what becomes of Stage II."""
+"""What each reading of the undefined blocks is, and what of Appendix B.6 it shows."""
 
 _HERE = "attnflow.papers.signgd.deep_experiments"
 

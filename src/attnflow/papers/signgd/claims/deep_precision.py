@@ -14,7 +14,7 @@ from attnflow.papers.signgd.deep_runs import (
     smaller,
 )
 
-EMBED = 1000
+EMBED = 400
 MODELS = models(residual=True)
 STEPS = dict(zip(MODELS, (300, 100, 80, 40), strict=True))
 """For how many steps each model is followed; on seed 0 all halt before."""
@@ -91,9 +91,9 @@ CLAIMS = (
         "and 18; and our run",
         scope=Scope.BEYOND,
         conditions="the paper does not define its blocks: ours are the reading `full`, "
-        f"with residual connections; d = {EMBED} at twice the paper's rate, so that "
-        "events keep their steps. Rescaled signs are lost later too, where samples "
-        "differ by more than float32 spans",
+        f"with residual connections; d = {EMBED} at five times the paper's rate, so "
+        "that events keep their steps. Rescaled signs are lost later too, where "
+        "samples differ by more than float32 spans",
         mutations=named(
             mutate.constant(name_of(MODELS[0], "plain"), "zero_signs"),
             mutate.replace(name_of(MODELS[2], "rescaled"), "zero_signs", 1.0),

@@ -9,7 +9,7 @@ import xarray as xr
 from attnflow import _dims, figures
 from attnflow.paper import Evidence
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.deep_runs import PLAIN, Blocks, name_of
+from attnflow.papers.signgd.deep_runs import NEAREST, PLAIN, Blocks, name_of
 from attnflow.papers.signgd.deep_settings import READINGS
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.stages import series
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"full": "signal", "damped": "common", "factored": "noise", "large": "hard"}
+COLOURS = {
+    "full": "signal",
+    "damped": "common",
+    "mean": "easy",
+    "factored": "noise",
+    "large": "hard",
+}
 LEAST = {"float32": -45.0, "float64": -308.0}
 """log10 of the least positive numbers."""
 
@@ -26,6 +32,11 @@ LEAST = {"float32": -45.0, "float64": -308.0}
 def turning(run: xr.Dataset) -> xr.DataArray:
     """The share of outvoted query noise that moves with the query signal."""
     return stages.turned(run, "query_neuron")
+
+
+def kept(run: xr.Dataset) -> xr.DataArray:
+    """What signals pay to signals, in the median over samples."""
+    return series.signal_to_signal(run).median((_dims.SAMPLE, _dims.HEAD))
 
 
 def gradient(run: xr.Dataset) -> xr.DataArray:
@@ -53,21 +64,23 @@ ROWS = (
     Row("Stage II: noise aligned", "pairs of one sign", series.aligned),
     Row("Stage III: signals by vote", "neurons", series.voted),
     Row("Stage IV: outvoted queries", "turn to the signal", turning),
+    Row("Signals' attention", "paid to signals", kept),
     Row("Query gradients", r"$\log_{10}$ mean |gradient|", gradient, (-320.0, 10.0)),
     Row("Updates", "mean |update| / η", moving),
 )
 
 
 def draw(models: tuple[Blocks, ...], evidence: Evidence) -> "Figure":
-    """One neuron of the reading `full`, and each quantity by reading."""
-    titles = [f"{model.short}: one neuron" for model in models]
-    titles += [row.title for row in ROWS for _ in models]
+    """One neuron by the nearest reading, and each quantity by all of them."""
     size = (4.0 * len(models), 2.6 * (1 + len(ROWS)))
-    figure, grid = figures.panels(1 + len(ROWS), len(models), titles=titles, size=size)
+    figure, grid = figures.panels(1 + len(ROWS), len(models), size=size)
+    for letter, ax, model in zip("abcd", grid[0], models, strict=True):
+        figures.name_panel(ax, f"{model.short}: one neuron", letter=letter)
+    for ax, row in zip(grid[1:, 0], ROWS, strict=True):
+        figures.name_panel(ax, row.title)
     for column, model in enumerate(models):
-        panels.one_neuron(
-            grid[0, column], stages.first_layer(evidence[name_of(model, "full")])
-        )
+        nearest = evidence[name_of(model, NEAREST[model.residual])]
+        panels.one_neuron(grid[0, column], stages.first_layer(nearest))
         for ax, row in zip(grid[1:, column], ROWS, strict=True):
             _by_reading(ax, row, model, evidence)
     for ax in grid[:, 1:].flat:
