@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from attnflow.paper import Request
-from attnflow.papers.signgd.claims.evidence import FEW
+from attnflow.papers.signgd.claims.evidence import PLAN
 
 PAPERS_SIZE = 2000
 PAPERS_RATE = 1e-4
@@ -81,4 +81,4 @@ def rounding(blocks: Blocks, *, scaled: bool, size: Mapping[str, Any]) -> Reques
         "every": 2,
         "record": ("loss", "zero_signs"),
     }
-    return Request("stack", {**own, **size}, seeds=FEW)
+    return Request("stack", {**own, **size}, seeds=PLAN[3:6])
