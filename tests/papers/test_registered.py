@@ -78,7 +78,9 @@ def test_single_letters_are_ours(site):
 
 def test_a_name_of_ours_stays_ours(site):
     site("other_mixture", slug="mixture")
-    with pytest.warns(registered.BrokenPaperWarning, match="attnflow has a paper of"):
+    with pytest.warns(
+        registered.BrokenPaperWarning, match="attnflow has experiments of"
+    ):
         assert papers()["mixture"].letter == "B"
     assert module_of("mixture") == "attnflow.papers.mixture"
 
