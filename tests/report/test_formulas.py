@@ -24,7 +24,7 @@ def marked(text):
         "It outputs +1 for both labels: for ⟦y = −1⟧ the head attends to ⟦−v_k⟧.",
         "at most ⟦1/poly(m)⟧ (90% of seeds, of ⟦K ≥ 3⟧)",
         "⟦S[c_k,v_k] = −(K − 1) S[c_k,v_j]⟧. For ⟦K = 2⟧",
-        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c, Appendix G",
+        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c, Appendix G (Figure 2b)",
     ],
 )
 def test_formulas_are_found(text):

@@ -65,7 +65,7 @@ def words_of(text: str) -> Iterator[Word]:
     for found in _WORD.finditer(text):
         core = found[0].rstrip(_END) or found[0]
         is_name = (
-            (_NAMING.fullmatch(before) and len(core.strip("()")) <= 2)
+            (_NAMING.fullmatch(before.lstrip("(")) and len(core.strip("()")) <= 2)
             or (has_panels and _PANEL.fullmatch(core))
             or _ASIDE.match(text, found.start())
         )
