@@ -24,7 +24,9 @@ def marked(text):
         "It outputs +1 for both labels: for ⟦y = −1⟧ the head attends to ⟦−v_k⟧.",
         "at most ⟦1/poly(m)⟧ (90% of seeds, of ⟦K ≥ 3⟧)",
         "⟦S[c_k,v_k] = −(K − 1) S[c_k,v_j]⟧. For ⟦K = 2⟧",
-        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c, Appendix G (Figure 2b)",
+        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c (Figure 2b)",
+        "on ⟦(c1, v1, −v2)⟧, or ⟦X1+-⟧, it is ⟦(ω²/2) sinh(2 w_c t/9)⟧ (b, c)",
+        "falls as ⟦m^(−1/2)⟧: ⟦dw₋/dt⟧ does",
     ],
 )
 def test_formulas_are_found(text):
@@ -61,6 +63,8 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("σ0² m", "σ_{0}^{2} m"),
         ("e^{−4a}", "e^{-4a}"),
         ("d_h^−½", "d_{h}^{-1/2}"),
+        ("m^(−1/2)", "m^{-1/2}"),
+        ("X1+-", "X_{1}^{+-}"),
         ("10¹⁸", "10^{18}"),
         ("4e-11", r"4\cdot 10^{-11}"),
         ("1e6", "10^{6}"),
