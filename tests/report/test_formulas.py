@@ -25,7 +25,7 @@ def marked(text):
         "at most ⟦1/poly(m)⟧ (90% of seeds, of ⟦K ≥ 3⟧)",
         "⟦S[c_k,v_k] = −(K − 1) S[c_k,v_j]⟧. For ⟦K = 2⟧",
         "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c (Figure 2b)",
-        "on ⟦(c1, v1, −v2)⟧, or ⟦X1+-⟧, it is ⟦(ω²/2) sinh(2 w_c t/9)⟧ (b, c)",
+        "on ⟦(c1, v1, −v2)⟧, or ⟦X1+-⟧, it is ⟦(ω²/2) sinh(2 w_c t/9)⟧",
         "falls as ⟦m^(−1/2)⟧: ⟦dw₋/dt⟧ does",
     ],
 )
@@ -40,7 +40,7 @@ def test_formulas_are_found(text):
         "After 3 of 5 seeds a rule holds; I would say so.",
         "the setting learning_rate of attnflow.data, see https://example.org",
         "Of panels a and b, a: values grow. b: keys turn. Signs in c and d are fixed.",
-        "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202)",
+        "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202), as in (b, c)",
     ],
 )
 def test_words_are_left_alone(text):
