@@ -38,7 +38,7 @@ def test_formulas_are_found(text):
     "text",
     [
         "After 3 of 5 seeds a rule holds; I would say so.",
-        "the setting learning_rate of attnflow.data, see https://example.org",
+        "the setting learning_rate of it, see https://example.org",
         "Of panels a and b, a: values grow. b: keys turn. Signs in c and d are fixed.",
         "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202), as in (b, c)",
     ],
@@ -49,6 +49,13 @@ def test_words_are_left_alone(text):
 
 def test_dollars_mark_formulas_and_backticks_code():
     assert marked("so $a b$ is, but not `x_1 = 2`") == "so ⟦a b⟧ is, but not ¦x_1 = 2¦"
+
+
+def test_names_of_ours_are_code():
+    text = "It is in attnflow.data.sequences; tests/oracle/vit.py has it."
+    assert marked(text) == (
+        "It is in ¦attnflow.data.sequences¦; ¦tests/oracle/vit.py¦ has it."
+    )
 
 
 def test_a_parenthesis_that_is_never_closed_is_no_formula():

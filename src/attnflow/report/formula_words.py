@@ -7,7 +7,7 @@ from dataclasses import dataclass
 OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
 RELATIONS = OPERATORS - set("-/…|")
 FUNCTIONS = re.compile(
-    r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|diag|poly|polylog|SNR"
+    r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|asinh|erf|diag|poly|polylog|SNR"
 )
 _LONG_WORD = re.compile(r"[A-Za-z]{3,}")
 _CODE = re.compile(r"[A-Za-z]{2,}_|[A-Za-z]\.[A-Za-z]|://|[A-Za-z]-[A-Za-z]")
@@ -19,7 +19,7 @@ _SURE = re.compile(
     # T1, X1+-, 4e-11, f(X) and O(log …, 9/w or 1/(L …, t/9, log(12 ….
     r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[A-Z]\d[+-]{2}$|^[−-]?[\d.]+e[−-]?\d+$"
     r"|^[A-Za-z]'?[(\[]|(?<=\w)/(?=[A-Za-z(])|(?<![A-Za-z])[A-Za-z]/\d"
-    r"|^(?:log|ln|exp|min|max|sqrt|poly|sinh|cosh|tanh)\("
+    rf"|^(?:{FUNCTIONS.pattern})\("
 )
 _LETTER = re.compile(r"^[+±∓−-]?\d*[B-HJ-Zb-z]['*]?$")
 _NUMBER = re.compile(r"^[−-]?[\d\u202f.,/()]*\d%?$")

@@ -18,6 +18,8 @@ _NAMED_FUNCTIONS = (
     "rank",
     "argmax",
     "softmax",
+    "asinh",
+    "erf",
 )
 _SIGNS = {
     "−": "-",
