@@ -72,6 +72,7 @@ _TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
 _TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
 _PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
 _WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
+_POWERS = {"T": r"\top", "½": "1/2", "−½": "-1/2", "¼": "1/4", "−¼": "-1/4"}
 _ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 
 
@@ -88,7 +89,7 @@ def to_tex(text: str) -> str:
     text = _INDEX.sub(lambda m: f"_{{{_upright(m[1])}}}", text)
     text = _EXPONENT_IN_BRACKETS.sub(r"^{\1}", text)
     text = _RAISED_BRACKETS.sub(r"^{\1}", text)
-    text = _POWER.sub(lambda m: f"^{{{_power(m[1])}}}", text)
+    text = _POWER.sub(lambda m: f"^{{{_POWERS.get(m[1], m[1])}}}", text)
     text = _runs(text, _RAISED, "^")
     text = _runs(text, _LOWERED, "_")
     text = "".join(_SIGNS.get(sign, sign) for sign in text).strip()
@@ -105,12 +106,6 @@ def _upright(index: str) -> str:
     """An index of several letters is a word and no product."""
     is_word = len(index) > 2 and index.isalpha()
     return rf"\mathrm{{{index}}}" if is_word else index
-
-
-def _power(power: str) -> str:
-    return {"T": r"\top", "½": "1/2", "−½": "-1/2", "¼": "1/4", "−¼": "-1/4"}.get(
-        power, power
-    )
 
 
 def _named(match: re.Match[str]) -> str:
