@@ -2,9 +2,9 @@
 
 Descents by any number k of steps come to the same training time T = k η; what the loss
 is then is compared with the flow's. The flow itself is descent by steps an eighth of
-the smallest: it is nearer to it than those by as much, and takes no time to compile. On
-a quadratic descent follows the flow up to
-η = 2/λ, λ the sharpest curvature on its way.
+the smallest: it is nearer to it than those by as much, and takes no time to compile.
+On a quadratic descent follows the flow up to η = 2/λ, λ the sharpest curvature on its
+way.
 """
 
 from collections.abc import Mapping, Sequence
