@@ -1,5 +1,6 @@
 import math
 from dataclasses import asdict
+from functools import partial
 
 import pytest
 
@@ -7,14 +8,9 @@ from attnflow.data import CooccurrenceTask
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.papers.cooccurrence.computations import TokenSvm
 from attnflow.papers.cooccurrence.settings import THEORY, Quotient, Train
+from tests.papers import told
 
-
-def items(setting):
-    return {item.name: item for item in PAPER.conditions(asdict(setting))}
-
-
-def unmet(setting):
-    return {name for name, item in items(setting).items() if not item.met}
+items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
 
 
 def test_the_theorys_own_sizes_meet_all():

@@ -1,5 +1,6 @@
 import math
 from dataclasses import asdict
+from functools import partial
 
 import pytest
 
@@ -10,14 +11,9 @@ from attnflow.papers.mixture.settings import (
     StageOne,
     ThreeStage,
 )
+from tests.papers import told
 
-
-def items(setting):
-    return {item.name: item for item in PAPER.conditions(asdict(setting))}
-
-
-def unmet(setting):
-    return {name for name, item in items(setting).items() if not item.met}
+items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
 
 
 def test_algorithm_1_at_infinite_width_meets_all():

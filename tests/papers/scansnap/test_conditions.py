@@ -1,4 +1,5 @@
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from attnflow.papers.scansnap.settings import (
     Scalar,
     Steps,
 )
+from tests.papers import told
 
 # ρ = 1/(1 + 9): the eigenvalues of E are 0.2 and −0.1; 6/√M = 6e-4.
 MET = {
@@ -23,13 +25,7 @@ MET = {
     "score_rate": 0.05,
 }
 
-
-def items(setting):
-    return {item.name: item for item in PAPER.conditions(asdict(setting))}
-
-
-def unmet(setting):
-    return {name for name, item in items(setting).items() if not item.met}
+items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
 
 
 def test_sizes_that_meet_all():

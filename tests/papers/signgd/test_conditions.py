@@ -1,11 +1,13 @@
 import math
 from dataclasses import asdict
+from functools import partial
 
 import pytest
 
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_settings import Stacked
 from attnflow.papers.signgd.settings import Lattice, Train
+from tests.papers import told
 
 # n = m_k⁴, d = s² n⁴ and log d = 78.3 < m_k; n³/d^¼ = 10^15.5; σ_p s √m_k = 4e17.
 MET = {
@@ -19,13 +21,7 @@ MET = {
     "learning_rate": 1e-34,
 }
 
-
-def items(setting):
-    return {item.name: item for item in PAPER.conditions(asdict(setting))}
-
-
-def unmet(setting):
-    return {name for name, item in items(setting).items() if not item.met}
+items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
 
 
 def test_sizes_that_meet_all_exist():
