@@ -73,6 +73,7 @@ BOOKKEEPING = frozenset(
         "rate_threshold",
     }
 )
+_DIMS = frozenset(dim for name, dim in vars(_dims).items() if name.isupper())
 AT_END, FINAL = "_at_end", "_final"
 """What names of values at ends of stages, and of weights at the end, end with."""
 
@@ -118,10 +119,14 @@ def observables_of(run: xr.Dataset) -> list[str]:
 
 
 def may_hold(name: str, record: Collection[str]) -> bool:
-    """Whether a run that records these observables may have a variable of this name."""
+    """Whether a run that records these observables may have a variable of this name.
+
+    Dims count too: an observable that is not there leaves its labels out.
+    """
     return (
         name in BOOKKEEPING
         or name == "epsilon_step"
+        or name in _DIMS
         or name.removesuffix(AT_END) in record
         or name.endswith(FINAL)
     )

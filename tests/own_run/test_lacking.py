@@ -60,7 +60,9 @@ def test_a_run_that_has_everything_is_judged():
     assert str(judged(reading("loss"), own_run()).verdict) == "holds"
 
 
-@pytest.mark.parametrize("name", ["score", "score_at_end", "refinement", "W_K_final"])
+@pytest.mark.parametrize(
+    "name", ["score", "score_at_end", "W_K_final", "refinement", "head"]
+)
 def test_what_its_experiment_records_is_lacking(name):
     row = judged(reading(name), own_run())
     assert str(row.verdict) == "unchecked"
