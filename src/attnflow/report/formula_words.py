@@ -14,7 +14,7 @@ _CODE = re.compile(r"[A-Za-z]{2,}_|[A-Za-z]\.[A-Za-z]|://|[A-Za-z]-[A-Za-z]")
 _ORDER = re.compile(r"^[OΘΩoÕ]\u0303?\(")
 _SURE = re.compile(
     # A sign that occurs in formulas alone, an index or a power,
-    r"[α-ωΑ-Ω√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½¼|=]|\u0303|Õ"
+    r"[α-ωΑ-Ωℓ⟨⟩√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½¼|=]|\u0303|Õ"
     r"|(?<![A-Za-z])[A-Za-z)}\]][_^]|\d\^"
     # T1, X1+-, 4e-11, f(X) and O(log …, 9/w or 1/(L …, t/9, log(12 …, SNR^−2.
     r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[A-Z]\d[+-]{2}$|^[−-]?[\d.]+e[−-]?\d+$"
