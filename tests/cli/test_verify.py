@@ -213,7 +213,18 @@ class TestOwnRun:
         export_netcdf(af.run("toy/flow").drop_vars("loss"), "mine.nc")
         (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
         assert row["verdict"] == "unchecked"
-        assert "No variable named 'loss'" in row["note"]
+        assert row["note"].startswith("the run has no loss. Record it too")
+
+    def test_a_mistake_of_a_judge_is_a_fault_of_ours(self, program, toy):
+        def judge(evidence):
+            raise ValueError("zero-size array")
+
+        with_claims(toy, replace(toy_claim(), judge=judge))
+        self.save()
+        done = program("verify", "toy/T-Thm1", "--run", "mine.nc")
+        assert done.exit_code == 70
+        assert "Traceback" in done.stderr
+        assert "ValueError: zero-size array" in done.stderr
 
     def test_why_it_lacks_it_is_told(self, program):
         why = json.dumps({"loss": "the tables were not finite."})
