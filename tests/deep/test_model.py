@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from attnflow.deep.observables import DEEP
 from attnflow.dynamics import Stage
 from attnflow.papers.signgd import PAPER
 from attnflow.rules import Flow, GradientDescent
@@ -29,3 +30,9 @@ def test_rescaled_pulls_are_for_signs_alone(stack):
 def test_given_weights_are_refused(stack):
     with pytest.raises(ValueError, match="leave out weights"):
         stack.model.members([0], {"W_K": 0.0})
+
+
+def test_tokens_that_are_no_words_have_no_attention_by_word(stack):
+    view = DEEP.view(*stack.model.members([0], None)[0])
+    with pytest.raises(ValueError, match="record attention_entropy"):
+        DEEP.find("attention_by_word").compute(view)

@@ -46,6 +46,11 @@ class WordWindows:
                     f"{name}={getattr(type(self), name)}."
                 )
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word that each number stands for: all others, then by frequency."""
+        return known_words(self.vocabulary)
+
     def training(self, seed: int) -> LabelledTokens:
         """All windows, batch by batch."""
         text = _numbers("valid", self.vocabulary)
@@ -84,6 +89,11 @@ def known_words(vocabulary: int) -> tuple[str, ...]:
     counted.pop(UNKNOWN, None)
     # Ties by the alphabet, so that the list does not depend on the text's order.
     ranked = sorted(counted, key=lambda word: (-counted[word], word))
+    if vocabulary > len(ranked) + 1:
+        raise ValueError(
+            f"vocabulary is {vocabulary}: the text has {len(ranked)} words beside the "
+            f"one for all others. Use at most {len(ranked) + 1}."
+        )
     return (UNKNOWN, *ranked[: vocabulary - 1])
 
 
