@@ -32,7 +32,7 @@ def test_given_weights_are_refused(stack):
         stack.model.members([0], {"W_K": 0.0})
 
 
-def test_tokens_that_are_no_words_have_no_attention_by_word(stack):
+def test_tokens_that_are_no_words_have_no_attention_by_word(stack, precise):
     view = DEEP.view(*stack.model.members([0], None)[0])
     with pytest.raises(ValueError, match="record attention_entropy"):
         DEEP.find("attention_by_word").compute(view)
