@@ -35,8 +35,11 @@ FIRST = {0.5: 2.2, 1.0: 2.1, 2.0: 1.5, 5.0: 0.4}
 """Entropies after training, by rate."""
 
 
-def made_up(request, level, *, layers=1, moving=0.3):
-    """A run whose first layer's entropy ends at a level, and whose maps swing."""
+def made_up(request, level, *, layers=1, moving=0.3, frequent=0.5):
+    """A run whose first layer's entropy ends at a level, and whose maps swing.
+
+    Frequent words end with so many times the attention that they began with.
+    """
     seeds, times = len(request.seeds), np.array([0.0, 600.0, 1200.0])
     levels = np.full((seeds, 3, layers, LENGTH), 2.4)
     levels[:, -1, 0] = level
@@ -44,7 +47,7 @@ def made_up(request, level, *, layers=1, moving=0.3):
     maps[..., 0] = 1.0
     maps[:, 1, ..., :2] = 1 - moving, moving
     words = np.full((seeds, 3, layers, 2 * FREQUENT), 1.0)
-    words[:, -1, 0, : FREQUENT + 1] = 0.5
+    words[:, -1, 0, : FREQUENT + 1] = frequent
     dims = ("seed", "time", "layer", "test_sample", "head")
     setting = {"parametrisation": "encoder", "length": LENGTH, "learning_rate": 5.0}
     return xr.Dataset(
@@ -81,13 +84,17 @@ def courses():
 
 @pytest.fixture(scope="module")
 def evidence(at_rates, courses):
+    (long,) = (made_up(request, 0.4, frequent=2.0) for request in LONG.values())
+    # Maps swing at every record, and later at one of four.
+    slower = long.isel(time=[0, 1, 2, 2, 2, 1, 1])
     return {
         "E-Fig7-10": at_rates,
         "E-Fig7-10-freeze": {name: courses[name] for name in COURSES},
+        "E-R-text": dict.fromkeys(LONG, slower),
     }
 
 
-@pytest.mark.parametrize("id", ["E-Fig7-10", "E-Fig7-10-freeze"])
+@pytest.mark.parametrize("id", ["E-Fig7-10", "E-Fig7-10-freeze", "E-R-text"])
 def test_claims(id, evidence):
     check_claim(PAPER.claim(id), evidence[id])
 
