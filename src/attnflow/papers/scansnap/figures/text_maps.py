@@ -125,8 +125,8 @@ def seen(evidence: Evidence) -> dict[str, bool]:
         for name, run in evidence.items()
     }
     return found | {
-        "of three layers the first is the sparsest, by 0.2 nats or more": bool(
-            ends[0] < min(ends[1:]) - 0.2
+        "of three layers the first is the sparsest, by 0.1 nats or more": bool(
+            ends[0] < min(ends[1:]) - 0.1
         )
     }
 

@@ -64,6 +64,7 @@ def _bars(ax: "Axes", kind: str, found: np.ndarray) -> None:
     ax.set_xscale("log")
     ax.set_xticks(RATES, [f"{rate:g}" for rate in RATES])
     ax.minorticks_off()
+    ax.set_xlim(RATES[0] / 1.15, RATES[-1] * 1.15)
     ax.set_xlabel("learning rate η")
 
 
