@@ -5,7 +5,7 @@ import xarray as xr
 
 from attnflow import _dims, schema
 from attnflow.paper import Evidence, Request
-from attnflow.papers.scansnap.claims.evidence import FEW
+from attnflow.papers.scansnap.claims.evidence import FEW, ONE
 from attnflow.papers.scansnap.deep_settings import MAPS
 
 RATES = (0.5, 1.0, 2.0, 5.0)
@@ -25,7 +25,7 @@ OF_THREE = "encoder, first of three layers"
 PLAIN = "theory's parametrisation"
 KINDS = {
     ONE_LAYER: ("wikitext", 1, FEW),
-    OF_THREE: ("wikitext", 3, FEW[:3]),
+    OF_THREE: ("wikitext", 3, ONE),
     PLAIN: ("wikitext-plain", 1, FEW),
 }
 """Experiment, layers and seeds of each."""
