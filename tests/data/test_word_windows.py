@@ -28,6 +28,7 @@ def test_the_most_frequent_words_are_known():
     known = known_words(20)
     assert known[0] == "<unk>" and {"the", ","} <= set(known[:4])
     assert len(set(known)) == 20
+    assert WordWindows(vocabulary=20).words == known
 
 
 def test_test_windows_are_of_another_text():
@@ -40,3 +41,5 @@ def test_wrong_sizes():
         WordWindows(columns=0)
     with pytest.raises(ValueError, match="fewer"):
         WordWindows(columns=100_000).training(0)
+    with pytest.raises(ValueError, match=r"the text has 1\d{4} different words"):
+        WordWindows(vocabulary=100_000).training(0)

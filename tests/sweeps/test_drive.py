@@ -64,6 +64,19 @@ def test_a_sweep_goes_on_where_it_was(shelf, log):
     assert found["sign"].dims == ("a", "b")
 
 
+def test_who_interrupts_often_has_not_killed_any_cell(shelf, tmp_path):
+    """However often: by its journal a batch would have taken workers with it."""
+    waits = tmp_path / "waits"
+    trouble = Direct("interrupt", where=0.5, until=str(waits))
+    sweep = make_sweep(GRID, measures=(trouble,))
+    for _ in range(12):
+        with pytest.raises(KeyboardInterrupt):
+            run_sweep(sweep, HERE, shelf=shelf)
+    waits.touch()
+    assert status_in(run_sweep(sweep, HERE, shelf=shelf)).is_complete
+    assert not list((shelf.root / "journal").iterdir())
+
+
 def test_zipped_keys_share_a_dim(shelf):
     sweep = make_sweep(
         {"a": "1,2,3", "b": "4,5,6", "width": "7,8"}, zipped=[("a", "b")]
@@ -163,11 +176,12 @@ def test_what_a_dead_writer_left_is_swept_up(shelf):
     assert not leftover.exists()
 
 
-def test_a_damaged_batch_is_told_and_computed_anew(shelf):
+@pytest.mark.parametrize("harm", [b"nothing", b""])
+def test_a_damaged_batch_is_told_and_computed_anew(shelf, harm):
     sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
     whole = run_sweep(sweep, HERE, shelf=shelf)
     path = next((shelf.root / "batches").iterdir())
-    path.write_bytes(b"nothing")
+    path.write_bytes(harm)
     assert status_of(make_batches(sweep), shelf).pending == 2
     with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
         found = run_sweep(sweep, HERE, shelf=shelf)

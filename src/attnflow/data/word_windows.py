@@ -46,6 +46,11 @@ class WordWindows:
                     f"{name}={getattr(type(self), name)}."
                 )
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word that each number stands for: all others, then by frequency."""
+        return known_words(self.vocabulary)
+
     def training(self, seed: int) -> LabelledTokens:
         """All windows, batch by batch."""
         text = _numbers("valid", self.vocabulary)
@@ -84,6 +89,11 @@ def known_words(vocabulary: int) -> tuple[str, ...]:
     counted.pop(UNKNOWN, None)
     # Ties by the alphabet, so that the list does not depend on the text's order.
     ranked = sorted(counted, key=lambda word: (-counted[word], word))
+    if vocabulary > 1 + len(ranked):
+        raise ValueError(
+            f"vocabulary is {vocabulary}: the text has {1 + len(ranked)} different "
+            "words. Use so many or fewer."
+        )
     return (UNKNOWN, *ranked[: vocabulary - 1])
 
 

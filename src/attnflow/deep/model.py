@@ -15,13 +15,16 @@ from attnflow.rules import Flow, Rule, SignGD
 
 _OWN = 1
 """Tells these streams of random numbers from those of a seed's data."""
+_NAMES = {"token": "shown_names", "word": "words"}
+"""Where a task has the labels of a dim."""
 
 
 class DeepTask(Protocol):
     """Where samples come from, as a frozen dataclass.
 
-    A task may have `noisy`, which positions hold noise, and `shown(seed)`, tokens with
-    names on which the first layer is looked at.
+    A task may have `noisy`, which positions hold noise; `shown(seed)`, tokens on which
+    the first layer is looked at, and their `shown_names`; and `words`, what the numbers
+    stand for that are its tokens.
     """
 
     def training(self, seed: int) -> Any:
@@ -42,7 +45,8 @@ class DeepModel:
     - `batch`: samples of a batch; none for all of them.
     - `in_turn`: batches take samples as they come, in every epoch alike; otherwise each
       epoch has an order of its own.
-    - `steps`: for how many steps batches are drawn.
+    - `steps` of training, for which batches are drawn; and one more, whose loss may be
+      recorded at the end.
     - `scaled`: rescale pulls, for rules that look at signs alone.
     - `clip`: shorten gradients to this length.
     - `precision`: of weights and samples.
@@ -59,6 +63,13 @@ class DeepModel:
     precision: Literal["float64", "float32"] = "float64"
     system: ClassVar[str] = "all weights of a deep network"
     registry: ClassVar = DEEP
+
+    def __post_init__(self) -> None:
+        if self.clip is not None and not self.clip > 0:
+            raise ValueError(
+                f"clip is {self.clip}: gradients are shortened to a positive length, "
+                "as in clip=0.5; leave it out to keep theirs."
+            )
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
         """Why these rules cannot be followed; `None` if they can."""
@@ -81,8 +92,8 @@ class DeepModel:
             "layer": tuple(str(k + 1) for k in range(self.network.layers)),
             "head": tuple(str(k + 1) for k in range(self.network.heads)),
         }
-        names = getattr(self.task, "shown_names", None)
-        return found if names is None else {**found, "token": names}
+        own = {dim: getattr(self.task, name, None) for dim, name in _NAMES.items()}
+        return found | {dim: names for dim, names in own.items() if names is not None}
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None
@@ -126,7 +137,7 @@ class DeepModel:
         if self.batch is None:
             return None
         drawn = None if self.in_turn else stream
-        return jax.device_put(epochs(count, self.batch, self.steps, drawn))
+        return jax.device_put(epochs(count, self.batch, self.steps + 1, drawn))
 
     def _batch(self, samples: Any) -> Batch:
         return Batch(self._number(samples.tokens), self._number(samples.label))

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import BadZipFile
+from zlib import error as BadStream
 
 import numpy as np
 from jaxtyping import Array
@@ -13,12 +15,14 @@ from attnflow._facts import Facts, Shown
 from attnflow._types import as_record
 from attnflow.data import Sequences, Symmetry
 from attnflow.dynamics import Grid, Stage
-from attnflow.experiment.versions import code_version
+from attnflow.experiment.versions import code_version, setting_version
 from attnflow.forms import Initial
 from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest, typed
 
 Given = Mapping[str, Any] | str | Path
+# A type error says that the file has one array, without a name.
+UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
 
 
@@ -193,6 +197,7 @@ def address(
     A run that is checked at a finer tolerance, or that keeps its final weights, is
     another one.
     """
+    version = setting_version if isinstance(experiment, Computation) else code_version
     parts = {
         "experiment": experiment.canonical(),
         "seeds": [int(seed) for seed in seeds],
@@ -200,7 +205,7 @@ def address(
         "weights": fingerprint(weights),
         "check": check,
         "lift": lift,
-        "code": code_version(experiment.paper),
+        "code": version(experiment.paper),
     }
     return digest(canonical_json(parts))
 
@@ -215,9 +220,9 @@ def load(given: Given | None) -> dict[str, np.ndarray] | None:
     if not path.is_file():
         raise ValueError(f"There is no file {path}: give an npz file of arrays.")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)
-    except (ValueError, OSError) as problem:
+    except UNREADABLE as problem:
         raise ValueError(
             f"{path} is not a readable npz file ({problem}): write it by numpy.savez."
         ) from problem
