@@ -26,7 +26,7 @@ from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
 from attnflow.papers.signgd.stages import series
 
 EMBED = 600
-SIZE = {**smaller(EMBED), "steps": 600, "every": 10}
+SIZE = {**smaller(EMBED), "steps": 400, "every": 10}
 WAYS = (*READINGS, PLAIN)
 VOTED = 50
 """By this step signals have been voted on."""
