@@ -129,9 +129,10 @@ FIGURE2AB = Exhibit(
         "The first image that the networks of Figure 2c train on, times SNR/(1 + SNR), "
         "with normal noise times 1/(1 + SNR) on the outer four pixels: one sixth and "
         "five sixths at SNR 0.2, two thirds and one third at SNR 2. MNIST's digits "
-        "stand within the inner 20 × 20 pixels (inside of the line), so that a network "
-        "that reads patches of 4 × 4 finds noise in 24 of them and nothing but image "
-        "in the other 25."
+        "are drawn within 20 × 20 pixels and then centred, so that they keep to the "
+        "inside of the line but for ends of strokes. Cut into patches of 4 × 4 (thin "
+        "lines), an image has 24 of noise and 25 of digit, as the samples of the "
+        "theory have."
     ),
     needs=NEEDS,
     draw=draw,
