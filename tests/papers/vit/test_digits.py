@@ -12,7 +12,7 @@ def test_the_papers_model_and_data():
     model = digits(Digits(snr=0.2)).model
     assert (model.network.layers, model.network.heads) == (2, 4)
     assert model.task.factors == (pytest.approx(1 / 6), pytest.approx(5 / 6))
-    assert (model.task.border, model.task.length) == (4, 49)
+    assert (model.task.border, model.task.length) == (4, 4)
     assert len(model.task.digits) == model.network.classes == 10
 
 

@@ -24,7 +24,7 @@ class Digits:
     snr: float = 1.0
     samples: int = 3000
     border: int = 4
-    patch: int = 4
+    patch: int = 14
     test_samples: int = 2000
     layers: int = 2
     heads: int = 4
@@ -34,7 +34,7 @@ class Digits:
     batch: int = 64
     target: float = 0.05
     look: int = 100
-    steps: int = 8000
+    steps: int = 12000
     records: int = 8
     precision: Literal["float64", "float32"] = "float32"
     record: tuple[str, ...] = COURSE
