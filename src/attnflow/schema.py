@@ -120,3 +120,10 @@ def last(run: xr.Dataset, observable: str) -> xr.DataArray:
     index = recorded.shape[1] - 1 - np.argmax(recorded[:, ::-1], axis=1)
     picks = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
     return run[observable].isel(time=picks)
+
+
+def mean_over_seeds(table: xr.DataArray) -> xr.DataArray:
+    """The mean over seeds, where there are seeds; NaN where one of them has none."""
+    if _dims.SEED not in table.dims:
+        return table
+    return table.mean(_dims.SEED, skipna=False, keep_attrs=True)
