@@ -53,6 +53,10 @@ CELLS = _cells(MAIN, SAMPLES, RATIOS)
 """The map."""
 CORNERS = {patch: _cells(patch, SAMPLES[::3], RATIOS[::4]) for patch in PATCHES}
 """Its corners, for each reading of patches."""
+NEEDS = {
+    **CELLS,
+    **{name: r for cells in CORNERS.values() for name, r in cells.items()},
+}
 
 
 def table(evidence: Evidence, name: str, cells: Iterable[str] = CELLS) -> xr.DataArray:
@@ -82,9 +86,19 @@ def _at_end(run: xr.Dataset, name: str) -> np.ndarray:
     return run[ends].isel(stage=-1).values if ends in run else run[name].values
 
 
-def target(evidence: Evidence) -> float:
-    """The training loss that all cells were to be trained to."""
-    return schema.setting_of(evidence[next(iter(CELLS))])["target"]
+def trained(evidence: Evidence) -> xr.DataArray:
+    """Which cells of the map have the training loss that they were to be trained to."""
+    stated = schema.setting_of(evidence[next(iter(CELLS))])["target"]
+    return table(evidence, "loss") <= stated
+
+
+def gains(evidence: Evidence, patch: int) -> np.ndarray:
+    """By which factor the test loss falls from the least SNR to the largest.
+
+    In the corners of the map, by N and seed.
+    """
+    tested = table(evidence, "test_loss", CORNERS[patch]).values
+    return tested[:, 0] / tested[:, -1]
 
 
 def powers(tested: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
