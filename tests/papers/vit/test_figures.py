@@ -87,6 +87,11 @@ def stronger_signal(run):
     return run.assign_attrs(setting=json.dumps(setting))
 
 
+def unfinished(run):
+    """Runs that end before they were to."""
+    return replaced(run, lambda table: xr.full_like(table, "finished"), "outcome")
+
+
 def misplaced(run):
     """Noise a row further down."""
     return reordered(run, "noise", row=np.roll(np.arange(28), 1))
@@ -106,6 +111,7 @@ def loud(run):
 
 
 CHANGES = (
+    unfinished,
     misplaced,
     faint_digits,
     loud,

