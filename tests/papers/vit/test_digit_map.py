@@ -81,7 +81,7 @@ def test_the_law_of_known_losses(evidence):
     assert with_count == pytest.approx([-0.55, -0.55])
     assert with_ratio == pytest.approx([-0.7, -0.7])
     assert gains(evidence, MAIN) == pytest.approx(np.full((2, 2), 10**0.7))
-    assert gains(evidence, 4) == pytest.approx(np.full((2, 1), 10**-0.03))
+    assert gains(evidence, 4) == pytest.approx(np.full((1, 1), 10**-0.03))
     assert table(evidence, "end_time").values[:, 0, 0].tolist() == [300, 480, 660, 840]
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 from attnflow import _dims, figures, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.vit.digit_runs import (
-    CORNERS,
+    ENDS,
     MAIN,
     NEEDS,
     gains,
@@ -26,6 +26,7 @@ TITLES = (
     "The same against $N\\cdot$SNR$^a$",
     "What a tenfold SNR is worth",
 )
+SIDE = 28
 LAW = 2.0
 """The power of SNR beside N in the theory's condition."""
 
@@ -92,16 +93,14 @@ def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
 
 def _by_patch(ax: "Axes", evidence: Evidence) -> None:
     """By which factor the test loss falls from the least SNR to the largest."""
-    corners = table(evidence, "test_loss", CORNERS[MAIN])
-    counts, ratios = corners["samples"].values, corners["snr"].values
+    falls = {patch: _falls(evidence, patch) for patch in ENDS}
+    counts = falls[MAIN]["samples"].values
     colours = figures.current_theme().ramp("test", len(counts))
-    tokens = [schema.setting_of(evidence[next(iter(c))]) for c in CORNERS.values()]
-    places = [(28 // setting["patch"]) ** 2 for setting in tokens]
-    for number, (count, colour) in enumerate(zip(counts, colours, strict=True)):
-        falls = [gains(evidence, patch)[number].mean() for patch in CORNERS]
+    for count, colour in zip(counts, colours, strict=True):
+        own = [fall for fall in falls.values() if count in fall["samples"]]
         ax.plot(
-            places,
-            falls,
+            [fall.attrs["patches"] for fall in own],
+            [float(fall.sel(samples=count)) for fall in own],
             color=colour,
             marker="o",
             markersize=5,
@@ -109,12 +108,27 @@ def _by_patch(ax: "Axes", evidence: Evidence) -> None:
         )
     ax.axhline(1.0, color=figures.current_theme().hairline, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel="patches of an image")
-    ax.set(xticks=sorted(set(places)), xticklabels=sorted(set(places)))
+    places = sorted({fall.attrs["patches"] for fall in falls.values()})
+    ax.set_xticks(places, [str(place) for place in places])
     ax.minorticks_off()
-    ends = [figures.number(float(snr)) for snr in (ratios[0], ratios[-1])]
-    ax.set_ylabel("test loss at SNR {} over that at {}".format(*ends))
+    low, high = falls[MAIN].attrs["ends"]
+    ax.set_ylabel(f"test loss at SNR {low:g} over that at {high:g}")
     figures.number_axis(ax, "y")
     ax.legend()
+
+
+def _falls(evidence: Evidence, patch: int) -> xr.DataArray:
+    """Mean falls by N, with how many patches there are and between which SNRs."""
+    first = schema.setting_of(evidence[next(iter(ENDS[patch]))])
+    tested = table(evidence, "test_loss", ENDS[patch])
+    return xr.DataArray(
+        gains(evidence, patch).mean(axis=-1),
+        {"samples": tested["samples"].values},
+        attrs={
+            "patches": (SIDE // first["patch"]) ** 2,
+            "ends": tested["snr"].values[[0, -1]].tolist(),
+        },
+    )
 
 
 def own_power(evidence: Evidence) -> np.ndarray:
@@ -134,7 +148,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
         },
         "fall of the test loss over SNR": {
             f"patches of {patch}": gains(evidence, patch).mean(axis=-1).tolist()
-            for patch in CORNERS
+            for patch in ENDS
         },
         "cells": {name: _cell(evidence[name]) for name in NEEDS},
     }
@@ -171,7 +185,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 
 DIGITS_SILENT = (
     "Patches are not stated. The map has 14 × 14, of which each holds noise and "
-    "digit; corners have 7 × 7 and 4 × 4 too.",
+    "digit; on the right are 7 × 7 and 4 × 4 too.",
     "Of the network its layers and heads are stated. Ours has width 32, a trained "
     "vector for each place, layer norms before attention, residuals, a mean over "
     "patches and 64 ReLU neurons.",
@@ -193,9 +207,9 @@ FIGURE2C = Exhibit(
         "a reduced resolution, 4 × 5 cells in the paper's range, two seeds; `attnflow "
         "reproduce vit/map-mnist` has 10 × 10. Middle: the same cells in the order of "
         "N·SNR², which the theory has decide, and of N·SNR^a with the fitted a: the "
-        "smoother row is the better law. Right: at the map's corners, by which factor "
-        "a tenfold SNR lowers the test loss where an image is cut into 4, 16 or 49 "
-        "patches, about which the paper is silent (two seeds, of 49 one)."
+        "smoother row is the better law. Right: by which factor a tenfold SNR lowers "
+        "the test loss where an image is cut into 4, 16 or 49 patches, about which the "
+        "paper is silent (two seeds; of 49, which take longest, one, and one N)."
     ),
     needs=NEEDS,
     draw=draw,
