@@ -16,7 +16,6 @@ gc.set_threshold(20_000, 20, 20)
 
 def pytest_collection_finish():
     """What is imported by now stays: nobody need look through it again."""
-    gc.collect()
     gc.freeze()
 
 
