@@ -143,7 +143,9 @@ def toy_versions():
     module = types.ModuleType("attnflow.experiment.versions")
     code = os.environ.get("TOY_CODE", "toy")
     module.__dict__.update(
-        code_version=lambda paper: code, digest_files=lambda start, files: start
+        code_version=lambda paper: code,
+        digest_files=lambda start, files: start,
+        python_files=lambda places: [],
     )
     return module
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import xarray as xr
 
 from attnflow import setting as settings
+from attnflow._plugins import files_of
 from attnflow._suggest import did_you_mean
 from attnflow.paper import Paper, Recipe
 from attnflow.runner import Progress, find_experiment, seed_numbers
@@ -30,7 +31,7 @@ from attnflow.sweeps import (
 )
 from attnflow.sweeps.compute import check_measurable
 from attnflow.sweeps.measure import Measure
-from attnflow.sweeps.plan import BATCH
+from attnflow.sweeps.plan import BATCH, example_of
 from attnflow.validity import ClaimMeasure, check_swept, claim_measure
 
 
@@ -62,7 +63,7 @@ def plan_sweep(
     assert isinstance(recipe, Recipe)
     fixed, axes = make_axes(recipe.setting, given, zip)
     setting = settings.replace(recipe.setting, fixed)
-    plan = recipe.experiment(setting)
+    plan = example_of(recipe, setting, axes)
     texts = _texts(plan, measure)
     measures = tuple(_measure(paper, text) for text in texts)
     check_measurable(plan, measures)
@@ -224,13 +225,10 @@ def _quantity(paper: Paper, text: str) -> QuantityMeasure | None:
 @cache
 def _code(paper: str, *more: str) -> str:
     """A digest of what computes cells of a paper, and of what measures them."""
-    from attnflow.experiment.versions import code_version, digest_files
+    from attnflow.experiment.versions import digest_files, python_files, setting_version
 
     root = Path(__file__).resolve().parent
-    places = (root / name for name in ("stages", "sweeps/measure.py", *more))
-    files = (
-        file
-        for place in places
-        for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
-    )
-    return digest_files(code_version(paper), files)
+    names = ("stages", "sweeps/measure.py", *more)
+    _, foreign = files_of(paper) or (root, [])
+    files = [*python_files(root / name for name in names), *foreign]
+    return digest_files(setting_version(paper), files)

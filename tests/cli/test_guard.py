@@ -37,6 +37,11 @@ def test_messages_without_tracebacks(error, code, capsys):
     assert "Traceback" not in shown.err
 
 
+def test_a_full_disk_has_a_remedy(capsys):
+    assert code_of(raising(OSError(28, "No space left on device", "a.json"))) == 2
+    assert "a.json'. Make room, or write to another disk." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("error", [KeyError("x"), OSError("of no system call")])
 def test_faults_show_where_and_are_no_verdict(error, capsys):
     assert code_of(raising(error)) == 70

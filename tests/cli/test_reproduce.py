@@ -150,9 +150,9 @@ def test_the_site_shows_what_was_judged(program, tmp_path):
     assert 'href="toy/index.html"' in index
 
 
-def test_of_several_what_lacks_its_data_set_is_left_out(program, toy):
+def test_of_several_what_lacks_its_data_set_is_left_out(program, toy, tmp_path):
     def missing(evidence):
-        raise MissingData("there is no such data set here.")
+        raise MissingData("there is no such data set here.", "put it to /tmp.")
 
     one = toys.toy_paper().exhibits[0]
     two = Exhibit(**{**vars(one), "id": "figure2", "draw": missing})
@@ -160,4 +160,7 @@ def test_of_several_what_lacks_its_data_set_is_left_out(program, toy):
     with pytest.warns(UserWarning, match="toy/figure2 is left out: there is no such"):
         made = program.json("reproduce")["exhibits"]
     assert [exhibit["id"] for exhibit in made] == ["figure1"]
+    page = (tmp_path / "attnflow-output" / "toy" / "index.html").read_text("utf-8")
+    assert "there is no such data set here." in page
+    assert "put it to" not in page
     assert "no such data set" in program.refused("reproduce", "toy/figure2")

@@ -85,6 +85,8 @@ def test_test_images_without_noise():
     ("wrong", "said"),
     [
         ({"patch": 5}, "patches have"),
+        ({"patch": 0}, "patches have"),
+        ({"patch": -7}, "patches have"),
         ({"border": 15}, "border=7"),
         ({"digits": (3,)}, "different"),
         ({"digits": (3, 3)}, "different"),

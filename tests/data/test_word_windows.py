@@ -40,3 +40,5 @@ def test_wrong_sizes():
         WordWindows(columns=0)
     with pytest.raises(ValueError, match="fewer"):
         WordWindows(columns=100_000).training(0)
+    with pytest.raises(ValueError, match=r"the text has 1\d{4} different words"):
+        WordWindows(vocabulary=100_000).training(0)

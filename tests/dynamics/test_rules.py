@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import get_args
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -14,7 +16,9 @@ from attnflow.rules import (
     RULES,
     SCHEDULES,
     Adam,
+    Batches,
     CosineDecay,
+    Flow,
     GradientDescent,
     LinearDecay,
     Momentum,
@@ -24,9 +28,11 @@ from attnflow.rules import (
     StepDecay,
     Warmup,
     fitting_rule,
+    joined,
     rule_named,
     rule_of,
     schedule_named,
+    split,
 )
 from tests.core import allowed, experiment, given_weights, largest_difference
 
@@ -153,11 +159,27 @@ def test_schedules_by_name():
         (lambda: Muon(0.1, orthogonal="svd"), "orthogonal is 'svd'"),
         (lambda: Muon(0.1, weight_decay=-1.0), "weight_decay is -1.0"),
         (lambda: Muon(0.0), "learning_rate is 0.0"),
+        (lambda: Momentum(0.1, weight_decay=-1.0), "weight_decay is -1.0"),
+        (lambda: Adam(0.1, epsilon=np.nan), "epsilon is nan"),
+        (lambda: Flow(clock="logarithmic"), "use 'linear' or 'log'"),
+        (lambda: Flow(solver="euler"), "use 'dopri8' or 'tsit5'"),
+        (lambda: Flow(max_steps=0), "max_steps is 0"),
+        (lambda: Batches(2, "random"), "use 'drawn' or 'epochs'"),
     ],
 )
 def test_numbers_that_no_rule_takes(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("precision", [jnp.float32, jnp.float64])
+@pytest.mark.usefixtures("precise")
+def test_numbers_of_adam_leave_weights_their_precision(precision):
+    rule = joined(*split(Adam(0.01)))
+    weights = jnp.ones(3, precision)
+    before = rule.transformation().init(weights)
+    update, after = jax.eval_shape(rule.transformation().update, weights, before)
+    assert update.dtype == after.mu.dtype == after.nu.dtype == precision
 
 
 def test_numbers_of_adam_are_arguments_of_one_program():

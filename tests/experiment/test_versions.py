@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import attnflow
-from attnflow.experiment.versions import OWN, sources
+from attnflow import sweeping
+from attnflow.experiment import Computation, address, record, versions
+from attnflow.experiment.versions import (
+    OWN,
+    code_version,
+    setting_sources,
+    setting_version,
+    sources,
+)
+from attnflow.sweeping import plan_sweep
 
 
 def touch(root, *names):
@@ -50,3 +59,62 @@ def test_every_paper_has_sources_that_compute():
                 f.relative_to(folder).parts[0].removesuffix(".py") for f in own
             } <= set(OWN)
             assert own, folder.name
+
+
+def test_what_settings_mean_is_found_through_imports(tmp_path):
+    root = tmp_path / "attnflow"
+    touch(
+        root,
+        "papers/one/__init__.py",
+        "papers/one/settings.py",
+        "papers/one/stages/__init__.py",
+        "papers/one/stages/clock.py",
+        "papers/one/figures.py",
+        "papers/two/settings.py",
+        "mixing/build.py",
+    )
+    (root / "papers/one/experiments.py").write_text(
+        "import attnflow\n"
+        "from attnflow.forms import Vector\n"
+        "from attnflow.papers.one import sizes\n"
+        "from attnflow.papers.two.settings import Train\n"
+    )
+    (root / "papers/one/sizes.py").write_text(
+        "from attnflow.papers.one.settings import Train\n"
+        "from attnflow.papers.one.stages.clock import steps_at\n"
+        "from attnflow.papers.one.sizes import sizes\n"
+    )
+    found = [f.relative_to(root).as_posix() for f in setting_sources(root, "one")]
+    assert found == [
+        "papers/one/experiments.py",
+        "papers/one/settings.py",
+        "papers/one/sizes.py",
+        "papers/one/stages/clock.py",
+        "mixing/build.py",
+    ]
+
+
+def test_sizes_are_what_settings_mean():
+    root = Path(attnflow.__file__).parent
+    for paper in ("signgd", "vit"):
+        assert root / f"papers/{paper}/sizes.py" in setting_sources(root, paper)
+
+
+def test_what_is_known_by_its_setting_alone_hangs_on_what_that_means(monkeypatch):
+    """Cells of sweeps and computations; records of experiments have all numbers."""
+    plan = Computation("signgd", "updates", {}, "module:function")
+    assert setting_version("signgd") != code_version("signgd")
+    before = address(plan, seeds=[0])
+    monkeypatch.setattr(record, "setting_version", lambda paper: "another")
+    assert address(plan, seeds=[0]) != before
+
+
+def test_cells_of_sweeps_hang_on_what_settings_mean(monkeypatch):
+    def code():
+        sweeping._code.cache_clear()
+        return plan_sweep("vit/figure1", {}).sweep.code
+
+    before = code()
+    monkeypatch.setattr(versions, "setting_version", lambda paper: "another")
+    assert code() != before
+    sweeping._code.cache_clear()

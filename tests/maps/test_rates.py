@@ -22,7 +22,7 @@ RATES = RateMap(
     quick_counts=(2, 4),
     quick_values=[1.0],
 )
-MAP = RATES.map("rates", caption="A quadratic.", within=(0.02, 0.2))
+MAP = RATES.map("rates", about="of a quadratic.", within=(0.02, 0.2))
 
 
 def descended(sharp, rate, count):

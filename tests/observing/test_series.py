@@ -42,6 +42,8 @@ def test_one_state_with_its_step_and_what_is_saved_around_it():
         (STATE, None, r"do not say when they are.*Found: W \(2, 3\)"),
         ([STATE], None, "a dict that does not say when it is"),
         ([STATE], [0, 1], "1 checkpoints and 2 times"),
+        ((STATE for _ in range(1)), [0, 1], "1 checkpoints and 2 times"),
+        ((STATE for _ in range(3)), [0, 1], "more than 2 checkpoints and 2 times"),
         ({0: STATE, -1: STATE}, None, "said to be at -1"),
         ([(2, STATE), (1, STATE)], None, "at 1 comes after one at 2"),
         ([(np.nan, STATE)], None, "said to be at nan"),
@@ -54,3 +56,14 @@ def test_one_state_with_its_step_and_what_is_saved_around_it():
 def test_what_is_wrong_is_said(given, at, message):
     with pytest.raises(ValueError, match=message):
         told(given, at)
+
+
+def test_a_loop_that_changes_one_array_is_seen_at_each_of_its_times():
+    model = {"W": np.zeros(3)}
+
+    def train():
+        for step in range(3):
+            model["W"][:] = step
+            yield model
+
+    assert told(train(), [0, 10, 20]) == [(0.0, 0.0), (10.0, 3.0), (20.0, 6.0)]

@@ -77,7 +77,7 @@ def test_a_network_trains_as_pytorch_does(case):
         ClassLoss(),
         batch=BATCH,
         in_turn=True,
-        steps=STEPS + 1,
+        steps=STEPS,
         clip=CLIP,
     )
     rule = GradientDescent(RATE)

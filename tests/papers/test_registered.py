@@ -2,8 +2,10 @@
 
 import pytest
 
-from attnflow.experiment.versions import code_version
+from attnflow import sweeping
+from attnflow.experiment.versions import code_version, setting_version
 from attnflow.papers import SLUGS, module_of, paper, papers, registered
+from attnflow.sweeping import plan_sweep
 from tests.cli.conftest import Program
 
 MODULE = """
@@ -50,6 +52,27 @@ def test_its_code_belongs_to_the_address_of_its_runs(site):
     assert code_version("needle_two") != before
 
 
+def test_its_quantities_can_be_swept(site):
+    quantity = "Quantity('fall', '…', 'tests.sweeps.test_quantity:fall', ('loss',))"
+    text = MODULE.format(slug="needle_three", letter="Needle").replace(
+        "claim_list=()", f"claim_list=(), recipes=(RECIPE,), quantities=({quantity},)"
+    )
+    imports = (
+        "from attnflow.paper import Quantity\nfrom tests.sweeps.trivial import RECIPE"
+    )
+    file = site("needle_three", f"{imports}\n{text}")
+
+    def code():
+        (found,) = plan_sweep("needle_three/trivial", {}, measure="fall").sweep.measures
+        return found.code
+
+    before = code()
+    file.write_text(file.read_text() + "\n# another version\n")
+    for cached in (code_version, setting_version, sweeping._code):
+        cached.cache_clear()
+    assert code() != before
+
+
 @pytest.mark.parametrize(
     "name, code, why",
     [
@@ -78,7 +101,9 @@ def test_single_letters_are_ours(site):
 
 def test_a_name_of_ours_stays_ours(site):
     site("other_mixture", slug="mixture")
-    with pytest.warns(registered.BrokenPaperWarning, match="attnflow has a paper of"):
+    with pytest.warns(
+        registered.BrokenPaperWarning, match="attnflow has experiments of"
+    ):
         assert papers()["mixture"].letter == "B"
     assert module_of("mixture") == "attnflow.papers.mixture"
 

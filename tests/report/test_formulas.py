@@ -24,7 +24,9 @@ def marked(text):
         "It outputs +1 for both labels: for ⟦y = −1⟧ the head attends to ⟦−v_k⟧.",
         "at most ⟦1/poly(m)⟧ (90% of seeds, of ⟦K ≥ 3⟧)",
         "⟦S[c_k,v_k] = −(K − 1) S[c_k,v_j]⟧. For ⟦K = 2⟧",
-        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c, Appendix G",
+        "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c (Figure 2b)",
+        "on ⟦(c1, v1, −v2)⟧, or ⟦X1+-⟧, it is ⟦(ω²/2) sinh(2 w_c t/9)⟧",
+        "⟦mu1⟧ weighted by ⟦−ℓ'⟧, falls as ⟦m^(−1/2)⟧: ⟦dw₋/dt⟧ does",
     ],
 )
 def test_formulas_are_found(text):
@@ -36,9 +38,9 @@ def test_formulas_are_found(text):
     "text",
     [
         "After 3 of 5 seeds a rule holds; I would say so.",
-        "the setting learning_rate of attnflow.data, see https://example.org",
+        "the setting learning_rate of it, see https://example.org",
         "Of panels a and b, a: values grow. b: keys turn. Signs in c and d are fixed.",
-        "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202)",
+        "claim B-Thm4.1-T2 and a self-score, to 90% (200, 201, 202), as in (b, c)",
     ],
 )
 def test_words_are_left_alone(text):
@@ -47,6 +49,13 @@ def test_words_are_left_alone(text):
 
 def test_dollars_mark_formulas_and_backticks_code():
     assert marked("so $a b$ is, but not `x_1 = 2`") == "so ⟦a b⟧ is, but not ¦x_1 = 2¦"
+
+
+def test_names_of_ours_are_code():
+    text = "It is in attnflow.data.sequences; tests/oracle/vit.py has it."
+    assert marked(text) == (
+        "It is in ¦attnflow.data.sequences¦; ¦tests/oracle/vit.py¦ has it."
+    )
 
 
 def test_a_parenthesis_that_is_never_closed_is_no_formula():
@@ -61,6 +70,14 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("σ0² m", "σ_{0}^{2} m"),
         ("e^{−4a}", "e^{-4a}"),
         ("d_h^−½", "d_{h}^{-1/2}"),
+        ("m^(−1/2)", "m^{-1/2}"),
+        ("W_V^(t)", "W_{V}^{(t)}"),
+        ("V_n,2^(T1) S[c_k,v_k]", "V_{n,2}^{(T_{1})} S[c_{k},v_{k}]"),
+        ("X1+-", "X_{1}^{+-}"),
+        ("s^¼", "s^{1/4}"),
+        ("n^*(L)", "n^{*}(L)"),
+        ("mu1", r"\mu_{1}"),
+        ("−ℓ'", r"-\ell '"),
         ("10¹⁸", "10^{18}"),
         ("4e-11", r"4\cdot 10^{-11}"),
         ("1e6", "10^{6}"),

@@ -6,8 +6,10 @@ import re
 import pytest
 
 from attnflow.claims import Verdict
-from attnflow.report import make_exhibit, write_page
+from attnflow.report import keep_reason, make_exhibit, write_page
+from attnflow.report.claims import claim_views
 from attnflow.report.inventory import inventory_rows
+from attnflow.report.tally import Tally, columns
 from tests.figures.runs import make_run
 from tests.report.html import Page
 from tests.report.papers import paper, row
@@ -27,8 +29,8 @@ def made(directory):
         for exhibit in whole.exhibits[:2]
     ]
     rows = [
-        row(),
-        row("A-L2", Verdict.FAILS, Verdict.HOLDS, origin="ours"),
+        row(chance=0.25),
+        row("A-L2", Verdict.FAILS, Verdict.HOLDS, origin="ours", more=40),
         row("A-L3", Verdict.UNCHECKED, seeds=0, held=0, interval=None),
         row("A-L4", Verdict.HOLDS_CORRECTED, Verdict.HOLDS_CORRECTED, correction="2"),
     ]
@@ -81,7 +83,6 @@ def test_the_page_has_what_a_reader_asks_for(made):
         "The width is not stated: 128.",
         "The loss falls.",
         "Not made here",
-        "recorded: holds",
         "holds after correction",
         "3 of 4",
         "0123456789abcdef",
@@ -89,9 +90,13 @@ def test_the_page_has_what_a_reader_asks_for(made):
         "jax 0.10",
         "test machine",
         "@misc{fake2026,",
-        "1 fails, 1 holds after correction, 2 hold, 1 unchecked",
+        "2 hold, 1 holds after correction, 1 fails, 1 unchecked",
         "1 of these claims were not judged for this page",
         "over 3 seeds",
+        "What this assumes",
+        "chance alone would have given 0.25 of these on average",
+        "attnflow verify fake/A-L2 --explain",
+        "At this rate, 40 seeds would decide.",
     ):
         assert words in made.text, words
 
@@ -130,19 +135,30 @@ def test_smaller_runs_are_marked(tmp_path, steps, is_smaller):
     assert ("smaller runs than the paper’s" in page.text) == is_smaller
 
 
-@pytest.mark.parametrize(
-    "inventory",
-    [
-        {"lemma": [{"id": "Lemma 1", "covered_by": ["A-Thm1", "figure1"]}]},
-        {"lemma": {"Lemma 1": {"covered_by": ["A-Thm1", "figure1"]}}},
-        {"lemma": {"Lemma 1": ["A-Thm1", "figure1"]}},
-        {"item": [{"kind": "lemma", "place": "Lemma 1", "by": ["A-Thm1", "figure1"]}]},
-    ],
-)
-def test_inventories(inventory):
-    (item,) = inventory_rows(paper(inventory=inventory))
+def test_an_inventory_links_figures_claims_and_notes():
+    entry = {"id": "Lemma 1", "claims": ["A-Thm1"], "exhibits": ["figure1"]}
+    more = {"covered_by": ["2"], "about": "Half of it.", "reason": "No time."}
+    (item,) = inventory_rows(paper(inventory={"lemma": [entry | more]}))
     assert (item.kind, item.name) == ("lemma", "Lemma 1")
+    assert item.about == "Half of it. No time."
     assert item.links == (
-        ("A-Thm1", "claim-A-Thm1"),
         ("figure1", "exhibit-figure1"),
+        ("A-Thm1", "claim-A-Thm1"),
+        ("2", "note-2"),
     )
+
+
+def test_verdicts_are_counted_by_scope():
+    found = Tally(claim_views(paper(), [row("A-L2", Verdict.FAILS)]))
+    assert found.by_scope == {"theorem": {Verdict.FAILS: 1, Verdict.HOLDS: 2}}
+    assert columns([found]) == [(Verdict.HOLDS, "holds"), (Verdict.FAILS, "fails")]
+
+
+def test_the_page_says_why_an_exhibit_is_left_out(tmp_path, evidence):
+    whole = paper()
+    keep_reason("figure1", "images.gz of mnist is not here.", tmp_path)
+    page = Page(write_page(whole, [], [], tmp_path).read_text(encoding="utf-8"))
+    assert "Left out. images.gz of mnist is not here. Then:" in page.text
+    make_exhibit(whole, whole.exhibits[0], evidence, tmp_path)
+    page = Page(write_page(whole, [], [], tmp_path).read_text(encoding="utf-8"))
+    assert "Left out." not in page.text

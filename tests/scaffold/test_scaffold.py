@@ -23,7 +23,8 @@ def test_names():
 @pytest.mark.parametrize(
     "name, why",
     [
-        ("mixture", "attnflow has a paper 'mixture' already.*'mixture-2'"),
+        ("mixture", "attnflow has experiments 'mixture/…' already.*'mixture-2'"),
+        ("mix", "attnflow has experiments 'mix/…' already.*'mix-2'"),
         ("My_Paper", "as in 'my-paper'"),
         ("n", "two or more small letters"),
         ("2nd", "as in 'nd'"),
@@ -46,14 +47,17 @@ def test_nothing_is_overwritten(tmp_path):
         write_paper("straw", tmp_path / "nowhere")
 
 
-def test_what_could_not_be_finished_is_not_left(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), KeyboardInterrupt()]
+)
+def test_what_could_not_be_finished_is_not_left(tmp_path, monkeypatch, error):
     def full(self, *args):
         if self.name == "paper.bib":
-            raise OSError(28, "No space left on device")
+            raise error
         return self.write_bytes(b"")
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(type(error)):
         write_paper("straw", tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -202,6 +202,30 @@ def test_reading_a_damaged_run_says_so(store, run):
         store.read(run.attrs["id"])
 
 
+@pytest.mark.parametrize("harm", ["gone", "cut off", "other"])
+def test_a_chunk_that_is_not_as_it_was_is_no_zero(store, run, harm):
+    path = store.write(run)
+    chunk = next(
+        p for p in (path / "run.zarr" / "loss" / "c").rglob("*") if p.is_file()
+    )
+    if harm == "gone":
+        chunk.unlink()
+    else:
+        size = len(chunk.read_bytes())
+        chunk.write_bytes(b"x" * (size if harm == "other" else size - 1))
+    with pytest.raises(StoreError, match="damaged"):
+        store.read(run.attrs["id"])
+
+
+def test_runs_that_were_stored_without_a_list_of_files_are_read(store, run):
+    manifest = store.write(run) / "files.json"
+    manifest.write_text("{half")
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.read(run.attrs["id"])
+    manifest.unlink()
+    xr.testing.assert_identical(store.read(run.attrs["id"]), run)
+
+
 def test_find_by_the_start_of_an_address(store):
     for id in ("abc1", "abd2"):
         store.write(make_run(id))

@@ -64,6 +64,19 @@ def test_a_sweep_goes_on_where_it_was(shelf, log):
     assert found["sign"].dims == ("a", "b")
 
 
+def test_who_interrupts_often_has_not_killed_any_cell(shelf, tmp_path):
+    """However often: by its journal a batch would have taken workers with it."""
+    waits = tmp_path / "waits"
+    trouble = Direct("interrupt", where=0.5, until=str(waits))
+    sweep = make_sweep(GRID, measures=(trouble,))
+    for _ in range(12):
+        with pytest.raises(KeyboardInterrupt):
+            run_sweep(sweep, HERE, shelf=shelf)
+    waits.touch()
+    assert status_in(run_sweep(sweep, HERE, shelf=shelf)).is_complete
+    assert not list((shelf.root / "journal").iterdir())
+
+
 def test_zipped_keys_share_a_dim(shelf):
     sweep = make_sweep(
         {"a": "1,2,3", "b": "4,5,6", "width": "7,8"}, zipped=[("a", "b")]

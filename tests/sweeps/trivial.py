@@ -50,7 +50,7 @@ class Direct:
     there; every cell that is begun leaves its a in the directory `log`.
     """
 
-    trouble: Literal["", "raise", "sleep", "die"] = ""
+    trouble: Literal["", "raise", "sleep", "die", "interrupt"] = ""
     where: float = -1.0
     until: str = ""
     log: str = ""
@@ -81,6 +81,8 @@ class Direct:
     def _meet_trouble(self) -> None:
         if self.trouble == "raise":
             raise ValueError("this cell was told to raise")
+        if self.trouble == "interrupt":
+            raise KeyboardInterrupt
         if self.trouble == "sleep":
             time.sleep(60)
         if self.trouble == "die":

@@ -45,17 +45,26 @@ class Family:
     any_by_chance: float
     beyond_chance: int
 
-    def __str__(self) -> str:
-        others = self.claims - self.exact
-        if not others:
+    @property
+    def words(self) -> str:
+        """What chance would have done, in words, without what that assumes."""
+        if not self.others:
             return f"All {self.claims} checked claims are decided by arithmetic alone."
         return (
             f"{self.exact} of {self.claims} checked claims are decided by arithmetic "
-            f"alone. Of the other {others}, {self.held} hold; chance alone would have "
-            f"given {self.by_chance:.3g} of these on average, and for "
-            f"{self.beyond_chance} of them it is excluded at 5% for all together. "
-            f"Assumed: {'; '.join(ASSUMED)}."
+            f"alone. Of the other {self.others}, {self.held} hold; chance alone would "
+            f"have given {self.by_chance:.3g} of these on average, and for "
+            f"{self.beyond_chance} of them it is excluded at 5% for all together."
         )
+
+    @property
+    def others(self) -> int:
+        """How many checked claims chance might have decided."""
+        return self.claims - self.exact
+
+    def __str__(self) -> str:
+        assumed = f" Assumed: {'; '.join(ASSUMED)}." if self.others else ""
+        return f"{self.words}{assumed}"
 
     def as_json(self) -> dict[str, Any]:
         """The numbers, and what they assume."""

@@ -34,7 +34,7 @@ class Row:
     **Arguments:**
 
     - `held`, `seeds`, `interval`, `margin`: see `attnflow.claims.Decision`.
-    - `seconds`: for the runs and the judgement together.
+    - `seconds`: for the judgement, and for runs that were not there yet.
     - `what`: the predicate in words; `note`: the numbers behind the verdict.
     - `numbers`: what the claim measured, name → number or list.
     - `correction`: the statement that holds instead; empty unless `holds-corrected`.

@@ -1,5 +1,6 @@
 """Exit codes and error messages, the same for every command."""
 
+import errno
 import functools
 import os
 import sys
@@ -48,13 +49,20 @@ def _exit_code(command: Callable[[], int]) -> int:
         raise
     except Exception as error:
         if _is_usage(error):
-            complain(f"attnflow: {error}")
+            complain(f"attnflow: {_said(error)}")
             if os.environ.get("ATTNFLOW_DEBUG"):
                 traceback.print_exc()
             return WRONG_USAGE
         traceback.print_exc()
         complain("attnflow: this is a fault of attnflow; please report the above.")
         return FAULT
+
+
+def _said(error: Exception) -> str:
+    """The message, with what to do where the operating system says only what is so."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return f"{error}. Make room, or write to another disk."
+    return str(error)
 
 
 def _is_usage(error: Exception) -> bool:

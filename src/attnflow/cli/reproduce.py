@@ -85,15 +85,22 @@ def make_exhibits(
 ) -> "list[ExhibitResult]":
     """The results of what is wanted: one alone is made here, several by processes.
 
-    So is each map, whose cells are shared out to processes instead.
+    So is each map, whose cells are shared out to processes instead. Of several, what
+    needs a data set that is not here is left out with a warning.
     """
     from attnflow.cli.judging import make_team
-    from attnflow.reproducing import draw, reproduce_exhibits, up_to_date
+    from attnflow.reproducing import (
+        draw,
+        draw_or_leave,
+        reproduce_exhibits,
+        up_to_date,
+    )
     from attnflow.runner import Runner
 
     alone = len(wanted) == 1
     shared = [item for item in wanted if not (alone or item.exhibit.sweeps)]
-    made = []
+    make = draw if alone else draw_or_leave
+    made: list[ExhibitResult | None] = []
     with shown_progress() as bar:
         if shared:
             with closing(make_team(workers)) as team:
@@ -102,8 +109,8 @@ def make_exhibits(
         for item in wanted:
             if alone or item.exhibit.sweeps:
                 bar.begin(item.name)
-                made.append(up_to_date(item, quick=quick) or draw(item, runner))
-    return made
+                made.append(up_to_date(item, quick=quick) or make(item, runner))
+    return [result for result in made if result is not None]
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

@@ -79,7 +79,7 @@ class NoisyDigits:
     test_noise: bool = True
 
     def __post_init__(self) -> None:
-        if SIDE % self.patch:
+        if self.patch < 1 or SIDE % self.patch:
             raise ValueError(
                 f"patch is {self.patch}: an image has {SIDE} pixels a side, so that "
                 "patches have 1, 2, 4, 7, 14 or 28."

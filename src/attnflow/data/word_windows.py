@@ -84,6 +84,11 @@ def known_words(vocabulary: int) -> tuple[str, ...]:
     counted.pop(UNKNOWN, None)
     # Ties by the alphabet, so that the list does not depend on the text's order.
     ranked = sorted(counted, key=lambda word: (-counted[word], word))
+    if vocabulary > 1 + len(ranked):
+        raise ValueError(
+            f"vocabulary is {vocabulary}: the text has {1 + len(ranked)} different "
+            "words. Use so many or fewer."
+        )
     return (UNKNOWN, *ranked[: vocabulary - 1])
 
 

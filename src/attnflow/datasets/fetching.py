@@ -43,8 +43,8 @@ def _download(owner: DataSet, file: DataFile) -> None:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise MissingData(
-            f"{file.name} of {owner.id} could not be downloaded: {error}. "
-            f"{where_to_put(owner, file)}"
+            f"{file.name} of {owner.id} could not be downloaded: {error}.",
+            where_to_put(owner, file),
         ) from error
     finally:
         with suppress(OSError):

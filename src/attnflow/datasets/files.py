@@ -38,9 +38,7 @@ def read(id: str, name: str) -> bytes:
     try:
         return _checked(owner, file)
     except FileNotFoundError:
-        raise MissingData(
-            f"{name} of {id} is not here. {_remedy(owner, file)}"
-        ) from None
+        raise _missing(owner, file, f"{name} of {id} is not here.") from None
 
 
 def state_of(owner: DataSet, file: DataFile) -> State:
@@ -70,19 +68,20 @@ def _checked(owner: DataSet, file: DataFile) -> bytes:
     try:
         content = gzip.decompress(raw) if file.packed else raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise MissingData(
-            f"{place} cannot be unpacked ({error}): it is damaged or cut off. "
-            f"{_remedy(owner, file)}"
-        ) from None
+        damage = f"{place} cannot be unpacked ({error}): it is damaged or cut off."
+        raise _missing(owner, file, damage) from None
     found = hashlib.sha256(content).hexdigest()
     if found == file.content:
         return content
     what = "Its content" if file.packed else "It"
-    raise MissingData(
+    difference = (
         f"{place} is not the published file. {what} has the sha256 {found} and "
-        f"{len(content)} bytes, and must have {file.content}. {_remedy(owner, file)}"
+        f"{len(content)} bytes, and must have {file.content}."
     )
+    raise _missing(owner, file, difference)
 
 
-def _remedy(owner: DataSet, file: DataFile) -> str:
-    return f"`attnflow data fetch {owner.id}` downloads it. {where_to_put(owner, file)}"
+def _missing(owner: DataSet, file: DataFile, what: str) -> MissingData:
+    """The error that says what is wrong with a file, and how to get it right."""
+    remedy = f"`attnflow data fetch {owner.id}` downloads it."
+    return MissingData(f"{what} {remedy}", where_to_put(owner, file))

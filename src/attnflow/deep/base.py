@@ -9,6 +9,14 @@ Weights = dict[str, Any]
 """By part: `scores` are all key and query weights, `values` all others."""
 
 
+def check_sizes(network: Any, *names: str) -> None:
+    """Raise where one of these sizes of a network is there and not positive."""
+    for name in names:
+        size = getattr(network, name)
+        if size is not None and size < 1:
+            raise ValueError(f"{name} is {size}: use at least 1, as in {name}=1.")
+
+
 class Look(NamedTuple):
     """What a network makes of samples.
 

@@ -42,7 +42,8 @@ class DeepModel:
     - `batch`: samples of a batch; none for all of them.
     - `in_turn`: batches take samples as they come, in every epoch alike; otherwise each
       epoch has an order of its own.
-    - `steps`: for how many steps batches are drawn.
+    - `steps` of training, for which batches are drawn; and one more, whose loss may be
+      recorded at the end.
     - `scaled`: rescale pulls, for rules that look at signs alone.
     - `clip`: shorten gradients to this length.
     - `precision`: of weights and samples.
@@ -59,6 +60,13 @@ class DeepModel:
     precision: Literal["float64", "float32"] = "float64"
     system: ClassVar[str] = "all weights of a deep network"
     registry: ClassVar = DEEP
+
+    def __post_init__(self) -> None:
+        if self.clip is not None and not self.clip > 0:
+            raise ValueError(
+                f"clip is {self.clip}: gradients are shortened to a positive length, "
+                "as in clip=0.5; leave it out to keep theirs."
+            )
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
         """Why these rules cannot be followed; `None` if they can."""
@@ -126,7 +134,7 @@ class DeepModel:
         if self.batch is None:
             return None
         drawn = None if self.in_turn else stream
-        return jax.device_put(epochs(count, self.batch, self.steps, drawn))
+        return jax.device_put(epochs(count, self.batch, self.steps + 1, drawn))
 
     def _batch(self, samples: Any) -> Batch:
         return Batch(self._number(samples.tokens), self._number(samples.label))

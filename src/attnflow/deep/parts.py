@@ -54,6 +54,15 @@ def multihead(
     return jnp.einsum("nlhm,hdm->nld", read, values["W_O"]) + values["b_O"], paid
 
 
+def check_shared(name: str, size: int, heads: int) -> None:
+    """Raise where heads cannot have equal parts of a `size`."""
+    if size % heads:
+        raise ValueError(
+            f"{name} is {size} and heads {heads}: heads share it evenly, as in "
+            f"{name}={heads * (size // heads + 1)}."
+        )
+
+
 def draw_multihead(
     stream: np.random.Generator, layers: int, heads: int, embed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.deep.base import Look, Weights
+from attnflow.deep.base import Look, Weights, check_sizes
 
 
 def softmax_attention(
@@ -55,10 +55,7 @@ class Stack:
     factor: float = 1.0
 
     def __post_init__(self) -> None:
-        for name in ("embed", "width", "neurons", "heads", "hidden", "value_rank"):
-            size = getattr(self, name)
-            if size is not None and size < 1:
-                raise ValueError(f"{name} is {size}: use at least 1.")
+        check_sizes(self, "embed", "width", "neurons", "heads", "hidden", "value_rank")
         if self.blocks < 0 or not self.deviation > 0:
             raise ValueError(
                 f"blocks is {self.blocks} and deviation {self.deviation}: use 0 blocks "

@@ -6,8 +6,9 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.deep.base import Look, Weights
+from attnflow.deep.base import Look, Weights, check_sizes
 from attnflow.deep.parts import (
+    check_shared,
     draw_multihead,
     layer_norm,
     layer_of,
@@ -40,11 +41,8 @@ class VisionTransformer:
     classes: int = 10
 
     def __post_init__(self) -> None:
-        if self.width % self.heads:
-            raise ValueError(
-                f"width is {self.width} and heads {self.heads}: heads share the width "
-                f"evenly, as in width={self.heads * (self.width // self.heads + 1)}."
-            )
+        check_sizes(self, "length", "width", "heads", "layers", "hidden", "classes")
+        check_shared("width", self.width, self.heads)
 
     def draw(self, stream: np.random.Generator) -> Weights:
         """Weights as PyTorch's own modules begin; places begin at zero."""

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.deep.base import Look, Weights
+from attnflow.deep.base import Look, Weights, check_sizes
 from attnflow.deep.parts import (
+    check_shared,
     draw_multihead,
     dropped,
     layer_norm,
@@ -46,6 +47,20 @@ class WordEncoder:
     layers: int = 1
     heads: int = 1
     dropout: float = 0.2
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "length", "embed", "hidden", "layers", "heads")
+        check_shared("embed", self.embed, self.heads)
+        if self.embed % 2:
+            raise ValueError(
+                f"embed is {self.embed}: places have a sine and a cosine for each of "
+                f"their rates, so that it must be even, as in embed={self.embed + 1}."
+            )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(
+                f"dropout is {self.dropout}: it is the share of entries that are "
+                "dropped, in [0, 1). Use dropout=0.2."
+            )
 
     def draw(self, stream: np.random.Generator) -> Weights:
         """Weights as the tutorial's modules begin; words and decoder on ±0.1."""
@@ -109,6 +124,9 @@ class PlainWords:
     length: int = 35
     embed: int = 64
     layers: int = 1
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "length", "embed", "layers")
 
     @property
     def heads(self) -> int:

@@ -13,7 +13,7 @@ from attnflow._facts import Facts, Shown
 from attnflow._types import as_record
 from attnflow.data import Sequences, Symmetry
 from attnflow.dynamics import Grid, Stage
-from attnflow.experiment.versions import code_version
+from attnflow.experiment.versions import code_version, setting_version
 from attnflow.forms import Initial
 from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest, typed
@@ -193,6 +193,7 @@ def address(
     A run that is checked at a finer tolerance, or that keeps its final weights, is
     another one.
     """
+    version = setting_version if isinstance(experiment, Computation) else code_version
     parts = {
         "experiment": experiment.canonical(),
         "seeds": [int(seed) for seed in seeds],
@@ -200,7 +201,7 @@ def address(
         "weights": fingerprint(weights),
         "check": check,
         "lift": lift,
-        "code": code_version(experiment.paper),
+        "code": version(experiment.paper),
     }
     return digest(canonical_json(parts))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attnflow import _plugins
+from attnflow.experiment.reached import reached
 
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
@@ -59,6 +60,17 @@ def code_version(paper: str) -> str:
     return total.hexdigest()[:16]
 
 
+@functools.cache
+def setting_version(paper: str) -> str:
+    """`code_version`, with the sources that say what a setting means.
+
+    For what is known by its setting alone: computations, and cells of sweeps. The
+    record of any other experiment has all numbers that its setting stands for.
+    """
+    root = Path(__file__).resolve().parent.parent
+    return digest_files(code_version(paper), setting_sources(root, paper))
+
+
 def digest_files(start: str, files: Iterable[Path]) -> str:
     """A digest of a text and of what is in some files."""
     total = hashlib.sha256(start.encode())
@@ -72,12 +84,28 @@ def sources(root: Path, paper: str) -> list[Path]:
     own = root / "papers" / paper
     places = [root / name for name in NUMERICS]
     places += [own / f"{name}{kind}" for name in OWN for kind in (".py", "")]
+    return python_files(places)
+
+
+def python_files(places: Iterable[Path]) -> list[Path]:
+    """Files, and the Python files in folders, in this order; what is not there, not."""
     return [
         file
         for place in places
         for file in (sorted(place.rglob("*.py")) if place.is_dir() else [place])
         if file.is_file()
     ]
+
+
+def setting_sources(root: Path, paper: str) -> list[Path]:
+    """The files under `root` that turn settings of a paper into numbers.
+
+    Beside those that compute, whatever of the paper these import; and what mixes parts
+    by their names.
+    """
+    within = f"papers/{paper}"
+    own = [file for file in sources(root, paper) if root / within in file.parents]
+    return [*reached(root, within, own), *python_files([root / "mixing"])]
 
 
 def foreign_sources(paper: str) -> tuple[Path, list[Path]]:

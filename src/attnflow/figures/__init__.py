@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from attnflow.figures.fields import field as field
     from attnflow.figures.fields import field_bar as field_bar
     from attnflow.figures.fields import outlined as outlined
+    from attnflow.figures.frontiers import boundary_law as boundary_law
+    from attnflow.figures.frontiers import condition as condition
+    from attnflow.figures.frontiers import frontier as frontier
     from attnflow.figures.labels import label_ends as label_ends
     from attnflow.figures.ladder import fit_power as fit_power
     from attnflow.figures.ladder import ladder_plot as ladder_plot
@@ -28,9 +31,7 @@ if TYPE_CHECKING:
     from attnflow.figures.names import selector_label as selector_label
     from attnflow.figures.names import typeset as typeset
     from attnflow.figures.palette import Theme as Theme
-    from attnflow.figures.phases import boundary_law as boundary_law
-    from attnflow.figures.phases import condition as condition
-    from attnflow.figures.phases import frontier as frontier
+    from attnflow.figures.phases import limits_of as limits_of
     from attnflow.figures.phases import phase_grid as phase_grid
     from attnflow.figures.phases import phase_panel as phase_panel
     from attnflow.figures.phases import validity_panel as validity_panel
@@ -46,19 +47,13 @@ if TYPE_CHECKING:
 _MODULES = {
     "axes": ("name_panel", "number", "number_axis", "panels", "time_axis"),
     "fields": ("field", "field_bar", "outlined"),
+    "frontiers": ("boundary_law", "condition", "frontier"),
     "labels": ("label_ends",),
     "ladder": ("fit_power", "ladder_plot"),
     "maps": ("heatmap", "heatmap_grid"),
     "names": ("selector_label", "typeset"),
     "palette": ("Theme",),
-    "phases": (
-        "boundary_law",
-        "condition",
-        "frontier",
-        "phase_grid",
-        "phase_panel",
-        "validity_panel",
-    ),
+    "phases": ("limits_of", "phase_grid", "phase_panel", "validity_panel"),
     "scores": ("score_grid", "score_panel"),
     "curves": ("curve", "reference", "series", "theory"),
     "shading": ("shade_stages", "stage_boundaries"),

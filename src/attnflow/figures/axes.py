@@ -69,15 +69,16 @@ def time_axis(
     times = np.asarray(run[_dims.TIME].values, float)
     if "recorded" in run:
         times = times[run["recorded"].any(_dims.SEED).values]
-    units = str(run[_dims.TIME].attrs.get("units", "time"))
-    ax.set_xlabel(label if label is not None else _time_name(units))
+    ax.set_xlabel(label if label is not None else time_name(run))
     first = times[times > 0].min() if scale == "log" else times.min()
     ax.set_xscale(scale)
     ax.set_xlim(first, times.max())
     number_axis(ax, "x")
 
 
-def _time_name(units: str) -> str:
+def time_name(run: xr.Dataset) -> str:
+    """What the time of a run is called beside an axis: by its units."""
+    units = str(run[_dims.TIME].attrs.get("units", "time"))
     return "time $t$" if units.startswith("time") else units
 
 

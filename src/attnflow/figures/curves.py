@@ -125,7 +125,7 @@ def theory(ax: Axes, x: object, y: object, *, label: str = "") -> Line2D:
 
 @styled
 def reference(ax: Axes, value: float, label: str = "") -> Line2D:
-    """A level to compare with, such as log 2, named at the left just above it."""
+    """A level to compare with, such as log 2, named at the right just above it."""
     theme = current_theme()
     line = ax.axhline(value, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
     ax.annotate(

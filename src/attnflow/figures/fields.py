@@ -10,7 +10,7 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patheffects import Normal, Stroke
+from matplotlib.patheffects import AbstractPathEffect, Normal, Stroke
 
 from attnflow.figures.axes import Scale
 from attnflow.figures.names import typeset
@@ -79,9 +79,11 @@ def edges(centres: np.ndarray, scale: Scale = "linear") -> np.ndarray:
 
 
 @styled
-def field_bar(figure: Figure, mesh: QuadMesh, axes: Any, label: str) -> Colorbar:
+def field_bar(
+    figure: Figure, mesh: QuadMesh, axes: Any, label: str, *, shrink: float = 1.0
+) -> Colorbar:
     """The scale of colours beside a field, or beside several that share it."""
-    bar = figure.colorbar(mesh, ax=axes, aspect=26, pad=0.02)
+    bar = figure.colorbar(mesh, ax=axes, aspect=26, pad=0.02, shrink=shrink)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     bar.set_label(typeset(label))
@@ -94,6 +96,11 @@ def outlined(
 ) -> Line2D:
     """A curve with a rim of the paper's colour, to be seen on any ground."""
     (line,) = ax.plot(np.asarray(x), np.asarray(y), lw=width, **look)
-    rim = Stroke(linewidth=width + 2.0, foreground=current_theme().paper)
-    line.set_path_effects([rim, Normal()])
+    line.set_path_effects(rim(width))
     return line
+
+
+def rim(width: float) -> list[AbstractPathEffect]:
+    """The path effects of a curve of this width with a rim of the paper's colour."""
+    stroke = Stroke(linewidth=width + 2.0, foreground=current_theme().paper)
+    return [stroke, Normal()]

@@ -6,13 +6,12 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
 from matplotlib.collections import QuadMesh
-from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 
 from attnflow import _dims
+from attnflow.figures.fields import field_bar
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 
@@ -120,22 +119,14 @@ def heatmap_grid(
     for ax in grid.flat[len(matrices) :]:
         ax.set_axis_off()
     style = {"colours": colours, "limits": limits, "digits": digits}
+    mesh = None
     for number, (title, matrix) in enumerate(matrices.items()):
-        heatmap(grid.flat[number], matrix, **style)
+        mesh = heatmap(grid.flat[number], matrix, **style)
         grid.flat[number].set_title(typeset(title), loc="center")
         _only_outer(grid.flat[number], number, across, len(matrices))
-    _add_bar(figure, grid, colours, limits).set_label(bar_label)
+    if mesh is not None:
+        field_bar(figure, mesh, grid, bar_label, shrink=0.7)
     return figure
-
-
-def _add_bar(
-    figure: Figure, grid: np.ndarray, colours: Colours, limits: tuple[float, float]
-) -> Colorbar:
-    scale = ScalarMappable(Normalize(*limits), _scheme(colours))
-    bar = figure.colorbar(scale, ax=grid, shrink=0.7, aspect=24, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(length=0)
-    return bar
 
 
 def _only_outer(ax: Axes, number: int, across: int, count: int) -> None:

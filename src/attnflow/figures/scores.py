@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from attnflow import _dims
-from attnflow.figures.axes import Scale, number_axis, time_axis
+from attnflow.figures.axes import Scale, number_axis, time_axis, time_name
 from attnflow.figures.curves import Band, series
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
@@ -111,7 +111,7 @@ def score_grid(
         _small(ax, run, table, pair, kind, band)
         time_axis(ax, run, scale=scale, label="")
     _margins(grid, names, _own_dims(table))
-    figure.supxlabel(_time_label(run), size=11.5, color=current_theme().muted)
+    figure.supxlabel(time_name(run), size=11.5, color=current_theme().muted)
     return figure
 
 
@@ -120,11 +120,6 @@ def _small(
 ) -> None:
     ax.axhline(0, color=current_theme().hairline, lw=0.8, zorder=0)
     series(ax, run, entry_of(table, pair), kind=kind, label="", band=band)
-
-
-def _time_label(run: xr.Dataset) -> str:
-    units = str(run[_dims.TIME].attrs.get("units", "time"))
-    return "time $t$" if units.startswith("time") else units
 
 
 def _margins(grid: np.ndarray, names: list[list[str]], dims: tuple[str, str]) -> None:

@@ -16,13 +16,9 @@ def code_digest(slug: str, places: Sequence[str]) -> str:
     - `places`: files and folders of the library that read runs; the paper's own folder
       belongs to them always.
     """
-    from attnflow.experiment.versions import code_version, digest_files
+    from attnflow.experiment.versions import code_version, digest_files, python_files
 
     root = Path(__file__).resolve().parent.parent
-    files = [
-        file
-        for place in (root / name for name in (*places, f"papers/{slug}"))
-        for file in ([place] if place.is_file() else sorted(place.rglob("*.py")))
-    ]
+    files = python_files(root / name for name in (*places, f"papers/{slug}"))
     _, foreign = files_of(slug) or (root, [])
     return digest_files(code_version(slug), (*files, *foreign))

@@ -7,6 +7,7 @@ import xarray as xr
 from attnflow import figures
 from attnflow.maps import numbers
 from attnflow.measures import fill_rows
+from attnflow.schema import mean_over_seeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +49,7 @@ def draw(map: "Map", evidence: "Evidence") -> "Figure":
 
 
 def _cells(ax: "Axes", map: "Map", table: xr.DataArray, limits: Any) -> Any:
-    mean = numbers.mean_of(table)
+    mean = mean_over_seeds(table)
     if map.level is not None and not bool(mean.notnull().all()):
         filled = mean.copy(data=fill_rows(mean.values[None])[0]) > map.level.at
         low, high = (limits[0] + share * (limits[1] - limits[0]) for share in GROUND)
@@ -78,10 +79,7 @@ def _curves(
 def _limits(tables: list[xr.DataArray]) -> tuple[float, float]:
     if numbers.is_verdict(tables[0]):
         return 0.0, 1.0
-    means = [numbers.mean_of(table) for table in tables]
-    low = min(float(mean.min()) for mean in means)
-    high = max(float(mean.max()) for mean in means)
-    return (low, high) if high > low else (low, low + 1.0)
+    return figures.limits_of(*map(mean_over_seeds, tables))
 
 
 def _legend(figure: "Figure", ax: "Axes", patches: list[Any]) -> None:

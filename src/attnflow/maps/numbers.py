@@ -9,6 +9,7 @@ import xarray as xr
 from attnflow import _dims
 from attnflow.measures import Boundary, fit_partial
 from attnflow.paper import Evidence
+from attnflow.schema import mean_over_seeds
 
 if TYPE_CHECKING:
     from attnflow.maps.declare import Curve, Level, Map
@@ -80,7 +81,7 @@ def share_on_side(level: "Level | None", table: xr.DataArray, curve: "Curve") ->
     Cells of numbers are above the level, or without one above 1/2; verdicts hold.
     """
     up, right = axes_of(table)
-    mean = mean_of(table).transpose(up, right)
+    mean = mean_over_seeds(table).transpose(up, right)
     if is_verdict(mean):
         known, above = mean.values.astype(str) != "", is_held(mean)
     else:
@@ -89,13 +90,6 @@ def share_on_side(level: "Level | None", table: xr.DataArray, curve: "Curve") ->
     x, y = np.meshgrid(mean[right].values, mean[up].values)
     agrees = (np.asarray(curve.side(x, y)) > 0) == above
     return float(agrees[known].mean())
-
-
-def mean_of(table: xr.DataArray) -> xr.DataArray:
-    """The mean over seeds, where there are seeds."""
-    if _dims.SEED not in table.dims:
-        return table
-    return table.mean(_dims.SEED, skipna=False, keep_attrs=True)
 
 
 def axes_of(table: xr.DataArray) -> tuple[str, str]:

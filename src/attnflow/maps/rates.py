@@ -2,9 +2,9 @@
 
 Descents by any number k of steps come to the same training time T = k η; what the loss
 is then is compared with the flow's. The flow itself is descent by steps an eighth of
-the smallest: it is nearer to it than those by as much, and takes no time to compile. On
-a quadratic descent follows the flow up to
-η = 2/λ, λ the sharpest curvature on its way.
+the smallest: it is nearer to it than those by as much, and takes no time to compile.
+On a quadratic descent follows the flow up to η = 2/λ, λ the sharpest curvature on its
+way.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,12 @@ RECORDS = 61
 """Times at which sharpness is looked at along the flow."""
 LIMITS = (-3.0, 1.0)
 """Of the logarithm of the distance; descents that diverge are at its end."""
+_CAPTION = (
+    "How far the loss of gradient descent at t = ηk = {time:g} is from the flow's, "
+    "relative to it, {about} The flow has steps {finer} times smaller than the "
+    "smallest. Dots: a tenth. Dashed: 2/λ, λ the sharpest curvature on the flow's way. "
+    "To be seen: whether descent leaves the flow near it."
+)
 
 
 @dataclass(frozen=True)
@@ -90,18 +96,19 @@ class RateMap:
         return {RATE: self.time / most, "steps": most, "records": RECORDS}
 
     def map(
-        self, id: str, *, caption: str, within: tuple[float, float], **more: Any
+        self, id: str, *, about: str, within: tuple[float, float], **more: Any
     ) -> Map:
         """The map itself; `more` are fields of `Map`.
 
         **Arguments:**
 
+        - `about`: over what it is, and what else belongs into its caption.
         - `within`: between which multiples of 2/λ descent is seen to leave the flow.
         """
         return Map(
             id=id,
             title="The learning rate at which descent leaves the flow",
-            caption=caption,
+            caption=_CAPTION.format(time=self.time, finer=FINER, about=about),
             sweeps=self.sweeps(),
             table=partial(departure, key=self.key),
             label=r"$\log_{10}$ of descent's distance from the flow",

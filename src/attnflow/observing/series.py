@@ -13,7 +13,7 @@ A series may be given as
 A state is a mapping from names to arrays or tensors, or the path of a file of one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +63,29 @@ def _moments(
         return _named(given, at)
     if at is None:
         return map(_pair, given)
-    states = list(given)
-    if len(states) != len(at):
-        raise ValueError(
-            f"There are {len(states)} checkpoints and {len(at)} times: give one time "
-            "for each."
-        )
-    return zip(at, states, strict=True)
+    if isinstance(given, Sized) and len(given) != len(at):
+        raise _unequal(len(given), len(at))
+    return _timed(given, at)
+
+
+def _timed(states: Iterable[Any], at: Sequence[float]) -> Iterator[tuple[Any, Any]]:
+    """States beside their times, each taken after the last one was seen.
+
+    Those that a training loop yields may all be the memory of one model.
+    """
+    count = 0
+    for count, state in enumerate(states, 1):
+        if count > len(at):
+            raise _unequal(f"more than {len(at)}", len(at))
+        yield at[count - 1], state
+    if count < len(at):
+        raise _unequal(count, len(at))
+
+
+def _unequal(found: int | str, times: int) -> ValueError:
+    return ValueError(
+        f"There are {found} checkpoints and {times} times: give one time for each."
+    )
 
 
 def _pair(moment: Any) -> tuple[Any, Any]:

@@ -66,8 +66,8 @@ def _check_free(slug: str, points: Sequence[EntryPoint], ours: tuple[str, ...]) 
     if slug in ours:
         owners = " and ".join(map(distribution_of, points))
         raise BrokenPaper(
-            f"A paper {slug!r} is registered by {owners}, but attnflow has a paper of "
-            "this name, which stays. Give the other one another name in its "
+            f"A paper {slug!r} is registered by {owners}, but attnflow has experiments "
+            "of this name, which stay. Give the other one another name in its "
             "pyproject.toml."
         )
 

@@ -72,6 +72,8 @@ class Pool:
                     if lives:
                         self._stillborn = 0
                         self._idle.append(worker)
+                        # Another task may come to have the same identity.
+                        lost.pop(id(task), None)
                     else:
                         self._mourn(worker)
                         lost[id(task)] += 1

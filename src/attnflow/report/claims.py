@@ -1,6 +1,5 @@
 """The claims table as the page shows it: surprises first."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,7 @@ class ClaimView:
     """One claim as the page shows it.
 
     `row` is what came out when it was judged, or `None`: then the verdict is the
-    recorded one. `details` says how it is judged, label → text.
+    `recorded` one. `details` says how it is judged, label → text.
     """
 
     id: str
@@ -35,6 +34,7 @@ class ClaimView:
     origin: str
     scope: str
     verdict: Verdict
+    recorded: Verdict
     correction: str
     details: Mapping[str, str]
     row: Row | None = None
@@ -45,11 +45,14 @@ class ClaimView:
         return words(self.verdict)
 
     @property
-    def surprise(self) -> str:
-        """The recorded verdict where another one came out; else nothing."""
-        if self.row is None or as_expected(self.row):
-            return ""
-        return words(self.row.expected)
+    def recorded_words(self) -> str:
+        """The recorded verdict as a reader reads it."""
+        return words(self.recorded)
+
+    @property
+    def is_surprise(self) -> bool:
+        """Whether it came out otherwise than recorded."""
+        return self.row is not None and not as_expected(self.row)
 
     @property
     def measured(self) -> Row | None:
@@ -74,23 +77,6 @@ def words(verdict: Verdict) -> str:
     return WORDS.get(verdict, str(verdict))
 
 
-def counts(views: Sequence[ClaimView]) -> dict[Verdict, int]:
-    """How many claims have each verdict, in the order of `ORDER`."""
-    found = Counter(view.verdict for view in views)
-    return {verdict: found[verdict] for verdict in ORDER if found[verdict]}
-
-
-def tally(views: Sequence[ClaimView]) -> str:
-    """How many claims have each verdict: `1 fails, 6 hold, 1 unchecked`."""
-    return ", ".join(_count(n, words(v)) for v, n in counts(views).items())
-
-
-def _count(number: int, text: str) -> str:
-    verb, space, rest = text.partition(" ")
-    several = {"fails": "fail", "holds": "hold"}
-    return f"{number} {several.get(verb, verb) if number > 1 else verb}{space}{rest}"
-
-
 def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
     """Every claim of the paper, with what came out of those that were judged.
 
@@ -101,7 +87,7 @@ def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
     for claim in paper.claim_list:
         row = judged.get(claim.id)
         views.append(_recorded(claim) if row is None else _judged(row, claim))
-    return sorted(views, key=lambda v: (not v.surprise, ORDER.index(v.verdict)))
+    return sorted(views, key=lambda v: (not v.is_surprise, ORDER.index(v.verdict)))
 
 
 def _ids(paper: Paper) -> set[str]:
@@ -113,6 +99,7 @@ def _recorded(claim: Claim) -> ClaimView:
     return _view(
         claim,
         verdict=claim.expected,
+        recorded=claim.expected,
         correction=corrected.statement if corrected else "",
         details=_details(claim.predicate, "", claim),
     )
@@ -122,8 +109,9 @@ def _judged(row: Row, claim: Claim | None) -> ClaimView:
     return _view(
         row,
         verdict=row.verdict,
+        recorded=row.expected,
         correction=row.correction,
-        details=_details(row.what, row.note, claim),
+        details=_details(row.what, _found(row), claim),
         row=row,
     )
 
@@ -146,6 +134,12 @@ def _details(predicate: str, found: str, claim: Claim | None) -> dict[str, str]:
     if claim is not None:
         conditions = "" if claim.conditions == "none" else claim.conditions
         details |= {"System": claim.system, "Conditions": conditions}
-        details |= {"Record": f"{words(claim.expected)} ({claim.source})"}
+        details |= {"Recorded": f"{words(claim.expected)}: {claim.source}"}
     details |= {"Found": found}
     return {label: text for label, text in details.items() if text}
+
+
+def _found(row: Row) -> str:
+    """The numbers behind a verdict, and what would decide one that is open."""
+    more = f" At this rate, {row.more} seeds would decide." if row.more else ""
+    return f"{row.note}{more}".strip()

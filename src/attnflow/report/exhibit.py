@@ -38,7 +38,7 @@ def make_exhibit(
     **Arguments:**
 
     - `quick`: whether the runs are the smaller ones of `--quick`, which is said.
-    - `key`: what the result hangs on, kept with it; see `attnflow.reproduction`.
+    - `key`: what the result hangs on, kept with it; see `reproducing/identity.py`.
     """
     start = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)

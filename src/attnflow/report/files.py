@@ -1,6 +1,7 @@
 """Files of a report: complete or absent, and equal for equal contents."""
 
 import json
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def write_json(place: Path, value: Any) -> Path:
     """Write a JSON file in one step, with the names in the order given."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     return write_text(place, text + "\n")
+
+
+def copy_file(file: Path, target: Path) -> Path:
+    """Copy a file in one step, into a folder that is made if need be."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with new_file(target) as temporary:
+        shutil.copyfile(file, temporary)
+    return target
 
 
 def save_figure(

@@ -4,21 +4,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attnflow.figures.names import GREEK
+
 OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
 RELATIONS = OPERATORS - set("-/…|")
 FUNCTIONS = re.compile(
-    r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|diag|poly|polylog|SNR"
+    r"log|ln|exp|min|max|sup|inf|sqrt|sinh|cosh|tanh|asinh|erf|diag|poly|polylog|SNR"
 )
 _LONG_WORD = re.compile(r"[A-Za-z]{3,}")
 _CODE = re.compile(r"[A-Za-z]{2,}_|[A-Za-z]\.[A-Za-z]|://|[A-Za-z]-[A-Za-z]")
 _ORDER = re.compile(r"^[OΘΩoÕ]\u0303?\(")
 _SURE = re.compile(
     # A sign that occurs in formulas alone, an index or a power,
-    r"[α-ωΑ-Ω√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½|=]|\u0303|Õ"
+    r"[α-ωΑ-Ωℓ⟨⟩√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½¼|=]|\u0303|Õ"
     r"|(?<![A-Za-z])[A-Za-z)}\]][_^]|\d\^"
-    # T1, 4e-11, f(X) and O(log …, 9/w or 1/(L …, log(12 ….
-    r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[−-]?[\d.]+e[−-]?\d+$|^[A-Za-z]'?[(\[]"
-    r"|(?<=\w)/(?=[A-Za-z(])|^(?:log|ln|exp|min|max|sqrt|poly)\("
+    # T1, X1+-, 4e-11, f(X) and O(log …, 9/w or 1/(L …, t/9, log(12 …, SNR^−2, mu1.
+    r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[A-Z]\d[+-]{2}$|^[−-]?[\d.]+e[−-]?\d+$"
+    r"|^[A-Za-z]'?[(\[]|(?<=\w)/(?=[A-Za-z(])|(?<![A-Za-z])[A-Za-z]/\d"
+    rf"|^(?:{FUNCTIONS.pattern})[(^]|^[−-]?(?:{'|'.join(GREEK)})\d$"
 )
 _LETTER = re.compile(r"^[+±∓−-]?\d*[B-HJ-Zb-z]['*]?$")
 _NUMBER = re.compile(r"^[−-]?[\d\u202f.,/()]*\d%?$")
@@ -65,7 +68,7 @@ def words_of(text: str) -> Iterator[Word]:
     for found in _WORD.finditer(text):
         core = found[0].rstrip(_END) or found[0]
         is_name = (
-            (_NAMING.fullmatch(before) and len(core.strip("()")) <= 2)
+            (_NAMING.fullmatch(before.lstrip("(")) and len(core.strip("()")) <= 2)
             or (has_panels and _PANEL.fullmatch(core))
             or _ASIDE.match(text, found.start())
         )
@@ -76,6 +79,8 @@ def words_of(text: str) -> Iterator[Word]:
 
 def is_mathematics(core: str) -> bool:
     """Whether a word is mathematics wherever it stands."""
+    if ", " in core:
+        return any(map(_SURE.search, _entries(core))) and _is_part(core)
     if _CODE.search(core):
         return False
     if any(not FUNCTIONS.fullmatch(word) for word in _LONG_WORD.findall(core)):
@@ -83,9 +88,14 @@ def is_mathematics(core: str) -> bool:
     return bool(_SURE.search(core) or _LETTER.match(core.strip("()|")))
 
 
+def _entries(core: str) -> list[str]:
+    """What stands between the commas of a pair or an interval."""
+    return core.strip("()[]").split(", ")
+
+
 def _is_part(core: str) -> bool:
     if ", " in core:
-        return all(_is_part(entry) for entry in core.strip("()[]").split(", "))
+        return all(map(_is_part, _entries(core)))
     bare = core.lstrip("−+-").strip("()[]|")
     return (
         core in OPERATORS

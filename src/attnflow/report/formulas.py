@@ -2,7 +2,8 @@
 
 Statements are written to be read on a terminal, as plain text with Greek letters and
 `w_c`, `e^{−C}`, `σ0²`. A page typesets them, and so has to tell them from words. What
-stands between dollars is always a formula, and what stands between backticks is code.
+stands between dollars is always a formula, and what stands between backticks is code,
+as are names of ours such as `attnflow.data.sequences` and `systems/decoder.py`.
 """
 
 import re
@@ -12,7 +13,8 @@ from typing import Literal
 
 from attnflow.report.formula_words import FUNCTIONS, OPERATORS, Word, words_of
 
-_MARKED = re.compile(r"\$([^$]+)\$|`([^`]*)`")
+_NAME = r"(?<![\w/.])(?:attnflow\.\w[\w.]*\w|[\w/]+\.py)(?!\w)"
+_MARKED = re.compile(rf"\$([^$]+)\$|`([^`]*)`|({_NAME})")
 _LONGEST = 40
 """Words of a formula: a parenthesis that is never closed must end somewhere."""
 
@@ -30,8 +32,9 @@ def pieces(text: str) -> Iterator[Piece]:
     place = 0
     for marked in _MARKED.finditer(text):
         yield from _unmarked(text[place : marked.start()])
-        formula, code = marked.groups()
-        yield Piece(code, "code") if formula is None else Piece(formula, "formula")
+        formula, code, name = marked.groups()
+        kind = "code" if formula is None else "formula"
+        yield Piece(formula or code or name or "", kind)
         place = marked.end()
     yield from _unmarked(text[place:])
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnflow._version import __version__
-from attnflow.claims import Verdict
 from attnflow.claims.verify import Row
 from attnflow.paper import Paper
-from attnflow.report.claims import ORDER, claim_views, counts, words
+from attnflow.report.claims import claim_views
 from attnflow.report.files import write_text
 from attnflow.report.markup import environment
 from attnflow.report.page import with_earlier
 from attnflow.report.site import place_of
+from attnflow.report.tally import Tally, columns
 from attnflow.report.view import ExhibitView, exhibit_view
 
 
@@ -26,13 +26,7 @@ class Card:
     made: int
     agreeing: int
     quick: bool
-    judged: int
-    verdicts: Mapping[Verdict, int]
-
-    @property
-    def claims(self) -> int:
-        """How many claims the paper has here."""
-        return sum(self.verdicts.values())
+    claims: Tally
 
 
 def write_index(
@@ -58,7 +52,8 @@ def write_index(
             place=place,
             cards=cards,
             quick=any(card.quick for card in cards),
-            verdicts=[(verdict, words(verdict)) for verdict in ORDER],
+            claims=Tally([view for card in cards for view in card.claims.views]),
+            verdicts=columns(card.claims for card in cards),
         )
     )
     return write_text(site / "index.html", text)
@@ -66,7 +61,6 @@ def write_index(
 
 def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
     shown = with_earlier(paper, (), directory)
-    claims = claim_views(paper, rows)
     headline = paper.exhibit(paper.headline)
     return Card(
         paper=paper,
@@ -75,6 +69,5 @@ def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
         made=len(shown),
         agreeing=sum(result.agrees is True for result in shown.values()),
         quick=any(result.is_smaller for result in shown.values()),
-        judged=sum(view.row is not None for view in claims),
-        verdicts=counts(claims),
+        claims=Tally(claim_views(paper, rows)),
     )

@@ -16,7 +16,7 @@ from attnflow.report.tex import to_tex
 # One letter with an index, or a power: w_c, A_K, e^{-4a}, (1 + x)^½.
 _INDEX = re.compile(r"(?<![^\W_])([^\W\d_])_(\{[^{}]*\}|[A-Za-z0-9α-ω]+)")
 _STOP = re.compile(r"[.,;:)]+")
-_POWER = re.compile(r"\^(\{[^{}]*\}|[−-]?[A-Za-z0-9α-ω½]+|[+−-])")
+_POWER = re.compile(r"\^(\{[^{}]*\}|\([^()]*\)|[−-]?[A-Za-z0-9α-ωΑ-Ω½¼]+|[+−-])")
 
 
 @functools.cache

@@ -8,15 +8,16 @@ import xarray as xr
 
 from attnflow._version import __version__
 from attnflow.paper import Paper
-from attnflow.report.claims import ClaimView, claim_views, counts, tally
+from attnflow.report.claims import ClaimView, claim_views
 from attnflow.report.files import write_text
 from attnflow.report.inventory import inventory_rows
 from attnflow.report.markup import anchor, environment
-from attnflow.report.result import ExhibitResult, earlier_result
+from attnflow.report.result import ExhibitResult, earlier_reason, earlier_result
 from attnflow.report.runs import RunRecord, record_run
 from attnflow.report.silent import silent_readings, tried_choices
 from attnflow.report.site import place_of
-from attnflow.report.view import exhibit_view
+from attnflow.report.tally import Tally, columns
+from attnflow.report.view import ExhibitView, exhibit_view
 
 if TYPE_CHECKING:
     from attnflow.claims.verify import Row
@@ -45,7 +46,7 @@ def write_page(
     place = place_of(directory, site)
     shown = with_earlier(paper, results, directory)
     records = _all_runs(list(shown.values()), runs)
-    claims = claim_views(paper, claim_rows)
+    claims = Tally(claim_views(paper, claim_rows))
     text = (
         environment()
         .get_template("page.html")
@@ -53,18 +54,16 @@ def write_page(
             version=__version__,
             place=place,
             paper=paper,
-            exhibits=[exhibit_view(paper, e, shown.get(e.id)) for e in paper.shown],
+            exhibits=_views(paper, shown, directory),
             made=len(shown),
             agreeing=sum(result.agrees is True for result in shown.values()),
             quick=any(result.is_smaller for result in shown.values()),
             claims=claims,
-            judged=sum(view.row is not None for view in claims),
-            tally=tally(claims),
-            counts=counts(claims),
+            verdicts=columns([claims]),
             readings=silent_readings(paper),
             choices=tried_choices(paper),
             inventory=inventory_rows(paper),
-            anchors=_anchors(paper, claims),
+            anchors=_anchors(paper, claims.views),
             runs=records,
             platforms=_platforms(records),
         )
@@ -82,6 +81,16 @@ def with_earlier(
         if exhibit.id not in shown and kept is not None:
             shown[exhibit.id] = kept
     return shown
+
+
+def _views(
+    paper: Paper, shown: Mapping[str, ExhibitResult], directory: Path
+) -> list[ExhibitView]:
+    """Every exhibit as the page shows it, or why it is not there."""
+    return [
+        exhibit_view(paper, e, shown.get(e.id), earlier_reason(e.id, directory))
+        for e in paper.shown
+    ]
 
 
 def _all_runs(

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from attnflow.report.compare import Compared
-from attnflow.report.files import write_json
+from attnflow.report.files import write_json, write_text
 from attnflow.report.plain import plain
 from attnflow.report.runs import RunRecord
 from attnflow.stages import StageRow
+
+REASON = ".missing.txt"
+"""How the name of the file ends that says why an exhibit could not be made."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,27 @@ def keep_result(result: ExhibitResult, directory: Path) -> Path:
     """Write a result beside its files as `<id>.json`, their names without folders."""
     record = plain(dataclasses.asdict(result))
     record["files"] = [Path(name).name for name in result.files]
-    return write_json(directory / f"{result.id}.json", record)
+    place = write_json(directory / f"{result.id}.json", record)
+    _reason_file(result.id, directory).unlink(missing_ok=True)
+    return place
+
+
+def keep_reason(id: str, reason: str, directory: Path) -> Path:
+    """Write why an exhibit could not be made, for pages to say, until it is made."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return write_text(_reason_file(id, directory), reason)
+
+
+def earlier_reason(id: str, directory: Path) -> str:
+    """Why an exhibit could not be made when it was last tried; else nothing."""
+    try:
+        return _reason_file(id, directory).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _reason_file(id: str, directory: Path) -> Path:
+    return directory / f"{id}{REASON}"
 
 
 def earlier_result(paper: str, id: str, directory: Path) -> ExhibitResult | None:

@@ -9,11 +9,10 @@ disk, from a web server, and wherever it is moved.
 """
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnflow.store.atomic import new_file
+from attnflow.report.files import copy_file
 
 ASSETS = "assets"
 
@@ -56,7 +55,9 @@ def write_assets(site: Path) -> Path:
     target = site / ASSETS
     source = _source()
     for file in sorted(path for path in source.rglob("*") if path.is_file()):
-        _copy(file, target / file.relative_to(source))
+        place = target / file.relative_to(source)
+        if not (place.is_file() and place.read_bytes() == file.read_bytes()):
+            copy_file(file, place)
     return target
 
 
@@ -67,11 +68,3 @@ def style() -> str:
 
 def _source() -> Path:
     return Path(__file__).parent / ASSETS
-
-
-def _copy(file: Path, target: Path) -> None:
-    if target.is_file() and target.read_bytes() == file.read_bytes():
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with new_file(target) as temporary:
-        shutil.copyfile(file, temporary)

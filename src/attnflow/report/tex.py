@@ -8,6 +8,8 @@ may be mixed in.
 import re
 import unicodedata
 
+from attnflow.figures.names import GREEK
+
 _FUNCTIONS = ("log", "ln", "exp", "min", "max", "sup", "inf", "sinh", "cosh", "tanh")
 _NAMED_FUNCTIONS = (
     "diag",
@@ -18,6 +20,8 @@ _NAMED_FUNCTIONS = (
     "rank",
     "argmax",
     "softmax",
+    "asinh",
+    "erf",
 )
 _SIGNS = {
     "−": "-",
@@ -41,8 +45,12 @@ _SIGNS = {
     "∇": r"\nabla ",
     "Σ": r"\sum ",
     "‖": r"\|",
+    "ℓ": r"\ell ",
+    "⟨": r"\langle ",
+    "⟩": r"\rangle ",
     "ᵀ": r"^{\top}",
     "½": r"\tfrac{1}{2}",
+    "¼": r"\tfrac{1}{4}",
     "%": r"\%",
     "*": "^{*}",
     "\u202f": r"\,",
@@ -51,9 +59,17 @@ _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=T
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
 _GREEK = "α-ωΑ-Ω"
 _TILDE = re.compile(rf"([A-Za-z{_GREEK}])\u0303")
+_SPELLED = re.compile(rf"(?<![A-Za-z\\])({'|'.join(GREEK)})(\d+)")
 _EXPONENT = re.compile(r"(?<![\w.])(\d[\d.]*)e([−-]?\d+)(?!\w)")
-_INDEX = re.compile(r"_(?!\{)([A-Za-z0-9]+'?|[α-ωΑ-Ω])")
-_POWER = re.compile(r"\^(?!\{)([−-]?(?:\d+|½|[A-Za-zα-ω])|[+−-])")
+# Several indices of one letter have commas between them; S[c_k,v_k] has two letters.
+_INDEX = re.compile(
+    r"_(?!\{)([A-Za-z0-9]+'?(?:,[A-Za-z0-9]+(?![A-Za-z0-9_]))*|[α-ωΑ-Ω])"
+)
+_POWER = re.compile(r"\^(?!\{)([−-]?(?:\d+|[½¼]|[A-Za-zα-ωΑ-Ω])|[+−-])")
+# The parentheses around an exponent are not needed; those around a time are.
+_EXPONENT_IN_BRACKETS = re.compile(r"\^\(([−+-]?[\d./]+)\)")
+_RAISED_BRACKETS = re.compile(r"\^(\([^()]*\))")
+_SIGNED = re.compile(r"(?<![A-Za-z0-9_\\])([A-Z])(\d)([+-]{2})(?![\w+-])")
 _NUMBERED = re.compile(rf"(?<![A-Za-z0-9_\\])([A-Za-z{_GREEK}])(\d+)(?![A-Za-z0-9.])")
 _NUMBERED_BEFORE_LETTERS = re.compile(rf"([{_GREEK}])(\d+)")
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
@@ -62,20 +78,27 @@ _TWO_POWERS = re.compile(rf"\^{_BRACED}\^{_BRACED}")
 _TWO_INDICES = re.compile(rf"_{_BRACED}_{_BRACED}")
 _PRIMED_POWER = re.compile(rf"\^{_BRACED}'")
 _WORD = re.compile(r"(?<![A-Za-z_\\])[A-Za-z]{2,}(?![A-Za-z])")
+_POWERS = {"T": r"\top", "½": "1/2", "−½": "-1/2", "¼": "1/4", "−¼": "-1/4"}
 _ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 
 
 def to_tex(text: str) -> str:
     """The TeX of a formula in plain notation."""
     text = unicodedata.normalize("NFC", text).replace("Õ", "O\u0303")
+    # A star is raised whether or not that is said.
+    text = text.replace("^*", "*")
+    text = _SPELLED.sub(r"\\\1_{\2}", text)
     text = _TILDE.sub(r"\\tilde{\1}", text)
     text = _EXPONENT.sub(_scientific, text)
     text = _roots(text)
     text = _WORD.sub(_named, text)
+    text = _SIGNED.sub(r"\1_{\2}^{\3}", text)
     text = _NUMBERED.sub(r"\1_{\2}", text)
     text = _NUMBERED_BEFORE_LETTERS.sub(r"\1_{\2}", text)
     text = _INDEX.sub(lambda m: f"_{{{_upright(m[1])}}}", text)
-    text = _POWER.sub(lambda m: f"^{{{_power(m[1])}}}", text)
+    text = _EXPONENT_IN_BRACKETS.sub(r"^{\1}", text)
+    text = _RAISED_BRACKETS.sub(r"^{\1}", text)
+    text = _POWER.sub(lambda m: f"^{{{_POWERS.get(m[1], m[1])}}}", text)
     text = _runs(text, _RAISED, "^")
     text = _runs(text, _LOWERED, "_")
     text = "".join(_SIGNS.get(sign, sign) for sign in text).strip()
@@ -92,10 +115,6 @@ def _upright(index: str) -> str:
     """An index of several letters is a word and no product."""
     is_word = len(index) > 2 and index.isalpha()
     return rf"\mathrm{{{index}}}" if is_word else index
-
-
-def _power(power: str) -> str:
-    return {"T": r"\top", "½": "1/2", "−½": "-1/2"}.get(power, power)
 
 
 def _named(match: re.Match[str]) -> str:

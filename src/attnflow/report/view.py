@@ -12,15 +12,21 @@ from attnflow.report.settings import Settings, settings_by_experiment
 from attnflow.report.table import Table, tabulate
 
 PIXELS_PER_POINT = 96 / 72
+USUAL_SIZE = (800, 500)
+_SIZE = re.compile(r'<svg[^>]*\swidth="([\d.]+)pt"\s+height="([\d.]+)pt"')
 
 
 @dataclass(frozen=True)
 class ExhibitView:
-    """An exhibit as the page shows it; without a result, only how to get one."""
+    """An exhibit as the page shows it.
+
+    Without a result, how to get one, and the `reason` why it could not be made here.
+    """
 
     exhibit: Exhibit
     command: str
     result: ExhibitResult | None
+    reason: str = ""
 
     @property
     def anchor(self) -> str:
@@ -65,22 +71,21 @@ class ExhibitView:
 
 
 def exhibit_view(
-    paper: Paper, exhibit: Exhibit, result: ExhibitResult | None
+    paper: Paper, exhibit: Exhibit, result: ExhibitResult | None, reason: str = ""
 ) -> ExhibitView:
     """The view of an exhibit of a paper."""
     command = f"attnflow reproduce {paper.slug}/{exhibit.id}"
     if result is not None and result.quick:
         command += " --quick"
-    return ExhibitView(exhibit, command, result)
+    return ExhibitView(exhibit, command, result, reason)
 
 
 def _size(svg: Path) -> tuple[int, int]:
     """The natural size of a picture in pixels."""
     with svg.open(encoding="utf-8") as file:
         head = file.read(2000)
-    found = [re.search(rf'<svg[^>]*\s{side}="([\d.]+)pt"', head) for side in _SIDES]
-    width, height = (round(float(m[1]) * PIXELS_PER_POINT) if m else 0 for m in found)
-    return (width, height) if width and height else (800, 500)
-
-
-_SIDES = ("width", "height")
+    found = _SIZE.search(head)
+    if found is None:
+        return USUAL_SIZE
+    width, height = (round(float(side) * PIXELS_PER_POINT) for side in found.groups())
+    return width, height

@@ -2,6 +2,7 @@
 
 from attnflow.reproducing.drive import Wanted as Wanted
 from attnflow.reproducing.drive import draw as draw
+from attnflow.reproducing.drive import draw_or_leave as draw_or_leave
 from attnflow.reproducing.drive import reproduce_exhibits as reproduce_exhibits
 from attnflow.reproducing.drive import up_to_date as up_to_date
 from attnflow.reproducing.export import export_site as export_site

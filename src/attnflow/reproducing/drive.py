@@ -11,7 +11,12 @@ from attnflow.jobs import Needs, answers, make_plan, runner_of
 from attnflow.paper import Exhibit, Paper, Request
 from attnflow.papers import paper as find_paper
 from attnflow.processes import Here, Pool
-from attnflow.report import ExhibitResult, earlier_result, make_exhibit
+from attnflow.report import (
+    ExhibitResult,
+    earlier_result,
+    keep_reason,
+    make_exhibit,
+)
 from attnflow.reproducing.identity import exhibit_key, requests_of
 from attnflow.runner import Runner
 from attnflow.store import Store
@@ -63,17 +68,10 @@ class Draw:
         return f"{self.slug}/{self.id}"
 
     def do(self) -> ExhibitResult | None:
-        """The result; runs are read, or made where making them apart had failed.
-
-        Of several exhibits, one whose data set is not here is left out with a warning.
-        """
+        """The result; runs are read, or made where making them apart had failed."""
         paper = find_paper(self.slug)
         wanted = Wanted(paper, paper.exhibit(self.id), self.directory)
-        try:
-            return draw(wanted, runner_of(self.root, quick=self.quick))
-        except MissingData as error:
-            warnings.warn(f"{self} is left out: {error}", stacklevel=2)
-            return None
+        return draw_or_leave(wanted, runner_of(self.root, quick=self.quick))
 
 
 def reproduce_exhibits(
@@ -109,6 +107,19 @@ def up_to_date(wanted: Wanted, *, quick: bool) -> ExhibitResult | None:
     earlier = earlier_result(wanted.paper.slug, wanted.exhibit.id, wanted.directory)
     same = earlier is not None and earlier.key == wanted.key(quick=quick)
     return earlier if same else None
+
+
+def draw_or_leave(wanted: Wanted, runner: Runner) -> ExhibitResult | None:
+    """Draw an exhibit; one whose data set is not here is left out with a warning.
+
+    The reason is kept in its folder, so that its page says it.
+    """
+    try:
+        return draw(wanted, runner)
+    except MissingData as error:
+        keep_reason(wanted.exhibit.id, error.what, wanted.directory)
+        warnings.warn(f"{wanted.name} is left out: {error}", stacklevel=2)
+        return None
 
 
 def draw(wanted: Wanted, runner: Runner) -> ExhibitResult:

@@ -1,12 +1,16 @@
 """A site to give away: pages written anew, with the files that they show."""
 
-import shutil
 from pathlib import Path
 
 from attnflow.papers import papers
-from attnflow.report import Place, earlier_result
+from attnflow.report import (
+    Place,
+    copy_file,
+    earlier_reason,
+    earlier_result,
+    keep_reason,
+)
 from attnflow.reproducing.pages import write_pages
-from attnflow.store.atomic import new_file
 
 MARK = "index.html"
 
@@ -31,9 +35,7 @@ def export_site(source: Path, target: Path) -> list[Path]:
     _check_target(target)
     for paper, place in made:
         for exhibit in paper.shown:
-            kept = earlier_result(paper.slug, exhibit.id, source / paper.slug)
-            for name in kept.files if kept is not None else ():
-                _copy(Path(name), place.directory)
+            _hand_over(paper.slug, exhibit.id, source / paper.slug, place.directory)
     return write_pages(made)
 
 
@@ -45,7 +47,11 @@ def _check_target(target: Path) -> None:
         )
 
 
-def _copy(file: Path, directory: Path) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
-    with new_file(directory / file.name) as temporary:
-        shutil.copyfile(file, temporary)
+def _hand_over(slug: str, id: str, source: Path, target: Path) -> None:
+    """Copy the files of an exhibit, or why there are none."""
+    kept = earlier_result(slug, id, source)
+    for name in kept.files if kept is not None else ():
+        copy_file(Path(name), target / Path(name).name)
+    reason = earlier_reason(id, source)
+    if reason:
+        keep_reason(id, reason, target)

@@ -11,8 +11,8 @@ from attnflow.report import Place, write_index, write_page
 from attnflow.verifying import Verdicts, verdict_key
 
 _NONE: Mapping[str, Sequence[Row]] = MappingProxyType({})
-SEEDS = (20, 10, 5, 3, 2, 1)
-"""Numbers of seeds that somebody may have judged claims with."""
+SEEDS = range(50, 0, -1)
+"""Numbers of seeds with which a claim that leaves it open may have been judged."""
 
 
 def write_pages(made: Sequence[tuple[Paper, Place]]) -> list[Path]:

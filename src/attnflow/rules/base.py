@@ -1,7 +1,7 @@
 """What rules of descent share: a pace, and checks of their numbers."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
@@ -37,7 +37,8 @@ def split(rule: R) -> tuple[R, dict[str, Array]]:
     names = [name for name in getattr(rule, "numbers", ()) if getattr(rule, name)]
     # Any value that the rule allows will do.
     plain = replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
-    return plain, {name: jnp.asarray(getattr(rule, name), float) for name in names}
+    # Made from a Python number, an array takes the precision of what it multiplies.
+    return plain, {name: jnp.asarray(float(getattr(rule, name))) for name in names}
 
 
 def joined(rule: R, numbers: Mapping[str, Array]) -> R:
@@ -52,6 +53,20 @@ def check_positive(name: str, value: float) -> None:
     """Raise where a number is not positive."""
     if not value > 0:
         raise ValueError(f"{name} is {value!r}: it must be positive, as in {name}=0.1.")
+
+
+def check_not_negative(name: str, value: float) -> None:
+    """Raise where a number is negative, or none."""
+    if not value >= 0:
+        raise ValueError(
+            f"{name} is {value!r}: it must not be negative. Use {name}=0 for none."
+        )
+
+
+def check_known(name: str, value: str, known: Sequence[str]) -> None:
+    """Raise where a text is none of those that are known."""
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}: use {' or '.join(map(repr, known))}.")
 
 
 def check_fraction(name: str, value: float) -> None:

@@ -7,6 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from attnflow.rules.base import check_known
+
 
 @dataclass(frozen=True)
 class Batches:
@@ -33,8 +35,7 @@ class Batches:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise ValueError(f"size is {self.size}: a batch has 1 sample or more.")
-        if self.order not in ("drawn", "epochs"):
-            raise ValueError(f"order is {self.order!r}: use 'drawn' or 'epochs'.")
+        check_known("order", self.order, ("drawn", "epochs"))
         if not 0 <= self.flip <= 1:
             raise ValueError(
                 f"flip is {self.flip}: a probability lies in [0, 1]. Use flip=0.1."

@@ -8,7 +8,13 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array
 
-from attnflow.rules.base import Paced, Sees, check_fraction, check_positive
+from attnflow.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.rules.schedules import AbstractSchedule
 
 
@@ -29,8 +35,7 @@ class Adam(Paced):
 
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)
-        if self.epsilon < 0:
-            raise ValueError(f"epsilon is {self.epsilon}: it must not be negative.")
+        check_not_negative("epsilon", self.epsilon)
         for name in ("beta1", "beta2"):
             check_fraction(name, getattr(self, name))
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from attnflow.rules.base import Sees, check_positive
+from attnflow.rules.base import Sees, check_known, check_positive
 
 
 @dataclass(frozen=True)
@@ -39,3 +39,6 @@ class Flow:
         check_positive("rtol", self.rtol)
         check_positive("atol", self.atol)
         check_positive("scale", self.scale)
+        check_positive("max_steps", self.max_steps)
+        check_known("clock", self.clock, ("linear", "log"))
+        check_known("solver", self.solver, ("dopri8", "tsit5"))

@@ -5,7 +5,13 @@ from typing import ClassVar
 
 import optax
 
-from attnflow.rules.base import Paced, Sees, check_fraction, check_positive
+from attnflow.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.rules.schedules import AbstractSchedule
 
 
@@ -45,6 +51,7 @@ class Momentum(Paced):
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)
         check_fraction("momentum", self.momentum)
+        check_not_negative("weight_decay", self.weight_decay)
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""

@@ -11,7 +11,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from attnflow.rules.base import Paced, Sees, check_fraction, check_positive
+from attnflow.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_known,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.rules.schedules import AbstractSchedule
 
 
@@ -83,18 +90,12 @@ class Muon(Paced):
         check_positive("learning_rate", self.learning_rate)
         check_positive("cutoff", self.cutoff)
         check_fraction("momentum", self.momentum)
-        if self.orthogonal not in ("newton-schulz", "exact"):
-            raise ValueError(
-                f"orthogonal is {self.orthogonal!r}: use 'newton-schulz' or 'exact'."
-            )
+        check_known("orthogonal", self.orthogonal, ("newton-schulz", "exact"))
         if self.iterations < 1:
             raise ValueError(
                 f"iterations is {self.iterations}: use 1 or more, such as 5."
             )
-        if self.weight_decay < 0:
-            raise ValueError(
-                f"weight_decay is {self.weight_decay}: it must not be negative."
-            )
+        check_not_negative("weight_decay", self.weight_decay)
 
     def transformation(self) -> optax.GradientTransformation:
         """The momentum, whose matrices are then made orthogonal."""

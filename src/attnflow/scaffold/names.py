@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from attnflow._plugins import registered
-from attnflow.papers import SLUGS
+from attnflow.papers import TAKEN
 
 LONGEST_LETTER = 12
 
@@ -46,10 +46,10 @@ def _near(name: str) -> str:
 
 
 def _check_free(name: str, package: str) -> None:
-    if name in SLUGS:
+    if name in TAKEN:
         raise ValueError(
-            f"attnflow has a paper {name!r} already. Choose another name, such as "
-            f"{name + '-2'!r}."
+            f"attnflow has experiments {name + '/…'!r} already. Choose another name, "
+            f"such as {name + '-2'!r}."
         )
     if name in registered():
         raise ValueError(

@@ -35,7 +35,7 @@ def write_paper(name: str, into: Path = Path()) -> list[Path]:
     _check_place(into, home)
     try:
         return [_write(home, path, text) for path, text in _filled(names)]
-    except OSError:
+    except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
 

@@ -44,7 +44,8 @@ def read_run_file(path: str | Path) -> xr.Dataset:
         )
         with opened:
             return encode.restored(opened.load())
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        # By the last of them codecs say that a chunk cannot be unpacked.
         raise ValueError(
             f"{path} could not be read as a run: {error}. "
             "Give a netCDF file (`attnflow export` writes one) or a zarr directory."

@@ -1,6 +1,7 @@
 """The store: runs by their content address.
 
     <root>/<id>/run.zarr        the run, an xarray Dataset
+    <root>/<id>/files.json      which files that has; see `attnflow.store.manifest`
     <root>/<id>/summary.json    what `Store.list` gives, so that listing reads no arrays
 
 A directory under its final name is complete; see `attnflow.store.atomic`.
@@ -23,8 +24,10 @@ from attnflow.store import atomic, encode
 from attnflow.store.errors import StoreError
 from attnflow.store.files import read_run_file
 from attnflow.store.location import VARIABLE, default_root
+from attnflow.store.manifest import damage, write_manifest
 from attnflow.store.summary import summarise
 
+_RUN = "run.zarr"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
@@ -53,19 +56,18 @@ class Store:
     def has(self, id: str) -> bool:
         """Whether the run is stored."""
         path = self.path(id)
-        parts = (path / "run.zarr" / "zarr.json", path / "summary.json")
+        parts = (path / _RUN / "zarr.json", path / "summary.json")
         return all(part.is_file() for part in parts)
 
     def read(self, id: str) -> xr.Dataset:
         """The stored run, loaded into memory."""
         self._must_have(id)
+        if wrong := damage(self.path(id), _RUN):
+            raise self._damaged(id, wrong)
         try:
             return schema.check(read_run_file(self.path(id)))
         except ValueError as error:
-            raise StoreError(
-                f"The stored run {id} is damaged: {error} "
-                f"Remove {self.path(id)}, and run the experiment again."
-            ) from error
+            raise self._damaged(id, error) from error
 
     def write(
         self,
@@ -142,6 +144,12 @@ class Store:
             "`attnflow runs` lists those there are."
         )
 
+    def _damaged(self, id: str, why: object) -> StoreError:
+        return StoreError(
+            f"The stored run {id} is damaged: {why} "
+            f"Remove {self.path(id)}, and run the experiment again."
+        )
+
     def _unwritable(self, what: str, error: OSError) -> StoreError:
         return StoreError(
             f"{what} could not be stored in {self.root}: {error.strerror or error}. "
@@ -161,6 +169,7 @@ class Store:
 
 def _fill(directory: Path, run: xr.Dataset, summary: dict[str, Any]) -> None:
     encode.for_zarr(run).to_zarr(
-        directory / "run.zarr", mode="w", consolidated=False, zarr_format=3
+        directory / _RUN, mode="w", consolidated=False, zarr_format=3
     )
+    write_manifest(directory, _RUN)
     (directory / "summary.json").write_text(json.dumps(summary), "utf-8")

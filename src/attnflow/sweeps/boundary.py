@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.measures import Boundary, fit_partial
+from attnflow.schema import mean_over_seeds
 from attnflow.sweeps.assemble import PENDING, assemble
 from attnflow.sweeps.drive import Progress, complete, register
 from attnflow.sweeps.executors import Executor
@@ -146,7 +147,6 @@ def _answer(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
         values = found[wanted[0]]
         if isinstance(level, str):
             return np.asarray(values.values == level)
-        mean = values.mean("seed", skipna=False) if "seed" in values.dims else values
-        return mean.values > level
+        return mean_over_seeds(values).values > level
 
     return answer

@@ -81,8 +81,12 @@ def complete(
     job = Job.of(sweep, shelf.root.parent, limit)
     if waiting:
         log.tell()
-        for report in executor.run(job, waiting, retry=retry):
-            log.add(report)
+        try:
+            for report in executor.run(job, waiting, retry=retry):
+                log.add(report)
+        except KeyboardInterrupt:
+            shelf.forgive(batch.key for batch in waiting)
+            raise
     _keep_again(log, shelf)
     return partial(_found, log=log, shelf=shelf)
 

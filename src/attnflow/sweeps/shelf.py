@@ -23,6 +23,8 @@ FAILED = "failed_cells"
 """The attribute of a batch that says how many of its cells have no result."""
 SECONDS = "cpu_seconds"
 """That which says what it took: CPU time, with compilation."""
+BEGUN, FORGIVEN = "begun", "forgiven"
+"""Lines of a journal: the work began, and did not end by a fault of its own."""
 
 
 class Shelf:
@@ -107,6 +109,26 @@ class Shelf:
             return (self._journal / key).read_text("utf-8").splitlines()
         except OSError:
             return []
+
+    def deaths(self, key: str) -> int:
+        """How often the work on a batch began and did not end, by its journal."""
+        notes = self.notes(key)
+        return notes.count(BEGUN) - notes.count(FORGIVEN)
+
+    def forgive(self, keys: Iterable[str]) -> None:
+        """Take back the last beginning of the work on batches and on their cells.
+
+        Who interrupts a sweep ends its workers, which have not died of their work.
+        """
+        wanted = set(keys)
+        with suppress(OSError):
+            names = [place.name for place in self._journal.iterdir()]
+            for name in names:
+                # The journal of a cell has the batch's key, and its number.
+                if name.partition("-")[0] in wanted and self.notes(name)[-1:] == [
+                    BEGUN
+                ]:
+                    self.note(name, FORGIVEN)
 
     def forget(self, key: str) -> None:
         """Remove the journal of a batch."""

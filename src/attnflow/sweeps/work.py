@@ -1,9 +1,10 @@
 """What a worker does with a batch: compute it, write it, and survive its own death.
 
 A batch is computed as a whole. The journal of a batch counts how often that began and
-did not end: where a batch has taken several workers with it, or more time than its
-cells may take, its cells are computed one by one, each stored apart until the batch is
-whole, and a cell that is deadly or late by itself gets that for an outcome.
+did not end, other than by an interrupt of the sweep: where a batch has taken several
+workers with it, or more time than its cells may take, its cells are computed one by
+one, each stored apart until the batch is whole, and a cell that is deadly or late by
+itself gets that for an outcome.
 """
 
 import os
@@ -19,14 +20,14 @@ import xarray as xr
 from attnflow.store import StoreError
 from attnflow.sweeps.compute import FAILURES, Failure, Job, compute, table
 from attnflow.sweeps.plan import Batch
-from attnflow.sweeps.shelf import FAILED, SECONDS, Shelf
+from attnflow.sweeps.shelf import BEGUN, FAILED, SECONDS, Shelf
 
 DEATHS = 6
 """Workers that a batch may lose before its cells are computed one by one."""
 CELL_DEATHS = 2
 """Workers that a cell by itself may lose: by chance once, and not twice."""
 LATE_EXIT = 75
-_BEGUN, _LATE = "begun", "late"
+_LATE = "late"
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,10 @@ def _retried(job: Job, batch: Batch, old: xr.Dataset, shelf: Shelf) -> xr.Datase
 
 
 def _made(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
-    notes = shelf.notes(batch.key)
     if len(batch) == 1:
         return _alone(job, batch, shelf, deaths=DEATHS)
-    if notes.count(_BEGUN) < DEATHS and _LATE not in notes:
+    is_late = _LATE in shelf.notes(batch.key)
+    if shelf.deaths(batch.key) < DEATHS and not is_late:
         return _together(job, batch, shelf)
     parts = [_part(job, batch.part(place), shelf) for place in range(len(batch))]
     return _joined(parts)
@@ -112,11 +113,10 @@ def _part(job: Job, part: Batch, shelf: Shelf) -> xr.Dataset:
 
 def _alone(job: Job, batch: Batch, shelf: Shelf, *, deaths: int) -> xr.Dataset:
     """A batch of one cell, or why its journal says not to try it again."""
-    notes = shelf.notes(batch.key)
     failure = None
-    if _LATE in notes:
+    if _LATE in shelf.notes(batch.key):
         failure = Failure("out-of-time", f"It takes more than {job.limit} seconds.")
-    elif notes.count(_BEGUN) >= deaths:
+    elif shelf.deaths(batch.key) >= deaths:
         failure = Failure("killed", f"{deaths} workers died while they computed it.")
     if failure is not None:
         return table(job, batch.cells, [failure])
@@ -124,7 +124,7 @@ def _alone(job: Job, batch: Batch, shelf: Shelf, *, deaths: int) -> xr.Dataset:
 
 
 def _together(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
-    shelf.note(batch.key, _BEGUN)
+    shelf.note(batch.key, BEGUN)
     begun = time.process_time()
     with _deadline(job, batch, shelf):
         made = table(job, batch.cells, compute(job, batch))

@@ -7,10 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from attnflow.paper import Paper
-from attnflow.report.inventory import inventory_rows
-
-COVERING = ("claims", "exhibits", "covered_by")
-SAYING = ("reason", "about")
+from attnflow.report.inventory import COVERING, SAYING, inventory_rows
 
 
 def entries(paper: Paper) -> list[tuple[str, Mapping[str, Any]]]:

@@ -81,7 +81,7 @@ _SYSTEM = (
     Note(
         id="B-N4a",
         place="Appendix B.1",
-        printed="dw_-/dt is an average over the attention p^{(+)}.",
+        printed="dw₋/dt is an average over the attention p^{(+)}.",
         ours="Over that of its own head, p^{(−)}.",
         shown_by="text",
         effect="typo",

@@ -55,11 +55,10 @@ WIDTH = Map(
     title="How wide is wide enough, over width and initial scale",
     caption=(
         "How far the time at which the loss is 0.1 is from infinite width's, relative "
-        "to it, in the mean over eight seeds; all weights by gradient descent, rate "
-        "0.1. Dots: where it is one hundredth, and a power law through them. "
-        "Deviations fall as m^−0.54; but the width that is enough grows with ω, as "
-        "ω^0.9 [0.7, 1.0], where Appendix G's bound poly(1/ω)/√m would have it grow "
-        "with 1/ω. 156 cells, 36 s of CPU."
+        "to it, in the mean over seeds; all weights by gradient descent, rate 0.1. "
+        "Dots: where it is one hundredth, and a power law through them. Dashed: a "
+        "bound such as Appendix G's poly(1/ω)/√m, by which the width that is enough "
+        "would grow with 1/ω. To be seen: whether it does."
     ),
     sweeps={
         "finite": SweepRequest(
@@ -115,13 +114,7 @@ RATES = RateMap(
 
 LEAVES = RATES.map(
     "map-rates",
-    caption=(
-        "How far the loss of gradient descent at t = ηk = 200 is from the flow's "
-        "(steps an eighth of the smallest) over ω; width 128, four seeds. Dots: a "
-        "tenth. Dashed: 2/λ at the sharpest point of the way. Descent leaves at 0.5 to "
-        "1.2 times that for ω from 0.03 to 3, and far beyond at twice. 108 cells, 15 s "
-        "of CPU."
-    ),
+    about="over ω, at width 128.",
     within=(0.1, 2.0),
     silent=SILENT,
 )

@@ -19,8 +19,7 @@ def text(setting: Text) -> SystemExperiment:
         ClassLoss(),
         batch=setting.batch,
         in_turn=True,
-        # One more: the loss of the batch that would be next is recorded at the end.
-        steps=setting.steps + 1,
+        steps=setting.steps,
         clip=setting.clip,
         precision=setting.precision,
     )

@@ -13,10 +13,7 @@ from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 
 NAMES = {"snr": "SNR", "samples": "training samples $N$"}
 CUT = Level(boundaries.CUT, power=2.0)
-CURVE = Curve(
-    rf"$N\cdot$SNR$^2 = {boundaries.CURVE:g}$ (paper)",
-    lambda snr, count: np.log(boundaries.CURVE) - np.log(count * snr**2),
-)
+CURVE = Curve(boundaries.CURVE_LABEL, boundaries.below_curve)
 _LAW = "boundary"
 PRINTED = {_LAW: {"exponent": boundaries.EXPONENT, "constant": boundaries.CURVE}}
 _SMALL = {name: SMALLER[name] for name in ("embed", "key_width", "value_width")}
@@ -69,12 +66,11 @@ PUBLISHED = _of_figure1(
     id="map",
     title="Figure 1 as a sweep, at the paper's resolution",
     caption=(
-        "Mean test loss when the training loss is ε, over the paper's own cells and at "
-        "its sizes; three seeds. Dots: where it crosses 0.2; line: a power law through "
-        "them, with its exponent's interval over resampled seeds. It is the run of "
-        "`figure1a` by another way: cells are batches of a sweep, which resumes. 97% "
-        "of the 120 cells are on their side of the paper's curve; the boundary is at "
-        "N·SNR² = 1083 [1027, 1159]. 150 s of CPU."
+        "Mean test loss when the training loss is ε, over N and SNR as in Figure 1. "
+        "Dots: where it crosses 0.2; line: a power law through them, with its "
+        "exponent's interval over resampled seeds. Dashed: the paper's curve. It is "
+        "the run of `figure1a` by another way: cells are batches of a sweep, which "
+        "resumes."
     ),
     sweeps={
         "map": _figure1(
@@ -109,15 +105,13 @@ def _seen_fine(evidence: Evidence) -> dict[str, bool]:
 
 FINE = _of_figure1(
     id="map-fine",
-    title="Figure 1's boundary on 64 × 64 cells",
+    title="Figure 1's boundary, finer",
     caption=(
-        "The boundary of Figure 1 at a resolution and up to numbers of samples that "
-        "the paper has not: a sweep that computes cells along it alone (pale cells "
-        "were not needed), four seeds, with M = 4 and d_h = d_v = 128 for speed; all "
-        "else as in Section 6. SNR ∝ N^−0.54 [−0.58, −0.52] and N·SNR² = 907 [875, "
-        "942] beside −1/2 and 1000: from N = 10 on the boundary is steadily a little "
-        "below the paper's curve, and below that drawn labels scatter it. 581 of 4096 "
-        "cells, 120 s of CPU."
+        "The boundary of Figure 1 at a resolution that the paper has not, and up to "
+        "more samples: a sweep that computes cells along it alone (pale cells were "
+        "not needed), with M = 4 and narrower weights for speed; all else as in "
+        "Section 6. To be seen: whether the boundary goes as N^−½, and how far its "
+        "constant is from the paper's 1000."
     ),
     sweeps={
         "map": _figure1(
@@ -186,13 +180,12 @@ REACH = Map(
     title="How far beyond its condition Theorem 4.2's test loss holds",
     caption=(
         "A validity map: in every cell Lemma E.6 (the test loss is at least 0.1 when "
-        "the training loss is ε) is judged on its own ten seeds, at d = 4·10¹⁸ and d_h "
-        "= 10¹²; its margin is (test loss − 0.1)/0.1, of a guess 5.9. Dots: a test "
-        "loss of 0.4. Dashed: the theorem's condition with its constant read as 1. "
-        "Dotted: N‖μ‖² = 2.3 σ̃_p²d, where figure `control` has the boundary, on whose "
-        "side every cell is. Training stays harmful up to 10² to 10³ times beyond the "
-        "condition, by C_p²; the lemma itself holds everywhere, since benign runs have "
-        "test losses of 0.2 here. 55 cells, 36 s of CPU."
+        "the training loss is ε) is judged on its own ten seeds, at d = 4·10¹⁸ and "
+        "d_h = 10¹²; its margin is (test loss − 0.1)/0.1, of a guess 5.9. Dots: a "
+        "test loss of 0.4. Dashed: the theorem's condition with its constant read as "
+        "1. Dotted: N‖μ‖² = 2.3 σ̃_p²d, where figure `control` has the boundary. To "
+        "be seen: how far beyond the dashed line training stays harmful, and whether "
+        "C_p² decides it."
     ),
     sweeps={
         "map": SweepRequest(
@@ -238,13 +231,7 @@ RATES = RateMap(
 
 LEAVES = RATES.map(
     "map-rates",
-    caption=(
-        "How far descent's training loss at t = ηk = 2 is from the flow's (steps an "
-        "eighth of the smallest) over the SNR; N = 16, M = 4, three seeds. Dots: a "
-        "tenth. Dashed: 2/λ at the sharpest point of the way. Descent leaves the flow "
-        "at 0.84 to 0.98 times that. At SNR 16 that is below the paper's η = 0.1. 55 "
-        "cells, 26 s of CPU."
-    ),
+    about=("over the SNR, with M = 4. The paper's η is 0.1."),
     within=(0.5, 1.2),
     silent=("How η was chosen is not stated.", SEEDS_SILENT),
 )

@@ -137,9 +137,9 @@ FIGURE1A = Exhibit(
     caption=(
         f"Mean test loss when the training loss is ε; {_SIZES}. Dashed: the paper's "
         "curve. Blue: where the mean test loss is 0.2 (dots), a power law through the "
-        "dots, and the same crossing in each seed (thin). Training takes 7 to 42 steps "
-        "in a cell. The fitted law is steeper than the curve: of few samples with "
-        "drawn labels, few may be of one class (figure `readings`)."
+        "dots, and the same crossing in each seed (thin). The fitted law is steeper "
+        "than the curve: of few samples with drawn labels, few may be of one class "
+        "(figure `readings`)."
     ),
     needs=NEEDS,
     draw=draw_losses,
