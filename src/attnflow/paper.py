@@ -19,6 +19,7 @@ import xarray as xr
 from attnflow import setting as settings
 from attnflow._facts import Facts, Shown
 from attnflow._suggest import look_up
+from attnflow.conditions import Condition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -180,17 +181,6 @@ def texts_of(package: str) -> dict[str, Any]:
         "bibtex": (folder / "paper.bib").read_text("utf-8"),
         "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
     }
-
-
-@dataclass(frozen=True)
-class Condition:
-    """An item of a theorem's conditions at a setting: a number between two bounds."""
-
-    name: str
-    value: float
-    least: float
-    most: float
-    met: bool
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,9 @@ BOOKKEEPING = frozenset(
         "rate_threshold",
     }
 )
+_DIMS = frozenset(dim for name, dim in vars(_dims).items() if name.isupper())
+AT_END, FINAL = "_at_end", "_final"
+"""What names of values at ends of stages, and of weights at the end, end with."""
 
 
 def check(run: xr.Dataset) -> xr.Dataset:
@@ -112,6 +116,20 @@ def observables_of(run: xr.Dataset) -> list[str]:
         for name, var in run.data_vars.items()
         if name not in BOOKKEEPING and _dims.TIME in var.dims
     ]
+
+
+def may_hold(name: str, record: Collection[str]) -> bool:
+    """Whether a run that records these observables may have a variable of this name.
+
+    Dims count too: an observable that is not there leaves its labels out.
+    """
+    return (
+        name in BOOKKEEPING
+        or name == "epsilon_step"
+        or name in _DIMS
+        or name.removesuffix(AT_END) in record
+        or name.endswith(FINAL)
+    )
 
 
 def last(run: xr.Dataset, observable: str) -> xr.DataArray:

@@ -31,7 +31,7 @@ from attnflow.sweeps import (
 )
 from attnflow.sweeps.compute import check_measurable
 from attnflow.sweeps.measure import Measure
-from attnflow.sweeps.plan import BATCH
+from attnflow.sweeps.plan import BATCH, example_of
 from attnflow.validity import ClaimMeasure, check_swept, claim_measure
 
 
@@ -63,7 +63,7 @@ def plan_sweep(
     assert isinstance(recipe, Recipe)
     fixed, axes = make_axes(recipe.setting, given, zip)
     setting = settings.replace(recipe.setting, fixed)
-    plan = recipe.experiment(setting)
+    plan = example_of(recipe, setting, axes)
     texts = _texts(plan, measure)
     measures = tuple(_measure(paper, text) for text in texts)
     check_measurable(plan, measures)

@@ -7,6 +7,7 @@ import pytest
 import attnflow as af
 from attnflow._missing import MissingData
 from attnflow.claims import Finding, Scope, Seeds
+from attnflow.conditions import at_least
 from attnflow.store import export_netcdf
 from attnflow.verifying import identity
 from tests import toy as toys
@@ -213,7 +214,18 @@ class TestOwnRun:
         export_netcdf(af.run("toy/flow").drop_vars("loss"), "mine.nc")
         (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
         assert row["verdict"] == "unchecked"
-        assert "No variable named 'loss'" in row["note"]
+        assert row["note"].startswith("the run has no loss. Record it too")
+
+    def test_a_mistake_of_a_judge_is_a_fault_of_ours(self, program, toy):
+        def judge(evidence):
+            raise ValueError("zero-size array")
+
+        with_claims(toy, replace(toy_claim(), judge=judge))
+        self.save()
+        done = program("verify", "toy/T-Thm1", "--run", "mine.nc")
+        assert done.exit_code == 70
+        assert "Traceback" in done.stderr
+        assert "ValueError: zero-size array" in done.stderr
 
     def test_why_it_lacks_it_is_told(self, program):
         why = json.dumps({"loss": "the tables were not finite."})
@@ -284,6 +296,16 @@ class TestExplained:
         assert "higher  fails" in done.stdout
         for line in done.stdout.splitlines()[-2:]:
             assert Path(line.removeprefix("picture  ")).stat().st_size > 1000
+
+    def test_conditions_as_numbers(self, program, toy):
+        def conditions(setting):
+            return [at_least("m", "m ≥ ~8", setting["width"], 8)]
+
+        toys.install(toy, toys.toy_paper(conditions=conditions))
+        done = program("verify", "toy/T-Thm1", "--explain")
+        assert "hidden constants and logarithms read as 1" in done.stdout
+        line = next(x for x in done.stdout.splitlines() if x.startswith("m "))
+        assert line.split() == ["m", "m", "≥", "~8", "4", "≥", "8", "no", "all"]
 
     def test_for_programs(self, program):
         found = program.json("verify", "toy/T-Thm1", "--explain")

@@ -28,6 +28,7 @@ def test_the_most_frequent_words_are_known():
     known = known_words(20)
     assert known[0] == "<unk>" and {"the", ","} <= set(known[:4])
     assert len(set(known)) == 20
+    assert WordWindows(vocabulary=20).words == known
 
 
 def test_test_windows_are_of_another_text():

@@ -12,6 +12,7 @@ from attnflow.deep import (
     VisionTransformer,
     WordEncoder,
 )
+from attnflow.deep.observables import DEEP
 from attnflow.dynamics import Stage
 from attnflow.papers.signgd import PAPER
 from attnflow.rules import Flow, GradientDescent
@@ -68,3 +69,9 @@ def test_there_is_a_batch_after_the_last_step():
     ((system, state),) = model.members([0], None)
     batch = system.batch({**state, "step": 3})
     assert np.allclose(batch.tokens, task.training(0).tokens[6:8])
+
+
+def test_tokens_that_are_no_words_have_no_attention_by_word(stack, precise):
+    view = DEEP.view(*stack.model.members([0], None)[0])
+    with pytest.raises(ValueError, match="record attention_entropy"):
+        DEEP.find("attention_by_word").compute(view)

@@ -18,12 +18,12 @@ from attnflow.claims import (
     Unchecked,
     Verdict,
 )
+from attnflow.conditions import Condition
 from attnflow.explaining import explain
 from attnflow.explaining.code import sources, unwrapped
 from attnflow.explaining.explanation import seed_names
 from attnflow.explaining.failing import fails_where
 from attnflow.explaining.watching import series_of, watch
-from attnflow.paper import Condition
 from attnflow.stages import first_crossing, listening
 from tests.claims import toy
 from tests.toy import toy_paper
@@ -63,8 +63,8 @@ def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
     def conditions(setting):
         rate = setting["rate"]
         return [
-            Condition("(1)", rate, 0.0, 1.0, met=True),
-            Condition("(2)", rate, 0.2, np.inf, met=False),
+            Condition("(1)", "a rate", rate, 0.0, 1.0),
+            Condition("(2)", "a large rate", rate, least=0.2),
         ]
 
     told = explain(toy_paper(conditions=conditions), claim(), evidence)
@@ -72,9 +72,11 @@ def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
     items = told.as_json()["items"]["main"]
     assert items[1] == {
         "name": "(2)",
+        "what": "a large rate",
         "value": 0.1,
         "least": 0.2,
         "most": None,
+        "strict": False,
         "met": False,
     }
     assert explain(toy_paper(), claim(), evidence).conditions == {}

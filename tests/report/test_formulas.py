@@ -26,7 +26,7 @@ def marked(text):
         "⟦S[c_k,v_k] = −(K − 1) S[c_k,v_j]⟧. For ⟦K = 2⟧",
         "a remark (0.66 to 0.69 at 0.01), setting (a) of Figure 1c (Figure 2b)",
         "on ⟦(c1, v1, −v2)⟧, or ⟦X1+-⟧, it is ⟦(ω²/2) sinh(2 w_c t/9)⟧",
-        "falls as ⟦m^(−1/2)⟧: ⟦dw₋/dt⟧ does",
+        "⟦mu1⟧ weighted by ⟦−ℓ'⟧, falls as ⟦m^(−1/2)⟧: ⟦dw₋/dt⟧ does",
     ],
 )
 def test_formulas_are_found(text):
@@ -75,6 +75,9 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("V_n,2^(T1) S[c_k,v_k]", "V_{n,2}^{(T_{1})} S[c_{k},v_{k}]"),
         ("X1+-", "X_{1}^{+-}"),
         ("s^¼", "s^{1/4}"),
+        ("n^*(L)", "n^{*}(L)"),
+        ("mu1", r"\mu_{1}"),
+        ("−ℓ'", r"-\ell '"),
         ("10¹⁸", "10^{18}"),
         ("4e-11", r"4\cdot 10^{-11}"),
         ("1e6", "10^{6}"),

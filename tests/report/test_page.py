@@ -90,7 +90,7 @@ def test_the_page_has_what_a_reader_asks_for(made):
         "jax 0.10",
         "test machine",
         "@misc{fake2026,",
-        "1 fails, 1 holds after correction, 2 hold, 1 unchecked",
+        "2 hold, 1 holds after correction, 1 fails, 1 unchecked",
         "1 of these claims were not judged for this page",
         "over 3 seeds",
         "What this assumes",

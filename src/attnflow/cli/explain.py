@@ -8,10 +8,12 @@ from attnflow.claims import Claim, Row, Verdict
 from attnflow.claims.verify import with_seeds
 from attnflow.cli import text
 from attnflow.cli.choosing import Chosen
+from attnflow.cli.conditions import condition_table
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
+from attnflow.conditions import READING
 from attnflow.explaining import Explanation, draw_claim, explain
-from attnflow.paper import Condition, Paper
+from attnflow.paper import Paper
 from attnflow.report.files import save_figure
 from attnflow.runner import Runner
 
@@ -73,7 +75,8 @@ def _say(output: Output, told: Explanation, row: Row) -> None:
             output.say(f"\n{name}\n{_wrapped(words)}")
     if told.conditions:
         output.say("\nConditions as numbers")
-        output.show(_conditions(told))
+        output.say(_wrapped(f"Here with {READING}; the words above may put in others."))
+        output.show(condition_table(told.conditions))
     output.say("\nRuns")
     output.show(_runs(told))
     _say_code(output, told)
@@ -84,25 +87,6 @@ def _say(output: Output, told: Explanation, row: Row) -> None:
     output.say("\nChanged runs, on which it must not hold")
     broken = [(one.change, str(one.verdict), one.note) for one in told.broken]
     output.show(Table(("change", "verdict", "found"), broken))
-
-
-def _conditions(told: Explanation) -> Table:
-    """By run the items that are met, and those that are not with their bounds."""
-    rows = [
-        (
-            name,
-            " ".join(item.name for item in items if item.met) or text.ABSENT,
-            "; ".join(_bounded(item) for item in items if not item.met) or "none",
-        )
-        for name, items in told.conditions.items()
-    ]
-    return Table(("run", "met", "not met"), rows)
-
-
-def _bounded(item: Condition) -> str:
-    """`(6): 0.1 is not in [0, 4.4e-06]`."""
-    bounds = f"[{item.least:.3g}, {item.most:.3g}]"
-    return f"{item.name}: {item.value:.3g} is not in {bounds}"
 
 
 def _runs(told: Explanation) -> Table:

@@ -46,6 +46,11 @@ class WordWindows:
                     f"{name}={getattr(type(self), name)}."
                 )
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The word that each number stands for: all others, then by frequency."""
+        return known_words(self.vocabulary)
+
     def training(self, seed: int) -> LabelledTokens:
         """All windows, batch by batch."""
         text = _numbers("valid", self.vocabulary)

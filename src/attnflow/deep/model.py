@@ -15,13 +15,16 @@ from attnflow.rules import Flow, Rule, SignGD
 
 _OWN = 1
 """Tells these streams of random numbers from those of a seed's data."""
+_NAMES = {"token": "shown_names", "word": "words"}
+"""Where a task has the labels of a dim."""
 
 
 class DeepTask(Protocol):
     """Where samples come from, as a frozen dataclass.
 
-    A task may have `noisy`, which positions hold noise, and `shown(seed)`, tokens with
-    names on which the first layer is looked at.
+    A task may have `noisy`, which positions hold noise; `shown(seed)`, tokens on which
+    the first layer is looked at, and their `shown_names`; and `words`, what the numbers
+    stand for that are its tokens.
     """
 
     def training(self, seed: int) -> Any:
@@ -89,8 +92,8 @@ class DeepModel:
             "layer": tuple(str(k + 1) for k in range(self.network.layers)),
             "head": tuple(str(k + 1) for k in range(self.network.heads)),
         }
-        names = getattr(self.task, "shown_names", None)
-        return found if names is None else {**found, "token": names}
+        own = {dim: getattr(self.task, name, None) for dim, name in _NAMES.items()}
+        return found | {dim: names for dim, names in own.items() if names is not None}
 
     def members(
         self, seeds: Sequence[int], given: Mapping[str, Any] | None

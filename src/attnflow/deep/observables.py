@@ -114,6 +114,23 @@ def attention_to_noise(view: DeepView) -> Array:
     return jnp.stack(paid)
 
 
+@observable("layer", "word", about="share of attention on test samples, word by word")
+def attention_by_word(view: DeepView) -> Array:
+    """The sum of attention over keys that are a word, mean over the rest.
+
+    Over all words it is one.
+    """
+    words = view.system.test.tokens
+    size = getattr(view.system.network, "vocabulary", None)
+    if size is None:
+        raise ValueError(
+            "The tokens of these samples are no words, so that there is no "
+            "attention_by_word: record attention_entropy."
+        )
+    means = [paid.mean(axis=(1, 2)) / len(words) for paid in view.tested.attention]
+    return jnp.stack([jnp.zeros(size, m.dtype).at[words].add(m) for m in means])
+
+
 @observable("layer", about="share of key and query weights whose gradient is exactly 0")
 def zero_signs(view: DeepView) -> Array:
     """Weights that SignGD would not move, as a share of each layer's."""

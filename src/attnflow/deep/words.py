@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,6 @@ from attnflow.deep.parts import (
     draw_multihead,
     dropped,
     layer_norm,
-    layer_of,
     multihead,
     uniform,
     unit,
@@ -23,6 +23,8 @@ from attnflow.deep.stack import softmax_attention
 
 _OWN = ("words", "decoder", "decoder_bias")
 """Values that no layer has."""
+DROPS = 3
+"""Places of a layer in which training drops entries."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class WordEncoder:
 
     - `vocabulary`: how many words; `length` of a sequence.
     - `embed`, `hidden`: of a word, and of the ReLU layer; `layers`, `heads`.
-    - `dropout`: the share of entries that training drops, in four places.
+    - `dropout`: the share of entries that training drops, in four places. PyTorch's
+      layer also drops entries of attention itself, and this one does not.
     """
 
     vocabulary: int
@@ -82,32 +85,33 @@ class WordEncoder:
     def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
         """Logits at every place, and the attention of each layer."""
         own = weights["values"]
-        keys = [None] * (1 + 3 * self.layers)
-        if key is not None:
-            keys = list(jax.random.split(key, len(keys)))
+        keys = None if key is None else jax.random.split(key, 1 + DROPS * self.layers)
         state = own["words"][tokens] * math.sqrt(self.embed)
         state = state + jnp.asarray(sinusoids(self.length, self.embed), state.dtype)
-        state = dropped(state, self.dropout, keys[0])
-        maps = []
-        for layer in range(self.layers):
-            scores = layer_of(weights["scores"], layer)
-            values = layer_of({n: w for n, w in own.items() if n not in _OWN}, layer)
-            drops = keys[1 + 3 * layer : 4 + 3 * layer]
-            state, paid = self._layer(scores, values, state, drops)
-            maps.append(paid)
+        state = dropped(state, self.dropout, None if keys is None else keys[0])
+        layers = (
+            weights["scores"],
+            {name: array for name, array in own.items() if name not in _OWN},
+            None if keys is None else keys[1:].reshape(self.layers, DROPS),
+        )
+        # A loop, of which one layer is compiled, however many there are.
+        state, maps = jax.lax.scan(self._layer, state, layers)
         return Look(state @ own["decoder"].T + own["decoder_bias"], tuple(maps))
 
-    def _layer(
-        self, scores: dict, values: dict, state: Array, keys: list
-    ) -> tuple[Array, Array]:
+    def _layer(self, state: Array, layer: tuple) -> tuple[Array, Array]:
+        """What a layer gives, and what it pays; `layer` has its weights and keys."""
+        scores, values, keys = layer
+        drop = [
+            partial(dropped, share=self.dropout, key=None if keys is None else keys[k])
+            for k in range(DROPS)
+        ]
         mask = jnp.tril(jnp.ones((self.length, self.length), bool))
         read, paid = multihead(scores, values, state, mask)
-        state = state + dropped(read, self.dropout, keys[0])
-        state = layer_norm(state, values["gain_1"], values["shift_1"])
+        state = layer_norm(state + drop[0](read), values["gain_1"], values["shift_1"])
         neurons = jax.nn.relu(state @ values["W_1"].T + values["b_1"])
-        added = dropped(neurons, self.dropout, keys[1]) @ values["W_2"].T
-        state = state + dropped(added + values["b_2"], self.dropout, keys[2])
-        return layer_norm(state, values["gain_2"], values["shift_2"]), paid
+        added = drop[1](neurons) @ values["W_2"].T + values["b_2"]
+        state = layer_norm(state + drop[2](added), values["gain_2"], values["shift_2"])
+        return state, paid
 
 
 @dataclass(frozen=True)

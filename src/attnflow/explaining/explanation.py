@@ -7,10 +7,11 @@ from typing import Any
 from attnflow.claims import Claim, Evidence, Row, Scope, Seeds, Verdict
 from attnflow.claims.verify import judge as judge_claim
 from attnflow.claims.verify import make_row, plain
+from attnflow.conditions import Condition
 from attnflow.explaining.code import Source, sources
 from attnflow.explaining.failing import Broken, broken, fails_where
 from attnflow.explaining.watching import Seen, watch
-from attnflow.paper import Condition, Paper
+from attnflow.paper import Paper
 from attnflow.schema import setting_of
 
 MET = {
@@ -54,7 +55,7 @@ class Explanation:
         return {
             "conditions": self.claim.conditions,
             "items": {
-                name: [plain(asdict(item)) for item in items]
+                name: [plain(item.as_json()) for item in items]
                 for name, items in self.conditions.items()
             },
             "predicate": self.claim.predicate,

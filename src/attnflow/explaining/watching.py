@@ -11,7 +11,6 @@ from attnflow import _dims, schema
 from attnflow.claims import Evidence, Finding
 from attnflow.stages import Look, listening
 
-_AT_END = "_at_end"
 _read: ContextVar[list[str]] = ContextVar("read")
 
 
@@ -62,7 +61,7 @@ def series_of(seen: Seen, evidence: Evidence) -> tuple[Look, ...]:
     if seen.looks:
         return tuple(sorted(seen.looks, key=lambda look: look.level is None))
     run = next(iter(evidence.values()))
-    names = [name.removesuffix(_AT_END) for name in seen.read] or ["loss"]
+    names = [name.removesuffix(schema.AT_END) for name in seen.read] or ["loss"]
     return tuple(
         Look(name, run, run[name].transpose(_dims.SEED, _dims.TIME, ...), None, ())
         for name in dict.fromkeys(names)
@@ -79,7 +78,7 @@ def _without_bulk(names: list[str], evidence: Evidence) -> list[str]:
 
 
 def _is_end(name: str) -> bool:
-    return name.endswith(_AT_END)
+    return name.endswith(schema.AT_END)
 
 
 def _watched(run: xr.Dataset) -> _Watched:

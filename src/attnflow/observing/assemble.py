@@ -9,7 +9,7 @@ import numpy as np
 from attnflow._outcome import Outcome
 from attnflow.dynamics import Course, Reach
 from attnflow.dynamics.record import Records
-from attnflow.experiment import Experiment
+from attnflow.experiment import Experiment, SystemExperiment
 from attnflow.observing.look import Looked
 from attnflow.rules import per_part
 
@@ -71,19 +71,19 @@ def notes_of(made: Experiment, looked: Sequence[Looked]) -> dict[str, str]:
         "rule": f"{named}, as is said" if made.paper else "not told",
         "left_out": json.dumps(looked[0].left_out),
     }
-    missing = _missing_times(made, looked[0].times)
+    missing = missing_times(made, looked[0].times) if made.paper else ""
     return {**notes, "missing_times": missing} if missing else notes
 
 
-def _missing_times(made: Experiment, found: np.ndarray) -> str:
-    """Which records of the experiment are not there, in words."""
+def missing_times(made: Experiment | SystemExperiment, found: np.ndarray) -> str:
+    """Which records of the experiment are not there, in words; empty: all are."""
     wanted = made.grid.times(whole=not made.is_flow)
     if isinstance(made.stages[-1].until, Reach):
         wanted = wanted[wanted <= found[-1]]
     # Times that were computed otherwise differ in their last digits.
     gap = np.abs(wanted[:, None] - found).min(axis=1)
     missing = wanted[gap > 1e-9 * np.maximum(wanted, 1.0)]
-    if not (made.paper and len(missing)):
+    if not len(missing):
         return ""
     return (
         f"{len(missing)} of the {len(wanted)} times at which its experiment is "

@@ -134,7 +134,7 @@ def _details(predicate: str, found: str, claim: Claim | None) -> dict[str, str]:
     if claim is not None:
         conditions = "" if claim.conditions == "none" else claim.conditions
         details |= {"System": claim.system, "Conditions": conditions}
-        details |= {"Recorded": f"{words(claim.expected)}, by {claim.source}"}
+        details |= {"Recorded": f"{words(claim.expected)}: {claim.source}"}
     details |= {"Found": found}
     return {label: text for label, text in details.items() if text}
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attnflow.figures.names import GREEK
+
 OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
 RELATIONS = OPERATORS - set("-/…|")
 FUNCTIONS = re.compile(
@@ -14,12 +16,12 @@ _CODE = re.compile(r"[A-Za-z]{2,}_|[A-Za-z]\.[A-Za-z]|://|[A-Za-z]-[A-Za-z]")
 _ORDER = re.compile(r"^[OΘΩoÕ]\u0303?\(")
 _SURE = re.compile(
     # A sign that occurs in formulas alone, an index or a power,
-    r"[α-ωΑ-Ω√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½¼|=]|\u0303|Õ"
+    r"[α-ωΑ-Ωℓ⟨⟩√∫‖∞≤≥≠≈∝≫≪∈·±∂∇ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄₅₆₇₈₉₊₋½¼|=]|\u0303|Õ"
     r"|(?<![A-Za-z])[A-Za-z)}\]][_^]|\d\^"
-    # T1, X1+-, 4e-11, f(X) and O(log …, 9/w or 1/(L …, t/9, log(12 …, SNR^−2.
+    # T1, X1+-, 4e-11, f(X) and O(log …, 9/w or 1/(L …, t/9, log(12 …, SNR^−2, mu1.
     r"|^[−-]?[A-Za-z]\d{1,2}['*]?$|^[A-Z]\d[+-]{2}$|^[−-]?[\d.]+e[−-]?\d+$"
     r"|^[A-Za-z]'?[(\[]|(?<=\w)/(?=[A-Za-z(])|(?<![A-Za-z])[A-Za-z]/\d"
-    rf"|^(?:{FUNCTIONS.pattern})[(^]"
+    rf"|^(?:{FUNCTIONS.pattern})[(^]|^[−-]?(?:{'|'.join(GREEK)})\d$"
 )
 _LETTER = re.compile(r"^[+±∓−-]?\d*[B-HJ-Zb-z]['*]?$")
 _NUMBER = re.compile(r"^[−-]?[\d\u202f.,/()]*\d%?$")

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 
 from attnflow.claims import Family, Scope, Verdict
 from attnflow.claims.family import ASSUMED, family_of
-from attnflow.report.claims import ORDER, ClaimView, words
+from attnflow.report.claims import ClaimView, words
+
+COLUMNS = (
+    Verdict.HOLDS,
+    Verdict.HOLDS_CORRECTED,
+    Verdict.INCONCLUSIVE,
+    Verdict.FAILS,
+    Verdict.UNCHECKED,
+)
+"""From what stands to what was not looked at."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +34,12 @@ class Tally:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How many claims have each verdict, in the order of `ORDER`."""
+        """How many claims have each verdict, in the order of `COLUMNS`."""
         return _counts(self.views)
 
     @property
     def words(self) -> str:
-        """The same in words: `1 fails, 6 hold, 1 unchecked`."""
+        """The same in words: `6 hold, 1 fails, 1 unchecked`."""
         return ", ".join(_count(n, words(v)) for v, n in self.counts.items())
 
     @property
@@ -54,14 +63,14 @@ class Tally:
 
 
 def columns(tallies: Iterable[Tally]) -> list[tuple[Verdict, str]]:
-    """The verdicts that there are, with their words, those that hold first."""
+    """The verdicts that there are, with their words."""
     there = {verdict for tally in tallies for verdict in tally.counts}
-    return [(v, words(v)) for v in reversed(ORDER) if v in there]
+    return [(v, words(v)) for v in COLUMNS if v in there]
 
 
 def _counts(views: Sequence[ClaimView]) -> dict[Verdict, int]:
     found = Counter(view.verdict for view in views)
-    return {verdict: found[verdict] for verdict in ORDER if found[verdict]}
+    return {verdict: found[verdict] for verdict in COLUMNS if found[verdict]}
 
 
 def _count(number: int, text: str) -> str:

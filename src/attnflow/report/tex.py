@@ -8,6 +8,8 @@ may be mixed in.
 import re
 import unicodedata
 
+from attnflow.figures.names import GREEK
+
 _FUNCTIONS = ("log", "ln", "exp", "min", "max", "sup", "inf", "sinh", "cosh", "tanh")
 _NAMED_FUNCTIONS = (
     "diag",
@@ -43,6 +45,9 @@ _SIGNS = {
     "∇": r"\nabla ",
     "Σ": r"\sum ",
     "‖": r"\|",
+    "ℓ": r"\ell ",
+    "⟨": r"\langle ",
+    "⟩": r"\rangle ",
     "ᵀ": r"^{\top}",
     "½": r"\tfrac{1}{2}",
     "¼": r"\tfrac{1}{4}",
@@ -54,6 +59,7 @@ _RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=T
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-", strict=True))
 _GREEK = "α-ωΑ-Ω"
 _TILDE = re.compile(rf"([A-Za-z{_GREEK}])\u0303")
+_SPELLED = re.compile(rf"(?<![A-Za-z\\])({'|'.join(GREEK)})(\d+)")
 _EXPONENT = re.compile(r"(?<![\w.])(\d[\d.]*)e([−-]?\d+)(?!\w)")
 # Several indices of one letter have commas between them; S[c_k,v_k] has two letters.
 _INDEX = re.compile(
@@ -79,6 +85,9 @@ _ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 def to_tex(text: str) -> str:
     """The TeX of a formula in plain notation."""
     text = unicodedata.normalize("NFC", text).replace("Õ", "O\u0303")
+    # A star is raised whether or not that is said.
+    text = text.replace("^*", "*")
+    text = _SPELLED.sub(r"\\\1_{\2}", text)
     text = _TILDE.sub(r"\\tilde{\1}", text)
     text = _EXPONENT.sub(_scientific, text)
     text = _roots(text)

@@ -33,7 +33,7 @@ LEDGER = {
     *("E-Fig7-10", "E-Fig7-10-freeze"),
     *("E-Sec7-res", "E-prior"),
 }
-"""The sheet's ledger but for real text, which is another issue's."""
+"""The sheet's ledger."""
 
 
 class TestClaims(ClaimProtocol):

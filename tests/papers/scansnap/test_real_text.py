@@ -9,14 +9,22 @@ import xarray as xr
 import attnflow as af
 from attnflow.claims import Verdict
 from attnflow.claims.verify import verify
+from attnflow.data.word_windows import WordWindows
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.deep_settings import Text
 from attnflow.papers.scansnap.text_runs import (
-    BY_RATE,
     COURSES,
+    FREQUENT,
+    KINDS,
+    LONG,
+    OF_THREE,
+    ONE_LAYER,
+    by_rate,
     drift,
     entropy,
     last_entropies,
+    on_frequent,
+    share_of_uniform,
     uniform_entropy,
 )
 from attnflow.runner import Runner
@@ -27,20 +35,26 @@ FIRST = {0.5: 2.2, 1.0: 2.1, 2.0: 1.5, 5.0: 0.4}
 """Entropies after training, by rate."""
 
 
-def made_up(request, level, *, layers=1, moving=0.3):
-    """A run whose first layer's entropy ends at a level, and whose maps swing."""
+def made_up(request, level, *, layers=1, moving=0.3, frequent=0.5):
+    """A run whose first layer's entropy ends at a level, and whose maps swing.
+
+    Frequent words end with so many times the attention that they began with.
+    """
     seeds, times = len(request.seeds), np.array([0.0, 600.0, 1200.0])
     levels = np.full((seeds, 3, layers, LENGTH), 2.4)
     levels[:, -1, 0] = level
     maps = np.zeros((seeds, 3, layers, 2, 1, LENGTH, LENGTH))
     maps[..., 0] = 1.0
     maps[:, 1, ..., :2] = 1 - moving, moving
+    words = np.full((seeds, 3, layers, 2 * FREQUENT), 1.0)
+    words[:, -1, 0, : FREQUENT + 1] = frequent
     dims = ("seed", "time", "layer", "test_sample", "head")
-    setting = {"parametrisation": "encoder", "length": LENGTH}
+    setting = {"parametrisation": "encoder", "length": LENGTH, "learning_rate": 5.0}
     return xr.Dataset(
         {
             "attention_entropy_by_query": ((*dims[:3], "query_position"), levels),
             "test_attention": ((*dims, "query_position", "key_position"), maps),
+            "attention_by_word": ((*dims[:3], "word"), words),
             "test_loss": (dims[:2], np.ones((seeds, 3))),
         },
         {
@@ -53,24 +67,43 @@ def made_up(request, level, *, layers=1, moving=0.3):
 
 
 @pytest.fixture(scope="module")
-def by_rate():
+def at_rates():
     return {
         name: made_up(request, FIRST[request.overrides["learning_rate"]])
-        for name, request in BY_RATE.items()
+        for name, request in by_rate(*KINDS).items()
     }
 
 
 @pytest.fixture(scope="module")
 def courses():
     return {
-        name: made_up(request, 0.4, layers=request.overrides["layers"])
-        for name, request in COURSES.items()
+        name: made_up(request, 0.4, layers=request.overrides.get("layers", 1))
+        for name, request in (COURSES | LONG).items()
     }
 
 
-def test_claims(by_rate, courses):
-    check_claim(PAPER.claim("E-Fig7-10"), by_rate)
-    check_claim(PAPER.claim("E-Fig7-10-freeze"), courses)
+@pytest.fixture(scope="module")
+def evidence(at_rates, courses):
+    (long,) = (made_up(request, 0.4, frequent=2.0) for request in LONG.values())
+    # Maps swing at every record, and later at one of four.
+    slower = long.isel(time=[0, 1, 2, 2, 2, 1, 1])
+    return {
+        "E-Fig7-10": at_rates,
+        "E-Fig7-10-freeze": {name: courses[name] for name in COURSES},
+        "E-R-text": dict.fromkeys(LONG, slower),
+    }
+
+
+@pytest.mark.parametrize("id", ["E-Fig7-10", "E-Fig7-10-freeze", "E-R-text"])
+def test_claims(id, evidence):
+    check_claim(PAPER.claim(id), evidence[id])
+
+
+def test_claims_and_figures_read_the_same_runs():
+    shown = {**PAPER.exhibit("figure10").needs, **PAPER.exhibit("figure7").needs}
+    for id in ("E-Fig7-10", "E-Fig7-10-freeze"):
+        assert all(r in shown.values() for r in PAPER.claim(id).needs.values())
+    assert all(r in by_rate(*KINDS).values() for r in COURSES.values())
 
 
 def test_maps_that_stand_still_are_frozen():
@@ -79,30 +112,37 @@ def test_maps_that_stand_still_are_frozen():
     assert row.verdict is Verdict.HOLDS
 
 
-def test_figure_10(by_rate):
+def test_figure_10(at_rates):
     exhibit = PAPER.exhibit("figure10")
-    assert all(exhibit.seen(by_rate).values())
-    assert len(exhibit.draw(by_rate).axes) == 1
-    assert exhibit.values(by_rate)["encoder, one layer"]["η = 5"]["entropy"] == 0.4
-    flat = {n: r.isel(time=[0, 0]) for n, r in by_rate.items()}
+    assert all(exhibit.seen(at_rates).values())
+    assert len(exhibit.draw(at_rates).axes) == 2
+    assert exhibit.values(at_rates)[ONE_LAYER]["η = 5"]["entropy"] == 0.4
+    flat = {n: r.isel(time=[0, 0]) for n, r in at_rates.items()}
     assert not any(exhibit.seen(flat).values())
 
 
 def test_figure_7(courses):
     exhibit = PAPER.exhibit("figure7")
     assert all(exhibit.seen(courses).values())
-    assert len(exhibit.draw(courses).axes) == 8
+    drawn = [ax for ax in exhibit.draw(courses).axes if ax.get_label() != "<colorbar>"]
+    assert len(drawn) == 12
+    found = exhibit.values(courses)
+    assert found[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
+    assert found[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
     start = {n: r.isel(time=[0, 0]) for n, r in courses.items()}
     assert not any(exhibit.seen(start).values())
 
 
-def test_what_is_read_off_runs(courses, by_rate):
-    run = courses["1 layer"]
-    assert entropy(run).values.tolist() == [[2.4, 2.4, pytest.approx(0.4)]]
+def test_what_is_read_off_runs(courses, at_rates):
+    run = courses[ONE_LAYER]
+    assert entropy(run).values[0].tolist() == [2.4, 2.4, pytest.approx(0.4)]
     # From one key to another, and back.
     assert np.allclose(drift(run), 0.3)
     assert uniform_entropy(run) == pytest.approx(np.log([11, 12, 13, 14]).mean())
-    assert last_entropies(by_rate, "encoder, one layer").shape == (4, 5)
+    assert np.allclose(share_of_uniform(run) * uniform_entropy(run), entropy(run))
+    # The word for all others is not among the frequent ones.
+    assert on_frequent(run)[0].values.tolist() == [1.0, 1.0, 0.5]
+    assert last_entropies(at_rates, ONE_LAYER).shape == (4, 5)
 
 
 def test_without_the_data_claims_are_unchecked(tmp_path, monkeypatch):
@@ -140,3 +180,9 @@ def test_a_small_run(data_at_hand):
     assert (run["batch_loss"][:, -1] < run["batch_loss"][:, 0]).all()
     level = entropy(run)[0, 0]
     assert level == pytest.approx(np.log([10, 11]).mean(), abs=0.05)
+    paid = run["attention_by_word"].sel(layer="1")
+    assert np.allclose(paid.sum("word"), 1.0, atol=1e-5)
+    # Before training all words get some that have a word after them, and no others.
+    read = WordWindows(50, 12, test_samples=3)
+    there = {read.words[number] for number in read.test(0).tokens[:, :-1].ravel()}
+    assert set(paid["word"].values[paid[0, 0] > 0]) == there

@@ -6,10 +6,17 @@ from typing import ClassVar
 import numpy as np
 import pytest
 import xarray as xr
+from matplotlib.contour import ContourSet
 
-from attnflow import schema
+from attnflow import figures, schema
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.figures import boundaries, control, dynamics, stage_order
+from attnflow.papers.vit.figures import (
+    boundaries,
+    control,
+    dynamics,
+    phase_panels,
+    stage_order,
+)
 from attnflow.papers.vit.figures.figure1 import trend
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 from tests.papers.vit.courses import course
@@ -183,6 +190,20 @@ def test_cells_on_the_wrong_side_are_counted():
     table[0, 0, 0] = 0.0
     share = boundaries.agreeing(run.assign(test_loss=table))
     assert share == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
+
+
+def test_the_curve_is_drawn_where_an_axis_begins_below_zero():
+    """A few coarse cells have margins that reach there, where nothing may warn."""
+    run = hand_map(1000.0)
+    _, grid = figures.panels()
+    phase_panels.loss_map(grid[0, 0], run)
+    grid[0, 0].set(xlim=(-1.0, 16.0), ylim=(-1.0, 21.0))
+    phase_panels.paper_curve(grid[0, 0])
+    phase_panels.own_boundary(grid[0, 0], run)
+    (curve,) = (c for c in grid[0, 0].collections if isinstance(c, ContourSet))
+    (path,) = curve.get_paths()
+    snr, count = path.vertices.T
+    np.testing.assert_allclose(count * snr**2, 1000.0, rtol=0.02)
 
 
 def test_trends():

@@ -2,6 +2,7 @@
 
 from attnflow.paper import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
+from attnflow.papers.cooccurrence.conditions import conditions
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
 from attnflow.papers.cooccurrence.notes import NOTES
 from attnflow.papers.cooccurrence.quantities import QUANTITIES
@@ -44,5 +45,6 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     quantities=QUANTITIES,
+    conditions=conditions,
     **texts_of(__name__),
 )

@@ -2,6 +2,7 @@
 
 from attnflow.paper import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
+from attnflow.papers.scansnap.conditions import conditions
 from attnflow.papers.scansnap.exhibits import EXHIBITS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
@@ -33,5 +34,6 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
+    conditions=conditions,
     **texts_of(__name__),
 )

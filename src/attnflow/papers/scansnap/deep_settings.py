@@ -5,7 +5,10 @@ from typing import Literal
 
 from attnflow.paper import Recipe
 
-COURSE = ("batch_loss", "test_loss", "attention_entropy_by_query")
+COURSE = (
+    *("batch_loss", "test_loss"),
+    *("attention_entropy_by_query", "attention_by_word"),
+)
 MAPS = (*COURSE, "test_attention")
 
 

@@ -2,6 +2,7 @@
 
 from attnflow.paper import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
+from attnflow.papers.signgd.conditions import conditions
 from attnflow.papers.signgd.exhibits import EXHIBITS
 from attnflow.papers.signgd.notes import NOTES
 from attnflow.papers.signgd.quantities import QUANTITIES
@@ -45,5 +46,6 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     quantities=QUANTITIES,
+    conditions=conditions,
     **texts_of(__name__),
 )

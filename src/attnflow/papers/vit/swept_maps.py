@@ -14,10 +14,7 @@ from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 
 NAMES = {"snr": "SNR", "samples": "training samples $N$"}
 CUT = Level(boundaries.CUT, power=2.0)
-CURVE = Curve(
-    rf"$N\cdot$SNR$^2 = {boundaries.CURVE:g}$ (paper)",
-    lambda snr, count: np.log(boundaries.CURVE) - np.log(count * snr**2),
-)
+CURVE = Curve(boundaries.CURVE_LABEL, boundaries.below_curve)
 _LAW = "boundary"
 PRINTED = {_LAW: {"exponent": boundaries.EXPONENT, "constant": boundaries.CURVE}}
 _SMALL = {name: SMALLER[name] for name in ("embed", "key_width", "value_width")}

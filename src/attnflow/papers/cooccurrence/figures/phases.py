@@ -183,9 +183,9 @@ PHASES = Exhibit(
     title="When the phases end, over widths from 512 to 131 072",
     caption=(
         "Gradient flow under the theory's assumptions, three seeds for each width. "
-        "T1/2: from then on the readout of the common token moves faster than those of "
-        "the targets. T1: all samples are right for good, and Phase 1 (dark) ends. "
-        "Tsig: they would be right without their fillers, which are memorised first. "
+        "T_{1/2}: from then on the readout of the common token moves faster than those "
+        "of the targets. T1: all samples are right for good, and Phase 1 (dark) ends. "
+        "T_sig: they would be right without their fillers, which are memorised first. "
         "T*: the loss is 1/m, and Phase 2 (pale) ends. T1 is Θ(1/m), that is, constant "
         "on this clock; it is later with noise than without, since initial readouts do "
         "not vanish with the width. The formula for T* is b·t·Loss = |w*|² with b = "

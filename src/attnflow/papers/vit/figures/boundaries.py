@@ -13,6 +13,7 @@ CURVE = 1000.0
 """N · SNR² along the paper's curve."""
 EXPONENT = -0.5
 """Of SNR in N along it."""
+CURVE_LABEL = rf"$N\cdot$SNR$^2 = {CURVE:g}$ (paper)"
 DIMS = ("seed", "samples", "snr")
 
 
@@ -29,6 +30,11 @@ def mean_map(run: xr.Dataset) -> xr.DataArray:
 def strength(run: xr.Dataset) -> xr.DataArray:
     """N · SNR² of every cell."""
     return (run["samples"] * run["snr"] ** 2).transpose(*DIMS[1:])
+
+
+def below_curve(snr: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """How far N · SNR² is below the paper's curve: positive where the loss is high."""
+    return CURVE - count * snr**2
 
 
 def boundary(run: xr.Dataset) -> Boundary:

@@ -109,7 +109,7 @@ def last_means(run: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
     return found
 
 
-NAMES = {r"$\mu$": "mu", r"$\xi_2$": "xi_2", r"$\xi_{3..}$": "xi_3 and further"}
+NAMES = {r"$\mu$": "μ", r"$\xi_2$": "ξ_2", r"$\xi_{3..}$": "ξ_3 and further"}
 
 
 def values_of(evidence: Evidence, regime: Regime) -> dict[str, Any]:

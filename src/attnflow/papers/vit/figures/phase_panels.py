@@ -39,20 +39,9 @@ def _name(ax: "Axes", run: xr.Dataset) -> None:
     ax.tick_params(length=0)
 
 
-def paper_curve(ax: "Axes", constant: float = boundaries.CURVE) -> None:
+def paper_curve(ax: "Axes") -> None:
     """N · SNR² = 1000, dashed and in ink."""
-    limits = ax.get_xlim(), ax.get_ylim()
-    count = np.linspace(*limits[1], 200)
-    figures.outlined(
-        ax,
-        np.sqrt(constant / count),
-        count,
-        color=figures.current_theme().colour("theory"),
-        ls=(0, (4, 2.2)),
-        label=rf"$N\cdot$SNR$^2 = {constant:g}$ (paper)",
-        zorder=6,
-    )
-    ax.set(xlim=limits[0], ylim=limits[1])
+    figures.frontier(ax, boundaries.below_curve, boundaries.CURVE_LABEL)
 
 
 def own_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
@@ -68,6 +57,8 @@ def own_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
     if fit.exists:
         look: dict[str, Any] = {"color": colour, "zorder": 5}
         count = np.linspace(*limits[1], 200)
+        # The margin of an axis may reach below 0, where no power is.
+        count = count[count > 0]
         line = np.exp(fit.intercept) * count**fit.exponent
         named = rf"fitted: SNR $\propto N^{{{fit.exponent:.2f}}}$"
         figures.outlined(ax, line, count, width=2.2, label=named, **look)

@@ -1,0 +1,95 @@
+"""Conditions of theorems as numbers: values, and bounds between which they are to lie.
+
+Theorems hide constants. Papers declare their conditions with the same readings of them:
+
+| printed | read as |
+|---|---|
+| `x ≤ O(y)`, `x ≥ Ω(y)`, with or without logarithms | `x ≤ y`, `x ≥ y` |
+| `x = Θ(y)` | `y/10 ≤ x ≤ 10 y` |
+| `x ≪ y`, `x = o(y)` | `x ≤ y/10` |
+
+What a condition names without a number (`poly`, `polylog`, "small enough") is read by
+the paper that declares it, in the item's own words.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+MUCH = 10.0
+"""How much more `≫` means, and how far `Θ` reaches either way."""
+READING = "hidden constants and logarithms read as 1, ≪ and Θ as a factor of ten"
+
+# Products such as 5√M are rounded: a bound met with equality is met.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Condition:
+    """An item of a theorem's conditions at a setting: a number between two bounds.
+
+    **Arguments:**
+
+    - `name`: the paper's own name or symbol for it; `what`: the item in a formula.
+    - `value`, `least`, `most`: what the setting has, and what is allowed.
+    - `strict`: the bounds themselves are not allowed.
+    """
+
+    name: str
+    what: str
+    value: float
+    least: float = -math.inf
+    most: float = math.inf
+    strict: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether the value lies between the bounds."""
+        if self.strict:
+            return self.least < self.value < self.most
+        bounds = (self.least, self.most)
+        if any(math.isclose(self.value, one, rel_tol=ROUNDING) for one in bounds):
+            return True
+        return self.least <= self.value <= self.most
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields, and whether it is met."""
+        return {**asdict(self), "met": self.met}
+
+
+def exactly(name: str, what: str, value: float, wanted: float) -> Condition:
+    """A number that is to be this one."""
+    return Condition(name, what, value, wanted, wanted)
+
+
+def at_least(name: str, what: str, value: float, least: float) -> Condition:
+    """`value = Ω(least)`."""
+    return Condition(name, what, value, least=least)
+
+
+def at_most(name: str, what: str, value: float, most: float) -> Condition:
+    """`value = O(most)`."""
+    return Condition(name, what, value, most=most)
+
+
+def of_order(name: str, what: str, value: float, order: float) -> Condition:
+    """`value = Θ(order)`."""
+    return Condition(name, what, value, order / MUCH, order * MUCH)
+
+
+def much_more(name: str, what: str, value: float, than: float) -> Condition:
+    """`value ≫ than`."""
+    return Condition(name, what, value, least=MUCH * than)
+
+
+def much_less(name: str, what: str, value: float, than: float) -> Condition:
+    """`value ≪ than`, or `value = o(than)`."""
+    return Condition(name, what, value, most=than / MUCH)
+
+
+def gradient_flow(setting: Mapping[str, Any]) -> Condition:
+    """Training without steps: a setting's learning rate, 0 where its rule is `flow`."""
+    flows = setting.get("rule", "flow") == "flow"
+    rate = 0.0 if flows else setting["learning_rate"]
+    return exactly("flow", "steps of no length: gradient flow", rate, 0.0)

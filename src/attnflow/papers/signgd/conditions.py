@@ -1,0 +1,72 @@
+"""Condition 3.1 and the data and model that it is stated for, as numbers.
+
+Its polylog(d) is read as log d, and its poly(1/d) as 1/d. How large a power of n
+d = Ω(poly(n)) means no size decides; s ≥ 1 in item 1 asks for n⁴ at least. Nor do sizes
+say that the linear layer is fixed. The theorems speak of SignGD alone.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from attnflow.conditions import (
+    Condition,
+    at_least,
+    at_most,
+    exactly,
+    much_less,
+    of_order,
+)
+from attnflow.papers.signgd.sizes import Sizes, sizes
+
+
+def conditions(setting: Mapping[str, Any]) -> list[Condition]:
+    """The conditions at the setting of a run of SignGD.
+
+    There are none for other optimisers, deeper networks, digits and what is computed.
+    """
+    if "supports" in setting and setting["rule"] == "signgd":
+        found = sizes(setting)
+        chance = 0.0 if setting["supports"] == "disjoint" else 1.0
+        return [
+            *condition_3_1(found, setting["embed"]),
+            *_data(found, setting["embed"], chance=chance),
+            exactly("L", "two tokens", setting["length"], 2),
+            exactly("heads", "one head", setting["heads"], 1),
+        ]
+    if "growth" in setting:
+        found = sizes(setting)
+        # Supports are disjoint whatever d is: here it is what item 1 asks for.
+        return condition_3_1(found, (found.support * found.samples**2) ** 2)
+    return []
+
+
+def condition_3_1(sizes: Sizes, embed: float) -> list[Condition]:
+    """Condition 3.1 in dimension d."""
+    n, s, m_k = sizes.samples, sizes.support, sizes.key_neurons
+    narrow = math.log(embed)
+    start = 1 / (sizes.strength * math.sqrt(m_k))
+    return [
+        of_order("(1)", "s = Θ(d^½ n^−2)", s, math.sqrt(embed) / n**2),
+        at_least("(2)", "σ_p = Ω(d^−¼ n³)", sizes.sigma_p, n**3 / embed**0.25),
+        at_least("(3) m_k", "m_k = Ω(log d)", m_k, narrow),
+        at_least("(3) m_v", "m_v = Ω(log d)", sizes.value_neurons, narrow),
+        much_less("(3) σ_0", "σ_0 = o(σ_p^−1 s^−1 m_k^−½)", sizes.sigma_0, start),
+        at_least("(4)", "n = Ω(m_k⁴)", n, m_k**4),
+        at_most("(5)", "η = O(1/d)", sizes.learning_rate, 1 / embed),
+    ]
+
+
+def _data(sizes: Sizes, embed: int, *, chance: float) -> list[Condition]:
+    """What items 1 and 2 are for, and Definition 2.1.
+
+    - `chance`: 1 where supports are drawn one by one, 0 where they are disjoint.
+    """
+    n, s = sizes.samples, sizes.support
+    places = embed - 1 if sizes.orthogonal else embed
+    shared = chance * n * (n - 1) / 2 * s**2 / places
+    covered = 0.0 if sizes.orthogonal else n * s / embed
+    return [
+        at_most("C.1", "coordinates that two ξ share, in the mean", shared, n**-2),
+        exactly("2.1", "ξ that are not orthogonal to μ, in the mean", covered, 0.0),
+    ]

@@ -1,0 +1,42 @@
+"""The table of conditions: runs are told together where they agree."""
+
+from attnflow.cli.conditions import condition_table
+from attnflow.conditions import Condition, at_least, exactly, of_order
+
+
+def rows(conditions):
+    return [tuple(row) for row in condition_table(conditions).rows]
+
+
+def width(m, least=64):
+    return at_least("m", "m ≥ m1", m, least)
+
+
+def test_runs_that_meet_an_item_and_runs_that_do_not():
+    found = rows({"a": [width(512)], "b": [width(32)], "c": [width(4096)]})
+    assert found == [
+        ("m", "m ≥ m1", "512 … 4.1e+03", "≥ 64", "yes", "2 of 3: a; c"),
+        ("m", "m ≥ m1", "32", "≥ 64", "no", "1 of 3: b"),
+    ]
+
+
+def test_bounds_that_differ_from_run_to_run():
+    ((*_, allowed, met, runs),) = rows({"a": [width(512)], "b": [width(512, 128)]})
+    assert (allowed, met, runs) == ("≥ 64 … 128", "yes", "all")
+
+
+def test_items_keep_their_order_and_say_what_is_allowed():
+    items = [
+        of_order("s", "s = Θ(1)", 3.0, 1.0),
+        exactly("L", "two tokens", 2, 2),
+        Condition("η", "η < 1", 1.0, most=1.0, strict=True),
+        at_least("T", "T → ∞", float("inf"), float("inf")),
+    ]
+    found = rows({"a": items})
+    assert [row[0] for row in found] == ["s", "L", "η", "T"]
+    assert [row[3:5] for row in found] == [
+        ("≥ 0.1, ≤ 10", "yes"),
+        ("2", "yes"),
+        ("< 1", "no"),
+        ("∞", "yes"),
+    ]

@@ -1,0 +1,63 @@
+import math
+from dataclasses import asdict
+from functools import partial
+
+import pytest
+
+from attnflow.papers.mixture import PAPER
+from attnflow.papers.mixture.settings import (
+    Concentration,
+    Simultaneous,
+    StageOne,
+    ThreeStage,
+)
+from tests.papers import told
+
+items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
+
+
+def test_algorithm_1_at_infinite_width_meets_all():
+    assert unmet(ThreeStage()) == set()
+    assert unmet(StageOne()) == set()
+
+
+def test_figure_1_trains_all_at_once_by_steps_at_finite_width():
+    assert unmet(Simultaneous()) == {"m", "flow", "layers"}
+    assert items(Simultaneous())["m"].value == 128
+
+
+@pytest.mark.parametrize(
+    ("changes", "item"),
+    [
+        ({"omega": 0.5}, "ω"),  # 0.5 > 0.3
+        ({"bias": 1.0}, "b"),
+        ({"bias": 0.0}, "b"),
+        ({"width": 10**6}, "m"),
+        ({"population": 1000}, "samples"),
+        ({"rule": "gd"}, "flow"),
+        ({"K": 3}, "K"),
+        ({"L": 4}, "L"),
+        ({"T1": 1.35}, "T1"),  # 1/2 + (e − 1)/2 = 1.359
+        ({"T1_level": 0.0}, "T1"),
+    ],
+)
+def test_each_can_fail(changes, item):
+    assert unmet(ThreeStage(**changes)) == {item}
+
+
+def test_stage_1_must_outlast_the_switch():
+    least = items(ThreeStage())["T1"].least
+    assert least == pytest.approx(0.5 + (math.e - 1) / 2)
+    assert unmet(ThreeStage(T1=1.36)) == set()
+    # With a level the time is whatever the level takes.
+    assert unmet(ThreeStage(T1=0.1, T1_level=0.2)) == set()
+
+
+def test_attention_alone_has_one_layer_and_fixed_neurons():
+    alone = Simultaneous(trains="scores", value_scale=0.5, width="infinite")
+    assert unmet(alone) == {"flow", "w(0)"}
+    assert items(Simultaneous(batch=16))["samples"].value == 16
+
+
+def test_what_is_computed_has_none():
+    assert PAPER.conditions(asdict(Concentration())) == []

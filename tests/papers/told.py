@@ -1,0 +1,13 @@
+"""The conditions of a paper at a setting, for tests."""
+
+from dataclasses import asdict
+
+
+def items(paper, setting):
+    """By name."""
+    return {item.name: item for item in paper.conditions(asdict(setting))}
+
+
+def unmet(paper, setting):
+    """Names of those that are not met."""
+    return {name for name, item in items(paper, setting).items() if not item.met}
