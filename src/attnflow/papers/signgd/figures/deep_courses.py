@@ -157,7 +157,9 @@ FIGURE14 = _exhibit(
     14,
     residual=True,
     says="Claimed: all four stages, of which the last halts midway, earlier with MLP, "
-    "since gradients are rounded to zero.",
+    "since gradients are rounded to zero. With `mean` outvoted queries turn without "
+    "MLP; with it some begin to in plain float32, and halt, and hardly any with exact "
+    "signs.",
     seen=_seen_with,
 )
 FIGURE15 = _exhibit(
