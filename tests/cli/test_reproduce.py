@@ -89,7 +89,9 @@ def test_a_file_in_the_way(program, tmp_path):
     (tmp_path / "file").write_text("")
     for target in ((), ("toy",)):
         said = program.refused("reproduce", *target, "--out", "file")
-        assert "file is a file. Give another one with --out" in " ".join(said.split())
+        assert "a file is in its way. Give another one with --out" in " ".join(
+            said.split()
+        )
 
 
 def several(toy):

@@ -80,8 +80,8 @@ def output_place(
         directory.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise ValueError(
-            f"{directory} cannot be a folder: {error.filename} is a file. Give another "
-            "one with --out DIR."
+            f"{directory} cannot be a folder: a file is in its way. Give another one "
+            "with --out DIR."
         ) from error
     return Place(directory, site)
 
