@@ -87,7 +87,11 @@ def test_wrong_names(program, target, message):
 
 def test_a_file_in_the_way(program, tmp_path):
     (tmp_path / "file").write_text("")
-    assert "file" in program.refused("reproduce", "--out", "file")
+    for target in ((), ("toy",)):
+        said = program.refused("reproduce", *target, "--out", "file")
+        assert "a file is in its way. Give another one with --out" in " ".join(
+            said.split()
+        )
 
 
 def several(toy):

@@ -76,7 +76,13 @@ def output_place(
 
     site = out or (QUICK if quick else OUTPUT)
     directory = site if alone and out else site / paper.slug
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ValueError(
+            f"{directory} cannot be a folder: a file is in its way. Give another one "
+            "with --out DIR."
+        ) from error
     return Place(directory, site)
 
 
