@@ -81,6 +81,15 @@ def test_test_images_without_noise():
     assert np.array_equal(clean.tokens, bare.tokens)
 
 
+def test_scales_of_pixels():
+    unit, standard, whole = (
+        NoisyDigits(factors=(1.0, 0.0), pixels=pixels, **FEW).training(0).tokens
+        for pixels in ("unit", "standard", "bytes")
+    )
+    assert np.array_equal(whole, 255 * unit)
+    assert np.allclose(0.3081 * standard + 0.1307, unit, atol=1e-15)
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -93,6 +102,7 @@ def test_test_images_without_noise():
         ({"digits": (3, 11)}, "0 to 9"),
         ({"samples": 0}, "at least 1"),
         ({"test_samples": 0}, "at least 1"),
+        ({"pixels": "byte"}, "bytes"),
     ],
 )
 def test_wrong_settings_say_what_is_allowed(wrong, said):

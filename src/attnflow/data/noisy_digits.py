@@ -7,16 +7,27 @@ faint strokes that reach there.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
+from attnflow._suggest import look_up
 from attnflow.data.labelled import LabelledTokens
 from attnflow.datasets import digits
 from attnflow.datasets.mnist import Split
 
 SIDE = 28
-WHITE = 255.0
-"""Pixels are bytes; images are used on the scale from 0 to 1."""
+Pixels = Literal["unit", "standard", "bytes"]
+PIXELS: dict[str, tuple[float, float]] = {
+    "unit": (0.0, 255.0),
+    "standard": (0.1307 * 255.0, 0.3081 * 255.0),
+    "bytes": (0.0, 1.0),
+}
+"""What is taken off a pixel's byte, and what it is divided by.
+
+`standard` has the mean and the deviation of all training pixels of MNIST, as tutorials
+print them.
+"""
 
 
 def mixed(share: float) -> tuple[float, float]:
@@ -65,6 +76,7 @@ class NoisyDigits:
     - `border`: the width of the noise's frame, in pixels; `patch`: a patch's side.
     - `test_samples`: the first so many test images of these digits; none for all.
     - `test_noise`: whether test images get noise of their own.
+    - `pixels`: the scale of images before all that, see `PIXELS`.
 
     Settings of one seed share images and normal numbers: another factor rescales them,
     and fewer samples are the first of more.
@@ -77,8 +89,10 @@ class NoisyDigits:
     patch: int = 7
     test_samples: int | None = None
     test_noise: bool = True
+    pixels: Pixels = "unit"
 
     def __post_init__(self) -> None:
+        look_up("scale of pixels", self.pixels, PIXELS)
         if self.patch < 1 or SIDE % self.patch:
             raise ValueError(
                 f"patch is {self.patch}: an image has {SIDE} pixels a side, so that "
@@ -140,7 +154,8 @@ class NoisyDigits:
         self, image: np.ndarray, digit: np.ndarray, noise: np.random.Generator | None
     ) -> LabelledTokens:
         faint, strong = self.factors
-        shown = faint * (image / WHITE)
+        dark, span = PIXELS[self.pixels]
+        shown = faint * ((image - dark) / span)
         if noise is not None:
             frame = border(self.border)
             shown[:, frame] += strong * noise.standard_normal((len(image), frame.sum()))

@@ -29,6 +29,10 @@ class OutputLoss(Protocol):
         """
         ...
 
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """The logarithm of what `pull` was divided by: 0 where it is not scaled."""
+        ...
+
 
 @dataclass(frozen=True)
 class BinaryLoss:
@@ -48,6 +52,12 @@ class BinaryLoss:
         if scaled:
             return sign * jnp.exp(log - log.max())
         return sign * jnp.exp(log) / len(output)
+
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """The log of the largest pull over n, where pulls are scaled."""
+        if not scaled:
+            return jnp.zeros((), output.dtype)
+        return Logistic().pull(output, label)[1].max() - jnp.log(len(output))
 
 
 @dataclass(frozen=True)
@@ -72,3 +82,7 @@ class ClassLoss:
             )
         own = jax.nn.one_hot(label, output.shape[-1], dtype=output.dtype)
         return (own - jax.nn.softmax(output, axis=-1)) / label.size
+
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """Nothing: these pulls are never scaled."""
+        return jnp.zeros((), output.dtype)

@@ -4,11 +4,15 @@ from functools import cached_property
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import entr
 from jaxtyping import Array
 
 from attnflow.deep.base import Look
 from attnflow.observables.directly import Registry
+
+LEAST = np.finfo(np.float64).tiny
+"""Stands for a mean that is exactly 0, whose logarithm would be no number."""
 
 
 class DeepView:
@@ -141,6 +145,18 @@ def zero_signs(view: DeepView) -> Array:
     return jnp.stack(shares).mean(axis=0)
 
 
+@observable("layer", about="log10 of the mean |gradient| by W_K, over all of a layer's")
+def log_mean_key_gradient(view: DeepView) -> Array:
+    """Of the loss itself, rescaled or not; at least that of the least double."""
+    return _log_mean(view, "W_K")
+
+
+@observable("layer", about="log10 of the mean |gradient| by W_Q, over all of a layer's")
+def log_mean_query_gradient(view: DeepView) -> Array:
+    """Of the loss itself, rescaled or not; at least that of the least double."""
+    return _log_mean(view, "W_Q")
+
+
 @observable("head", "neuron", "token", about="first layer's W_K on shown tokens")
 def key_neuron(view: DeepView) -> Array:
     """Inner products of each row of the first layer's W_K with shown tokens."""
@@ -187,3 +203,11 @@ def _first_layer(view: DeepView, name: str) -> Array:
             "at: record attention_entropy or loss."
         )
     return view.state["scores"][name][0] @ shown.T
+
+
+def _log_mean(view: DeepView, name: str) -> Array:
+    # Means of float32 gradients may be less than the least of that precision.
+    sizes = jnp.abs(view.pulls["scores"][name]).astype(float)
+    mean = sizes.reshape(len(sizes), -1).mean(axis=1)
+    taken = view.system.log_divisor(view.state).astype(float)
+    return jnp.log10(jnp.maximum(mean, LEAST)) + taken / np.log(10.0)

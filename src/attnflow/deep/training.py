@@ -95,6 +95,12 @@ class DeepTraining(eqx.Module):
         (found,) = back(pull)
         return found if self.clip is None else shortened(found, self.clip)
 
+    def log_divisor(self, state: Any) -> Array:
+        """The logarithm of what rescaling divided the next step's gradient by."""
+        batch = self.batch(state)
+        output = self.outputs(state, batch)
+        return self.loss.log_divisor(output, batch.label, scaled=self.scaled)
+
     def move(self, state: Any, updates: dict[str, Any]) -> Any:
         """The state after the rules' updates, one step later."""
         moved = {

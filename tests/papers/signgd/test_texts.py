@@ -37,13 +37,6 @@ def test_no_number_of_appendix_e_is_left_out():
     assert found == {str(n) for n in range(1, 43)}
 
 
-def test_what_belongs_to_another_issue_says_so():
-    rows = {entry["id"]: entry for _, entry in entries(PAPER)}
-    for name in ("Figure 14", "Figure 15"):
-        assert "issue of their own" in rows[name]["reason"]
-        assert not rows[name].get("exhibits")
-
-
 def test_every_note_covers_something():
     assert named(PAPER, "covered_by") == set(NOTES)
 

@@ -25,6 +25,7 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
         patch=setting.patch,
         test_samples=setting.test_samples,
         test_noise=setting.test_noise,
+        pixels=setting.pixels,
     )
     deviation = 0.1 / task.embed**0.5 if setting.sigma_0 is None else setting.sigma_0
     network = Stack(
@@ -44,7 +45,9 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
 
 def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
     """Blocks below the paper's own model, on the paper's own data."""
-    size = sizes(Train(row=setting.row, embed=setting.embed))
+    size = sizes(
+        Train(row=setting.row, embed=setting.embed, learning_rate=setting.learning_rate)
+    )
     task = SignalNoiseTask(
         samples=size.samples,
         embed=setting.embed,
@@ -54,6 +57,7 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         test_samples=setting.test_samples,
     )
     reading = setting.reading
+    averaged = {"damped": size.value_neurons, "mean": setting.embed}
     network = Stack(
         setting.embed,
         size.key_neurons,
@@ -64,17 +68,18 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
         hidden=(setting.hidden or setting.embed) if setting.mlp else None,
         block_deviation=setting.embed**-0.5 if reading == "large" else None,
         value_rank=size.value_neurons if reading == "factored" else None,
-        factor=1 / size.value_neurons if reading == "damped" else 1.0,
+        factor=1 / averaged.get(reading, 1),
     )
     model = DeepModel(
         network,
         SequenceTokens(task),
         BinaryLoss(),
-        scaled=True,
+        scaled=setting.scaled,
         precision=setting.precision,
     )
     rule = SignGD(size.learning_rate)
-    return _experiment(setting, model, rule, setting.steps, setting.steps)
+    records = setting.steps // setting.every
+    return _experiment(setting, model, rule, setting.steps, records)
 
 
 def _experiment(

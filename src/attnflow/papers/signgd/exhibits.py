@@ -2,6 +2,7 @@
 
 from attnflow.paper import Exhibit
 from attnflow.papers.signgd.figures.betas import FIGURE16
+from attnflow.papers.signgd.figures.deep_courses import FIGURE14, FIGURE15
 from attnflow.papers.signgd.figures.deep_tables import TABLES4TO11
 from attnflow.papers.signgd.figures.figure1 import FIGURE1
 from attnflow.papers.signgd.figures.lattice import LATTICE_FIGURE
@@ -33,6 +34,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE11,
     FIGURE12,
     FIGURE13,
+    FIGURE14,
+    FIGURE15,
     *TABLES4TO11,
     FIGURE16,
     FIGURE17,

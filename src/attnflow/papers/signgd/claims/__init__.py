@@ -7,6 +7,7 @@ from attnflow.papers.signgd.claims import (
     alignment,
     collapse,
     cycles,
+    deep_precision,
     descent,
     noisy_digits,
     precision,
@@ -37,6 +38,7 @@ CLAIMS: tuple[Claim, ...] = (
     *adam_rate.CLAIMS,
     *descent.CLAIMS,
     *noisy_digits.CLAIMS,
+    *deep_precision.CLAIMS,
     *precision.CLAIMS,
     *reductions.CLAIMS,
 )

@@ -66,18 +66,24 @@ def values(evidence: Evidence) -> dict[str, Any]:
 def seen(evidence: Evidence) -> dict[str, bool]:
     """What Figure 2d is said to show, as far as it is seen."""
     tested = {rule: ends(evidence, rule, "test_loss").mean(axis=1) for rule in RULES}
-    strong, faint = np.array(SHARES) < 0.35, np.array(SHARES) > 0.45
+    trained = {rule: ends(evidence, rule, "loss") for rule in RULES}
+    shares = np.array(SHARES)
+    strong, faint = shares < 0.35, shares > 0.45
     moved = [schema.last(run, "loss") < run["loss"][:, 0] for run in evidence.values()]
     return {
-        "gradient descent has a lower test loss than Adam at every λ": bool(
-            (tested["GD"] < tested["Adam"]).all()
+        "gradient descent has a lower test loss than Adam from λ = 0.5 on": bool(
+            (tested["GD"] < tested["Adam"])[faint].all()
         ),
-        "and than SignGD from λ = 0.5 on": bool(
-            (tested["GD"] < tested["SignGD"])[faint].all()
+        "under strong noise, λ ≤ 0.3, both are above 1, where a guess has log 2": bool(
+            (tested["Adam"][strong] > 1).all() and (tested["GD"][strong] > 1).all()
         ),
-        "under strong noise, λ ≤ 0.3, Adam's test loss is above 1, where a guess has "
-        "log 2": bool((tested["Adam"][strong] > 1).all()),
-        "and so is SignGD's": bool((tested["SignGD"][strong] > 1).all()),
+        "and SignGD is below both in the mean": bool(
+            (tested["SignGD"] < tested["GD"])[strong].all()
+            and (tested["SignGD"] < tested["Adam"])[strong].all()
+        ),
+        "Adam's training loss ends below 0.05 at every λ": bool(
+            (trained["Adam"] < PRINTED_LOSS).all()
+        ),
         "every run has trained": bool(all(np.all(each) for each in moved)),
     }
 
@@ -91,17 +97,19 @@ FIGURE2D = Exhibit(
         "1 − λ on the outer 7 pixels, 16 patches of 7 × 7, m_k = m_v = 10; rates and "
         "steps of Appendix B.1; mean and deviation over three runs. Claimed: gradient "
         "descent generalises best, SignGD and Adam badly under strong noise, all with "
-        "training losses below 0.05. Seen: descent is below Adam everywhere, and below "
-        "SignGD from λ = 0.5 on; below that all three have memorised noise. Only Adam "
-        "reaches 0.05, from λ = 0.4 on (right): test losses of the other two are of "
-        "networks that have not finished."
+        "training losses below 0.05. Training losses are so, or nearly, with "
+        "standardised pixels (right); with pixels from 0 to 1 only Adam's are. Descent "
+        "is below Adam from λ = 0.5 on; under strong noise SignGD is the lowest in the "
+        "mean, if not in every run."
     ),
     needs=MAP,
     draw=draw,
     values=values,
     seen=seen,
     silent=(
-        "The scale of pixels is not stated. Ours is from 0 to 1.",
+        "The scale of pixels is not stated. We take MNIST's mean and deviation out "
+        "before images are scaled by λ: of the scales tried, only this one has most "
+        "training losses below 0.05 (pixels=unit is from 0 to 1).",
         "Whether test images have noise is not stated. Ours have, drawn anew.",
         "Which 2000 images are trained on is not stated. Ours are drawn for each run.",
         BETA2_SILENT,

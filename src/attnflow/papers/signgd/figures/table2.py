@@ -19,6 +19,8 @@ STEP = 10
 CLASSES = ("K+Q+", "K+Q−", "K−Q+", "K−Q−")
 PRINTED = ((486, 1, 0, 25), (244, 4, 9, 250), (223, 10, 4, 221), (37, 2, 3, 481))
 """Rows are classes at the start, columns classes at t = 10."""
+LARGEST = 520.0
+"""Where the scale of colours ends."""
 DEVIATIONS = 3.0
 RELATIVE = 3.0
 """Cells as small as 0 and 1 are printed: means of 2 and 3 differ by twice of them."""
@@ -55,10 +57,13 @@ def _classes(run: xr.Dataset, step: float) -> np.ndarray:
 def moments(
     run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED
 ) -> dict[str, xr.DataArray]:
-    """Mean, deviation, least and largest of each cell, and the printed one's place."""
+    """Mean, deviation, least and largest of each cell, and the printed one's place.
+
+    Of a smaller run's pairs as many as printed of all.
+    """
     table = sign_table(run)
     mean, sd = table.mean(_dims.SEED), table.std(_dims.SEED, ddof=1)
-    printed = mean.copy(data=np.array(cells, float))
+    printed = mean.copy(data=shrink(run, cells) * np.array(cells, float))
     return {
         "mean": mean,
         "sd": sd,
@@ -67,6 +72,12 @@ def moments(
         "printed": printed,
         "z": (printed - mean) / sd,
     }
+
+
+def shrink(run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED) -> float:
+    """The pairs of a run over those that are printed: 1 at the paper's size."""
+    pairs = [run["key_neuron"].sizes[d] for d in (_dims.HEAD, series.NEURON)]
+    return pairs[0] * pairs[1] * len(series.noise_names(run)) / np.sum(cells)
 
 
 def cell_name(before: str, after: str) -> str:
@@ -83,7 +94,9 @@ def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
     """A run's table and a printed one; below ours the deviation and z."""
     found = moments(run, cells)
     seeds = run.sizes[_dims.SEED]
-    titles = (f"Mean ± deviation over {seeds} seeds", "Printed, and its z")
+    share = shrink(run, cells)
+    printed = "Printed" if share == 1 else f"Printed, times {share:g}"
+    titles = (f"Mean ± deviation over {seeds} seeds", f"{printed}, and its z")
     figure, grid = figures.panels(1, 2, titles=titles, size=(11.0, 4.9))
     ours, theirs = (
         np.vectorize(form)(found[one], found[other])
@@ -92,14 +105,17 @@ def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
             (lambda cell, z: f"{cell:.0f}\nz = {z:+.1f}", "printed", "z"),
         )
     )
-    _cells(grid[0, 0], found["mean"], ours)
-    _cells(grid[0, 1], found["printed"], theirs)
+    limits = (0.0, share * LARGEST)
+    _cells(grid[0, 0], found["mean"], ours, limits)
+    _cells(grid[0, 1], found["printed"], theirs, limits)
     return figure
 
 
-def _cells(ax: "Axes", table: xr.DataArray, texts: np.ndarray) -> None:
+def _cells(
+    ax: "Axes", table: xr.DataArray, texts: np.ndarray, limits: tuple[float, float]
+) -> None:
     mesh = figures.heatmap(
-        ax, table, limits=(0.0, 520.0), digits=0, rows=CLASSES, columns=CLASSES
+        ax, table, limits=limits, digits=0, rows=CLASSES, columns=CLASSES
     )
     # The map's own numbers give way to two lines in each cell.
     for text, words in zip(list(ax.texts), texts.ravel(), strict=True):

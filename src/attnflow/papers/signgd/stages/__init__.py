@@ -22,5 +22,8 @@ from attnflow.papers.signgd.stages.events import softmax_yields as softmax_yield
 from attnflow.papers.signgd.stages.events import turned as turned
 from attnflow.papers.signgd.stages.events import two_cycles as two_cycles
 from attnflow.papers.signgd.stages.events import values_positive as values_positive
+from attnflow.papers.signgd.stages.first_layer import first_layer as first_layer
+from attnflow.papers.signgd.stages.first_layer import lost_signs as lost_signs
+from attnflow.papers.signgd.stages.first_layer import signs_end as signs_end
 from attnflow.papers.signgd.stages.table import stage_formulas as stage_formulas
 from attnflow.papers.signgd.stages.table import stage_table as stage_table

@@ -1,0 +1,106 @@
+"""Appendix B.6: deeper models halt where their gradients are rounded to zero."""
+
+import numpy as np
+
+from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
+from attnflow.claims import mutations as mutate
+from attnflow.papers.signgd import stages
+from attnflow.papers.signgd.claims.looks import extent, per_seed
+from attnflow.papers.signgd.deep_runs import (
+    Blocks,
+    models,
+    name_of,
+    rounding,
+    smaller,
+)
+
+EMBED = 400
+MODELS = models(residual=True)
+STEPS = dict(zip(MODELS, (300, 100, 80, 40), strict=True))
+"""For how many steps each model is followed; on seed 0 all halt before."""
+KEPT = 0.5
+"""The most signs that rescaled gradients may have lost where plain ones halt."""
+
+NEEDS = {
+    name_of(model, way): rounding(
+        model, scaled=way == "rescaled", size={**smaller(EMBED), "steps": STEPS[model]}
+    )
+    for model in MODELS
+    for way in ("plain", "rescaled")
+}
+
+
+def _halt(evidence: Evidence, model: Blocks) -> np.ndarray:
+    """By seed, from which step on plain gradients have no signs; NaN for never."""
+    return stages.signs_end(stages.first_layer(evidence[name_of(model, "plain")])).times
+
+
+def _lost(evidence: Evidence, model: Blocks) -> np.ndarray:
+    """By seed, the share of signs that rescaled gradients have lost by that step."""
+    run = stages.first_layer(evidence[name_of(model, "rescaled")])
+    lost = stages.lost_signs(run)
+    halts = _halt(evidence, model)
+    return np.array(
+        [
+            np.nan if np.isnan(step) else float(row.sel(time=step, method="nearest"))
+            for step, row in zip(halts, lost, strict=True)
+        ]
+    )
+
+
+def _judge(evidence: Evidence) -> Finding:
+    halts = {model: _halt(evidence, model) for model in MODELS}
+    lost = {model: _lost(evidence, model) for model in MODELS}
+    two, three, two_mlp, three_mlp = halts.values()
+    earlier = [two - two_mlp, three - three_mlp, two - three, two_mlp - three_mlp]
+    return Finding(
+        (
+            *(
+                per_seed(KEPT - lost[model], f"{model.short}: a matter of rounding")
+                for model in MODELS
+            ),
+            per_seed(np.min(earlier, axis=0), "earlier with MLP, and with more layers"),
+        ),
+        {f"{model.short}: plain halts at": extent(halts[model]) for model in MODELS}
+        | {
+            f"{model.short}: signs lost there, rescaled": extent(lost[model])
+            for model in MODELS
+        },
+    )
+
+
+CLAIMS = (
+    Claim(
+        id="C-B6-prec",
+        place="Appendix B.6",
+        statement="In deeper models query and key gradients shrink until they are "
+        "rounded to zero, and training halts: earlier with MLP, and with more layers. "
+        "It is a matter of precision: signs of gradients of any size would go on.",
+        system="full-batch SignGD of all weights of 2 and 3 layers, float32, with "
+        "gradients as autograd has them and with rescaled ones",
+        needs=NEEDS,
+        judge=_judge,
+        predicate="plain gradients of more than 90% of the first layer's key and query "
+        "weights that had one become exactly zero, for good; at that step rescaled "
+        "ones (over the largest pull of a sample) have lost at most half; the step is "
+        "earlier with MLP than without, for 2 and 3 layers, and with 3 layers than "
+        "with 2, for both; in 90% of seeds",
+        expected=Verdict.HOLDS,
+        source="sheet C section 10 (zero share 0.476 to 0 and 1.0 to 0.02 by rescaling)"
+        ", and our run. Set on seed 0, where plain ones halt at 180, 58, 42 and 18, "
+        "with 10% for half: that held on seeds 200 to 202 but for one of them in 3 "
+        "layers with MLP, 43%, whose loss falls by ten decades a step. So half was "
+        "set, and seeds are others",
+        scope=Scope.BEYOND,
+        conditions="the paper does not define its blocks: ours are the reading `full`, "
+        f"with residual connections; d = {EMBED} at five times the paper's rate, so "
+        "that events keep their steps. Rescaled signs are lost later too, where "
+        "samples differ by more than float32 spans",
+        mutations=named(
+            mutate.constant(name_of(MODELS[0], "plain"), "zero_signs"),
+            mutate.replace(name_of(MODELS[2], "rescaled"), "zero_signs", 1.0),
+            mutate.shift(name_of(MODELS[3], "plain"), "zero_signs", 100.0),
+            mutate.constant("*", "zero_signs"),
+        ),
+    ),
+)

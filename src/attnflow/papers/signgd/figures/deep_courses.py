@@ -1,0 +1,171 @@
+"""Figures 14 and 15: the first layer of deeper models along training."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow import _dims
+from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.papers.signgd import stages
+from attnflow.papers.signgd.deep_runs import (
+    NEAREST,
+    PLAIN,
+    Blocks,
+    course,
+    models,
+    name_of,
+    smaller,
+)
+from attnflow.papers.signgd.deep_settings import READINGS
+from attnflow.papers.signgd.figures import deep_panels as panels
+from attnflow.papers.signgd.figures.readings import at_step
+from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
+from attnflow.papers.signgd.stages import series
+
+EMBED = 600
+SIZE = {**smaller(EMBED), "steps": 400, "every": 10}
+WAYS = (*READINGS, PLAIN)
+VOTED = 50
+"""By this step signals have been voted on."""
+
+Table = dict[str, dict[str, dict[str, float]]]
+
+
+def _needs(shown: tuple[Blocks, ...]) -> dict[str, Request]:
+    return {
+        name_of(model, way): course(model, way, size=SIZE)
+        for model in shown
+        for way in WAYS
+    }
+
+
+def numbers(run: xr.Dataset) -> dict[str, float]:
+    """What became of the stages and of the gradients in one run."""
+    first = stages.first_layer(run)
+    vote, end = series.voted(first), {_dims.TIME: -1}
+    found = {
+        "pairs of one sign at t = 20": at_step(series.aligned(first), 20),
+        "signals by vote, most": vote.max(_dims.TIME),
+        "signals by vote, least from t = 50": vote.sel(time=slice(VOTED, None)).min(
+            _dims.TIME
+        ),
+        "outvoted queries that turn, most": panels.turning(first).max(_dims.TIME),
+        "signals' attention to signals at the end": panels.kept(first).isel(end),
+        "log10 mean |gradient| of queries, least": panels.gradient(first).min(
+            _dims.TIME
+        ),
+        "mean |update| / η at the end": panels.moving(first).isel(end),
+        "share of zero signs at the end": first["zero_signs"].isel(end),
+    }
+    return {name: float(np.median(value)) for name, value in found.items()}
+
+
+def _values(shown: tuple[Blocks, ...], evidence: Evidence) -> Table:
+    return {
+        model.short: {way: numbers(evidence[name_of(model, way)]) for way in WAYS}
+        for model in shown
+    }
+
+
+def _all(found: Table, way: str, name: str, holds: Callable[[float], bool]) -> bool:
+    """Whether a number is so in every model, by one reading."""
+    return all(holds(by_way[way][name]) for by_way in found.values())
+
+
+def _seen_with(shown: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
+    """What Figure 14 is said to show, by the reading that shows it, and by others."""
+    found, nearest = _values(shown, evidence), NEAREST[True]
+    bare = {m.short: found[m.short] for m in shown if not m.mlp}
+    deepest = found[shown[-1].short][PLAIN]
+    turned = "signals by vote, least from t = 50"
+    return {
+        "`mean`, stage II: more than 90% of pairs have one sign at t = 20": _all(
+            found, nearest, "pairs of one sign at t = 20", lambda share: share > 0.9
+        ),
+        "`mean`, stage III: signals of 90% of neurons are by vote at some time": _all(
+            found, nearest, "signals by vote, most", lambda share: share >= 0.9
+        ),
+        "`mean`, stage IV: without MLP more than 90% of outvoted queries turn": _all(
+            bare, nearest, "outvoted queries that turn, most", lambda share: share > 0.9
+        ),
+        "in plain float32, 3 layers with MLP end without updates": (
+            deepest["mean |update| / η at the end"] == 0
+        ),
+        "`full` and `damped`: signals turn, fewer than half are by vote later": all(
+            _all(found, way, turned, lambda share: share < 0.5)
+            for way in ("full", "damped")
+        ),
+    }
+
+
+def _seen_without(shown: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
+    """What Figure 15 is said to show, by the reading that shows most of it."""
+    found, nearest = _values(shown, evidence), NEAREST[False]
+    return {
+        "`full`, stage II: more than 85% of pairs have one sign at t = 20": _all(
+            found, nearest, "pairs of one sign at t = 20", lambda share: share > 0.85
+        ),
+        "in plain float32 every model ends without updates": _all(
+            found, PLAIN, "mean |update| / η at the end", lambda share: share == 0
+        ),
+    }
+
+
+_OWN = (
+    f"Setting (a) at d = {EMBED}, seed 0, by SignGD at a rate at which events keep "
+    "the steps of d = 2000 (the paper's own size: attnflow run signgd/stack steps=2000 "
+    "every=10). The paper does not define its blocks: what each reading shows is "
+    "reported and not judged. Top: one neuron of the first layer, by the reading "
+    "`{nearest}`, which is nearest to what is printed; dotted: the same reading by "
+    "plain autograd in float32. Other curves have gradients that do not underflow with "
+    "the loss; mean |update| is η times the share of weights with a sign. "
+)
+
+
+def _exhibit(
+    number: int,
+    *,
+    residual: bool,
+    says: str,
+    seen: Callable[[tuple[Blocks, ...], Evidence], dict[str, bool]],
+) -> Exhibit:
+    shown = models(residual=residual)
+    has = "with" if residual else "without"
+    own: dict[str, Any] = {
+        "draw": partial(panels.draw, shown),
+        "values": partial(_values, shown),
+        "seen": partial(seen, shown),
+    }
+    return Exhibit(
+        id=f"figure{number}",
+        kind="figure",
+        title=f"Figure {number}: deeper models {has} residual connections",
+        caption=_OWN.format(nearest=NEAREST[residual]) + says,
+        needs=_needs(shown),
+        silent=(
+            SEEDS_SILENT,
+            *(f"Blocks, reading `{name}`: {text}." for name, text in READINGS.items()),
+        ),
+        **own,
+    )
+
+
+FIGURE14 = _exhibit(
+    14,
+    residual=True,
+    says="Claimed: all four stages, of which the last halts midway, earlier with MLP, "
+    "since gradients are rounded to zero. With `mean` outvoted queries turn without "
+    "MLP; with it some begin to in plain float32, and halt, and hardly any with exact "
+    "signs.",
+    seen=_seen_with,
+)
+FIGURE15 = _exhibit(
+    15,
+    residual=False,
+    says="Claimed: signs align and signals are opposite at first; then signals attend "
+    "to signals more, and all becomes irregular.",
+    seen=_seen_without,
+)
