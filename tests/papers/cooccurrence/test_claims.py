@@ -15,13 +15,19 @@ IDS = [claim.id for claim in CLAIMS]
 CHEAP = {"gradients", "concentration", "token-svm"}
 
 
+# Many neurons in each of three runs, for one claim alone.
+LONG = {"A-D.6"}
+
+
 def is_slow(request: Request) -> bool:
     return request.experiment not in CHEAP
 
 
 @pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
 class TestClaims(OpenSeeds):
-    slow: ClassVar = {c.id for c in CLAIMS if any(map(is_slow, c.needs.values()))}
+    slow: ClassVar = LONG | {
+        c.id for c in CLAIMS if any(map(is_slow, c.needs.values()))
+    }
 
 
 def test_the_paper_has_them():
