@@ -9,7 +9,15 @@ import xarray as xr
 
 from attnflow.claims import Verdict
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.digit_runs import MAIN, NEEDS, gains, powers, table, trained
+from attnflow.papers.vit.digit_runs import (
+    MAIN,
+    NEEDS,
+    gains,
+    level_power,
+    powers,
+    table,
+    trained,
+)
 from attnflow.testing import check_claim
 
 IDS = ("D-Fig2c", "D-Fig2c-law", "D-Fig2c-patch")
@@ -85,6 +93,11 @@ def test_the_law_of_known_losses(evidence):
     assert table(evidence, "end_time").values[:, 0, 0].tolist() == [300, 480, 660, 840]
 
 
+def test_a_law_that_does_not_fall_with_n_has_no_power():
+    assert np.isnan(level_power(table(made(rise=0.1), "test_loss"))).all()
+    assert len(PAPER.exhibit("figure2c").draw(made(rise=0.1)).axes[1].lines) == 1
+
+
 def test_the_figure(evidence):
     exhibit = PAPER.exhibit("figure2c")
     assert all(exhibit.seen(evidence).values())
@@ -93,6 +106,8 @@ def test_the_figure(evidence):
     assert len(shown) == 3
     found = exhibit.values(evidence)
     assert found["test loss ∝ N^b SNR^c"]["c/b"] == pytest.approx(0.7 / 0.55)
+    falls = found["fall of the test loss over SNR"]["patches of 14"]
+    assert falls == pytest.approx({"N = 3000": 10**0.7, "N = 8400": 10**0.7})
     one = found["cells"]["patches of 14, N = 3000, SNR = 0.2"]
     assert one["epochs"] == pytest.approx(300 * 64 / 3000)
 

@@ -121,3 +121,12 @@ def powers(tested: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     columns = np.stack([np.ones(count.size), count.ravel(), ratio.ravel()], axis=1)
     found = np.linalg.lstsq(columns, logs.reshape(count.size, -1), rcond=None)[0]
     return found[1], found[2]
+
+
+def level_power(tested: xr.DataArray) -> np.ndarray:
+    """The power of SNR beside N along which that law is level, by seed.
+
+    It is c/b; none where the test loss does not fall with N.
+    """
+    with_count, with_ratio = powers(tested)
+    return with_ratio / np.where(with_count < 0, with_count, np.nan)

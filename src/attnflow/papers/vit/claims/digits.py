@@ -24,6 +24,7 @@ from attnflow.papers.vit.digit_runs import (
     RATIOS,
     SAMPLES,
     gains,
+    level_power,
     name_of,
     powers,
     table,
@@ -65,9 +66,9 @@ def _judge_transition(evidence: Evidence) -> Finding:
 
 
 def _judge_law(evidence: Evidence) -> Finding:
-    with_count, with_ratio = powers(table(evidence, "test_loss"))
-    own = with_ratio / np.where(with_count < 0, with_count, np.nan)
-    margin = 1 - np.abs(own - LAW) / NEAR
+    tested = table(evidence, "test_loss")
+    with_count, with_ratio = powers(tested)
+    margin = 1 - np.abs(level_power(tested) - LAW) / NEAR
     return Finding(
         (per_seed(margin, f"c/b is {LAW:g} to {NEAR:g}"),),
         {
