@@ -127,8 +127,8 @@ READINGS = {
     "opposite for longer",
     "mean": "the same over d, a mean over neurons as in the read-out: all four stages, "
     "of which the last halts midway with MLP in plain float32, as printed for "
-    "residuals, and hardly begins with exact signs; without residuals two layers are "
-    "regular, unlike what is printed",
+    "residuals, and hardly begins with exact signs; without residuals all models "
+    "are regular, unlike what is printed",
     "factored": "W_O W_V of rank m_v for W_V: hundreds of pairs are not aligned at "
     "t = 10; later as `full`",
     "large": "entries of W_V, W_1 and W_2 of deviation 1/√d, as libraries begin: most "

@@ -108,6 +108,11 @@ def _seen_without(shown: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bo
         "`full`, stage II: more than 85% of pairs have one sign at t = 20": _all(
             found, nearest, "pairs of one sign at t = 20", lambda share: share > 0.85
         ),
+        "`full`: with 2 layers signals end with more than half of attention on "
+        "signals": found[shown[0].short][nearest][
+            "signals' attention to signals at the end"
+        ]
+        > 0.55,
         "in plain float32 every model ends without updates": _all(
             found, PLAIN, "mean |update| / η at the end", lambda share: share == 0
         ),
@@ -166,6 +171,7 @@ FIGURE15 = _exhibit(
     15,
     residual=False,
     says="Claimed: signs align and signals are opposite at first; then signals attend "
-    "to signals more, and all becomes irregular.",
+    "to signals more, and all becomes irregular. With `full` they attend more without "
+    "MLP; with `mean` nothing is irregular, and all four stages are there.",
     seen=_seen_without,
 )
