@@ -61,7 +61,7 @@ def smaller(embed: int) -> dict[str, Any]:
     return {"embed": embed, "learning_rate": PAPERS_RATE * PAPERS_SIZE / embed}
 
 
-QUICK = {**smaller(200), "steps": 400}
+QUICK = {**smaller(400), "steps": 400}
 
 
 def course(blocks: Blocks, way: str, *, size: Mapping[str, Any]) -> Request:
