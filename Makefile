@@ -35,10 +35,11 @@ browser:
 	  || echo "Chromium could not be installed: the tests in a browser are skipped."
 
 # Most programs run once here, on small sizes, and compiling them is most of the time: they
-# are optimised less. The slow tests run what users run.
-test: export XLA_FLAGS = --xla_backend_optimization_level=0
+# are optimised less, and made by XLA's older emitters, which take half as long. The slow
+# tests run what users run.
+test: export XLA_FLAGS = --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
 test: lint browser
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 verify: setup browser
 	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=search

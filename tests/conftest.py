@@ -1,4 +1,5 @@
 import functools
+import gc
 import os
 from pathlib import Path
 
@@ -7,6 +8,16 @@ from hypothesis import settings
 
 # Fixtures and protocols, as authors of other papers get them.
 pytest_plugins = ["attnflow.testing"]
+
+# Tracing makes objects by the million, most of which go by themselves: to look for
+# cycles among them as often as Python does takes 5% of the whole run.
+gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: nobody need look through it again."""
+    gc.freeze()
+
 
 # The ordinary run tries the same examples each time, so that its answer is of the code
 # alone; `make verify` goes on to others.

@@ -1,8 +1,11 @@
 """Small experiments of the core, and the plain path beside them."""
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 import pytest
 
@@ -84,3 +87,35 @@ def allowed(
 def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     """Parameters of a test of which the ordinary run takes some, `make verify` all."""
     return [v if v in fast else pytest.param(v, marks=pytest.mark.slow) for v in values]
+
+
+@contextmanager
+def mutated(owner: Any, name: str, mutant: Any) -> Iterator[None]:
+    """Another method or number for a while, in programs that are compiled for it.
+
+    jit would give back what it compiled for the unharmed one; to forget all programs
+    would cost the tests that follow seconds each.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, mutant)
+        for module, function, program in _programs():
+            patch.setattr(module, function, _compiled_anew(program))
+        yield
+
+
+def _programs() -> list[tuple[Any, str, Any]]:
+    """Our compiled functions: where they are, their names, and themselves."""
+    compiled = type(eqx.filter_jit(abs))
+    ours = [m for name, m in sys.modules.items() if name.startswith("attnflow.")]
+    return [
+        (module, name, value)
+        for module in ours
+        for name, value in vars(module).items()
+        if isinstance(value, compiled)
+    ]
+
+
+def _compiled_anew(program: Any) -> Callable[..., Any]:
+    """The same function without what was compiled of it: jit looks at its identity."""
+    function = program.__wrapped__
+    return eqx.filter_jit(lambda *args: function(*args))

@@ -32,6 +32,21 @@ def test_one_runner_computes_once_without_a_store(toy, paper):
     assert Store().list() == []
 
 
+def test_what_is_stored_is_kept_at_hand_within_a_memory(toy, paper):
+    requests = [Request("flow", {"width": width}) for width in (4, 5, 6, 4)]
+    size = Runner(False).run(paper, requests[0]).nbytes
+    runner = Runner(memory=2 * size)
+    runs = [runner.run(paper, request) for request in requests]
+    # The last two that were asked for; the first was read again, and not computed.
+    assert [run.attrs["id"] for run in runner.made] == [
+        run.attrs["id"] for run in runs[2:]
+    ]
+    assert len(toy.calls) == 1 + 3
+    apart = Runner(False, memory=0)
+    apart.gather(paper, dict(zip("abc", requests, strict=False)))
+    assert len(apart.made) == 3
+
+
 def test_experiments_may_share_a_run_under_their_own_names(toy):
     flow = toy_paper().recipes[0]
     paper = toy_paper(recipes=(flow, replace(flow, id="same")))

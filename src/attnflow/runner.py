@@ -39,6 +39,8 @@ class Runner:
     - `rerun`: compute anew what is stored already.
     - `progress`: called with a fraction and a message while a run is computed.
     - `call`: calls the computation; the command line does so in a thread.
+    - `memory`: bytes of stored runs that are kept at hand, the last ones; others are
+      read again. All of them without it.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Runner:
         rerun: bool = False,
         progress: Progress | None = None,
         call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
+        memory: int | None = None,
     ):
         self.store = Store() if store is None else store or None
         self.seeds = seeds
@@ -57,6 +60,7 @@ class Runner:
         self.rerun = rerun
         self.progress = progress
         self.call = call
+        self.memory = memory
         self._made: dict[str, xr.Dataset] = {}
 
     @property
@@ -125,10 +129,24 @@ class Runner:
             run = self._compute(experiment, seeds=wanted, **given, **recording)
         run = run.assign_attrs(id=id, experiment=name or run.attrs["experiment"])
         if not is_interrupted(run):
+            self._made.pop(id, None)
             self._made[id] = run
             if is_new:
                 self._keep(run, stage_table)
+            self._let_go()
         return run
+
+    def _let_go(self) -> None:
+        """Forget stored runs, those first that were asked for longest ago."""
+        # Who computes anew what is stored would do so again.
+        if self.memory is None or self.store is None or self.rerun:
+            return
+        total = sum(run.nbytes for run in self._made.values())
+        for id in list(self._made)[:-1]:
+            if total <= self.memory:
+                return
+            if self.store.has(id):
+                total -= self._made.pop(id).nbytes
 
     def _compute(self, experiment: Any, **arguments: Any) -> xr.Dataset:
         from attnflow.experiment import run as compute

@@ -31,7 +31,7 @@ from attnflow.sweeps import (
 )
 from attnflow.sweeps.compute import check_measurable
 from attnflow.sweeps.measure import Measure
-from attnflow.sweeps.plan import BATCH
+from attnflow.sweeps.plan import BATCH, example_of
 from attnflow.validity import ClaimMeasure, check_swept, claim_measure
 
 
@@ -63,7 +63,7 @@ def plan_sweep(
     assert isinstance(recipe, Recipe)
     fixed, axes = make_axes(recipe.setting, given, zip)
     setting = settings.replace(recipe.setting, fixed)
-    plan = recipe.experiment(setting)
+    plan = example_of(recipe, setting, axes)
     texts = _texts(plan, measure)
     measures = tuple(_measure(paper, text) for text in texts)
     check_measurable(plan, measures)
@@ -219,16 +219,22 @@ def _quantity(paper: Paper, text: str) -> QuantityMeasure | None:
     # Functions look at runs through the paper's detectors and claims.
     names = ("quantities.py", "stages", "claims")
     own = [f"papers/{paper.slug}/{name}" for name in names]
-    return QuantityMeasure(known[text], _code(paper.slug, *own))
+    _, others = files_of(paper.slug) or (None, [])
+    code = _code(paper.slug, *own, others=tuple(others))
+    return QuantityMeasure(known[text], code)
 
 
 @cache
-def _code(paper: str, *more: str) -> str:
-    """A digest of what computes cells of a paper, and of what measures them."""
+def _code(paper: str, *more: str, others: tuple[Path, ...] = ()) -> str:
+    """A digest of what computes cells of a paper, and of what measures them.
+
+    **Arguments:**
+
+    - `more`: files and folders of the library; `others`: files of other packages.
+    """
     from attnflow.experiment.versions import digest_files, python_files, setting_version
 
     root = Path(__file__).resolve().parent
     names = ("stages", "sweeps/measure.py", *more)
-    _, foreign = files_of(paper) or (root, [])
-    files = [*python_files(root / name for name in names), *foreign]
-    return digest_files(setting_version(paper), files)
+    files = python_files(root / name for name in names)
+    return digest_files(setting_version(paper), [*files, *others])

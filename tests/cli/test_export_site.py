@@ -1,5 +1,7 @@
 import pytest
 
+from attnflow.report import keep_reason
+
 
 def files(site):
     found = {str(p.relative_to(site)) for p in site.rglob("*") if p.is_file()}
@@ -23,6 +25,17 @@ def test_it_has_the_verdicts_that_are_known_by_then(program, tmp_path):
     program("export-site", "given")
     page = (tmp_path / "given" / "toy" / "index.html").read_text("utf-8")
     assert "not judged for this page" not in page
+
+
+def test_it_says_why_an_exhibit_is_left_out(program, tmp_path):
+    program("reproduce")
+    folder = tmp_path / "attnflow-output" / "toy"
+    (folder / "figure1.json").unlink()
+    keep_reason("figure1", "digits.gz is not here.", folder)
+    program("export-site", "given")
+    page = (tmp_path / "given" / "toy" / "index.html").read_text("utf-8")
+    assert "digits.gz is not here." in page
+    assert not (tmp_path / "given" / "toy" / "figure1.svg").exists()
 
 
 def test_an_exported_site_can_be_exported_again(program, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 import attnflow as af
 from attnflow._missing import MissingData
 from attnflow.claims import Finding, Scope, Seeds
+from attnflow.conditions import at_least
 from attnflow.store import export_netcdf
 from attnflow.verifying import identity
 from tests import toy as toys
@@ -295,6 +296,16 @@ class TestExplained:
         assert "higher  fails" in done.stdout
         for line in done.stdout.splitlines()[-2:]:
             assert Path(line.removeprefix("picture  ")).stat().st_size > 1000
+
+    def test_conditions_as_numbers(self, program, toy):
+        def conditions(setting):
+            return [at_least("m", "m ≥ ~8", setting["width"], 8)]
+
+        toys.install(toy, toys.toy_paper(conditions=conditions))
+        done = program("verify", "toy/T-Thm1", "--explain")
+        assert "hidden constants and logarithms read as 1" in done.stdout
+        line = next(x for x in done.stdout.splitlines() if x.startswith("m "))
+        assert line.split() == ["m", "m", "≥", "~8", "4", "≥", "8", "no", "all"]
 
     def test_for_programs(self, program):
         found = program.json("verify", "toy/T-Thm1", "--explain")

@@ -15,6 +15,7 @@ from tests.core import (
     given_weights,
     largest_difference,
     mostly_slow,
+    mutated,
 )
 
 BATCHES = {
@@ -48,14 +49,11 @@ def _short(self, state, force):
 
 
 @pytest.mark.slow
-def test_a_mutated_form_is_caught(monkeypatch):
+def test_a_mutated_form_is_caught():
     weights, changes = given_weights(), plan(BATCHES["drawn"])
     plain, tolerance = allowed(weights, **changes)
-    jax.clear_caches()
-    with monkeypatch.context() as patch:
-        patch.setattr(Transport, "direction", _short)
+    with mutated(Transport, "direction", _short):
         ours = run(experiment(form="transport", **changes), weights=weights)
-    jax.clear_caches()
     assert not (largest_difference(plain, ours) <= tolerance).all()
 
 

@@ -4,7 +4,7 @@ import pytest
 from attnflow.dynamics import Grid, Reach, Stage
 from attnflow.experiment import LearningRateWarning, run
 from attnflow.problem import Linear, Problem, Squared
-from attnflow.rules import Adam, GradientDescent, Momentum, SignGD, per_part
+from attnflow.rules import Adam, Flow, GradientDescent, Momentum, SignGD, per_part
 from tests.core import experiment, given_weights, largest_difference
 
 
@@ -66,6 +66,27 @@ def test_a_stage_ends_at_the_first_step_beyond_its_level():
     assert made["recorded"].values.all()
 
 
+def test_an_event_that_is_looked_at_rarely_ends_a_stage_at_a_look():
+    rule = GradientDescent(0.1)
+    stages = (
+        Stage(rule, Reach("loss", 0.6, 500, "down", every=7), name="1"),
+        Stage(rule, Reach("loss", 0.43, 500, "down", every=11), name="2"),
+    )
+    grid = Grid(stop=200, count=201)
+    made = run(experiment(stages=stages, grid=grid), seeds=(0, 1, 2))
+    plain = run(experiment(grid=grid), seeds=(0, 1, 2))
+    ends = made["stage_end"].values.astype(int)
+    assert (made["outcome"] == "event").all()
+    for seed, own in enumerate(ends):
+        loss = plain["loss"].values[seed]
+        for end, every, level in zip(own, (7, 11), (0.6, 0.43), strict=True):
+            assert end % every == 0
+            assert loss[end] <= level < loss[end - every]
+        kept = made["recorded"].values[seed]
+        assert kept.sum() == own[-1] + 1
+        assert np.allclose(made["loss"].values[seed][kept], loss[kept], atol=1e-14)
+
+
 def test_an_event_that_is_not_reached_is_an_outcome():
     stages = (Stage(GradientDescent(0.1), Reach("loss", 1e-9, 50, "down")),)
     made = run(experiment(stages=stages, grid=Grid(stop=50, count=6)))
@@ -115,6 +136,11 @@ def test_memory_does_not_grow_with_the_number_of_steps():
         (lambda: Stage(GradientDescent(0.1), -1), "positive time"),
         (lambda: Reach("loss", 0.1, 0.0), "horizon"),
         (lambda: Reach("loss", 0.1, 1.0, "sideways"), "'up' or 'down'"),
+        (lambda: Reach("loss", 0.1, 1.0, every=0), "every=1"),
+        (
+            lambda: Stage(Flow(), Reach("loss", 0.1, 1.0, every=5)),
+            "leave out every=5",
+        ),
         (lambda: Grid(points=(0.0, 0.0)), "increase"),
         (lambda: Grid(stop=1.0, count=1), "at least twice"),
         (lambda: Grid(stop=1.0, spacing="log"), "positive time"),

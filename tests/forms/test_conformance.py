@@ -18,6 +18,7 @@ from tests.core import (
     given_weights,
     largest_difference,
     mostly_slow,
+    mutated,
 )
 
 GD = GradientDescent(0.1)
@@ -126,15 +127,10 @@ def _short_transport(self, state, force):
         ("transport", Transport, "direction", _short_transport),
     ],
 )
-def test_mutated_forms_are_caught(form, owner, method, mutant, monkeypatch):
+def test_mutated_forms_are_caught(form, owner, method, mutant):
     """One squared-step term dropped, one row too few: the tolerance sees it."""
-    # jit would give back what it compiled for the unharmed form.
-    jax.clear_caches()
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, method, mutant)
-        with pytest.raises(AssertionError):
-            check(form, until=150)
-    jax.clear_caches()
+    with mutated(owner, method, mutant), pytest.raises(AssertionError):
+        check(form, until=150)
 
 
 def test_infinite_width_forms_agree():

@@ -24,7 +24,7 @@ from attnflow.forms.columns import collapsed, covered, representatives
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, GradientDescent, Momentum, SignGD
 from attnflow.systems import Training
-from tests.core import mostly_slow
+from tests.core import mostly_slow, mutated
 
 SEEN = ("loss", "value", "key_neuron", "query_neuron", "test_loss")
 BANKS = Chain(6, 0.02, 1 / 3, output="banks")
@@ -121,12 +121,10 @@ def test_adam_without_epsilon_does_not_see_the_size_of_gradients():
     compare(adam, signs, 1e-11, ("margin",))
 
 
-def test_many_scales_and_one_scale_have_the_same_signs(monkeypatch):
+def test_many_scales_and_one_scale_have_the_same_signs():
     one = run(experiment("signs", SignGD(0.02)))
-    monkeypatch.setattr(column_maps, "ROOM", 0.0)
-    jax.clear_caches()
-    many = run(experiment("signs", SignGD(0.02)))
-    jax.clear_caches()
+    with mutated(column_maps, "ROOM", 0.0):
+        many = run(experiment("signs", SignGD(0.02)))
     compare(one, many, 1e-12)
 
 

@@ -24,7 +24,7 @@ from attnflow.forms.merged import MergedTable
 from attnflow.forms.transport import Transport
 from attnflow.problem import Exponential, Linear, Logistic, Problem, Squared, forces
 from attnflow.rules import GradientDescent, Momentum, SignGD
-from tests.core import allowed, experiment, largest_difference, mostly_slow
+from tests.core import allowed, experiment, largest_difference, mostly_slow, mutated
 
 ONE = Problem(Linear(1), Logistic())
 MOMENTUM = Momentum(0.05, 0.8)
@@ -81,15 +81,12 @@ def test_transport_equals_plain_weights(name):
     ("name", "owner"), [("prompt", Transport), ("payload, merged", MergedTable)]
 )
 @pytest.mark.usefixtures("precise")
-def test_mutated_forms_are_caught(name, owner, monkeypatch):
+def test_mutated_forms_are_caught(name, owner):
     def short(self, state, force):
         return owner.velocity(self, state, force).at[..., -1, :].set(0.0)
 
-    jax.clear_caches()
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, "direction", short)
+    with mutated(owner, "direction", short):
         assert compared(name) > 100
-    jax.clear_caches()
 
 
 def prompted_loss(weights, data):

@@ -11,7 +11,7 @@ from attnflow.forms import Initial, Neurons, Vector, build
 from attnflow.forms.merged import MergedTable
 from attnflow.problem import Linear, Logistic, Problem
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, SignGD
-from tests.core import allowed, experiment, largest_difference
+from tests.core import allowed, experiment, largest_difference, mutated
 from tests.forms.test_chains import CHAINS, RULES, weights_of
 
 FORMS = ("gram", "transport")
@@ -79,13 +79,12 @@ def _without_a_row(self, state, force):
     return force.at[..., -1, :].set(0.0)
 
 
-def test_a_table_with_one_row_too_few_is_caught(monkeypatch):
-    jax.clear_caches()
-    with monkeypatch.context() as patch:
-        patch.setattr(MergedTable, "direction", _without_a_row)
-        with pytest.raises(AssertionError):
-            check("gram", RULES["descent"])
-    jax.clear_caches()
+def test_a_table_with_one_row_too_few_is_caught():
+    with (
+        mutated(MergedTable, "direction", _without_a_row),
+        pytest.raises(AssertionError),
+    ):
+        check("gram", RULES["descent"])
 
 
 @pytest.mark.parametrize("rule", [Adam(0.01), SignGD(0.001)])

@@ -20,6 +20,7 @@ from tests.core import (
     experiment,
     largest_difference,
     mostly_slow,
+    mutated,
 )
 from tests.forms.test_chains import weights_of
 
@@ -116,14 +117,13 @@ def _without_square(self, state, start):
     ("method", "mutant"),
     [("direction", _frozen), ("neuron_gram_change", _without_square)],
 )
-def test_mutants_are_caught(method, mutant, monkeypatch):
+def test_mutants_are_caught(method, mutant):
     """One row that stays behind, one squared term dropped: the tolerance sees it."""
-    jax.clear_caches()
-    with monkeypatch.context() as patch:
-        patch.setattr(NeuronTransport, method, mutant)
-        with pytest.raises(AssertionError, match=r"array|\["):
-            check("signs", RULES["descent"])
-    jax.clear_caches()
+    with (
+        mutated(NeuronTransport, method, mutant),
+        pytest.raises(AssertionError, match=r"array|\["),
+    ):
+        check("signs", RULES["descent"])
 
 
 def test_following_changes_nothing_else():

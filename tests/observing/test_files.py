@@ -53,3 +53,20 @@ def test_pytorch_that_is_not_there(tmp_path, monkeypatch):
     path.touch()
     with pytest.raises(ValueError, match=r"pip install 'attnflow\[torch\]'"):
         read_checkpoint(path)
+
+
+@pytest.mark.parametrize("harm", ["cut off", "cut in its middle", "empty", "one array"])
+def test_an_npz_that_is_damaged_is_said_to_be(tmp_path, harm):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, **ARRAYS)
+    whole = path.read_bytes()
+    half = len(whole) // 2
+    if harm == "one array":
+        with path.open("wb") as file:
+            np.save(file, np.zeros(3))
+    else:
+        middle = whole[:40] + bytes(half - 40) + whole[half:]
+        kept = {"cut off": whole[:half], "cut in its middle": middle, "empty": b""}
+        path.write_bytes(kept[harm])
+    with pytest.raises(ValueError, match=r"a\.npz is not a readable npz file"):
+        read_checkpoint(path)

@@ -126,6 +126,7 @@ def relative_errors(steps, every, seed):
     return errors, theirs
 
 
+@pytest.mark.slow
 def test_the_papers_sizes():
     """Most of phase 1: 3 ulps of each of 1500 steps; 1e-15 is what we met."""
     errors, (loss, _, value) = relative_errors(1500, 100, seed=1)

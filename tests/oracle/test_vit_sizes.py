@@ -7,6 +7,7 @@ pytest.importorskip("torch")
 
 from attnflow.experiment import members, run
 from attnflow.papers.vit import PAPER
+from tests.core import mostly_slow
 from tests.oracle import vit_torch
 from tests.oracle.test_vit import ours, raw, relative
 
@@ -16,7 +17,7 @@ READOUTS = ("default16-trained", "default-fixed")
 
 @pytest.mark.usefixtures("precise")
 @pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
-@pytest.mark.parametrize("readout", READOUTS)
+@pytest.mark.parametrize("readout", mostly_slow(READOUTS, "default16-trained"))
 @pytest.mark.parametrize(
     ("samples", "snr"),
     [(4, 10.0), pytest.param(20, 5.0, marks=pytest.mark.slow)],

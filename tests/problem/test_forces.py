@@ -1,5 +1,6 @@
 """Forces are minus the gradient, and their logarithms survive underflow."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnflow
+from attnflow import problem as problems
 from attnflow._types import Pairs
 from attnflow.data import sequences
 from attnflow.problem import (
@@ -18,9 +20,17 @@ from attnflow.problem import (
     ReluPair,
     Squared,
     attention,
-    forces,
-    scaled_forces,
 )
+
+# As they are used: outside of a program, each operation would be one of its own.
+forces = eqx.filter_jit(problems.forces)
+scaled_forces = eqx.filter_jit(problems.scaled_forces)
+
+
+@eqx.filter_jit
+def gradient_of(problem, pairs, data):
+    return jax.grad(problem.mean_loss)(pairs, data)
+
 
 PARTS = [
     (Linear(1), Logistic()),
@@ -59,7 +69,7 @@ def test_forces_are_minus_the_gradient(readout, loss, seed):
         problem = Problem(readout, loss, score_scale=0.7)
         pairs, data = example(seed, problem.heads)
         ours = forces(problem, pairs, data)
-        theirs = jax.grad(problem.mean_loss)(pairs, data)
+        theirs = gradient_of(problem, pairs, data)
         for force, gradient in zip(ours, theirs, strict=True):
             scale = float(jnp.abs(gradient).max()) + 1e-300
             assert float(jnp.abs(force + gradient).max()) <= 1e-13 * scale

@@ -1,7 +1,13 @@
 """Pools: answers to all tasks, whatever happens to workers."""
 
 import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +15,7 @@ import pytest
 from attnflow.processes import Here, Pool, Trouble, cores, pool
 from attnflow.processes.worker import Worker
 from tests.processes import tasks
+from tests.processes.running import is_running
 
 
 @pytest.fixture(scope="module", params=["pool", "here"])
@@ -94,6 +101,36 @@ def test_who_stops_listening_ends_the_work():
     assert next(running) == (0, 0)
     running.close()
     assert not multiprocessing.active_children()
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from attnflow.processes import Pool
+from tests.processes import tasks
+if __name__ == "__main__":
+    list(Pool(1).run(tasks.leaves_its_number, [Path(sys.argv[1])]))
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_a_driver_that_is_killed(tmp_path, end):
+    program, number = tmp_path / "driver.py", tmp_path / "number"
+    program.write_text(DRIVER)
+    paths = os.pathsep.join(map(str, (*sys.path, Path(__file__).parents[2])))
+    driver = subprocess.Popen(
+        [sys.executable, program, number], env={**os.environ, "PYTHONPATH": paths}
+    )
+    deadline = time.monotonic() + 40
+    while not number.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    driver.send_signal(end)
+    driver.wait(timeout=20)
+    worker = int(number.read_text())
+    # Its task takes a minute.
+    while is_running(worker) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(worker)
 
 
 def test_workers_that_cannot_start_are_not_started_for_ever(monkeypatch):

@@ -75,6 +75,7 @@ def test_a_parenthesis_that_is_never_closed_is_no_formula():
         ("V_n,2^(T1) S[c_k,v_k]", "V_{n,2}^{(T_{1})} S[c_{k},v_{k}]"),
         ("X1+-", "X_{1}^{+-}"),
         ("s^¼", "s^{1/4}"),
+        ("n^*(L)", "n^{*}(L)"),
         ("mu1", r"\mu_{1}"),
         ("−ℓ'", r"-\ell '"),
         ("10¹⁸", "10^{18}"),

@@ -83,7 +83,7 @@ def test_mixed_values_are_a_list():
         (float("-inf"), "−∞"),
         ([1.0, 2.5], "1, 2.5"),
         ([], "–"),
-        ({"a": 1}, "a 1"),
+        ({"a": 1, "b": [2, 3]}, "a: 1; b: 2, 3"),
         (np.array([1.0]), "1"),
         ("infinite", "infinite"),
     ],

@@ -176,11 +176,12 @@ def test_what_a_dead_writer_left_is_swept_up(shelf):
     assert not leftover.exists()
 
 
-def test_a_damaged_batch_is_told_and_computed_anew(shelf):
+@pytest.mark.parametrize("harm", [b"nothing", b""])
+def test_a_damaged_batch_is_told_and_computed_anew(shelf, harm):
     sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
     whole = run_sweep(sweep, HERE, shelf=shelf)
     path = next((shelf.root / "batches").iterdir())
-    path.write_bytes(b"nothing")
+    path.write_bytes(harm)
     assert status_of(make_batches(sweep), shelf).pending == 2
     with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
         found = run_sweep(sweep, HERE, shelf=shelf)

@@ -14,6 +14,7 @@ import pytest
 
 from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
 from attnflow.sweeps.executors import Here, Local
+from tests.processes.running import is_running
 from tests.sweeps.trivial import Direct, make_sweep
 
 GRID = {"a": "0..1:11", "b": "1,2"}
@@ -118,17 +119,10 @@ def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
     process.send_signal(end)
     process.wait(timeout=30)
     worker = int(next(log.iterdir()).name.split("-")[2])
-    while _lives(worker) and time.monotonic() < deadline:
+    while is_running(worker) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not _lives(worker)
+    assert not is_running(worker)
     done = shelf.known()
     assert 2 <= len(done) < 50
     for key in done:
         assert shelf.read(key).attrs["failed_cells"] == 0
-
-
-def _lives(process):
-    try:
-        return Path(f"/proc/{process}/stat").read_text().split()[2] != "Z"
-    except OSError:
-        return False

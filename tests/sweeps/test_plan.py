@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from attnflow.sweeping import plan_sweep
 from attnflow.sweeps import make_batches, parse_measure, sweep_id
 from tests.sweeps.trivial import Direct, make_sweep
 
@@ -79,3 +80,10 @@ def test_no_axes_are_one_cell():
 def test_a_batch_without_cells_is_refused():
     with pytest.raises(ValueError, match="A batch of 0 cells"):
         make_sweep({"a": "1,2"}, size=0)
+
+
+def test_what_cells_share_may_lack_what_is_swept():
+    given = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
+    assert plan_sweep("mix/mixture", given).sweep.shape == (2, 2)
+    with pytest.raises(ValueError, match="plays no part with rule=flow"):
+        plan_sweep("mix/mixture", {**given, "rule": "flow"})

@@ -21,12 +21,22 @@ class DeepView:
     @cached_property
     def seen(self) -> Look:
         """What the network makes of all training samples."""
-        return self.system.look(self.state, self.system.samples)
+        return self.system.sees(self.state, self.system.samples)
 
     @cached_property
     def tested(self) -> Look:
         """What the network makes of the test samples."""
-        return self.system.look(self.state, self.system.test)
+        return self.system.sees(self.state, self.system.test)
+
+    @cached_property
+    def output(self) -> Array:
+        """The outputs of all training samples."""
+        return self.system.outputs(self.state, self.system.samples)
+
+    @cached_property
+    def test_output(self) -> Array:
+        """The outputs of the test samples."""
+        return self.system.outputs(self.state, self.system.test)
 
     @cached_property
     def pulls(self) -> dict[str, Any]:
@@ -42,7 +52,7 @@ observable = DEEP.observable
 def loss(view: DeepView) -> Array:
     """Mean loss over the training samples."""
     system = view.system
-    return system.loss.losses(view.seen.output, system.samples.label).mean()
+    return system.loss.losses(view.output, system.samples.label).mean()
 
 
 @observable(about="mean loss over the batch that is next")
@@ -50,7 +60,7 @@ def batch_loss(view: DeepView) -> Array:
     """Mean loss over the samples of the next step, with nothing dropped."""
     system = view.system
     batch = system.batch(view.state)
-    output = system.look(view.state, batch).output
+    output = system.sees(view.state, batch).output
     return system.loss.losses(output, batch.label).mean()
 
 
@@ -58,21 +68,21 @@ def batch_loss(view: DeepView) -> Array:
 def accuracy(view: DeepView) -> Array:
     """Accuracy on the training samples."""
     system = view.system
-    return system.loss.correct(view.seen.output, system.samples.label).mean()
+    return system.loss.correct(view.output, system.samples.label).mean()
 
 
 @observable(about="mean loss over the test samples")
 def test_loss(view: DeepView) -> Array:
     """Mean loss over the test samples."""
     system = view.system
-    return system.loss.losses(view.tested.output, system.test.label).mean()
+    return system.loss.losses(view.test_output, system.test.label).mean()
 
 
 @observable(about="share of test samples that are classified rightly")
 def test_accuracy(view: DeepView) -> Array:
     """Accuracy on the test samples."""
     system = view.system
-    return system.loss.correct(view.tested.output, system.test.label).mean()
+    return system.loss.correct(view.test_output, system.test.label).mean()
 
 
 @observable("layer", about="entropy of attention on test samples, mean over queries")

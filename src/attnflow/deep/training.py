@@ -11,6 +11,8 @@ from attnflow.deep.base import Look, Network, Weights
 from attnflow.deep.losses import OutputLoss
 
 PARTS = ("scores", "values")
+PIECE = 128
+"""Samples that are looked at together where outputs alone are asked for."""
 
 
 class Batch(eqx.Module):
@@ -56,9 +58,23 @@ class DeepTraining(eqx.Module):
         """The network's parts of a state."""
         return {name: state[name] for name in PARTS}
 
-    def look(self, state: Any, batch: Batch) -> Look:
+    def sees(self, state: Any, batch: Batch) -> Look:
         """What the network makes of samples, with nothing dropped."""
         return self.network.look(self.weights(state), batch.tokens)
+
+    def outputs(self, state: Any, batch: Batch) -> Array:
+        """The outputs of samples alone, piece by piece.
+
+        Attention maps of thousands of samples leave the caches and fill the memory.
+        """
+        if len(batch.tokens) <= PIECE:
+            return self.sees(state, batch).output
+        weights = self.weights(state)
+        return jax.lax.map(
+            lambda tokens: self.network.look(weights, tokens[None]).output[0],
+            batch.tokens,
+            batch_size=PIECE,
+        )
 
     def batch(self, state: Any) -> Batch:
         """The samples of the next step."""

@@ -39,7 +39,8 @@ class WordEncoder:
 
     - `vocabulary`: how many words; `length` of a sequence.
     - `embed`, `hidden`: of a word, and of the ReLU layer; `layers`, `heads`.
-    - `dropout`: the share of entries that training drops, in four places.
+    - `dropout`: the share of entries that training drops, in four places. PyTorch's
+      layer also drops entries of attention itself, and this one does not.
     """
 
     vocabulary: int

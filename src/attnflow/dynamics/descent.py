@@ -35,13 +35,15 @@ def descend(
     times: np.ndarray,
     observe: Observe,
     event: Callable[[Any, Any], Array] | None = None,
+    every: int = 1,
     rates: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Leg:
     """Move every seed from step `start` to step `stop`, or until `event` is positive.
 
     Arguments are as in `flow`, with steps for times, and one rule for each part.
-    `rates` has for each part the learning rates of the seeds, where these differ.
+    The event is looked at after `every` so many steps. `rates` has for each part the
+    learning rates of the seeds, where these differ.
     """
     require_precise()
     own = {name: rule.learning_rate for name, rule in rules.items()}
@@ -58,7 +60,7 @@ def descend(
     gaps = np.diff(np.concatenate([[first], marks]))
     carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
     waits = bool((start != first).any())
-    loop = Loop(plain, numbers, observe, event, waits=waits)
+    loop = Loop(plain, numbers, observe, event, waits=waits, every=every)
     rows, alive, carry, stopped = _blocks(
         system, axes, loop, given, carry, gaps, progress
     )

@@ -22,23 +22,32 @@ class Reach:
     - `scalar`: an observable with a label for each of its dims.
     - `level`, `direction`: `up` or `down`.
     - `horizon`: how long to wait for it after the stage's start.
+    - `every`: descents look at it after every so many steps, counted from 0. A loss
+      over all samples may cost as much as many steps on batches.
     """
 
     scalar: str
     level: float
     horizon: float
     direction: str = "up"
+    every: int = 1
 
     def __post_init__(self) -> None:
         if self.direction not in ("up", "down"):
             raise ValueError(f"direction is {self.direction!r}; use 'up' or 'down'.")
         if not self.horizon > 0:
             raise ValueError(f"horizon is {self.horizon}; it must be positive.")
+        if self.every < 1:
+            raise ValueError(
+                f"every is {self.every}; look at {self.scalar} after every step "
+                "(every=1) or after so many."
+            )
 
     def __str__(self) -> str:
         """The event in words."""
         way = "rises" if self.direction == "up" else "falls"
-        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g})"
+        looks = f", looks every {self.every} steps" if self.every > 1 else ""
+        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g}{looks})"
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,12 @@ class Stage:
             raise ValueError(
                 f"The stage {self.name!r} is a gradient flow, which sees all samples "
                 "at once: use a rule of descent, or no batches."
+            )
+        if self.is_flow and isinstance(self.until, Reach) and self.until.every > 1:
+            raise ValueError(
+                f"The stage {self.name!r} is a gradient flow, which has no steps to "
+                f"look after and finds its event itself: leave out every="
+                f"{self.until.every}."
             )
 
     def __str__(self) -> str:
@@ -198,6 +213,7 @@ def _leg(
         times=times,
         observe=observe,
         event=event,
+        every=stage.until.every if isinstance(stage.until, Reach) else 1,
         rates=rates,
         progress=report,
     )

@@ -30,7 +30,8 @@ class Loop(NamedTuple):
     """What the loop is made of; all but arrays in it is compiled in.
 
     `numbers` are those of the rules, by part, that are arguments; `waits` says that
-    seeds start at different steps.
+    seeds start at different steps; `every` how many steps lie between two looks at the
+    event.
     """
 
     rules: tuple[tuple[str, Descent], ...]
@@ -38,22 +39,64 @@ class Loop(NamedTuple):
     observe: Observe
     event: Callable[[Any, Any], Array] | None
     waits: bool
+    every: int = 1
 
 
 def walk(
     system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
 ) -> tuple[Carry, Any]:
     """`gap` steps, or fewer where the event is met before; and a sight of the end."""
+    if loop.event is None:
+        return _unseen(system, carry, gap, rates, loop), None
+    if loop.every > 1:
+        return _looking_rarely(system, carry, gap, rates, loop), None
+    return _looking(system, carry, gap, rates, loop)
+
+
+def _unseen(
+    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+) -> Carry:
+    """Steps between which nothing is looked at."""
+
+    def step(_: Any, carry: Carry) -> Carry:
+        moving = carry.step >= carry.start if loop.waits else None
+        directions = _at(system, carry.step).direction(carry.state)
+        moved = _moved(system, carry, directions, rates, loop, moving)
+        return moved._replace(step=carry.step + 1)
+
+    return jax.lax.fori_loop(0, gap, step, carry)
+
+
+def _looking_rarely(
+    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+) -> Carry:
+    """Steps from one look at the event to the next, up to the record or the event."""
+    event, every = loop.event, loop.every
+    assert event is not None
+    target = carry.step + gap
+
+    def stretch(carry: Carry) -> Carry:
+        count = jnp.minimum(target - carry.step, every - carry.step % every)
+        carry = _unseen(system, carry, count, rates, loop)
+        # Seeds that wait for their start have nothing to show.
+        looks = (carry.step % every == 0) & (carry.step > carry.start)
+        reached = jax.lax.cond(
+            looks, lambda: event(system, carry.state) >= 0, lambda: jnp.asarray(False)
+        )
+        return carry._replace(end=jnp.where(reached, carry.step, carry.end))
+
+    carry = jax.lax.while_loop(
+        lambda carry: (carry.step < target) & (carry.end < 0), stretch, carry
+    )
+    return carry._replace(step=target)
+
+
+def _looking(
+    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+) -> tuple[Carry, Any]:
+    """Steps with a look at the event before each of them."""
     event = loop.event
-    if event is None:
-
-        def step(_: Any, carry: Carry) -> Carry:
-            moving = carry.step >= carry.start if loop.waits else None
-            directions = _at(system, carry.step).direction(carry.state)
-            moved = _moved(system, carry, directions, rates, loop, moving)
-            return moved._replace(step=carry.step + 1)
-
-        return jax.lax.fori_loop(0, gap, step, carry), None
+    assert event is not None
     target = carry.step + gap
 
     def look_and_step(now: _Now) -> _Now:

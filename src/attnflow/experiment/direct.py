@@ -15,8 +15,10 @@ from attnflow._types import as_record
 from attnflow.dynamics import Grid, Reach, Stage, stack, stack_arrays
 from attnflow.experiment.course import course_of, drifts
 from attnflow.experiment.dataset import as_dataset
+from attnflow.experiment.events import event_of
 from attnflow.experiment.record import course_facts
 from attnflow.experiment.refinement import finer, refinement
+from attnflow.observables import parse
 from attnflow.observables.directly import DirectObserve, Registry
 from attnflow.rules import Rule, per_part
 from attnflow.setting import typed
@@ -78,10 +80,6 @@ class SystemExperiment(Shown):
             raise ValueError(
                 f"The experiment has {len(self.stages)} stages: give one or more, all "
                 "flows or all descents."
-            )
-        if any(isinstance(stage.until, Reach) for stage in self.stages):
-            raise ValueError(
-                "Stages of a system end at a time: give until a number, not a Reach."
             )
         if any(stage.batches is not None for stage in self.stages):
             raise ValueError(
@@ -148,7 +146,7 @@ def train_directly(
     members = model.members(seeds, given)
     system, axes = stack([member for member, _ in members])
     state = jax.tree.map(stack_arrays, *[first for _, first in members])
-    legs = [(stage, system, axes, None) for stage in experiment.stages]
+    legs = [(stage, system, axes, _event(stage, model)) for stage in experiment.stages]
     observe = DirectObserve(experiment.observables, model.registry)
     course = course_of(experiment, legs, state, observe=observe, progress=progress)
     body = as_dataset(
@@ -164,3 +162,12 @@ def train_directly(
     rules = ", ".join(dict.fromkeys(rule.name for rule in experiment.rules))
     notes = {"form": name, "form_reason": why, "rule": rules, "system": model.system}
     return body, notes
+
+
+def _event(stage: Stage, model: Model) -> Any:
+    """What a stage waits for that does not end at a time."""
+    if not isinstance(stage.until, Reach):
+        return None
+    known = model.registry
+    scalar = parse(stage.until.scalar, dict(model.labels()), known.find)
+    return event_of(stage.until, scalar, known.view)

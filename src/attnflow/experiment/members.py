@@ -15,6 +15,7 @@ from attnflow._identity import Same
 from attnflow._types import Sight
 from attnflow.data import Sequences, from_arrays
 from attnflow.dynamics import Reach, Stage, stack
+from attnflow.experiment.events import event_of
 from attnflow.experiment.record import STREAMS, Experiment
 from attnflow.forms import (
     ColumnPlan,
@@ -25,7 +26,7 @@ from attnflow.forms import (
     check_weights,
     symmetry_of,
 )
-from attnflow.observables import Scalar, View, find, parse
+from attnflow.observables import View, find, parse
 from attnflow.problem import Problem
 from attnflow.systems import Training
 
@@ -204,9 +205,7 @@ def stage_leg(
     stacked, axes = stack(systems)
     event = None
     if isinstance(stage.until, Reach):
-        sign = 1.0 if stage.until.direction == "up" else -1.0
-        scalar = parse(stage.until.scalar, dict(coords))
-        event = Event(scalar, jnp.asarray(stage.until.level), sign)
+        event = event_of(stage.until, parse(stage.until.scalar, dict(coords)), View)
     return stage, stacked, axes, event
 
 
@@ -235,20 +234,3 @@ class Observe:
         """The observables in one state, which may have been seen already."""
         view = View(system, state, sight)
         return {name: find(name).compute(view) for name in self.names}
-
-
-class Event(eqx.Module):
-    """The distance of a scalar from its level, positive beyond it.
-
-    The level is an array, so that another one compiles nothing anew.
-    """
-
-    scalar: Scalar = eqx.field(static=True)
-    level: Array
-    sign: float = eqx.field(static=True)
-
-    def __call__(
-        self, system: Training, state: Any, sight: Sight | None = None
-    ) -> Array:
-        """How far beyond its level the scalar is."""
-        return self.sign * (self.scalar(View(system, state, sight)) - self.level)

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
+from zipfile import BadZipFile
+from zlib import error as BadStream
 
 import numpy as np
 from jaxtyping import Array
@@ -19,6 +21,8 @@ from attnflow.problem import Problem
 from attnflow.setting import canonical_json, digest, typed
 
 Given = Mapping[str, Any] | str | Path
+# A type error says that the file has one array, without a name.
+UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
 
 
@@ -216,9 +220,9 @@ def load(given: Given | None) -> dict[str, np.ndarray] | None:
     if not path.is_file():
         raise ValueError(f"There is no file {path}: give an npz file of arrays.")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)
-    except (ValueError, OSError) as problem:
+    except UNREADABLE as problem:
         raise ValueError(
             f"{path} is not a readable npz file ({problem}): write it by numpy.savez."
         ) from problem

@@ -9,6 +9,9 @@ from attnflow.papers import paper as find_paper
 from attnflow.runner import Runner
 from attnflow.store import Store
 
+AT_HAND = 2**29
+"""Bytes of runs that a worker keeps: those of all claims are some gigabytes."""
+
 
 @dataclass(frozen=True)
 class MakeRun:
@@ -36,5 +39,5 @@ class MakeRun:
 
 @cache
 def runner_of(root: Path, *, quick: bool = False) -> Runner:
-    """The runner of this process for a store, which keeps the runs that it has seen."""
-    return Runner(Store(root), quick=quick)
+    """The runner of this process for a store, which keeps the last runs at hand."""
+    return Runner(Store(root), quick=quick, memory=AT_HAND)

@@ -5,6 +5,8 @@ from attnflow.measures.boundary import agreement as agreement
 from attnflow.measures.boundary import best_constant as best_constant
 from attnflow.measures.boundary import crossings as crossings
 from attnflow.measures.boundary import fit_boundary as fit_boundary
+from attnflow.measures.falls import Fall as Fall
+from attnflow.measures.falls import fit_fall as fit_fall
 from attnflow.measures.hard_margin import HardMargin as HardMargin
 from attnflow.measures.hard_margin import hard_margin as hard_margin
 from attnflow.measures.margin import Margin as Margin

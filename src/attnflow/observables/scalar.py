@@ -1,15 +1,18 @@
 """Scalars by text: `loss`, `score[+,c1,v1]`, `loss_by_group[conflicting]`."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Array
 
 from attnflow._suggest import look_up
 from attnflow.observables.registry import find
-from attnflow.observables.view import View
 
 Coords = dict[str, tuple[str, ...]]
+Find = Callable[[str], Any]
+"""A name → the observable, with its `name`, its `dims` and `compute`."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +21,18 @@ class Scalar:
 
     name: str
     index: tuple[int, ...]
+    find: Find = find
 
-    def __call__(self, view: View) -> Array:
-        """Its value in one state."""
-        return find(self.name).compute(view)[self.index]
+    def __call__(self, view: Any) -> Array:
+        """Its value in one state, of which the observable takes a view."""
+        return self.find(self.name).compute(view)[self.index]
 
 
-def parse(text: str, coords: Coords) -> Scalar:
-    """The scalar that a text names, given the labels of each dim."""
+def parse(text: str, coords: Coords, find: Find = find) -> Scalar:
+    """The scalar that a text names, given the labels of each dim.
+
+    `find` is that of the system whose observable it is.
+    """
     match = re.fullmatch(r"\s*(\w+)\s*(?:\[([^\]]*)\])?\s*", text)
     if match is None:
         raise ValueError(
@@ -43,4 +50,4 @@ def parse(text: str, coords: Coords) -> Scalar:
         look_up(dim, label, {name: i for i, name in enumerate(coords[dim])})
         for dim, label in zip(found.dims, labels, strict=True)
     ]
-    return Scalar(found.name, tuple(places))
+    return Scalar(found.name, tuple(places), find)

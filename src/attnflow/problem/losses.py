@@ -31,7 +31,7 @@ class Logistic(AbstractLoss):
 
     def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
         """`−∂l/∂f` as a sign and a log-magnitude."""
-        return jnp.sign(label), -jax.nn.softplus(label * output)
+        return jnp.sign(label), _size(label) - jax.nn.softplus(label * output)
 
 
 class Exponential(AbstractLoss):
@@ -43,7 +43,7 @@ class Exponential(AbstractLoss):
 
     def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
         """`−∂l/∂f` as a sign and a log-magnitude."""
-        return jnp.sign(label), -label * output
+        return jnp.sign(label), _size(label) - label * output
 
 
 class Squared(AbstractLoss):
@@ -57,3 +57,8 @@ class Squared(AbstractLoss):
         """`−∂l/∂f` as a sign and a log-magnitude."""
         rest = label - output
         return jnp.sign(rest), jnp.log(jnp.abs(rest))
+
+
+def _size(label: Samples) -> Samples:
+    """`log |y|`, which is 0 for classes and not for labels with additive noise."""
+    return jnp.log(jnp.abs(label))

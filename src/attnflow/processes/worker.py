@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -100,6 +101,7 @@ def _serve(pipe: Any, core: int, prepare: Callable[[], None] | None) -> None:
     # Ctrl-C reaches the whole group of processes; the driver decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pin(core)
+    threading.Thread(target=_end_with_driver, daemon=True).start()
     if prepare is not None:
         prepare()
     pipe.send(_READY)
@@ -112,6 +114,17 @@ def _serve(pipe: Any, core: int, prepare: Callable[[], None] | None) -> None:
         answer = answered(work, task)
         with suppress(OSError):
             pipe.send(answer)
+
+
+def _end_with_driver() -> None:
+    """End this process with the one that started it, whatever it does by then.
+
+    A driver that is killed cannot end its workers, and a task may take minutes.
+    """
+    driver = multiprocessing.parent_process()
+    assert driver is not None
+    driver.join()
+    os._exit(1)
 
 
 def answered(work: Callable[[Any], Any], task: Any) -> Any:

@@ -10,7 +10,7 @@ NOTHING = "–"
 
 
 def number_text(value: Any, digits: int = 4) -> str:
-    """A value as text: `0.125`, `3.1×10⁻⁵`, `20 000`, `yes`, `1.2, 3.4`.
+    """A value as text: `0.125`, `3.1×10⁻⁵`, `20 000`, `yes`, `1.2, 3.4`, `a: 1; b: 2`.
 
     Numbers keep `digits` significant digits and a proper minus.
     """
@@ -20,8 +20,8 @@ def number_text(value: Any, digits: int = 4) -> str:
     if isinstance(value, int | float):
         return _number(value, digits)
     if isinstance(value, dict):
-        parts = [f"{name} {number_text(v, digits)}" for name, v in value.items()]
-        return ", ".join(parts) or NOTHING
+        parts = [f"{name}: {number_text(v, digits)}" for name, v in value.items()]
+        return "; ".join(parts) or NOTHING
     if isinstance(value, list):
         return ", ".join(number_text(part, digits) for part in value) or NOTHING
     return str(value)

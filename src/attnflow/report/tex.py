@@ -85,6 +85,8 @@ _ROOT = re.compile(r"√(\d+(?:\.\d+)?|[^\W\d_](?:\d+|_[A-Za-z0-9]+)?)")
 def to_tex(text: str) -> str:
     """The TeX of a formula in plain notation."""
     text = unicodedata.normalize("NFC", text).replace("Õ", "O\u0303")
+    # A star is raised whether or not that is said.
+    text = text.replace("^*", "*")
     text = _SPELLED.sub(r"\\\1_{\2}", text)
     text = _TILDE.sub(r"\\tilde{\1}", text)
     text = _EXPONENT.sub(_scientific, text)

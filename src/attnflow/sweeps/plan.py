@@ -6,9 +6,9 @@ was interrupted, killed or spread over machines gives the same numbers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,26 @@ class Sweep:
             "keys": list(self.keys),
         }
         return canonical_json(shared)
+
+
+def example_of(recipe: Recipe, setting: Any, axes: Sequence[Axis]) -> Any:
+    """An experiment of a sweep, which shows what can be measured in all of them.
+
+    What its cells share may lack what is swept, such as a learning rate, and some cells
+    may be none. So it is that of the first corner of the grid that has one.
+    """
+    corners = product(*((axis.rows[0], axis.rows[-1]) for axis in axes))
+    reasons: list[ValueError] = []
+    for rows in corners:
+        pairs = zip(axes, rows, strict=True)
+        swept = {
+            k: v for axis, row in pairs for k, v in zip(axis.keys, row, strict=True)
+        }
+        try:
+            return recipe.experiment(replace(setting, **swept))
+        except ValueError as error:
+            reasons.append(error)
+    raise reasons[0]
 
 
 @dataclass(frozen=True)

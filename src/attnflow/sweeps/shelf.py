@@ -180,7 +180,7 @@ class Shelf:
         try:
             with np.load(self._path(key), allow_pickle=False) as arrays:
                 yield arrays, json.loads(str(arrays[_ABOUT]))
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise StoreError(
                 f"The stored batch {self._path(key)} cannot be read: {error}."
             ) from error

@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.signgd import PAPER
-from attnflow.papers.signgd.figures.readings import fit_laws
 from attnflow.papers.signgd.figures.table2 import PRINTED, sign_table
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 from tests.papers.signgd.courses import course
@@ -119,14 +118,3 @@ def test_sign_table_of_a_known_course():
     # Of the neurons that vote up, 0 and 2 have crossed, 6 and 8 have not.
     assert table.sel(before="K−Q+", after="K+Q+") == 2
     assert table.sel(before="K−Q+", after="K−Q+") == 2
-
-
-def test_laws_are_told_apart():
-    times = np.linspace(1000.0, 2000.0, 51)
-    falling = fit_laws(times, 3 * np.exp(-0.004 * times))
-    assert falling.is_exponential
-    assert falling.rate == pytest.approx(0.004, rel=1e-9)
-    assert falling.exponential_rms < 1e-12 < falling.power_rms
-    slow = fit_laws(times, 7 * times**-1.5)
-    assert not slow.is_exponential
-    assert slow.power == pytest.approx(1.5, rel=1e-9)

@@ -64,12 +64,12 @@ def another_exponent(run):
 
 def same_steps(run):
     """Every cell takes as long as every other."""
-    return run.assign(end_time=0 * run["end_time"] + 10)
+    return replaced(run, lambda table: 0 * table + 10, "end_time")
 
 
 def late(run):
     """Runs that end a thousand times later."""
-    return run.assign(end_time=1000 * run["end_time"])
+    return replaced(run, lambda table: 1000 * table, "end_time")
 
 
 def wrong_sides(run):
@@ -94,7 +94,34 @@ def stronger_signal(run):
     return run.assign_attrs(setting=json.dumps(setting))
 
 
+def unfinished(run):
+    """Runs that end before they were to."""
+    return replaced(run, lambda table: xr.full_like(table, "finished"), "outcome")
+
+
+def misplaced(run):
+    """Noise a row further down."""
+    return reordered(run, "noise", row=np.roll(np.arange(28), 1))
+
+
+def faint_digits(run):
+    """Digits that are fainter where noise is to be stronger."""
+    factor = schema.setting_of(run).get("snr", 1.0)
+    return replaced(run, lambda table: factor * table, "digit")
+
+
+def loud(run):
+    """Images with noise a hundred times as strong."""
+    return (
+        run.assign(shown=run["shown"] + 100 * run["noise"]) if "noise" in run else run
+    )
+
+
 CHANGES = (
+    unfinished,
+    misplaced,
+    faint_digits,
+    loud,
     level,
     lower,
     mirrored,

@@ -1,7 +1,7 @@
 """Condition 1, Assumption 2.3 and the training of Theorems 3.1 to 3.3, as numbers.
 
-No size decides that weights are normal, which `law` says, nor 1/δ ≤ poly(m). That m1
-and L are at least Ω̃(1) is met by all of them once the logarithms are read as 1.
+Logarithms that a ~ hides are read as 1; that m1 and L are at least ~1 is met by all of
+them then. No size decides that weights are normal, which `law` says, nor 1/δ ≤ poly(m).
 """
 
 import math
@@ -41,10 +41,10 @@ def _sizes(setting: Mapping[str, Any], drawn: Scales) -> list[Condition]:
     n, L = setting["samples"], setting["length"]
     first, inner = drawn.first * math.sqrt(L * m), drawn.inner * math.sqrt(m1)
     return [
-        at_least("m", "m ≥ Ω̃(max(m1, L²))", m, max(m1, L**2)),
-        of_order("σ0", "σ0 √(Lm) = Θ̃(1)", first, 1.0),
-        of_order("σ1", "σ1 √m1 = Θ̃(1)", inner, 1.0),
-        at_least("n", "n ≥ Ω̃(L²)", n, L**2),
+        at_least("m", "m ≥ ~max(m1, L²)", m, max(m1, L**2)),
+        of_order("σ0", "σ0 √(L m) = ~Θ(1)", first, 1.0),
+        of_order("σ1", "σ1 √m1 = ~Θ(1)", inner, 1.0),
+        at_least("n", "n ≥ ~L²", n, L**2),
         exactly("a", "|a_j| = 1, in root mean square", drawn.output, 1.0),
     ]
 

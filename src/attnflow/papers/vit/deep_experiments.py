@@ -2,18 +2,20 @@
 
 from attnflow.data.noisy_digits import NoisyDigits, at_ratio
 from attnflow.deep import ClassLoss, DeepModel, VisionTransformer
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import SystemExperiment
-from attnflow.papers.vit.deep_settings import Digits
+from attnflow.dynamics import Grid, Reach, Stage
+from attnflow.experiment import Computation, SystemExperiment
+from attnflow.papers.vit.deep_settings import DigitImage, Digits
 from attnflow.papers.vit.experiments import BUILD
 from attnflow.rules import Adam
+
+ALL = tuple(range(10))
 
 
 def digits(setting: Digits) -> SystemExperiment:
     """A small vision transformer on noisy digits."""
     task = NoisyDigits(
         samples=setting.samples,
-        digits=tuple(range(10)),
+        digits=ALL,
         factors=at_ratio(setting.snr),
         border=setting.border,
         patch=setting.patch,
@@ -38,7 +40,19 @@ def digits(setting: Digits) -> SystemExperiment:
     return BUILD.system(
         setting,
         model=model,
-        stages=(Stage(Adam(setting.learning_rate), float(setting.steps)),),
+        stages=(Stage(Adam(setting.learning_rate), _end(setting)),),
         grid=Grid(stop=float(setting.steps), count=setting.records + 1),
         observables=setting.record,
     )
+
+
+def _end(setting: Digits) -> float | Reach:
+    steps = float(setting.steps)
+    if not setting.target:
+        return steps
+    return Reach("loss", setting.target, steps, "down", every=setting.look)
+
+
+def digit_image(setting: DigitImage) -> Computation:
+    """One image, the noise, and both together."""
+    return BUILD.computation(setting, "attnflow.papers.vit.computations:digit_image")

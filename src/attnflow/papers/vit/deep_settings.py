@@ -16,14 +16,15 @@ class Digits:
       of width `border`; all ten digits, `samples` N of them, in patches of `patch`
       pixels a side; `test_samples` of the test set.
     - `layers` of attention with `heads`, of `width`; `hidden` ReLU neurons.
-    - Adam with `learning_rate`, on batches of `batch`, for `steps`; `records` after the
-      start.
+    - Adam with `learning_rate`, on batches of `batch`, until the loss of all samples,
+      looked at after every `look` steps, is at most `target`, and for at most `steps`;
+      with `target` 0 for all of them. `records` after the start, evenly over `steps`.
     """
 
     snr: float = 1.0
     samples: int = 3000
     border: int = 4
-    patch: int = 4
+    patch: int = 14
     test_samples: int = 2000
     layers: int = 2
     heads: int = 4
@@ -31,8 +32,10 @@ class Digits:
     hidden: int = 64
     learning_rate: float = 3e-3
     batch: int = 64
-    steps: int = 4000
-    records: int = 20
+    target: float = 0.05
+    look: int = 100
+    steps: int = 12000
+    records: int = 8
     precision: Literal["float64", "float32"] = "float32"
     record: tuple[str, ...] = COURSE
 
@@ -42,6 +45,28 @@ class Digits:
                 f"steps is {self.steps} and records {self.records}: make at least one "
                 "step, and record at least once."
             )
+        if not self.target >= 0:
+            raise ValueError(
+                f"target is {self.target}: give a loss at which training stops, as in "
+                "target=0.05, or 0 to make all steps."
+            )
+
+
+@dataclass(frozen=True)
+class DigitImage:
+    """An image that cells of Figure 2 train on, at one SNR.
+
+    - `place`: which one, in the order in which the seed draws them.
+    - `snr`, `border`: as in `Digits`.
+    """
+
+    snr: float = 0.2
+    border: int = 4
+    place: int = 0
+
+    def __post_init__(self) -> None:
+        if self.place < 0:
+            raise ValueError(f"place is {self.place}: images are counted from 0.")
 
 
 RECIPES = (
@@ -50,5 +75,11 @@ RECIPES = (
         "A vision transformer on digits with noise on their border",
         Digits(),
         "attnflow.papers.vit.deep_experiments:digits",
+    ),
+    Recipe(
+        "mnist-image",
+        "A digit with noise on its border",
+        DigitImage(),
+        "attnflow.papers.vit.deep_experiments:digit_image",
     ),
 )

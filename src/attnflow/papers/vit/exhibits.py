@@ -2,6 +2,8 @@
 
 from attnflow.paper import Exhibit
 from attnflow.papers.vit.figures.control import CONTROL
+from attnflow.papers.vit.figures.digit_images import FIGURE2AB
+from attnflow.papers.vit.figures.digit_map import FIGURE2C
 from attnflow.papers.vit.figures.dynamics import FIGURE3, FIGURE4
 from attnflow.papers.vit.figures.figure1 import FIGURE1A, FIGURE1B
 from attnflow.papers.vit.figures.loss_and_error import LOSS_AND_ERROR
@@ -12,6 +14,8 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE1A,
     FIGURE1B,
     READINGS,
+    FIGURE2AB,
+    FIGURE2C,
     FIGURE3,
     FIGURE4,
     CONTROL,

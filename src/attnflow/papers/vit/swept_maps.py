@@ -8,6 +8,7 @@ import xarray as xr
 
 from attnflow.maps import Curve, Level, Map, RateMap, boundary
 from attnflow.paper import Evidence, SweepRequest
+from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 
@@ -236,4 +237,4 @@ LEAVES = RATES.map(
     silent=("How η was chosen is not stated.", SEEDS_SILENT),
 )
 
-MAPS = tuple(map.exhibit() for map in (PUBLISHED, FINE, REACH, LEAVES))
+MAPS = tuple(map.exhibit() for map in (PUBLISHED, FINE, REACH, LEAVES, DIGITS))

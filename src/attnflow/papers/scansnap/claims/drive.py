@@ -186,7 +186,7 @@ CLAIMS = (
         origin="ours",
         mutations=named(
             mutate.scale("driven", "drive", 1.001),
-            mutate.swap("Q, 1", "score", "token", ("distinct3@0", "distinct8@0")),
+            mutate.swap("Q, ratio 1", "score", "token", ("distinct3@0", "distinct8@0")),
         ),
     ),
 )

@@ -79,7 +79,7 @@ LAWS_J = {
     for ratio in RATIOS
 }
 LAWS_Q = {
-    f"Q, {ratio:g}": small("Q", until=1e5, score_rate=1 / ratio, ratio=ratio)
+    f"Q, ratio {ratio:g}": small("Q", until=1e5, score_rate=1 / ratio, ratio=ratio)
     for ratio in (1.0, 10.0)
 }
 MET_Q = {

@@ -97,6 +97,7 @@ CLAIMS = (
         conditions=f"{CONDITIONS}: {SMALL}, η_Y/η_Z = 1 and 10; {FIGURE_3}; {NO_SEED}",
         mutations=named(
             mutate.scale("Q, 1", "score", 1.001),
+            mutate.scale("Q, ratio 10", "score", 1.001),
             mutate.power("Q, 10", "attention_unit", 1.01),
             mutate.add("Q, Assumption 2", "gram", 0.5),
         ),

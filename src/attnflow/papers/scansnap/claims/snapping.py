@@ -30,7 +30,9 @@ from attnflow.papers.scansnap.systems.decoder import Decoder
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 SCALED_C = {
-    f"C, {rate:g}": flow("figure9", score_rate=rate, value_rate=rate, until=1e5 / rate)
+    f"C, both {rate:g}": flow(
+        "figure9", score_rate=rate, value_rate=rate, until=1e5 / rate
+    )
     for rate in SCALES
 }
 SCALED_J = {
@@ -121,7 +123,7 @@ def _judge_scaling(evidence: Evidence) -> Finding:
             what = f"{letter}, {detector.__name__}"
             checks.append(Exact(spread, 1e-6, f"{what}: spread of t η_Y/K, relative"))
             numbers[what] = found.tolist()
-    numbers["t₀ η_Y/K"] = closed_forms(evidence["C, 1"]).snap / 10
+    numbers["t₀ η_Y/K"] = closed_forms(evidence["C, both 1"]).snap / 10
     return Finding(tuple(checks), numbers)
 
 
@@ -193,7 +195,7 @@ CLAIMS = (
         source="sheet E section 7, and our run",
         conditions=SIZES,
         mutations=named(
-            mutate.setting("C, 3", value_rate=1.0),
+            mutate.setting("C, both 3", value_rate=1.0),
             mutate.shift("J, 0.1", "score_velocity", 100.0),
         ),
     ),

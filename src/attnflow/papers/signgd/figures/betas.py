@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures, schema
+from attnflow.measures import Fall
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import Law, late_laws
+from attnflow.papers.signgd.figures.readings import late_laws, law_table
 from attnflow.papers.signgd.figures.runs import (
     BETAS1,
     BETAS2,
@@ -50,7 +51,7 @@ def draw_losses(evidence: Evidence) -> "Figure":
     return figure
 
 
-def laws(evidence: Evidence) -> dict[str, Law]:
+def laws(evidence: Evidence) -> dict[str, Fall]:
     """Laws of the training loss over the second half, of seed 0."""
     return {run: late_laws(evidence[run])[0] for run in evidence}
 
@@ -60,7 +61,7 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
     return {
         run: {
             "training loss at the end": float(schema.last(evidence[run], "loss")[0]),
-            **law.table(),
+            **law_table(law),
         }
         for run, law in laws(evidence).items()
     }
@@ -82,7 +83,7 @@ def loss_seen(evidence: Evidence) -> dict[str, bool]:
         ),
         "for β2 = 0.9, 0.95 and 0.99 the loss falls exponentially, with a tenth of the "
         "power law's residual: not sublinearly": all(
-            found[name(b1, b2)].exponential_rms < found[name(b1, b2)].power_rms / 10
+            found[name(b1, b2)].exponential < found[name(b1, b2)].algebraic / 10
             for b1 in BETAS1
             for b2 in fast
         ),

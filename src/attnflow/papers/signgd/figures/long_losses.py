@@ -9,7 +9,7 @@ from attnflow import _dims, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.long_samples import COMMON, MEMORISE, SETTING
-from attnflow.papers.signgd.figures.readings import late_laws
+from attnflow.papers.signgd.figures.readings import late_laws, law_table
 from attnflow.stages import first_crossing
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
             "test loss at the end": float(schema.last(run, "test_loss").median()),
             "least test loss": float(run["test_loss"].min(_dims.TIME).median()),
             f"training loss below {SMALL_LOSS:g} at": small_at(run),
-            "law, second half, seed 0": late_laws(run)[0].table(),
+            "law, second half, seed 0": law_table(late_laws(run)[0]),
         }
         for name, run in evidence.items()
     }

@@ -63,9 +63,7 @@ def _residuals(ax: "Axes", evidence: Evidence) -> None:
     theme = figures.current_theme()
     for name, (kind, shade) in LOOKS.items():
         laws = late_laws(evidence[name])
-        x, y = (
-            [getattr(law, f"{k}_rms") for law in laws] for k in ("exponential", "power")
-        )
+        x, y = ([law.exponential for law in laws], [law.algebraic for law in laws])
         look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 6, "mec": theme.paper}
         ax.plot(x, y, color=theme.colour(kind, shade), label=name, **look)
     ends_of_axes = [1e-7, 1.0]
@@ -97,7 +95,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     return {
         "SignGD's training loss is exponential: its residual is a tenth of the power "
         "law's at most": all(
-            law.exponential_rms < law.power_rms / 10 for law in laws["SignGD"]
+            law.exponential < law.algebraic / 10 for law in laws["SignGD"]
         ),
         "gradient descent with rate 0.1 is not: the power law's is smaller": all(
             not law.is_exponential for law in laws[FAST]

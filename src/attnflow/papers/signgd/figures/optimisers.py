@@ -11,6 +11,7 @@ from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import (
     late_laws,
+    law_table,
     three_numbers,
     turned_by_end,
 )
@@ -91,7 +92,7 @@ def ends(evidence: Evidence) -> dict[str, dict[str, Any]]:
             "0–1 test loss": three_numbers(
                 panels.zero_one(schema.last(run, "test_accuracy")).values
             ),
-            "law, second half, seed 0": late_laws(run)[0].table(),
+            "law, second half, seed 0": law_table(late_laws(run)[0]),
         }
         for optimiser, run in evidence.items()
     }
@@ -118,7 +119,7 @@ def seen_two(evidence: Evidence) -> dict[str, bool]:
     return {
         "SignGD's loss falls exponentially: the residual of the exponential is a tenth "
         "of that of the power law at most": all(
-            law.exponential_rms < law.power_rms / 10
+            law.exponential < law.algebraic / 10
             for law in late_laws(evidence["SignGD"])
         ),
         "losses of Adam overlap: the three β1 end within 20% of each other, above "

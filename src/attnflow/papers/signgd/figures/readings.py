@@ -1,12 +1,10 @@
 """Numbers read off runs: at a step, over seeds, along fitted laws."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import xarray as xr
 
 from attnflow import _dims, schema
-from attnflow.measures import log_log_line, semi_log_line
+from attnflow.measures import Fall, fit_fall
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import series
 
@@ -50,42 +48,19 @@ def turned_by_end(run: xr.Dataset, observable: str) -> np.ndarray:
     return share.values
 
 
-@dataclass(frozen=True)
-class Law:
-    """A loss fitted by C exp(−rate·t) and by C t^(−power), on its logarithm.
-
-    `exponential_rms` and `power_rms` are the deviations of log loss from either.
-    """
-
-    rate: float
-    exponential_rms: float
-    power: float
-    power_rms: float
-
-    @property
-    def is_exponential(self) -> bool:
-        """Whether the exponential has the smaller residual."""
-        return self.exponential_rms < self.power_rms
-
-    def table(self) -> dict[str, float]:
-        """Its numbers by name."""
-        return {
-            "exponential: rate per step": self.rate,
-            "exponential: rms residual of log loss": self.exponential_rms,
-            "power law: power of t": -self.power,
-            "power law: rms residual of log loss": self.power_rms,
-        }
+def law_table(law: Fall) -> dict[str, float]:
+    """The numbers of both laws by name."""
+    return {
+        "exponential: rate per step": law.rate,
+        "exponential: rms residual of log loss": law.exponential,
+        "power law: power of t": -law.power,
+        "power law: rms residual of log loss": law.algebraic,
+    }
 
 
-def fit_laws(times: np.ndarray, loss: np.ndarray) -> Law:
-    """Both laws by least squares, with equal weight for every record."""
-    line, power = semi_log_line(times, loss, log="y"), log_log_line(times, loss)
-    return Law(-line.slope, line.noise, -power.slope, power.noise)
-
-
-def late_laws(run: xr.Dataset, name: str = "loss") -> list[Law]:
+def late_laws(run: xr.Dataset, name: str = "loss") -> list[Fall]:
     """The laws over the second half of training, for each seed."""
     times = run[_dims.TIME].values
     half = times >= times[-1] / 2
     table = run[name].transpose(_dims.SEED, _dims.TIME).values
-    return [fit_laws(times[half], row[half]) for row in table]
+    return [fit_fall(times[half], row[half]) for row in table]

@@ -8,7 +8,7 @@ from attnflow import _dims, figures, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import late_laws, three_numbers
+from attnflow.papers.signgd.figures.readings import late_laws, law_table, three_numbers
 from attnflow.papers.signgd.figures.runs import (
     ATTENTION,
     HEADS,
@@ -72,7 +72,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
         **{name: three_numbers(detect(run).times) for name, detect in events.items()},
         "training loss at the end": three_numbers(schema.last(run, "loss").values),
         "test loss at the end": three_numbers(schema.last(run, "test_loss").values),
-        "law of the training loss, second half, seed 0": late_laws(run)[0].table(),
+        "law of the training loss, second half, seed 0": law_table(late_laws(run)[0]),
     }
 
 
@@ -109,7 +109,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
         ),
         "the training loss falls exponentially: the residual of the exponential is a "
         "tenth of that of the power law at most": all(
-            law.exponential_rms < law.power_rms / 10 for law in late_laws(run)
+            law.exponential < law.algebraic / 10 for law in late_laws(run)
         ),
         "the test loss stays above 0.5": bool((run["test_loss"] > 0.5).all()),
     }

@@ -4,6 +4,7 @@ from attnflow.claims import Claim
 from attnflow.papers.vit.claims import (
     condition,
     control,
+    digits,
     figure1,
     fresh,
     ladders,
@@ -32,5 +33,6 @@ CLAIMS: tuple[Claim, ...] = (
     *fresh.CLAIMS,
     *figure1.CLAIMS,
     *control.CLAIMS,
+    *digits.CLAIMS,
     *winners.CLAIMS,
 )

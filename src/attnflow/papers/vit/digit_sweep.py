@@ -1,0 +1,56 @@
+"""Figure 2c as a sweep: a finer map than the figure's, which resumes."""
+
+import xarray as xr
+
+from attnflow._outcome import Outcome
+from attnflow.maps import Level, Map
+from attnflow.paper import Evidence, SweepRequest
+from attnflow.papers.vit.digit_runs import QUICK
+from attnflow.papers.vit.figures.digit_map import DIGITS_SILENT
+
+
+def digit_losses(evidence: Evidence) -> xr.DataArray:
+    """Test losses on noisy digits, of runs that have one training loss."""
+    return evidence["map"]["test_loss"].transpose("samples", "snr", "seed")
+
+
+def _seen_digits(evidence: Evidence) -> dict[str, bool]:
+    tested = digit_losses(evidence).mean("seed")
+    return {
+        "every cell has reached the stated training loss": bool(
+            (evidence["map"]["outcome"] == Outcome.EVENT.label).all()
+        ),
+        "with every N the test loss falls from the least SNR to the largest": bool(
+            (tested[:, -1] < tested[:, 0]).all()
+        ),
+        "and at every SNR from the fewest samples to the most": bool(
+            (tested[-1] < tested[0]).all()
+        ),
+    }
+
+
+DIGITS = Map(
+    id="map-mnist",
+    title="Figure 2c as a sweep, over the paper's range in 10 × 10 cells",
+    caption=(
+        "Test loss on noisy digits when the training loss is at most 0.05: the map of "
+        "`figure2c`, which has 4 × 5 cells, in steps of 600 samples and of 0.2 in the "
+        "SNR, one seed. Dots: where it crosses 1.5; line: a power law through them. "
+        "Some ten minutes of CPU; it resumes."
+    ),
+    sweeps={
+        "map": SweepRequest(
+            "mnist",
+            {"samples": "3000..8400:10", "snr": "0.2..2:10"},
+            ("test_loss",),
+            batch=5,
+            quick={**QUICK, "samples": [256, 512], "snr": [0.2, 2.0]},
+        )
+    },
+    table=digit_losses,
+    label="test loss",
+    names={"snr": "SNR", "samples": "training samples $N$"},
+    level=Level(1.5, power=2.0, scale="log"),
+    seen=_seen_digits,
+    silent=DIGITS_SILENT,
+)
