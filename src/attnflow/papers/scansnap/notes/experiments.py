@@ -91,4 +91,20 @@ EXPERIMENTS = (
         shown_by="text",
         effect="statement",
     ),
+    Note(
+        id="E-N19c",
+        place="Section 8, real-world data",
+        printed="Experiments on WikiText verify scan and snap.",
+        ours=(
+            "In the theory's own parametrisation at rate 2, in five seeds of 4800 "
+            "steps: entropy falls from 3.03 to some 1.7 nats and stays there; maps "
+            "move by 0.37 to 0.50 in 300 steps where they move most, and by 0.14 to "
+            "0.22 in the last quarter. So much is as claimed. But the 20 most frequent "
+            "words, common to nearly all next words, end with 1.2 to 1.4 times the "
+            "attention that they began with, and the 979 rarer words of the vocabulary "
+            "with 0.3 to 0.4 times theirs: it is not common words that lose."
+        ),
+        shown_by="E-R-text",
+        effect="statement",
+    ),
 )
