@@ -123,7 +123,8 @@ CLAIMS = (
         "that of SignGD, in 90% of runs",
         source="sheet C section 7 (descent below Adam at four λ, on 700 images, pixels "
         "from 0 to 1), and our run. What is corrected was set on seed 0, and had "
-        "SignGD below descent up to λ = 0.4 too, which held in 2 of 3 runs",
+        "SignGD below descent up to λ = 0.4 too, which held in 2 of 3 runs; the "
+        "rest is judged on fresh seeds",
         correction=Correction(
             "Descent is below Adam from λ = 0.5 on, and SignGD is below Adam under "
             "stronger noise. Of descent and SignGD either may be the lower.",
