@@ -1,6 +1,7 @@
 """Parts that networks are made of, as functions of their weights."""
 
 import math
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -38,11 +39,13 @@ def multihead(
     values: dict[str, Array],
     state: Array,
     mask: Array | None = None,
+    drop: Callable[[Array], Array] = lambda paid: paid,
 ) -> tuple[Array, Array]:
     """Multi-head attention of one layer with its output map, and what heads pay.
 
     Weights are `(heads, width, embed)`, biases `(heads, width)`; `W_O` is `(heads,
-    embed, width)` and `b_O` `(embed,)`. Scores are over the root of the width.
+    embed, width)` and `b_O` `(embed,)`. Scores are over the root of the width. What is
+    read goes by attention from which entries may be dropped by `drop`.
     """
     width = scores["W_K"].shape[-2]
     keys, queries, value = (
@@ -50,7 +53,7 @@ def multihead(
         for name, of in (("K", scores), ("Q", scores), ("V", values))
     )
     paid = softmax_attention(keys, queries / math.sqrt(width), mask)
-    read = jnp.einsum("nhlk,nkhm->nlhm", paid, value)
+    read = jnp.einsum("nhlk,nkhm->nlhm", drop(paid), value)
     return jnp.einsum("nlhm,hdm->nld", read, values["W_O"]) + values["b_O"], paid
 
 

@@ -23,7 +23,7 @@ from attnflow.deep.stack import softmax_attention
 
 _OWN = ("words", "decoder", "decoder_bias")
 """Values that no layer has."""
-DROPS = 3
+DROPS = 4
 """Places of a layer in which training drops entries."""
 
 
@@ -39,8 +39,8 @@ class WordEncoder:
 
     - `vocabulary`: how many words; `length` of a sequence.
     - `embed`, `hidden`: of a word, and of the ReLU layer; `layers`, `heads`.
-    - `dropout`: the share of entries that training drops, in four places. PyTorch's
-      layer also drops entries of attention itself, and this one does not.
+    - `dropout`: the share of entries that training drops, in five places, attention
+      itself among them.
     """
 
     vocabulary: int
@@ -106,11 +106,11 @@ class WordEncoder:
             for k in range(DROPS)
         ]
         mask = jnp.tril(jnp.ones((self.length, self.length), bool))
-        read, paid = multihead(scores, values, state, mask)
-        state = layer_norm(state + drop[0](read), values["gain_1"], values["shift_1"])
+        read, paid = multihead(scores, values, state, mask, drop[0])
+        state = layer_norm(state + drop[1](read), values["gain_1"], values["shift_1"])
         neurons = jax.nn.relu(state @ values["W_1"].T + values["b_1"])
-        added = drop[1](neurons) @ values["W_2"].T + values["b_2"]
-        state = layer_norm(state + drop[2](added), values["gain_2"], values["shift_2"])
+        added = drop[2](neurons) @ values["W_2"].T + values["b_2"]
+        state = layer_norm(state + drop[3](added), values["gain_2"], values["shift_2"])
         return state, paid
 
 
