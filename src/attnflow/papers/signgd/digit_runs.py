@@ -11,7 +11,7 @@ SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Scaled SNRs of Appendix B.1."""
 SEEDS = PLAN[3:6]
 """Fresh ones: what is claimed was worded after the plan's first three were seen."""
-QUICK = {"records": 1, "precision": "float32", "test_samples": 500}
+QUICK = {"records": 1, "precision": "float32", "samples": 400, "test_samples": 500}
 
 MAP = {
     f"{rule} {share:g}": Request(

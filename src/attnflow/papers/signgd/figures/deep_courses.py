@@ -94,8 +94,8 @@ def _seen_with(shown: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]
         "in plain float32, 3 layers with MLP end without updates": (
             deepest["mean |update| / η at the end"] == 0
         ),
-        "`full` and `damped`: signals turn, fewer than half are by vote later": all(
-            _all(found, way, turned, lambda share: share < 0.5)
+        "`full` and `damped`, without MLP: signals turn, half are by vote no more": all(
+            _all(bare, way, turned, lambda share: share < 0.5)
             for way in ("full", "damped")
         ),
     }
