@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from attnflow._missing import MissingData
+from attnflow.cli import judging
 from attnflow.paper import Exhibit, Request, SweepRequest
+from attnflow.processes import Here
 from attnflow.reproducing import identity
 from tests import toy as toys
 from tests.maps.synthetic import swept as swept_by_hand
@@ -168,3 +170,30 @@ def test_of_several_what_lacks_its_data_set_is_left_out(program, toy, tmp_path):
     assert "there is no such data set here." in page
     assert "put it to" not in page
     assert "no such data set" in program.refused("reproduce", "toy/figure2")
+
+
+def test_runs_of_one_figure_are_shared_out(program, toy, monkeypatch):
+    shared = []
+    one = toys.toy_paper().exhibits[0]
+    more = Request("flow", {"ends": "diverged"})
+    several = Exhibit(**{**vars(one), "needs": {**one.needs, "more": more}})
+    toys.install(toy, toys.toy_paper(exhibits=(several,)))
+
+    def team(workers):
+        shared.append(workers)
+        return Here()
+
+    monkeypatch.setattr(judging, "make_team", team)
+    assert program("reproduce", "toy/figure1").exit_code == 0
+    assert shared == [None]
+
+
+def test_alone_it_must_have_its_data_set_however_many_runs_it_needs(program, toy):
+    def missing(evidence):
+        raise MissingData("there is no such data set here.", "put it to /tmp.")
+
+    one = toys.toy_paper().exhibits[0]
+    needs = {**one.needs, "more": Request("flow", {"ends": "diverged"})}
+    other = Exhibit(**{**vars(one), "needs": needs, "draw": missing})
+    toys.install(toy, toys.toy_paper(exhibits=(other,)))
+    assert "no such data set" in program.refused("reproduce", "toy/figure1")

@@ -1,5 +1,6 @@
 """`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
+import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,10 +90,11 @@ def output_place(
 def make_exhibits(
     wanted: "Sequence[Wanted]", *, quick: bool, workers: int | None
 ) -> "list[ExhibitResult]":
-    """The results of what is wanted: one alone is made here, several by processes.
+    """The results of what is wanted, made by processes.
 
-    So is each map, whose cells are shared out to processes instead. Of several, what
-    needs a data set that is not here is left out with a warning.
+    An exhibit of one run that is wanted alone is made here; so is each map, whose cells
+    are shared out instead. Of several, what needs a data set that is not here is left
+    out with a warning.
     """
     from attnflow.cli.judging import make_team
     from attnflow.reproducing import (
@@ -104,18 +106,23 @@ def make_exhibits(
     from attnflow.runner import Runner
 
     alone = len(wanted) == 1
-    shared = [item for item in wanted if not (alone or item.exhibit.sweeps)]
-    make = draw if alone else draw_or_leave
+    shared, here = [], []
+    for item in wanted:
+        is_one = alone and len(item.exhibit.needs) < 2
+        (here if item.exhibit.sweeps or is_one else shared).append(item)
     made: list[ExhibitResult | None] = []
     with shown_progress() as bar:
         if shared:
-            with closing(make_team(workers)) as team:
+            with closing(make_team(workers)) as team, warnings.catch_warnings():
+                if alone:
+                    warnings.filterwarnings("ignore", message=".* is left out: ")
                 made += reproduce_exhibits(shared, team, quick=quick, progress=bar)
         runner = Runner(quick=quick, progress=bar, call=in_background)
-        for item in wanted:
-            if alone or item.exhibit.sweeps:
-                bar.begin(item.name)
-                made.append(up_to_date(item, quick=quick) or make(item, runner))
+        make = draw if alone else draw_or_leave
+        # What is wanted alone and lacks its data set says so here, as an error.
+        for item in wanted if alone and not made else here:
+            bar.begin(item.name)
+            made.append(up_to_date(item, quick=quick) or make(item, runner))
     return [result for result in made if result is not None]
 
 
