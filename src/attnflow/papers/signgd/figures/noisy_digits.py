@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {"SignGD": "signal", "Adam": "common", "GD": "easy"}
-TITLES = {"test_loss": "Test loss", "loss": "Training loss at the same time"}
+TITLES = {
+    "test_loss": "Test loss",
+    "loss": "Training loss at the same time, said to be below 0.05",
+}
 PRINTED_LOSS = 0.05
 """What training losses are said to be below."""
 
@@ -26,10 +29,11 @@ def draw(evidence: Evidence) -> "Figure":
         for rule in RULES:
             _curve(ax, ends(evidence, rule, name), rule)
         ax.set_yscale("log")
+        ax.margins(x=0.03)
         figures.number_axis(ax, "y")
         ax.set_xlabel("scaled SNR λ")
         ax.set_ylabel(name.replace("_", " "))
-    figures.reference(grid[0, 1], PRINTED_LOSS, "said to be below 0.05")
+    figures.reference(grid[0, 1], PRINTED_LOSS)
     grid[0, 0].legend()
     return figure
 
