@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from attnflow.data.noisy_digits import NoisyDigits, at_ratio, border, mixed, patches
+from attnflow.data.noisy_digits import (
+    PIXELS,
+    NoisyDigits,
+    at_ratio,
+    border,
+    mixed,
+    patches,
+)
+from attnflow.datasets import digits
 
-pytestmark = pytest.mark.usefixtures("data_at_hand")
+on_images = pytest.mark.usefixtures("data_at_hand")
 FEW = {"samples": 6, "test_samples": 5}
 
 
@@ -39,6 +47,7 @@ def test_patches_hold_neighbouring_pixels(side):
         assert np.array_equal(cut[number].reshape(side, side), there)
 
 
+@on_images
 def test_noise_is_on_the_border_alone_and_scaled():
     clean = NoisyDigits(factors=(1.0, 0.0), **FEW).training(3)
     for factors in (mixed(0.3), at_ratio(2.0)):
@@ -50,12 +59,14 @@ def test_noise_is_on_the_border_alone_and_scaled():
     assert clean.tokens.min() == 0.0 and clean.tokens.max() == 1.0
 
 
+@on_images
 def test_patches_of_noise():
     assert NoisyDigits().noisy.sum() == 12
     assert NoisyDigits(border=4, patch=4).noisy.sum() == 24
     assert NoisyDigits(border=4, patch=7).noisy.sum() == 0
 
 
+@on_images
 def test_two_classes_have_signs_and_ten_have_numbers():
     two = NoisyDigits(samples=40, test_samples=5).training(0)
     assert set(two.label) == {1.0, -1.0}
@@ -67,6 +78,7 @@ def test_two_classes_have_signs_and_ten_have_numbers():
     assert len(NoisyDigits().test(0).label) == 1010 + 1028
 
 
+@on_images
 def test_settings_of_a_seed_share_their_draws():
     many = NoisyDigits(samples=8, test_samples=5)
     few = NoisyDigits(samples=6, test_samples=5)
@@ -75,12 +87,14 @@ def test_settings_of_a_seed_share_their_draws():
     assert not np.array_equal(many.test(1).tokens, many.test(2).tokens)
 
 
+@on_images
 def test_test_images_without_noise():
     clean = NoisyDigits(factors=(0.4, 0.0), **FEW).test(0)
     bare = NoisyDigits(factors=(0.4, 0.6), test_noise=False, **FEW).test(0)
     assert np.array_equal(clean.tokens, bare.tokens)
 
 
+@on_images
 def test_scales_of_pixels():
     unit, standard, whole = (
         NoisyDigits(factors=(1.0, 0.0), pixels=pixels, **FEW).training(0).tokens
@@ -88,6 +102,15 @@ def test_scales_of_pixels():
     )
     assert np.array_equal(whole, 255 * unit)
     assert np.allclose(0.3081 * standard + 0.1307, unit, atol=1e-15)
+
+
+@on_images
+def test_standard_pixels_are_so_over_all_training_images():
+    dark, span = PIXELS["standard"]
+    image = digits("train").image
+    # Four printed digits of numbers below 1, in units of a white pixel.
+    assert image.mean() == pytest.approx(dark, abs=255 * 5e-5)
+    assert image.std() == pytest.approx(span, abs=255 * 5e-5)
 
 
 @pytest.mark.parametrize(
@@ -110,6 +133,7 @@ def test_wrong_settings_say_what_is_allowed(wrong, said):
         NoisyDigits(**wrong)
 
 
+@on_images
 def test_more_samples_than_there_are():
     with pytest.raises(ValueError, match="Use fewer"):
         NoisyDigits(samples=20_000).training(0)

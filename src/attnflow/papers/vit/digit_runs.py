@@ -18,6 +18,8 @@ PATCHES = {14: PLAN[:2], 7: PLAN[:2], 4: PLAN[:1]}
 """Sides of patches, which the paper does not state, and seeds. Of 4 patches all hold
 noise and digit, of 16 twelve do; of 49 there are 24 of noise and 25 of digit."""
 MAIN = next(iter(PATCHES))
+LAW = 2.0
+"""The power of SNR beside N in the theory's condition."""
 QUICK = {
     "patch": 14,
     "layers": 1,

@@ -19,6 +19,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.digit_runs import (
     CELLS,
     ENDS,
+    LAW,
     MAIN,
     NEEDS,
     RATIOS,
@@ -32,8 +33,8 @@ from attnflow.papers.vit.digit_runs import (
 
 HARMFUL, BENIGN = 0.5, 0.2
 """Test errors above and below; a guess has 0.9."""
-LAW, NEAR = 2.0, 0.5
-"""The power of SNR beside N in the theory's condition, and how near is near enough."""
+NEAR = 0.5
+"""How near to the power of SNR in the theory's condition is near enough."""
 LARGE, SMALL = 3.0, 1.5
 """Falls of the test loss over a tenfold SNR that count as a transition, and as none."""
 

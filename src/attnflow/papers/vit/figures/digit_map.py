@@ -9,6 +9,7 @@ from attnflow import _dims, figures, schema
 from attnflow.paper import Evidence, Exhibit
 from attnflow.papers.vit.digit_runs import (
     ENDS,
+    LAW,
     MAIN,
     NEEDS,
     gains,
@@ -28,8 +29,7 @@ TITLES = (
     "What a tenfold SNR is worth",
 )
 SIDE = 28
-LAW = 2.0
-"""The power of SNR beside N in the theory's condition."""
+"""Pixels of an image; where images are read they say so too, and import JAX."""
 
 
 def mean_losses(evidence: Evidence) -> xr.DataArray:
