@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from attnflow.figures.axes import number_axis as number_axis
     from attnflow.figures.axes import panels as panels
     from attnflow.figures.axes import time_axis as time_axis
+    from attnflow.figures.bars import deviation as deviation
+    from attnflow.figures.bars import error_bars as error_bars
     from attnflow.figures.curves import curve as curve
     from attnflow.figures.curves import reference as reference
     from attnflow.figures.curves import series as series
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "axes": ("name_panel", "number", "number_axis", "panels", "time_axis"),
+    "bars": ("deviation", "error_bars"),
     "fields": ("field", "field_bar", "outlined"),
     "frontiers": ("boundary_law", "condition", "frontier"),
     "labels": ("label_ends",),

@@ -52,24 +52,12 @@ def _bars(ax: "Axes", kind: str, found: np.ndarray) -> None:
     """The mean over seeds with its deviation as a bar, and every seed as a dot."""
     colour = figures.current_theme().colour(COLOURS[kind])
     ax.plot(RATES, found, ".", color=colour, alpha=0.45, zorder=2)
-    ax.errorbar(
-        RATES,
-        found.mean(axis=1),
-        [_deviation(row) for row in found],
-        color=colour,
-        marker="o",
-        capsize=3,
-        label=kind,
-    )
+    figures.error_bars(ax, RATES, found, kind=COLOURS[kind], label=kind)
     ax.set_xscale("log")
     ax.set_xticks(RATES, [f"{rate:g}" for rate in RATES])
     ax.minorticks_off()
     ax.set_xlim(RATES[0] / 1.15, RATES[-1] * 1.15)
     ax.set_xlabel("learning rate η")
-
-
-def _deviation(row: np.ndarray) -> float:
-    return float(row.std(ddof=1)) if len(row) > 1 else 0.0
 
 
 def _last_losses(evidence: Evidence, kind: str) -> np.ndarray:
@@ -87,7 +75,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
         kind: {
             f"η = {rate:g}": {
                 "entropy": float(row.mean()),
-                "deviation": _deviation(row),
+                "deviation": float(figures.deviation(row)),
                 "test loss": float(losses.mean()),
             }
             for rate, row, losses in zip(

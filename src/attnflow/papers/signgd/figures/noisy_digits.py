@@ -10,7 +10,6 @@ from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
 from attnflow.papers.signgd.figures.runs import BETA2_SILENT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = {"SignGD": "signal", "Adam": "common", "GD": "easy"}
@@ -27,7 +26,8 @@ def draw(evidence: Evidence) -> "Figure":
     figure, grid = figures.panels(1, 2, titles=tuple(TITLES.values()), size=(11.5, 4.6))
     for ax, name in zip(grid[0], TITLES, strict=True):
         for rule in RULES:
-            _curve(ax, ends(evidence, rule, name), rule)
+            found = ends(evidence, rule, name)
+            figures.error_bars(ax, SHARES, found, kind=COLOURS[rule], label=rule)
         ax.set_yscale("log")
         ax.margins(x=0.03)
         figures.number_axis(ax, "y")
@@ -38,27 +38,13 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _curve(ax: "Axes", found: np.ndarray, rule: str) -> None:
-    """`found` is `(shares, runs)`."""
-    ax.errorbar(
-        SHARES,
-        found.mean(axis=1),
-        found.std(axis=1, ddof=1) if found.shape[1] > 1 else None,
-        color=figures.current_theme().colour(COLOURS[rule]),
-        marker="o",
-        markersize=4,
-        capsize=3,
-        label=rule,
-    )
-
-
 def values(evidence: Evidence) -> dict[str, Any]:
     """Losses at the end, mean and deviation, and when training loss was least."""
     return {
         rule: {
             f"{name.replace('_', ' ')}, λ = {share:g}": {
                 "mean": float(row.mean()),
-                "deviation": float(row.std(ddof=1)) if len(row) > 1 else 0.0,
+                "deviation": float(figures.deviation(row)),
             }
             for name in TITLES
             for share, row in zip(SHARES, ends(evidence, rule, name), strict=True)

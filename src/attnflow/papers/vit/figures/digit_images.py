@@ -20,7 +20,6 @@ PRINTED = {
     "SNR = 2": {"factor of the image": 2 / 3, "factor of the noise": 1 / 3},
 }
 PATCH = 4
-SIDE = 28
 LIMIT = 1.0
 """The fullest colours; at SNR 0.2 noise goes beyond."""
 PARTS = {"factor of the image": "digit", "factor of the noise": "noise"}
@@ -32,7 +31,7 @@ def draw(evidence: Evidence) -> "Figure":
     mesh = None
     for ax, run in zip(grid[0], evidence.values(), strict=True):
         mesh = _image(ax, _first(run)["shown"].values)
-        _frame(ax, schema.setting_of(run)["border"])
+        _frame(ax, schema.setting_of(run)["border"], run.sizes["row"])
     if mesh is not None:
         bar = figures.field_bar(figure, mesh, grid, "pixel")
         bar.set_ticks([-LIMIT, 0.0, LIMIT])
@@ -55,9 +54,9 @@ def _image(ax: "Axes", shown: np.ndarray) -> "QuadMesh":
     return mesh
 
 
-def _frame(ax: "Axes", border: int) -> None:
-    """A line inside of which there is no noise."""
-    low, high = border, SIDE - border
+def _frame(ax: "Axes", border: int, side: int) -> None:
+    """A line inside of which there is no noise, of an image with so many rows."""
+    low, high = border, side - border
     corners = [low, high, high, low, low], [low, low, high, high, low]
     figures.outlined(ax, *corners, color=figures.current_theme().ink)
 
