@@ -1,7 +1,9 @@
+import jax
 import numpy as np
 import pytest
 
-from attnflow.dynamics import Grid, Reach, Stage
+import attnflow as af
+from attnflow.dynamics import Grid, Reach, Stage, descent
 from attnflow.experiment import LearningRateWarning, run
 from attnflow.problem import Linear, Problem, Squared
 from attnflow.rules import Adam, Flow, GradientDescent, Momentum, SignGD, per_part
@@ -206,3 +208,31 @@ def test_steps_are_the_nearest_whole_number():
     made = run(experiment(until=153.1 / 0.1 - 1e-9, grid=Grid(stop=1531, count=3)))
     assert float(made["end_time"][0]) == 1531
     assert made["recorded"].values[0, -1]
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mixture/figure1", {"rule": "gd"}),
+        ("mixture/figure1", {"rule": "adam"}),
+        ("signgd/setting-a", {"embed": 100, "samples": 2}),
+        ("signgd/adam", {"embed": 100, "samples": 2}),
+        ("signgd/stack", {"embed": 200}),
+        ("vit/appendix-benign", {"embed": 64}),
+        ("cooccurrence/figure1", {"embed": 24, "samples": 6}),
+    ],
+)
+def test_blocks_of_a_run_are_one_program(monkeypatch, name, settings):
+    """A weak type that becomes strong in the first block compiled Adam twice."""
+    seen = []
+    inner = descent._advance
+
+    def spy(system, axes, carry, *rest):
+        seen.append(jax.tree.map(jax.typeof, carry))
+        return inner(system, axes, carry, *rest)
+
+    monkeypatch.setattr(descent, "_advance", spy)
+    monkeypatch.setattr(descent, "STEPS_PER_BLOCK", 4)
+    af.run(name, steps=12, store=False, **settings)
+    assert len(seen) > 1
+    assert all(types == seen[0] for types in seen)

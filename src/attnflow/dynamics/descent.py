@@ -99,12 +99,21 @@ def _begin(
         memory[name] = each(state[name])
     seeds = len(start)
     return Carry(
-        state=state,
-        memory=memory,
+        state=jax.tree.map(_strong, state),
+        memory=jax.tree.map(_strong, memory),
         step=jax.device_put(np.full(seeds, first)),
         start=jax.device_put(np.asarray(start, int)),
         end=jax.device_put(np.full(seeds, -1)),
     )
+
+
+def _strong(leaf: Any) -> Any:
+    """The same numbers with a type of their own.
+
+    A loop gives back strong types: a second block that starts with them where the first
+    began with weak ones would be another program, compiled anew.
+    """
+    return jax.device_put(np.asarray(leaf)) if leaf.weak_type else leaf
 
 
 def _blocks(

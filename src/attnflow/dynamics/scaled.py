@@ -63,8 +63,10 @@ def begin_adam(state: Any) -> AdamMemory:
         step=jnp.zeros((), int),
         first=zeros,
         second=zeros,
-        log=jax.tree.map(lambda x: jnp.full((*x.shape[:-1], 1), -jnp.inf), state),
-        swamped=jax.tree.map(lambda x: jnp.full((), -1), state),
+        log=jax.tree.map(
+            lambda x: jnp.full((*x.shape[:-1], 1), -jnp.inf, x.dtype), state
+        ),
+        swamped=jax.tree.map(lambda x: jnp.full((), -1, int), state),
     )
 
 
