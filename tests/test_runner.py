@@ -5,7 +5,8 @@ import xarray as xr
 
 import attnflow as af
 from attnflow.paper import Request
-from attnflow.runner import Runner, seed_numbers
+from attnflow.runner import Runner
+from attnflow.setting import seed_numbers
 from attnflow.store import Store, StoreWarning
 from tests.toy import ToyExperiment, toy_paper
 
@@ -96,6 +97,14 @@ def test_quick_settings_only_when_quick(toy, paper):
     assert '"learning_rate": 0.5' in quick.attrs["setting"]
     assert '"width": 4' in whole.attrs["setting"]
     assert quick.attrs["id"] != whole.attrs["id"]
+
+
+def test_a_quick_run_may_have_fewer_seeds(toy, paper):
+    request = Request("flow", seeds=3, quick_seeds=(1,))
+    assert Runner(quick=True).run(paper, request)["seed"].values.tolist() == [1]
+    assert Runner().run(paper, request)["seed"].values.tolist() == [0, 1, 2]
+    assert request.made(quick=True) == Request("flow", seeds=(1,))
+    assert request.made(quick=False) == Request("flow", seeds=3)
 
 
 def test_given_data_and_recording_are_part_of_the_address(toy, paper):

@@ -10,7 +10,7 @@ import importlib
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -42,12 +42,21 @@ class Request:
     - `seeds`: how many seeds, or which ones; `None` means as many as the user asks
       for, and 1 is for deterministic experiments.
     - `quick`: overrides that make a smaller run for `--quick`, on top of the others.
+    - `quick_seeds`: how many seeds, or which ones, that smaller run has.
     """
 
     experiment: str
     overrides: Mapping[str, Any] = field(default_factory=dict)
     seeds: int | tuple[int, ...] | None = None
     quick: Mapping[str, Any] = field(default_factory=dict)
+    quick_seeds: int | tuple[int, ...] | None = None
+
+    def made(self, *, quick: bool) -> "Request":
+        """The run itself, or the smaller one, as a request that has no other."""
+        if not quick:
+            return replace(self, quick={}, quick_seeds=None)
+        seeds = self.seeds if self.quick_seeds is None else self.quick_seeds
+        return Request(self.experiment, {**self.overrides, **self.quick}, seeds)
 
 
 @dataclass(frozen=True)

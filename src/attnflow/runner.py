@@ -15,7 +15,7 @@ from attnflow import run_view as run_view
 from attnflow._outcome import Outcome
 from attnflow.paper import Paper, Request
 from attnflow.schema import outcomes_of
-from attnflow.setting import canonical_json, digest
+from attnflow.setting import canonical_json, digest, seed_numbers
 from attnflow.store import Store, StoreError, StoreWarning
 
 if TYPE_CHECKING:
@@ -70,12 +70,11 @@ class Runner:
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
-        recipe = paper.recipe(request.experiment)
-        quick = request.quick if self.quick else {}
-        setting = recipe.with_overrides({**request.overrides, **quick})
+        made = request.made(quick=self.quick)
+        recipe = paper.recipe(made.experiment)
         return self.run_experiment(
-            recipe.experiment(setting),
-            seeds=request.seeds,
+            recipe.experiment(recipe.with_overrides(made.overrides)),
+            seeds=made.seeds,
             name=recipe.id,
             stage_table=paper.stage_table,
             **inputs,
@@ -264,18 +263,6 @@ def find_source(slug: str) -> Paper:
     from attnflow.papers import paper
 
     return paper(slug)
-
-
-def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
-    """The seeds themselves: n means 0, …, n−1, and `None` one seed."""
-    if seeds is None:
-        return (0,)
-    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
-    if not numbers or min(numbers) < 0:
-        raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
-    if len(set(numbers)) != len(numbers):
-        raise ValueError(f"seeds={seeds!r} names a seed twice. Give each of them once.")
-    return numbers
 
 
 def stage_rows(run: xr.Dataset, stage_table: Callable | None) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnflow._suggest import unknown
@@ -21,6 +21,18 @@ def digest(*texts: str) -> str:
     """A content address of 16 hexadecimal digits."""
     joined = "\x00".join(texts).encode()
     return hashlib.sha256(joined).hexdigest()[:16]
+
+
+def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The seeds themselves: n means 0, …, n−1, and `None` one seed."""
+    if seeds is None:
+        return (0,)
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
+    if not numbers or min(numbers) < 0:
+        raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"seeds={seeds!r} names a seed twice. Give each of them once.")
+    return numbers
 
 
 def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:

@@ -13,7 +13,8 @@ from attnflow import setting as settings
 from attnflow._plugins import files_of
 from attnflow._suggest import did_you_mean
 from attnflow.paper import Paper, Recipe
-from attnflow.runner import Progress, find_experiment, seed_numbers
+from attnflow.runner import Progress, find_experiment
+from attnflow.setting import seed_numbers
 from attnflow.store import Store
 from attnflow.sweeps import (
     Executor,

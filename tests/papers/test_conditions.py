@@ -23,7 +23,7 @@ def requested(paper):
         for request in asking.needs.values():
             recipe = paper.recipe(request.experiment)
             yield recipe.with_overrides(request.overrides)
-            yield recipe.with_overrides({**request.overrides, **request.quick})
+            yield recipe.with_overrides(request.made(quick=True).overrides)
 
 
 def swept(paper):

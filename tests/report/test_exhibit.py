@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,8 @@ def test_settings_that_were_not_asked_for_are_named(tmp_path, evidence):
     assert make(tmp_path, evidence).runs[0].changed == ()
     quick = make_run().assign_attrs(setting=json.dumps({"width": 128, "steps": 20}))
     assert make(tmp_path, {"run": quick}).runs[0].changed == ("steps",)
+    asked = replace(exhibit().needs["run"], seeds=7)
+    assert make(tmp_path, evidence, needs={"run": asked}).runs[0].changed == ("seeds",)
 
 
 def test_what_was_made_quickly_says_so(tmp_path, evidence):

@@ -70,6 +70,8 @@ def test_who_takes_what():
     judge = Judge("toy", "T-Thm1", 1, HERE, "key")
     waiting = [job("a"), job("b"), job("c"), judge]
     assert pick(waiting, None, []) == 3
+    assert pick(waiting, job("b"), []) == 1
+    assert pick(waiting, job("d"), []) == 3
     waiting.pop()
     assert pick(waiting, None, []) == 0
     assert pick(waiting, job("b"), [job("b")]) == 1

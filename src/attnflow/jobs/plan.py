@@ -9,8 +9,7 @@ from typing import Any
 from attnflow.jobs.make import MakeRun
 from attnflow.jobs.work import Job
 from attnflow.paper import Paper, Request
-from attnflow.runner import seed_numbers
-from attnflow.setting import canonical_json, digest
+from attnflow.setting import canonical_json, digest, seed_numbers
 from attnflow.store import Store
 
 Costs = Mapping[tuple[str, str], float]
@@ -72,9 +71,10 @@ def make_plan(needs: Needs, root: Path) -> Plan:
 
 
 def pick(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int:
-    """Which job a worker takes next: what waited for runs, or a run like its last one.
+    """Which job a worker takes next: a run like its last one, or what waited for runs.
 
-    Otherwise a run unlike those of others: two workers would compile one program.
+    Otherwise a run unlike those of others: two workers would compile one program. For
+    the same reason a worker ends its family of runs before it does anything else.
     """
     taken = {job.family for job in others if isinstance(job, MakeRun)}
     own = last.family if isinstance(last, MakeRun) else None
@@ -82,8 +82,8 @@ def pick(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int
     def rank(place: int) -> tuple[bool, bool, bool, int]:
         job = waiting[place]
         if not isinstance(job, MakeRun):
-            return False, False, False, place
-        return True, job.family != own, job.family in taken, place
+            return True, False, False, place
+        return job.family != own, True, job.family in taken, place
 
     return min(range(len(waiting)), key=rank)
 

@@ -25,8 +25,8 @@ from attnflow.observing.look import look_along
 from attnflow.observing.names import Names
 from attnflow.observing.series import Checkpoints, Moment, moments
 from attnflow.problem import Problem
-from attnflow.runner import Arrays, seed_numbers
-from attnflow.setting import digest
+from attnflow.runner import Arrays
+from attnflow.setting import digest, seed_numbers
 
 
 def observe(

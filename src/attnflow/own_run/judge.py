@@ -22,7 +22,8 @@ from attnflow.claims.verify import verify
 from attnflow.own_run.lacking import Lacks, as_given
 from attnflow.own_run.places import Place, differences, is_of, place_of
 from attnflow.paper import Paper, Request
-from attnflow.runner import Runner, seed_numbers
+from attnflow.runner import Runner
+from attnflow.setting import seed_numbers
 
 
 def judge_own_run(

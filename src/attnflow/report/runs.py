@@ -9,6 +9,7 @@ import xarray as xr
 
 from attnflow import _dims, schema
 from attnflow.paper import Paper, Request
+from attnflow.setting import seed_numbers
 from attnflow.stages import StageRow
 
 
@@ -69,10 +70,16 @@ def record_run(
 def changed_settings(
     paper: Paper, request: Request, run: xr.Dataset
 ) -> tuple[str, ...]:
-    """Names of the settings in which a run differs from what was requested."""
+    """Names of the settings in which a run differs from what was requested.
+
+    `seeds` is among them where the request says which, or how many.
+    """
     wanted = paper.recipe(request.experiment).with_overrides(request.overrides)
-    found = schema.setting_of(run)
-    fields = vars(wanted)
+    found = dict(schema.setting_of(run))
+    fields = dict(vars(wanted))
+    if request.seeds is not None:
+        fields["seeds"] = seed_numbers(request.seeds)
+        found["seeds"] = run[_dims.SEED].values.tolist()
     return tuple(
         name
         for name in found

@@ -1,6 +1,6 @@
 """What decides a figure or table: the runs it is made from, and the code that draws."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from attnflow.jobs import code_digest, described
 from attnflow.paper import Exhibit, Paper, Request
@@ -22,11 +22,4 @@ def exhibit_key(paper: Paper, exhibit: Exhibit, *, quick: bool) -> str:
 
 def requests_of(exhibit: Exhibit, *, quick: bool) -> dict[str, Request]:
     """The runs that an exhibit needs, with the smaller settings of `--quick` put in."""
-    return {
-        name: replace(request, overrides=_settings(request, quick=quick), quick={})
-        for name, request in exhibit.needs.items()
-    }
-
-
-def _settings(request: Request, *, quick: bool) -> dict[str, object]:
-    return {**request.overrides, **(request.quick if quick else {})}
+    return {name: request.made(quick=quick) for name, request in exhibit.needs.items()}

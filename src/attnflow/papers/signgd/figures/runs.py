@@ -36,26 +36,26 @@ def signgd(row: str = "a") -> Request:
     """SignGD in a row of Table 3; five seeds of the row that most figures show."""
     seeds = 5 if row == "a" else SEEDS
     quick = LESS_RECORDED if row in ("a", "d") else FEWER_STEPS
-    return Request(f"setting-{row}", seeds=seeds, quick=quick)
+    return Request(f"setting-{row}", seeds=seeds, quick=quick, quick_seeds=1)
 
 
 def slow_start(row: str = "a") -> Request:
     """The first two steps, each of them in a thousand."""
     own = {"row": row, "record": START, "test_samples": 0}
-    return Request("slow-start", own, seeds=SEEDS)
+    return Request("slow-start", own, seeds=SEEDS, quick_seeds=1)
 
 
 def adam(beta1: float = 0.9, beta2: float = 0.999, *, row: str = "a") -> Request:
     """Adam; one seed in sweeps, where curves of seeds lie on each other."""
     own = {"row": row, "beta1": beta1, "beta2": beta2, "record": LIGHT}
     seeds = SEEDS if row == "a" and beta2 == BETAS2[-1] else 1
-    return Request("adam", own, seeds=seeds)
+    return Request("adam", own, seeds=seeds, quick_seeds=1)
 
 
 def descent(rate: float, *, row: str = "a") -> Request:
     """Gradient descent, which passes through weights whose neurons are known."""
     own = {"row": row, "learning_rate": rate, "record": LIGHT}
-    return Request("gd", own, seeds=SEEDS if row == "a" else 1)
+    return Request("gd", own, seeds=SEEDS if row == "a" else 1, quick_seeds=1)
 
 
 def long_samples(experiment: str) -> Request:
@@ -64,7 +64,7 @@ def long_samples(experiment: str) -> Request:
 
 
 HEADS = Request("heads4", {"record": LIGHT}, seeds=1)
-LATTICE = Request("lattice", {"records": 4001}, seeds=10)
+LATTICE = Request("lattice", {"records": 4001}, seeds=10, quick_seeds=3)
 
 ATTENTION = "s21 and s11 are what noise and signals pay to the signal."
 """For captions."""
