@@ -59,14 +59,16 @@ def test_labels_stand_at_the_ends_without_overlap(run):
         # The box of a text holds more than its ink: a little of it may be shared.
         assert min(one.y1, other.y1) - max(one.y0, other.y0) < 0.35 * one.height
     assert labels[0].get_color() == figures.current_theme().colour("signal")
-    assert labels[0].arrow_patch is not None
-    assert labels[3].arrow_patch is None
+    assert labels[0].arrow_patch.get_visible()
+    assert not labels[3].arrow_patch.get_visible()
 
 
-def test_labels_stay_within_the_figure(run):
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_labels_stay_within_the_figure(run, scale):
     figure, axes = figures.panels(1, 2)
     for ax in axes.flat:
         figures.series(ax, run, "loss", label="a rather long label")
+        ax.set_yscale(scale)
     (label,) = figures.label_ends(axes[0, 1])
     (box,) = extents(figure, [label])
     assert box.x1 <= figure.bbox.x1
@@ -79,6 +81,20 @@ def test_an_end_that_is_not_there_gets_no_label(run, panel):
 
 def test_labels_follow_the_last_shown_point(run, panel):
     figures.series(panel, run, "score[+,c1,v1]", kind="match")
-    panel.set_xlim(0, 200)
     (label,) = figures.label_ends(panel)
+    extents(panel.get_figure(), [label])
+    assert label.xy[1] > 0.8
+    panel.set_xlim(0, 200)
+    extents(panel.get_figure(), [label])
     assert label.xy[1] == pytest.approx(0.05, abs=0.05)
+
+
+def test_labels_and_stages_ask_for_no_layout(run, monkeypatch):
+    """Which takes longer than all drawing, once for each panel."""
+    figure, axes = figures.panels(1, 2)
+    engine = figure.get_layout_engine()
+    monkeypatch.setattr(engine, "execute", lambda figure: pytest.fail("laid out"))
+    for ax in axes.flat:
+        figures.series(ax, run, "loss", label="loss")
+        figures.shade_stages(ax, [500.0], ["before", "after"])
+        assert len(figures.label_ends(ax)) == 1

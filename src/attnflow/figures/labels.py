@@ -1,12 +1,15 @@
 """Names at the ends of curves, in place of a legend."""
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.text import Annotation
 from scipy.optimize import isotonic_regression
 
+from attnflow.figures.placed import Placed, write_placed
 from attnflow.figures.style import current_theme, styled
 
 GAP = 8.0
@@ -31,19 +34,25 @@ def spread(centres: np.ndarray, sizes: np.ndarray, low: float, high: float):
 
 
 @styled
-def label_ends(ax: Axes, *, size: float = 11.0) -> list[Annotation]:
+def label_ends(ax: Axes, *, size: float = 11.0) -> list[Placed]:
     """Writes each curve's label beside its right end, in its colour, without overlaps.
 
-    Call it last: the labels are placed for the limits and the layout of that moment.
-    A hairline joins a label to its curve where it had to move.
+    They follow limits and layout, until the figure is drawn. A hairline joins a label
+    to its curve where it had to move.
     """
     lines = [line for line in ax.get_lines() if _is_named(line)]
     lines = [line for line in lines if np.isfinite(_end(ax, line)).all()]
-    if not lines:
-        return []
+    labels = [_write(ax, line, size) for line in lines]
+    for label in labels:
+        label.place = partial(_place, ax, lines, labels, size)
+    return labels
+
+
+def _place(
+    ax: Axes, lines: Sequence[Line2D], labels: Sequence[Placed], size: float
+) -> None:
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
-    figure.draw_without_rendering()
     box, points = ax.get_window_extent(), 72 / figure.dpi
     ends = np.array([_end(ax, line) for line in lines])
     heights = (ax.transData.transform(ends)[:, 1] - box.y0) * points
@@ -51,15 +60,13 @@ def label_ends(ax: Axes, *, size: float = 11.0) -> list[Annotation]:
     sizes = np.full(len(lines), 1.12 * size)
     moved = spread(heights, sizes, -0.5 * size, box.height * points + 0.5 * size)
     shifts = moved - heights
-    starts = heights / (box.height * points)
-    leaders = np.abs(shifts) > 0.45 * size
-    away = GAP + 4 * leaders.any()
-    return [
-        _write(ax, line, start, (away, shift), size, leader=bool(leader))
-        for line, start, shift, leader in zip(
-            lines, starts, shifts, leaders, strict=True
-        )
-    ]
+    leads = np.abs(shifts) > 0.45 * size
+    away = GAP + 4 * leads.any()
+    for label, height, shift, lead in zip(labels, heights, shifts, leads, strict=True):
+        label.xy = (1.0, float(height / (box.height * points)))
+        label.set_position((away, float(shift)))
+        assert label.arrow_patch is not None
+        label.arrow_patch.set_visible(bool(lead))
 
 
 def _is_named(line: Line2D) -> bool:
@@ -76,26 +83,17 @@ def _end(ax: Axes, line: Line2D) -> np.ndarray:
     return np.array([x[last], y[last]])
 
 
-def _write(
-    ax: Axes,
-    line: Line2D,
-    start: float,
-    offset: tuple[float, float],
-    size: float,
-    *,
-    leader: bool,
-) -> Annotation:
-    look = {"color": current_theme().hairline, "lw": 0.7, "arrowstyle": "-"}
-    return ax.annotate(
+def _write(ax: Axes, line: Line2D, size: float) -> Placed:
+    hairline = {"color": current_theme().hairline, "lw": 0.7, "arrowstyle": "-"}
+    return write_placed(
+        ax,
         str(line.get_label()),
-        (1.0, float(start)),
-        xycoords="axes fraction",
-        xytext=offset,
+        (1.0, 0.5),
+        xytext=(GAP, 0.0),
         textcoords="offset points",
         va="center_baseline",
         ha="left",
         size=size,
         color=str(line.get_color()),
-        arrowprops=look | {"shrinkA": 1, "shrinkB": 1.5} if leader else None,
-        annotation_clip=False,
+        arrowprops=hairline | {"shrinkA": 1, "shrinkB": 1.5},
     )

@@ -1,17 +1,17 @@
 """Stages of training behind the curves."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from attnflow import _dims
 from attnflow.figures.labels import spread
 from attnflow.figures.names import typeset
+from attnflow.figures.placed import Placed, write_placed
 from attnflow.figures.style import current_theme, styled
 
 
@@ -72,25 +72,29 @@ def _name(ax: Axes, edges: np.ndarray, names: list[str]) -> list[Text]:
     """Names centred on their stages, moved apart where stages are narrow."""
     if not any(names):
         return []
+    look = {"size": "small", "color": current_theme().muted}
+    look |= {"va": "bottom", "ha": "center"}
+    texts = [write_placed(ax, typeset(name), (0.5, 1.01), **look) for name in names]
+    for text in texts:
+        text.place = partial(_place, ax, edges, texts)
+    # The title makes room for the names below it.
+    ax.set_title(ax.get_title(loc="left"), pad=21.0, color=current_theme().ink)
+    return list(texts)
+
+
+def _place(ax: Axes, edges: np.ndarray, texts: Sequence[Placed]) -> None:
     places, width = _fractions(ax, edges)
-    style: dict[str, Any] = {"size": "small", "color": current_theme().muted}
-    style |= {"transform": ax.transAxes, "va": "bottom", "ha": "center"}
-    texts = [ax.text(0, 1.01, typeset(name), **style) for name in names]
-    widths = [text.get_window_extent().width / width + 0.02 for text in texts]
+    # A text's own extent would ask for its place.
+    widths = [Text.get_window_extent(text).width / width + 0.02 for text in texts]
     centres = (places[:-1] + places[1:]) / 2
     moved = spread(centres, np.array(widths), -0.02, 1.02)
     for text, place in zip(texts, moved, strict=True):
-        text.set_x(float(place))
-    # The title makes room for the names below it.
-    ax.set_title(ax.get_title(loc="left"), pad=21.0, color=current_theme().ink)
-    return texts
+        text.xy = (float(place), 1.01)
+        text.set_position(text.xy)
 
 
 def _fractions(ax: Axes, times: np.ndarray) -> tuple[np.ndarray, float]:
     """Times as fractions of the axes, within them, and the axes' width in pixels."""
-    figure = ax.get_figure(root=True)
-    assert isinstance(figure, Figure)
-    figure.draw_without_rendering()
     left, right = sorted(ax.get_xlim())
     points = np.column_stack([np.clip(times, left, right), np.ones_like(times)])
     box = ax.get_window_extent()

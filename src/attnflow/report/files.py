@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,27 @@ def save_figure(
     from its contents (`svg.hashsalt` of the style).
     """
     saved = list(places)
-    with themed(theme):
+    with themed(theme), _laid_out(figure):
         for place in saved:
             with new_file(place) as temporary:
                 kind = place.suffix.removeprefix(".")
                 figure.savefig(temporary, format=kind, metadata=_METADATA[kind])
     return saved
+
+
+@contextmanager
+def _laid_out(figure: Figure) -> Iterator[None]:
+    """The figure with its layout found once, for whatever is saved meanwhile.
+
+    For each file matplotlib finds it anew, and draws all of it twice.
+    """
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    engine.execute(figure)
+    figure.set_layout_engine(None)
+    try:
+        yield
+    finally:
+        figure.set_layout_engine(engine)
