@@ -135,7 +135,7 @@ SIGNS = Exhibit(
         "what is shown as wrong there is the share within rounding of a tie, an upper "
         "bound. Two seeds (bands: range)."
     ),
-    needs={"signs": Request("naive-signs", seeds=2, quick=QUICK)},
+    needs={"signs": Request("naive-signs", seeds=2, quick=QUICK, quick_seeds=1)},
     draw=draw,
     values=values,
     seen=seen,
