@@ -51,6 +51,7 @@ def _cells(patch: int, counts: Sequence[int], ratios: Sequence[float]) -> Cells:
             {"samples": samples, "snr": snr, "patch": patch},
             seeds=PATCHES[patch],
             quick={**QUICK, "samples": fewer(samples)},
+            quick_seeds=PATCHES[patch][:1],
         )
         for samples in counts
         for snr in ratios

@@ -115,7 +115,7 @@ def _exhibit(number: int, printed: _Table) -> Exhibit:
             "first layer and a sample, as in Table 2. The paper does not define its "
             "blocks, so that printed cells are shown and not judged."
         ),
-        needs={"run": Request("stack", own, seeds=SEEDS, quick=smaller(1000))},
+        needs={"run": Request("stack", own, seeds=SEEDS, quick=smaller(400))},
         draw=partial(_draw, printed),
         values=partial(_values, printed),
         seen=_seen,
