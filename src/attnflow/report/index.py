@@ -24,6 +24,7 @@ class Card:
     page: str
     headline: ExhibitView
     made: int
+    absent: int
     agreeing: int
     quick: bool
     claims: Tally
@@ -67,6 +68,7 @@ def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
         page=f"{paper.slug}/index.html",
         headline=exhibit_view(paper, headline, shown.get(headline.id)),
         made=len(shown),
+        absent=len(paper.shown) - len(shown),
         agreeing=sum(result.agrees is True for result in shown.values()),
         quick=any(result.is_smaller for result in shown.values()),
         claims=Tally(claim_views(paper, rows)),
