@@ -1,5 +1,6 @@
 """Compilation: kept between sessions, and its time told apart from that of running."""
 
+import ctypes
 import gc
 import os
 from collections.abc import Iterator
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import jax
 
-# Half of what Linux allows a process unless told otherwise.
-MAPPINGS = 32_000
+# A quarter of what Linux allows a process unless told otherwise, and a gigabyte.
+MAPPINGS = 16_000
 
 
 def cache_directory() -> Path:
@@ -34,7 +35,7 @@ def keep_compiled() -> None:
 
 
 def make_room(limit: int = MAPPINGS) -> bool:
-    """Forget compiled programs where they take up most of a process's mappings.
+    """Forget compiled programs where they take up much of a process's mappings.
 
     Every program keeps pieces of memory mapped, of which Linux allows a process some
     65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
@@ -53,6 +54,10 @@ def make_room(limit: int = MAPPINGS) -> bool:
         return False
     jax.clear_caches()
     gc.collect()
+    # Without it the C library keeps what is free, on Linux, where we are now.
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
     return True
 
 
