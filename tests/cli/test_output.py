@@ -42,6 +42,11 @@ def test_plain_tables_are_aligned_and_not_wrapped():
     assert lines == ["a   long", f"1   {long}", "22  y", ""]
 
 
+def test_an_option_is_no_file():
+    with pytest.raises(ValueError, match=r"given '--out'.*--json out\.json --out"):
+        Output("--out")
+
+
 def test_json_alone_on_stdout(capsys):
     output = Output("-")
     output.say("for people")

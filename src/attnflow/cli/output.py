@@ -28,6 +28,13 @@ class Output:
 
     def __init__(self, target: str | None):
         self.target = target
+        if target is not None and target.startswith("--"):
+            # Otherwise the next option becomes a file, and its value an argument.
+            raise ValueError(
+                f"--json was given {target!r}, which is an option: it takes a file, or "
+                f"- for the terminal. Write --json out.json {target}, or --json - "
+                f"{target}."
+            )
         if target not in (None, "-"):
             must_have_directory(Path(str(target)))
 

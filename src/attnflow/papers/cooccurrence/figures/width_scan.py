@@ -113,12 +113,13 @@ def draw(evidence: Evidence) -> "Figure":
 def _name_branches(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
     """Widths that leave the common curve, each at its own end."""
     ramp = figures.current_theme().ramp("signal", len(runs))
-    for colour, (width, run) in list(zip(ramp, runs.items(), strict=True))[:3]:
+    # Ends are close: a name to either side, and one below, clear of the wide curves.
+    sides = (("right", -5), ("left", -5), ("right", -24))
+    first = list(runs.items())[: len(sides)]
+    for colour, (width, run), (side, below) in zip(ramp, first, sides, strict=False):
         shown = run.isel(time=run["recorded"].any("seed").values)
         end = float(shown["time"][-1]), float(shown["loss"].isel(time=-1).median())
-        look = {"xytext": (0, -5), "textcoords": "offset points", "va": "top"}
-        # The ends of the first two are close: one name to either side.
-        side = "right" if width == WIDTHS[0] else "left"
+        look = {"xytext": (0, below), "textcoords": "offset points", "va": "top"}
         ax.annotate(panels.size_name("m", width), end, ha=side, color=colour, **look)
 
 
