@@ -89,6 +89,18 @@ def test_labels_follow_the_last_shown_point(run, panel):
     assert label.xy[1] == pytest.approx(0.05, abs=0.05)
 
 
+def test_a_curve_that_was_moved_out_of_sight_has_no_label(run, panel):
+    figures.series(panel, run, "loss", label="early")
+    late = panel.plot([1500.0, 2000.0], [1.0, 1.0], label="late")
+    labels = figures.label_ends(panel)
+    panel.set_xlim(0, 1000)
+    extents(panel.get_figure(), labels)
+    assert late and [label.get_alpha() for label in labels] == [1.0, 0.0]
+    panel.set_xlim(0, 2000)
+    extents(panel.get_figure(), labels)
+    assert [label.get_alpha() for label in labels] == [1.0, 1.0]
+
+
 def test_labels_and_stages_ask_for_no_layout(run, monkeypatch):
     """Which takes longer than all drawing, once for each panel."""
     figure, axes = figures.panels(1, 2)

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import compress
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import FancyArrowPatch
 from scipy.optimize import isotonic_regression
 
 from attnflow.figures.placed import Placed, write_placed
@@ -55,9 +57,18 @@ def _place(
     assert isinstance(figure, Figure)
     box, points = ax.get_window_extent(), 72 / figure.dpi
     ends = np.array([_end(ax, line) for line in lines])
+    # Limits that were set since may leave nothing of a curve.
+    here = [bool(np.isfinite(end).all()) for end in ends]
+    for label, is_here in zip(labels, here, strict=True):
+        # What is not visible is not asked for its place again.
+        label.set_alpha(float(is_here))
+        _hairline(label).set_visible(False)
+    if not any(here):
+        return
+    ends, labels = ends[here], list(compress(labels, here))
     heights = (ax.transData.transform(ends)[:, 1] - box.y0) * points
     heights = np.clip(heights, 0, box.height * points)
-    sizes = np.full(len(lines), 1.12 * size)
+    sizes = np.full(len(labels), 1.12 * size)
     moved = spread(heights, sizes, -0.5 * size, box.height * points + 0.5 * size)
     shifts = moved - heights
     leads = np.abs(shifts) > 0.45 * size
@@ -65,8 +76,12 @@ def _place(
     for label, height, shift, lead in zip(labels, heights, shifts, leads, strict=True):
         label.xy = (1.0, float(height / (box.height * points)))
         label.set_position((away, float(shift)))
-        assert label.arrow_patch is not None
-        label.arrow_patch.set_visible(bool(lead))
+        _hairline(label).set_visible(bool(lead))
+
+
+def _hairline(label: Placed) -> FancyArrowPatch:
+    assert label.arrow_patch is not None
+    return label.arrow_patch
 
 
 def _is_named(line: Line2D) -> bool:
@@ -94,6 +109,6 @@ def _write(ax: Axes, line: Line2D, size: float) -> Placed:
         va="center_baseline",
         ha="left",
         size=size,
-        color=str(line.get_color()),
+        color=line.get_color(),
         arrowprops=hairline | {"shrinkA": 1, "shrinkB": 1.5},
     )
