@@ -113,14 +113,14 @@ def draw(evidence: Evidence) -> "Figure":
 def _name_branches(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
     """Widths that leave the common curve, each at its own end."""
     ramp = figures.current_theme().ramp("signal", len(runs))
-    # Ends are close: a name to either side, and one below, clear of the wide curves.
-    sides = (("right", -5), ("left", -5), ("right", -24))
-    first = list(runs.items())[: len(sides)]
-    for colour, (width, run), (side, below) in zip(ramp, first, sides, strict=False):
+    # Ends are close, and wide curves run above: each name is a line lower.
+    lower = (-5, -24, -43)
+    first = list(runs.items())[: len(lower)]
+    for colour, (width, run), below in zip(ramp, first, lower, strict=False):
         shown = run.isel(time=run["recorded"].any("seed").values)
         end = float(shown["time"][-1]), float(shown["loss"].isel(time=-1).median())
         look = {"xytext": (0, below), "textcoords": "offset points", "va": "top"}
-        ax.annotate(panels.size_name("m", width), end, ha=side, color=colour, **look)
+        ax.annotate(panels.size_name("m", width), end, ha="right", color=colour, **look)
 
 
 def _rescaled(run: xr.Dataset, factor: float) -> xr.Dataset:
