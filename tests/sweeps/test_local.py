@@ -86,11 +86,13 @@ def test_cells_that_kill_their_workers_are_found(tmp_path):
 
 
 PROGRAM = """
-import os, sys
+import os, signal, sys
 from attnflow.sweeps import Shelf, run_sweep
 from attnflow.sweeps.executors import Local
 from tests.sweeps.trivial import Direct, make_sweep
 if __name__ == "__main__":
+    # A shell tells its jobs in the background, such as these tests, to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     measure = Direct(seconds=0.05, log=sys.argv[2])
     sweep = make_sweep({"a": "0..1:100"}, measures=(measure,), size=2)
     run_sweep(sweep, Local(1), shelf=Shelf(sys.argv[1]))
