@@ -45,7 +45,7 @@ def test_runs_and_sweeps_come_together(runner):
     attrs = found["map"].attrs
     assert (attrs["cells_computed"], attrs["cells_full"]) == (6, 6)
     assert attrs["experiment"] == "concentration" and attrs["wall_seconds"] > 0
-    assert json.loads(attrs["changed"]) == ["omega"]
+    assert json.loads(attrs["changed"]) == ["omega", "seeds"]
 
 
 def test_a_sweep_is_computed_once(runner, monkeypatch):

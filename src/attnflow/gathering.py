@@ -36,11 +36,12 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
             f"{paper.slug}/{request.experiment} is swept, which needs a store for its "
             "batches: give the runner one, as in Runner(Store('directory'))."
         )
+    asked = request.made(quick=runner.quick)
     made = plan_sweep(
         f"{paper.slug}/{request.experiment}",
-        request.given(quick=runner.quick),
+        asked.settings,
         zip=request.zip,
-        seeds=request.seeds_for(quick=runner.quick),
+        seeds=asked.seeds,
         measure=request.measure,
         batch=request.batch,
     )
@@ -62,8 +63,14 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
 
     found = runner.call(compute) if runner.quick else compute()
     return found.assign_attrs(_about(found, made.sweep.recipe.id, shelf)).assign_attrs(
-        changed=json.dumps(sorted(request.quick) if runner.quick else []),
+        changed=json.dumps(_changed(request) if runner.quick else []),
     )
+
+
+def _changed(request: SweepRequest) -> list[str]:
+    """Names of what the smaller sweep has otherwise."""
+    seeds = ["seeds"] if request.quick_seeds is not None else []
+    return sorted([*request.quick, *seeds])
 
 
 def _about(found: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:

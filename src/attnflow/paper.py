@@ -53,10 +53,11 @@ class Request:
 
     def made(self, *, quick: bool) -> "Request":
         """The run itself, or the smaller one, as a request that has no other."""
+        bare = replace(self, quick={}, quick_seeds=None)
         if not quick:
-            return replace(self, quick={}, quick_seeds=None)
+            return bare
         seeds = self.seeds if self.quick_seeds is None else self.quick_seeds
-        return Request(self.experiment, {**self.overrides, **self.quick}, seeds)
+        return replace(bare, overrides={**self.overrides, **self.quick}, seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,13 @@ class SweepRequest:
     quick: Mapping[str, Any] = field(default_factory=dict)
     quick_seeds: int | None = None
 
-    def given(self, *, quick: bool) -> dict[str, Any]:
-        """The settings by key, or those of the smaller sweep."""
-        return {**self.settings, **(self.quick if quick else {})}
-
-    def seeds_for(self, *, quick: bool) -> int | tuple[int, ...]:
-        """How many seeds, or which ones, the sweep or the smaller one has."""
-        less = self.quick_seeds if quick else None
-        return self.seeds if less is None else less
+    def made(self, *, quick: bool) -> "SweepRequest":
+        """The sweep itself, or the smaller one, as a request that has no other."""
+        bare = replace(self, quick={}, quick_seeds=None)
+        if not quick:
+            return bare
+        seeds = self.seeds if self.quick_seeds is None else self.quick_seeds
+        return replace(bare, settings={**self.settings, **self.quick}, seeds=seeds)
 
 
 @dataclass(frozen=True)

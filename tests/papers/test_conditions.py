@@ -32,7 +32,7 @@ def swept(paper):
         for request in exhibit.sweeps.values():
             name = f"{paper.slug}/{request.experiment}"
             sweep = plan_sweep(
-                name, request.given(quick=False), zip=request.zip, seeds=1
+                name, request.made(quick=False).settings, zip=request.zip, seeds=1
             ).sweep
             for cell in (sweep.cells[0], sweep.cells[-1]):
                 values = dict(zip(sweep.keys, sweep.row(cell), strict=True))

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from attnflow import figures
+from attnflow.figures.style import themed
 from attnflow.report import earlier_result, make_exhibit
+from attnflow.report.files import save_figure
 from tests.figures.runs import make_run
 from tests.report.papers import draw, exhibit, paper
 
@@ -123,3 +126,20 @@ def test_a_result_whose_picture_is_gone_counts_as_not_made(tmp_path, evidence):
     make(tmp_path, evidence)
     (tmp_path / "figure1.svg").unlink()
     assert earlier_result("fake", "figure1", tmp_path) is None
+
+
+def test_the_layout_is_found_once_for_all_files(tmp_path, monkeypatch):
+    with themed("light"):
+        figure, axes = figures.panels()
+        axes[0, 0].plot([1, 2], [3, 4], label="a label beside the axes")
+        figures.label_ends(axes[0, 0])
+    engine = figure.get_layout_engine()
+    asked, execute = [], engine.execute
+    monkeypatch.setattr(engine, "execute", lambda f: asked.append(f) or execute(f))
+    save_figure(figure, [tmp_path / "a.svg", tmp_path / "a.png"])
+    assert asked == [figure]
+    assert figure.get_layout_engine() is engine
+    # As it comes out where the figure draws itself.
+    found = axes[0, 0].get_position().bounds
+    figure.draw_without_rendering()
+    assert found == pytest.approx(axes[0, 0].get_position().bounds, abs=0.01)
