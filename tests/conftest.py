@@ -40,14 +40,14 @@ def room_for_programs():
     import sys
 
     if "jax" in sys.modules:
-        from attnflow.experiment.compilation import make_room
+        from attnflow.experiments.compilation import make_room
 
         make_room()
 
 
 @functools.cache
 def _has_data(directory):
-    from attnflow.datasets import CATALOGUE, state_of
+    from attnflow.data.real import CATALOGUE, state_of
 
     files = [(one, file) for one in CATALOGUE.values() for file in one.files]
     return all(state_of(*each) == "present" for each in files)
@@ -79,8 +79,8 @@ def toy(monkeypatch):
 
     module = toy.ToyModule()
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
-    monkeypatch.setitem(sys.modules, "attnflow.experiment", None)
-    monkeypatch.setitem(sys.modules, "attnflow.experiment.versions", None)
+    monkeypatch.setitem(sys.modules, "attnflow.experiments", None)
+    monkeypatch.setitem(sys.modules, "attnflow.experiments.versions", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
     toy.install(module)
     return module

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from attnflow.data import MixtureTask
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import Experiment, run
-from attnflow.forms import Initial
-from attnflow.problem import Logistic, Problem, ReluPair
-from attnflow.rules import Flow, GradientDescent
+from attnflow.training import Grid, Stage
+from attnflow.experiments import Experiment, run
+from attnflow.models.forms import Initial
+from attnflow.models.problem import Logistic, Problem, ReluPair
+from attnflow.training.rules import Flow, GradientDescent
 
 TABLES = ("loss", "score", "value")
 

@@ -8,15 +8,15 @@ import pytest
 TEACHING = (
     "attnflow",
     "attnflow.papers",
-    "attnflow.runner",
-    "attnflow.run_view",
-    "attnflow.ledger",
-    "attnflow.sweeping",
-    "attnflow.citation",
+    "attnflow.runs.runner",
+    "attnflow.runs.view",
+    "attnflow.runs.ledger",
+    "attnflow.sweeps.sweep",
+    "attnflow.papers.citation",
     "attnflow.claims.margins",
-    "attnflow.observing.beginnings",
-    "attnflow.observing.observe",
-    "attnflow.mixing.build",
+    "attnflow.runs.checkpoints.beginnings",
+    "attnflow.runs.checkpoints.observe",
+    "attnflow.experiments.mixing.build",
 )
 """Modules whose examples are run: each shows one thing, at small sizes."""
 

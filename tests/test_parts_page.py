@@ -26,7 +26,7 @@ def test_every_part_has_a_block():
     assert FAST in headings
 
 
-@pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
+@pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning")
 @pytest.mark.parametrize(("name", "code", "shown"), CASES)
 def test_blocks_print_what_is_shown(name, code, shown):
     match = re.search(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)

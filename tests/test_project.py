@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from attnflow import __version__, citation
+from attnflow import __version__
+from attnflow.papers import citation
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/your-own-paper.md")

@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow._outcome import Outcome
-from attnflow.paper import Exhibit, Paper, Recipe, Request
-from attnflow.setting import canonical_json, digest
+from attnflow.schema.outcome import Outcome
+from attnflow.schema.declarations import Exhibit, Recipe, Request
+from attnflow.papers.base import Paper
+from attnflow.schema.settings import canonical_json, digest
 
 
 def make_run(id="0123456789abcdef", *, seeds=(0, 1), outcome="finished", **attrs):
@@ -79,7 +80,7 @@ class ToySetting:
 
 @dataclass(frozen=True)
 class ToyExperiment:
-    """The face of an `attnflow.experiment.Experiment`."""
+    """The face of an `attnflow.experiments.Experiment`."""
 
     id: str
     setting: Any
@@ -91,7 +92,7 @@ class ToyExperiment:
 
 @dataclass(frozen=True)
 class ToyRow:
-    """The face of an `attnflow.stages.StageRow`."""
+    """The face of an `attnflow.claims.stages.StageRow`."""
 
     name: str
     formula: float | None
@@ -102,7 +103,7 @@ class ToyRow:
 
 @dataclass
 class ToyModule:
-    """The face of the module `attnflow.experiment`, which remembers its calls."""
+    """The face of the module `attnflow.experiments`, which remembers its calls."""
 
     calls: list = field(default_factory=list)
 
@@ -128,7 +129,7 @@ class ToyModule:
         )
 
     def as_module(self):
-        module = types.ModuleType("attnflow.experiment")
+        module = types.ModuleType("attnflow.experiments")
         module.__dict__.update(
             address=self.address,
             run=self.run,
@@ -139,8 +140,8 @@ class ToyModule:
 
 
 def toy_versions():
-    """The face of the module `attnflow.experiment.versions`."""
-    module = types.ModuleType("attnflow.experiment.versions")
+    """The face of the module `attnflow.experiments.versions`."""
+    module = types.ModuleType("attnflow.experiments.versions")
     code = os.environ.get("TOY_CODE", "toy")
     module.__dict__.update(
         code_version=lambda paper: code,
@@ -236,8 +237,8 @@ def install(module=None, paper=None):
     from attnflow import papers
 
     chosen = paper or toy_paper()
-    sys.modules["attnflow.experiment"] = (module or ToyModule()).as_module()
-    sys.modules["attnflow.experiment.versions"] = toy_versions()
+    sys.modules["attnflow.experiments"] = (module or ToyModule()).as_module()
+    sys.modules["attnflow.experiments.versions"] = toy_versions()
     sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
     papers.SLUGS = ("toy",)
 

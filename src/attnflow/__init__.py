@@ -33,17 +33,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from attnflow._outcome import Outcome as Outcome
-    from attnflow.citation import citation as citation
+    from attnflow.schema.outcome import Outcome as Outcome
+    from attnflow.papers.citation import citation as citation
     from attnflow.claims import Claim as Claim
     from attnflow.claims import Scope as Scope
     from attnflow.claims import Verdict as Verdict
-    from attnflow.curvature import Widths as Widths
-    from attnflow.curvature import hessian_spectrum as hessian_spectrum
-    from attnflow.curvature import linearised as linearised
-    from attnflow.curvature import sharpness as sharpness
-    from attnflow.curvature import tangent_kernel as tangent_kernel
-    from attnflow.curvature import widths_of as widths_of
+    from attnflow.observables.curvature import Widths as Widths
+    from attnflow.observables.curvature import hessian_spectrum as hessian_spectrum
+    from attnflow.observables.curvature import linearised as linearised
+    from attnflow.observables.curvature import sharpness as sharpness
+    from attnflow.observables.curvature import tangent_kernel as tangent_kernel
+    from attnflow.observables.curvature import widths_of as widths_of
     from attnflow.data import CooccurrenceOrbits as CooccurrenceOrbits
     from attnflow.data import CooccurrenceTask as CooccurrenceTask
     from attnflow.data import DisjointNoiseTask as DisjointNoiseTask
@@ -57,75 +57,75 @@ if TYPE_CHECKING:
     from attnflow.data import SignalNoiseTask as SignalNoiseTask
     from attnflow.data import from_arrays as from_arrays
     from attnflow.data import sequences as sequences
-    from attnflow.dynamics import Grid as Grid
-    from attnflow.dynamics import Reach as Reach
-    from attnflow.dynamics import Stage as Stage
-    from attnflow.dynamics import precise as precise
-    from attnflow.experiment import Builder as Builder
-    from attnflow.experiment import Computation as Computation
-    from attnflow.experiment import EpsilonWarning as EpsilonWarning
-    from attnflow.experiment import Experiment as Experiment
-    from attnflow.experiment import LearningRateWarning as LearningRateWarning
-    from attnflow.experiment import Task as Task
-    from attnflow.experiment import run_batch as run_batch
-    from attnflow.experiment import run_cells as run_cells
-    from attnflow.forms import Chain as Chain
-    from attnflow.forms import ClassMeans as ClassMeans
-    from attnflow.forms import Initial as Initial
-    from attnflow.forms import Neurons as Neurons
-    from attnflow.forms import Vector as Vector
-    from attnflow.mixing import mix as mix
-    from attnflow.observing import initial_weights as initial_weights
-    from attnflow.observing import observe as observe
-    from attnflow.observing import samples as samples
-    from attnflow.observing import times as times
-    from attnflow.paper import Exhibit as Exhibit
-    from attnflow.paper import Note as Note
-    from attnflow.paper import Paper as Paper
-    from attnflow.paper import Recipe as Recipe
-    from attnflow.paper import Request as Request
-    from attnflow.paper import texts_of as texts_of
+    from attnflow.training import Grid as Grid
+    from attnflow.training import Reach as Reach
+    from attnflow.training import Stage as Stage
+    from attnflow.training import precise as precise
+    from attnflow.experiments import Builder as Builder
+    from attnflow.experiments import Computation as Computation
+    from attnflow.experiments import EpsilonWarning as EpsilonWarning
+    from attnflow.experiments import Experiment as Experiment
+    from attnflow.experiments import LearningRateWarning as LearningRateWarning
+    from attnflow.experiments import Task as Task
+    from attnflow.experiments import run_batch as run_batch
+    from attnflow.experiments import run_cells as run_cells
+    from attnflow.models.forms import Chain as Chain
+    from attnflow.models.forms import ClassMeans as ClassMeans
+    from attnflow.models.forms import Initial as Initial
+    from attnflow.models.forms import Neurons as Neurons
+    from attnflow.models.forms import Vector as Vector
+    from attnflow.experiments.mixing import mix as mix
+    from attnflow.runs.checkpoints import initial_weights as initial_weights
+    from attnflow.runs.checkpoints import observe as observe
+    from attnflow.runs.checkpoints import samples as samples
+    from attnflow.runs.checkpoints import times as times
+    from attnflow.schema.declarations import Exhibit as Exhibit
+    from attnflow.schema.declarations import Note as Note
+    from attnflow.papers.base import Paper as Paper
+    from attnflow.schema.declarations import Recipe as Recipe
+    from attnflow.schema.declarations import Request as Request
+    from attnflow.papers.base import texts_of as texts_of
     from attnflow.papers import paper as paper
-    from attnflow.problem import Exponential as Exponential
-    from attnflow.problem import Linear as Linear
-    from attnflow.problem import Logistic as Logistic
-    from attnflow.problem import Problem as Problem
-    from attnflow.problem import ReluPair as ReluPair
-    from attnflow.problem import Squared as Squared
-    from attnflow.rules import Adam as Adam
-    from attnflow.rules import Batches as Batches
-    from attnflow.rules import CosineDecay as CosineDecay
-    from attnflow.rules import Flow as Flow
-    from attnflow.rules import GradientDescent as GradientDescent
-    from attnflow.rules import LinearDecay as LinearDecay
-    from attnflow.rules import Momentum as Momentum
-    from attnflow.rules import Muon as Muon
-    from attnflow.rules import NormalisedDescent as NormalisedDescent
-    from attnflow.rules import PowerDecay as PowerDecay
-    from attnflow.rules import SignGD as SignGD
-    from attnflow.rules import StepDecay as StepDecay
-    from attnflow.rules import Warmup as Warmup
-    from attnflow.runner import Runner as Runner
-    from attnflow.runner import run as run
-    from attnflow.store import Store as Store
-    from attnflow.store import export_netcdf as export_netcdf
-    from attnflow.store import read_run_file as read_run_file
-    from attnflow.sweeping import sweep as sweep
+    from attnflow.models.problem import Exponential as Exponential
+    from attnflow.models.problem import Linear as Linear
+    from attnflow.models.problem import Logistic as Logistic
+    from attnflow.models.problem import Problem as Problem
+    from attnflow.models.problem import ReluPair as ReluPair
+    from attnflow.models.problem import Squared as Squared
+    from attnflow.training.rules import Adam as Adam
+    from attnflow.training.rules import Batches as Batches
+    from attnflow.training.rules import CosineDecay as CosineDecay
+    from attnflow.training.rules import Flow as Flow
+    from attnflow.training.rules import GradientDescent as GradientDescent
+    from attnflow.training.rules import LinearDecay as LinearDecay
+    from attnflow.training.rules import Momentum as Momentum
+    from attnflow.training.rules import Muon as Muon
+    from attnflow.training.rules import NormalisedDescent as NormalisedDescent
+    from attnflow.training.rules import PowerDecay as PowerDecay
+    from attnflow.training.rules import SignGD as SignGD
+    from attnflow.training.rules import StepDecay as StepDecay
+    from attnflow.training.rules import Warmup as Warmup
+    from attnflow.runs.runner import Runner as Runner
+    from attnflow.runs.runner import run as run
+    from attnflow.runs.store import Store as Store
+    from attnflow.runs.store import export_netcdf as export_netcdf
+    from attnflow.runs.store import read_run_file as read_run_file
+    from attnflow.sweeps.sweep import sweep as sweep
 
 from attnflow._version import __version__ as __version__
 
 _HOMES = {
-    "Outcome": "attnflow._outcome",
-    "citation": "attnflow.citation",
+    "Outcome": "attnflow.schema.outcome",
+    "citation": "attnflow.papers.citation",
     "Claim": "attnflow.claims",
     "Scope": "attnflow.claims",
     "Verdict": "attnflow.claims",
-    "Widths": "attnflow.curvature",
-    "hessian_spectrum": "attnflow.curvature",
-    "linearised": "attnflow.curvature",
-    "sharpness": "attnflow.curvature",
-    "tangent_kernel": "attnflow.curvature",
-    "widths_of": "attnflow.curvature",
+    "Widths": "attnflow.observables.curvature",
+    "hessian_spectrum": "attnflow.observables.curvature",
+    "linearised": "attnflow.observables.curvature",
+    "sharpness": "attnflow.observables.curvature",
+    "tangent_kernel": "attnflow.observables.curvature",
+    "widths_of": "attnflow.observables.curvature",
     "CooccurrenceOrbits": "attnflow.data",
     "CooccurrenceTask": "attnflow.data",
     "DisjointNoiseTask": "attnflow.data",
@@ -139,60 +139,60 @@ _HOMES = {
     "SignalNoiseTask": "attnflow.data",
     "from_arrays": "attnflow.data",
     "sequences": "attnflow.data",
-    "Grid": "attnflow.dynamics",
-    "Reach": "attnflow.dynamics",
-    "Stage": "attnflow.dynamics",
-    "precise": "attnflow.dynamics",
-    "Builder": "attnflow.experiment",
-    "Computation": "attnflow.experiment",
-    "EpsilonWarning": "attnflow.experiment",
-    "Experiment": "attnflow.experiment",
-    "LearningRateWarning": "attnflow.experiment",
-    "Task": "attnflow.experiment",
-    "run_batch": "attnflow.experiment",
-    "run_cells": "attnflow.experiment",
-    "Chain": "attnflow.forms",
-    "ClassMeans": "attnflow.forms",
-    "Initial": "attnflow.forms",
-    "Neurons": "attnflow.forms",
-    "Vector": "attnflow.forms",
-    "mix": "attnflow.mixing",
-    "initial_weights": "attnflow.observing",
-    "observe": "attnflow.observing",
-    "samples": "attnflow.observing",
-    "times": "attnflow.observing",
-    "Exhibit": "attnflow.paper",
-    "Note": "attnflow.paper",
-    "Paper": "attnflow.paper",
-    "Recipe": "attnflow.paper",
-    "Request": "attnflow.paper",
-    "texts_of": "attnflow.paper",
+    "Grid": "attnflow.training",
+    "Reach": "attnflow.training",
+    "Stage": "attnflow.training",
+    "precise": "attnflow.training",
+    "Builder": "attnflow.experiments",
+    "Computation": "attnflow.experiments",
+    "EpsilonWarning": "attnflow.experiments",
+    "Experiment": "attnflow.experiments",
+    "LearningRateWarning": "attnflow.experiments",
+    "Task": "attnflow.experiments",
+    "run_batch": "attnflow.experiments",
+    "run_cells": "attnflow.experiments",
+    "Chain": "attnflow.models.forms",
+    "ClassMeans": "attnflow.models.forms",
+    "Initial": "attnflow.models.forms",
+    "Neurons": "attnflow.models.forms",
+    "Vector": "attnflow.models.forms",
+    "mix": "attnflow.experiments.mixing",
+    "initial_weights": "attnflow.runs.checkpoints",
+    "observe": "attnflow.runs.checkpoints",
+    "samples": "attnflow.runs.checkpoints",
+    "times": "attnflow.runs.checkpoints",
+    "Exhibit": "attnflow.schema.declarations",
+    "Note": "attnflow.schema.declarations",
+    "Paper": "attnflow.schema.declarations",
+    "Recipe": "attnflow.schema.declarations",
+    "Request": "attnflow.schema.declarations",
+    "texts_of": "attnflow.schema.declarations",
     "paper": "attnflow.papers",
-    "Exponential": "attnflow.problem",
-    "Linear": "attnflow.problem",
-    "Logistic": "attnflow.problem",
-    "Problem": "attnflow.problem",
-    "ReluPair": "attnflow.problem",
-    "Squared": "attnflow.problem",
-    "Adam": "attnflow.rules",
-    "Batches": "attnflow.rules",
-    "CosineDecay": "attnflow.rules",
-    "Flow": "attnflow.rules",
-    "GradientDescent": "attnflow.rules",
-    "LinearDecay": "attnflow.rules",
-    "Momentum": "attnflow.rules",
-    "Muon": "attnflow.rules",
-    "NormalisedDescent": "attnflow.rules",
-    "PowerDecay": "attnflow.rules",
-    "SignGD": "attnflow.rules",
-    "StepDecay": "attnflow.rules",
-    "Warmup": "attnflow.rules",
-    "Runner": "attnflow.runner",
-    "run": "attnflow.runner",
-    "Store": "attnflow.store",
-    "export_netcdf": "attnflow.store",
-    "read_run_file": "attnflow.store",
-    "sweep": "attnflow.sweeping",
+    "Exponential": "attnflow.models.problem",
+    "Linear": "attnflow.models.problem",
+    "Logistic": "attnflow.models.problem",
+    "Problem": "attnflow.models.problem",
+    "ReluPair": "attnflow.models.problem",
+    "Squared": "attnflow.models.problem",
+    "Adam": "attnflow.training.rules",
+    "Batches": "attnflow.training.rules",
+    "CosineDecay": "attnflow.training.rules",
+    "Flow": "attnflow.training.rules",
+    "GradientDescent": "attnflow.training.rules",
+    "LinearDecay": "attnflow.training.rules",
+    "Momentum": "attnflow.training.rules",
+    "Muon": "attnflow.training.rules",
+    "NormalisedDescent": "attnflow.training.rules",
+    "PowerDecay": "attnflow.training.rules",
+    "SignGD": "attnflow.training.rules",
+    "StepDecay": "attnflow.training.rules",
+    "Warmup": "attnflow.training.rules",
+    "Runner": "attnflow.runs.runner",
+    "run": "attnflow.runs.runner",
+    "Store": "attnflow.runs.store",
+    "export_netcdf": "attnflow.runs.store",
+    "read_run_file": "attnflow.runs.store",
+    "sweep": "attnflow.sweeps.sweep",
 }
 
 
@@ -210,7 +210,7 @@ class _Package(ModuleType):
     """The package, on which a public name wins over a submodule of that name.
 
     Python binds a submodule to its package when it is first imported, so that
-    `af.paper` would be a function before and a module after. (`from attnflow.paper
+    `af.paper` would be a function before and a module after. (`from attnflow.schema.declarations
     import Request` does not ask the package, and works as always.)
     """
 

@@ -5,7 +5,7 @@ import sys
 
 CODE = """
 import sys
-import attnflow.claims, attnflow.stages, attnflow.measures
+import attnflow.claims, attnflow.claims.stages, attnflow.claims.statistics
 heavy = {"jax", "equinox", "diffrax", "optax", "torch", "matplotlib"}
 print(sorted(heavy & set(sys.modules)))
 """

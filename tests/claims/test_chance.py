@@ -5,22 +5,11 @@ from math import comb
 import numpy as np
 import pytest
 
-from attnflow.claims import (
-    Exact,
-    Finding,
-    HighProbability,
-    Ladder,
-    LargeEnough,
-    Scope,
-    Seeds,
-    Slope,
-    Unchecked,
-    Verdict,
-)
+from attnflow.claims import Exact, Finding, HighProbability, Ladder, LargeEnough, Scope, Seeds, Slope, Unchecked, Verdict
 from attnflow.claims.chance import of_coins, of_orders, seeds_to_decide
 from attnflow.claims.decide import decide
 from attnflow.claims.family import family_of
-from attnflow.measures import clopper_pearson
+from attnflow.claims.statistics import clopper_pearson
 from tests.claims.test_verify import row
 
 SIZES = (1.0, 10.0, 100.0, 1e3, 1e4)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attnflow._suggest import UnknownName
+from attnflow.schema.names import UnknownName
 from attnflow.claims import NamedMutation, must_fail, mutations, named
 from attnflow.schema import setting_of
 from attnflow.testing import check_claim, check_unchanged

@@ -5,17 +5,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow._suggest import UnknownName
-from attnflow.claims import (
-    ClaimsTable,
-    Exact,
-    Finding,
-    MissingData,
-    Row,
-    Scope,
-    Verdict,
-    as_expected,
-)
+from attnflow.schema.names import UnknownName
+from attnflow.claims import ClaimsTable, Exact, Finding, MissingData, Row, Scope, Verdict, as_expected
 from attnflow.claims.verify import plain, verify
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 

@@ -5,18 +5,10 @@ import json
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Exact,
-    Finding,
-    Scope,
-    Seeds,
-    Verdict,
-)
+from attnflow.claims import Claim, Correction, Exact, Finding, Scope, Seeds, Verdict
 from attnflow.claims import mutations as m
-from attnflow.paper import Request
-from attnflow.stages import first_crossing, order
+from attnflow.schema.declarations import Request
+from attnflow.claims.stages import first_crossing, order
 
 
 def make_evidence(seeds=5):

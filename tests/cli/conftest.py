@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from attnflow.cli import judging
 from attnflow.cli.app import app
-from attnflow.processes import Here
+from attnflow.runs.processes import Here
 
 
 class Program:

@@ -1,7 +1,7 @@
 """The table of conditions: runs are told together where they agree."""
 
 from attnflow.cli.conditions import condition_table
-from attnflow.conditions import Condition, at_least, exactly, of_order
+from attnflow.schema.conditions import Condition, at_least, exactly, of_order
 
 
 def rows(conditions):

@@ -1,6 +1,6 @@
 """`attnflow data`."""
 
-from attnflow.datasets import CATALOGUE
+from attnflow.data.real import CATALOGUE
 
 
 def test_list_says_what_is_known_and_what_is_here(program, tmp_path, monkeypatch):

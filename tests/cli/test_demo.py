@@ -1,4 +1,4 @@
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from tests import toy as toys
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from attnflow.report import keep_reason
+from attnflow.site.pages import keep_reason
 
 
 def files(site):

@@ -1,9 +1,9 @@
 import pytest
 import typer
 
-from attnflow._missing import MissingData
+from attnflow.schema.missing import MissingData
 from attnflow.cli.guard import guarded
-from attnflow.store import StoreError
+from attnflow.runs.store import StoreError
 
 
 def code_of(command):

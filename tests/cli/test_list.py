@@ -1,4 +1,4 @@
-from attnflow.paper import Exhibit, SweepRequest
+from attnflow.schema.declarations import Exhibit, SweepRequest
 from tests import toy as toys
 
 

@@ -49,9 +49,9 @@ def benchmarks(monkeypatch):
         progress(0.5, "half")
         return {"paper": case.paper, "id": case.id, **dict.fromkeys(names, 1.0)}
 
-    module = types.ModuleType("attnflow.bench")
+    module = types.ModuleType("attnflow.cli.benchmarks")
     module.__dict__.update(cases=lambda: cases, run_case=run_case)
-    monkeypatch.setitem(sys.modules, "attnflow.bench", module)
+    monkeypatch.setitem(sys.modules, "attnflow.cli.benchmarks", module)
     monkeypatch.setattr(attnflow, "bench", module, raising=False)
 
 
@@ -63,14 +63,14 @@ def test_bench(program, benchmarks):
 
 
 def test_a_case_that_fails_does_not_lose_the_others(program, benchmarks, monkeypatch):
-    whole = sys.modules["attnflow.bench"].run_case
+    whole = sys.modules["attnflow.cli.benchmarks"].run_case
 
     def run_case(case, progress):
         if case.id == "one":
             raise RuntimeError("The benchmark toy/one failed: no message.")
         return whole(case, progress)
 
-    monkeypatch.setattr(sys.modules["attnflow.bench"], "run_case", run_case)
+    monkeypatch.setattr(sys.modules["attnflow.cli.benchmarks"], "run_case", run_case)
     done = program("bench")
     assert done.exit_code == 1
     assert "other/two" in done.stdout

@@ -4,13 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnflow._missing import MissingData
+from attnflow.schema.missing import MissingData
 from attnflow.cli import judging
-from attnflow.paper import Exhibit, Request, SweepRequest
-from attnflow.processes import Here
-from attnflow.reproducing import identity
+from attnflow.schema.declarations import Exhibit, Request, SweepRequest
+from attnflow.runs.processes import Here
+from attnflow.site.reproducing import identity
 from tests import toy as toys
-from tests.maps.synthetic import swept as swept_by_hand
+from tests.figures.swept.synthetic import swept as swept_by_hand
 
 FIELDS = {"paper", "id", "files", "values", "printed", "agrees", "seconds"}
 
@@ -47,7 +47,7 @@ def test_maps_are_made_when_they_are_asked_for(program, toy, monkeypatch):
     one = Exhibit(**{**vars(plain), "id": "map", "sweeps": swept})
     toys.install(toy, toys.toy_paper(maps=(one,)))
     found = swept_by_hand({"loss": np.full((2, 1), 0.1)}, {"width": [2, 4]}, seeds=1)
-    monkeypatch.setattr("attnflow.gathering.gather_sweep", lambda *_: found)
+    monkeypatch.setattr("attnflow.site.gathering.gather_sweep", lambda *_: found)
     names = [made["id"] for made in program.json("reproduce", "toy")["exhibits"]]
     assert names == ["figure1"]
     assert "reproduce toy/map" in Path("attnflow-output/toy/index.html").read_text()

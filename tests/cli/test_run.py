@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from attnflow.cli.show_run import error_lines, rate_lines, sign_lines
-from attnflow.store import Store, read_run_file, summarise
+from attnflow.runs.store import Store, read_run_file, summarise
 from tests.toy import make_run
 
 FIELDS = {

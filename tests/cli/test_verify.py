@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import attnflow as af
-from attnflow._missing import MissingData
+from attnflow.schema.missing import MissingData
 from attnflow.claims import Finding, Scope, Seeds
-from attnflow.conditions import at_least
-from attnflow.store import export_netcdf
-from attnflow.verifying import identity
+from attnflow.schema.conditions import at_least
+from attnflow.runs.store import export_netcdf
+from attnflow.runs.verifying import identity
 from tests import toy as toys
 from tests.toy import toy_claim
 

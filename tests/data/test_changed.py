@@ -6,17 +6,10 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.data import (
-    CooccurrenceTask,
-    DisjointNoiseTask,
-    MixtureTask,
-    NoisyLabels,
-    Positions,
-    PromptQuery,
-)
-from attnflow.experiment import run
-from attnflow.forms import Initial
-from attnflow.rules import SignGD
+from attnflow.data import CooccurrenceTask, DisjointNoiseTask, MixtureTask, NoisyLabels, Positions, PromptQuery
+from attnflow.experiments import run
+from attnflow.models.forms import Initial
+from attnflow.training.rules import SignGD
 from tests.core import experiment, largest_difference
 
 pytestmark = pytest.mark.usefixtures("precise")

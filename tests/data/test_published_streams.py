@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from attnflow._missing import MissingData
+from attnflow.schema.missing import MissingData
 from attnflow.data.class_counts import draw_counts
 from attnflow.data.published_streams import published_draws
 from attnflow.data.sequence_classes import SequenceClasses

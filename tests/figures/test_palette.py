@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from attnflow._suggest import UnknownName
+from attnflow.schema.names import UnknownName
 from attnflow.figures.palette import ALIASES, DARK, LIGHT, THEMES, mix
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.

@@ -5,7 +5,7 @@ import matplotlib
 import pytest
 
 from attnflow import figures
-from attnflow._suggest import UnknownName
+from attnflow.schema.names import UnknownName
 from attnflow.figures.palette import DARK, LIGHT
 
 

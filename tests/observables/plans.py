@@ -4,8 +4,8 @@ import jax
 import numpy as np
 
 import attnflow
-from attnflow.forms import Chain, Initial, Neurons
-from attnflow.forms.initialise import draw_weights
+from attnflow.models.forms import Chain, Initial, Neurons
+from attnflow.models.forms.initialise import draw_weights
 
 PLAIN = {"W_K", "W_Q", "w"}
 NEURONS = {

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import run
-from attnflow.forms import Chain, ClassMeans, Vector
+from attnflow.training import Grid, Stage
+from attnflow.experiments import run
+from attnflow.models.forms import Chain, ClassMeans, Vector
 from attnflow.observables.chains import value_chain
-from attnflow.rules import Flow
+from attnflow.training.rules import Flow
 from tests.core import experiment, given_weights
 from tests.observables.plans import CHAIN, CHAINS, drawn
 
@@ -140,7 +140,7 @@ def test_the_gain_of_linear_values(values, form):
 
 def test_every_form_of_a_chain_is_known():
     """A part of the values is a chain where curvature gives it a width of its own."""
-    from attnflow.curvature.parts import local_part
+    from attnflow.observables.curvature.parts import local_part
 
     known = set(value_chain.registry)
     parts = {part for part in local_part.registry if "Chain" in part.__name__}

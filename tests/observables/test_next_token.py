@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import attnflow
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import JointTables, SystemExperiment, run
-from attnflow.forms.token_classes import spelled_out
+from attnflow.training import Grid, Stage
+from attnflow.experiments import JointTables, SystemExperiment, run
+from attnflow.models.forms.token_classes import spelled_out
 from attnflow.observables.directly import DirectObserve
 from attnflow.observables.next_token import NEXT_TOKEN
-from attnflow.rules import Momentum
-from tests.systems.token_cases import alike, unlike
+from attnflow.training.rules import Momentum
+from tests.models.systems.token_cases import alike, unlike
 
 NAMES = tuple(name for name in NEXT_TOKEN.known if name != "batch_loss")
 

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from attnflow.dynamics import Grid
-from attnflow.experiment import run
+from attnflow.training import Grid
+from attnflow.experiments import run
 from attnflow.observables import OBSERVABLES, parse
-from attnflow.rules import Flow
+from attnflow.training.rules import Flow
 from tests.core import experiment, given_weights
 from tests.observables.plans import (
     CHAIN,

@@ -8,12 +8,12 @@ import numpy as np
 
 import attnflow
 from attnflow.data import SignalNoiseTask
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import Experiment
-from attnflow.experiment.members import samples_of, test_samples_of
-from attnflow.forms import Chain, ClassMeans, Initial
-from attnflow.problem import Linear, Problem
-from attnflow.rules import GradientDescent, SignGD
+from attnflow.training import Grid, Stage
+from attnflow.experiments import Experiment
+from attnflow.experiments.members import samples_of, test_samples_of
+from attnflow.models.forms import Chain, ClassMeans, Initial
+from attnflow.models.problem import Linear, Problem
+from attnflow.training.rules import GradientDescent, SignGD
 from tests.oracle import signgd_torch
 
 NEURONS, WIDTH, SCALE, SEED, RATE = 4, 8, 0.1 / 60**0.5, 0, 1e-3

@@ -6,15 +6,10 @@ import numpy as np
 import pytest
 
 from attnflow.data.labelled import LabelledTokens
-from attnflow.deep import (
-    ClassLoss,
-    DeepModel,
-    PlainWords,
-    VisionTransformer,
-    WordEncoder,
-)
-from attnflow.deep.model import epochs
-from attnflow.rules import GradientDescent
+from attnflow.models.deep import ClassLoss, PlainWords, VisionTransformer, WordEncoder
+from attnflow.experiments.deep import DeepModel
+from attnflow.experiments.deep import epochs
+from attnflow.training.rules import GradientDescent
 from tests.oracle.deep_runs import (
     ROUNDING,
     STEPS,

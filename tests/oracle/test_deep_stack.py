@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from attnflow.deep import BinaryLoss, DeepModel, Stack
-from attnflow.rules import Adam, GradientDescent, SignGD
+from attnflow.models.deep import BinaryLoss, Stack
+from attnflow.experiments.deep import DeepModel
+from attnflow.training.rules import Adam, GradientDescent, SignGD
 from tests.oracle.deep_runs import (
     ROUNDING,
     STEPS,

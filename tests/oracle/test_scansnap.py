@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from attnflow.data.class_layouts import AlikeClasses
-from attnflow.dynamics import Grid, Stage
-from attnflow.experiment import JointTables, SystemExperiment, run
-from attnflow.forms.token_classes import token_form
-from attnflow.rules import Adam, Momentum
+from attnflow.training import Grid, Stage
+from attnflow.experiments import JointTables, SystemExperiment, run
+from attnflow.models.forms.token_classes import token_form
+from attnflow.training.rules import Adam, Momentum
 
 pytest.importorskip("torch")
 

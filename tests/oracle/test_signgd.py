@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from attnflow.experiment import run
-from attnflow.rules import Adam, GradientDescent, SignGD
+from attnflow.experiments import run
+from attnflow.training.rules import Adam, GradientDescent, SignGD
 from tests.oracle.signgd_runs import (
     RATE,
     SEED,

@@ -10,9 +10,9 @@ pytest.importorskip("torch")
 mpmath = pytest.importorskip("mpmath")
 
 from attnflow.data import SignalNoiseTask  # noqa: E402
-from attnflow.experiment import run  # noqa: E402
-from attnflow.forms import ClassMeans, Initial  # noqa: E402
-from attnflow.rules import Adam, SignGD  # noqa: E402
+from attnflow.experiments import run  # noqa: E402
+from attnflow.models.forms import ClassMeans, Initial  # noqa: E402
+from attnflow.training.rules import Adam, SignGD  # noqa: E402
 from tests.core import mostly_slow  # noqa: E402
 from tests.oracle import exact_signs, signgd_torch  # noqa: E402
 from tests.oracle.signgd_runs import (  # noqa: E402

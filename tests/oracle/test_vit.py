@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 
 import torch
 
-from attnflow.experiment import members, run
+from attnflow.experiments import members, run
 from attnflow.papers.vit import PAPER
 from tests.oracle import vit_torch
 

@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from attnflow.experiment import members, run
+from attnflow.experiments import members, run
 from attnflow.papers.vit import PAPER
 from tests.core import mostly_slow
 from tests.oracle import vit_torch
@@ -16,7 +16,7 @@ READOUTS = ("default16-trained", "default-fixed")
 
 
 @pytest.mark.usefixtures("precise")
-@pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
+@pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning")
 @pytest.mark.parametrize("readout", mostly_slow(READOUTS, "default16-trained"))
 @pytest.mark.parametrize(
     ("samples", "snr"),

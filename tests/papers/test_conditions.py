@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 import pytest
 
 from attnflow.papers import SLUGS, paper
-from attnflow.setting import canonical_json
-from attnflow.sweeping import plan_sweep
+from attnflow.schema.settings import canonical_json
+from attnflow.sweeps.sweep import plan_sweep
 
 
 def kept(setting):

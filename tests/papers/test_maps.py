@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from attnflow.figures import themed
-from attnflow.gathering import gather
+from attnflow.site.gathering import gather
 from attnflow.papers import papers
-from attnflow.report.plain import leaves, plain
-from attnflow.runner import Runner
-from attnflow.store import Store
-from attnflow.sweeping import plan_sweep
+from attnflow.site.pages.plain import leaves, plain
+from attnflow.runs.runner import Runner
+from attnflow.runs.store import Store
+from attnflow.sweeps.sweep import plan_sweep
 
 MAPS = [(paper, map) for paper in papers().values() for map in paper.maps]
 NAMES = [f"{paper.slug}/{map.id}" for paper, map in MAPS]

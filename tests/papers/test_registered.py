@@ -2,10 +2,10 @@
 
 import pytest
 
-from attnflow import sweeping
-from attnflow.experiment.versions import code_version, setting_version
+from attnflow.sweeps import sweep as sweeping
+from attnflow.experiments.versions import code_version, setting_version
 from attnflow.papers import SLUGS, module_of, paper, papers, registered
-from attnflow.sweeping import plan_sweep
+from attnflow.sweeps.sweep import plan_sweep
 from tests.cli.conftest import Program
 
 MODULE = """
@@ -58,7 +58,7 @@ def test_its_quantities_can_be_swept(site):
         "claim_list=()", f"claim_list=(), recipes=(RECIPE,), quantities=({quantity},)"
     )
     imports = (
-        "from attnflow.paper import Quantity\nfrom tests.sweeps.trivial import RECIPE"
+        "from attnflow.schema.declarations import Quantity\nfrom tests.sweeps.trivial import RECIPE"
     )
     file = site("needle_three", f"{imports}\n{text}")
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import attnflow as af
-from attnflow.experiment import run
-from attnflow.sweeping import plan_sweep
+from attnflow.experiments import run
+from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Shelf, choose_executor, run_sweep
 from attnflow.sweeps.compute import narrowed
 from tests.sweeps.trivial import Direct, make_sweep
@@ -125,7 +125,7 @@ def test_what_trains_nothing_has_no_loss():
 
 def test_an_interrupt_is_no_failure(tmp_path, monkeypatch):
     """A run that was interrupted must not be stored as if it had been measured."""
-    from attnflow import experiment
+    from attnflow import experiments as experiment
     from tests.toy import make_run
 
     def interrupted(plan, seeds):

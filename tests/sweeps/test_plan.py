@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from attnflow.sweeping import plan_sweep
+from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import make_batches, parse_measure, sweep_id
 from tests.sweeps.trivial import Direct, make_sweep
 

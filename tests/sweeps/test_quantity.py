@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.paper import Quantity
-from attnflow.sweeping import plan_sweep
+from attnflow.schema.declarations import Quantity
+from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Cell, QuantityMeasure
 
 HERE = "tests.sweeps.test_quantity"

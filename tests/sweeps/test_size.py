@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnflow.processes import cores
-from attnflow.sweeping import plan_sweep
+from attnflow.runs.processes import cores
+from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Shelf, run_sweep
 from attnflow.sweeps.executors import Here, Local
 from tests.sweeps.trivial import make_sweep

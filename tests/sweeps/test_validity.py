@@ -3,8 +3,8 @@
 import pytest
 
 import attnflow as af
-from attnflow.sweeping import plan_sweep
-from attnflow.validity import ClaimMeasure
+from attnflow.sweeps.sweep import plan_sweep
+from attnflow.sweeps.validity import ClaimMeasure
 from tests.sweeps.trivial import RECIPE
 
 CLAIM = "B-Sec3-order"

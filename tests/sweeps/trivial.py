@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.paper import Recipe
-from attnflow.setting import replace
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.settings import replace
 from attnflow.sweeps import Cell, Column, Sweep, make_axes, parse_measure
 
 
@@ -31,7 +31,7 @@ class Trivial:
 
 
 def build(setting):
-    from attnflow.experiment import Computation
+    from attnflow.experiments import Computation
 
     return Computation("test", "trivial", asdict(setting), "tests.sweeps.trivial:total")
 

@@ -1,6 +1,6 @@
 """Claims with fair verdicts."""
 
-from attnflow._missing import MissingData as MissingData
+from attnflow.schema.missing import MissingData as MissingData
 from attnflow.claims.base import Claim as Claim
 from attnflow.claims.base import Correction as Correction
 from attnflow.claims.base import Evidence as Evidence

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy import special
 
-from attnflow.measures import fit_line
+from attnflow.claims.statistics import fit_line
 
 MOST_SEEDS = 10_000
 """Beyond so many seeds we say `more`: a share this near to q decides nothing."""

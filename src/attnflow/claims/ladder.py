@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from attnflow.claims.base import Ladder, Slope
-from attnflow.measures import fit_line
+from attnflow.claims.statistics import fit_line
 
 BAND = 0.05
 QUARTER = 0.25

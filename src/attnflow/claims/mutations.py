@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow._suggest import look_up
+from attnflow.schema.dims import SEED, TIME
+from attnflow import schema
+from attnflow.schema.names import look_up
 from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
 from attnflow.claims.verify import judge
 
@@ -158,7 +159,7 @@ def swap(
     return mapped(name, run, variables, change)
 
 
-def constant(run: str, variables: Names, dim: str = _dims.TIME) -> NamedMutation:
+def constant(run: str, variables: Names, dim: str = TIME) -> NamedMutation:
     """Keep the first value along a dim, time unless said: nothing is learned."""
 
     def change(array: xr.DataArray) -> xr.DataArray:
@@ -172,8 +173,8 @@ def shift(run: str, variables: Names, by: float) -> NamedMutation:
     """Delay a series: value(t) becomes value(t − by), constant beyond the ends."""
 
     def change(array: xr.DataArray) -> xr.DataArray:
-        axis = array.get_axis_num(_dims.TIME)
-        time = array[_dims.TIME].values.astype(float)
+        axis = array.get_axis_num(TIME)
+        time = array[TIME].values.astype(float)
         values = np.apply_along_axis(_delayed, axis, array.values, time, by)
         return array.copy(data=values)
 
@@ -248,11 +249,11 @@ def both(*mutations: NamedMutation) -> NamedMutation:
 
 
 def _mixed(kept: xr.Dataset, changed: xr.Dataset, fraction: float) -> xr.Dataset:
-    count = int(np.ceil(fraction * kept.sizes[_dims.SEED] - 1e-9))
+    count = int(np.ceil(fraction * kept.sizes[SEED] - 1e-9))
     chosen = xr.DataArray(
-        np.arange(kept.sizes[_dims.SEED]) < count,
-        dims=_dims.SEED,
-        coords={_dims.SEED: kept[_dims.SEED]},
+        np.arange(kept.sizes[SEED]) < count,
+        dims=SEED,
+        coords={SEED: kept[SEED]},
     )
     return kept.assign(
         {
@@ -260,7 +261,7 @@ def _mixed(kept: xr.Dataset, changed: xr.Dataset, fraction: float) -> xr.Dataset
                 *kept[name].dims
             )
             for name in kept.data_vars
-            if _dims.SEED in kept[name].dims
+            if SEED in kept[name].dims
         }
     )
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from attnflow._facts import html_table, text_table
-from attnflow._suggest import look_up
+from attnflow.schema.facts import html_table, text_table
+from attnflow.schema.names import look_up
 from attnflow.claims.base import Verdict
 from attnflow.claims.family import Family, family_of
 

@@ -18,7 +18,7 @@ def bench(
     json: Json = None,
 ) -> int:
     """Time the reduced forms against plain weights and against PyTorch."""
-    from attnflow import bench as benchmarks
+    from attnflow.cli import benchmarks
     from attnflow import papers
 
     output = Output(json)

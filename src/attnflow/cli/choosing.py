@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from attnflow._suggest import did_you_mean
+from attnflow.schema.names import did_you_mean
 from attnflow.claims import Claim, Scope, Verdict
 from attnflow.cli.target import chosen_papers
-from attnflow.paper import Paper
+from attnflow.papers.base import Paper
 
 Chosen = Sequence[tuple[Paper, Sequence[Claim]]]
 WORDS = (*map(str, Scope), *map(str, Verdict), "paper", "ours")

@@ -13,7 +13,7 @@ def cite(
     paper: Annotated[str, typer.Argument(metavar="PAPER")], json: Json = None
 ) -> int:
     """Print the BibTeX entries of a paper and of attnflow."""
-    from attnflow.citation import citation
+    from attnflow.papers.citation import citation
 
     output = Output(json)
     entries = citation(paper)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from attnflow.cli.tables import Table
-from attnflow.conditions import Condition
+from attnflow.schema.conditions import Condition
 
 COLUMNS = ("item", "condition", "value", "allowed", "met", "runs")
 

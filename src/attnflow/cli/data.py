@@ -18,7 +18,7 @@ Name = Annotated[
 @guarded
 def list_sets(json: Json = None) -> int:
     """List the data sets, their files, and whether these are here."""
-    from attnflow.datasets import data_directory
+    from attnflow.data.real import data_directory
 
     output = Output(json)
     found = _described(None)
@@ -38,7 +38,7 @@ def list_sets(json: Json = None) -> int:
 def fetch_sets(name: Name = None, json: Json = None) -> int:
     """Download what is not here, and check it."""
     from attnflow.cli.progress import shown_progress
-    from attnflow.datasets import fetch
+    from attnflow.data.real import fetch
 
     output = Output(json)
     with shown_progress() as bar:
@@ -66,7 +66,7 @@ def path(name: Name = None, json: Json = None) -> int:
 
 
 def _wanted(name: str | None) -> list[Any]:
-    from attnflow.datasets import CATALOGUE, data_set
+    from attnflow.data.real import CATALOGUE, data_set
 
     return list(CATALOGUE.values()) if name is None else [data_set(name)]
 
@@ -84,7 +84,7 @@ def _described(name: str | None) -> list[dict[str, Any]]:
 
 
 def _file(owner: Any, file: Any) -> dict[str, Any]:
-    from attnflow.datasets import place_of, state_of
+    from attnflow.data.real import place_of, state_of
 
     return {
         "name": file.name,

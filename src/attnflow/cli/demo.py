@@ -9,15 +9,11 @@ from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import Json, Output
 from attnflow.cli.progress import shown_progress
-from attnflow.cli.reproduce import (
-    as_json,
-    exhibit_table,
-    output_place,
-)
+from attnflow.cli.reproduce import as_json, exhibit_table, output_place
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
-    from attnflow.runner import Runner
+    from attnflow.papers.base import Paper
+    from attnflow.runs.runner import Runner
 
 SEEDS = 3
 """For claims about seeds: enough to see what a verdict is."""
@@ -30,11 +26,11 @@ def demo(
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
     from attnflow.cli.show_claims import claims_table, is_surprise
-    from attnflow.ledger import judge_all
+    from attnflow.runs.ledger import judge_all
     from attnflow.papers import papers
-    from attnflow.report import write_page
-    from attnflow.reproducing import Wanted, draw, write_site_index
-    from attnflow.runner import Runner
+    from attnflow.site.pages import write_page
+    from attnflow.site.reproducing import Wanted, draw, write_site_index
+    from attnflow.runs.runner import Runner
 
     output = Output(json)
     paper = next(iter(papers().values()))
@@ -68,7 +64,7 @@ def demo(
 
 def _show_stages(output: Output, paper: "Paper", runner: "Runner") -> None:
     from attnflow.cli.show_run import stage_table
-    from attnflow.runner import stage_rows
+    from attnflow.runs.runner import stage_rows
 
     for name, request in paper.exhibit(paper.headline).needs.items():
         rows = stage_rows(runner.run(paper, request), paper.stage_table)

@@ -11,11 +11,12 @@ from attnflow.cli.choosing import Chosen
 from attnflow.cli.conditions import condition_table
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.conditions import READING
-from attnflow.explaining import Explanation, draw_claim, explain
-from attnflow.paper import Paper
-from attnflow.report.files import save_figure
-from attnflow.runner import Runner
+from attnflow.schema.conditions import READING
+from attnflow.claims.explain import Explanation, explain
+from attnflow.figures.explain import draw_claim
+from attnflow.papers.base import Paper
+from attnflow.site.pages.files import save_figure
+from attnflow.runs.runner import Runner
 
 OUTPUT = Path("attnflow-output/explained")
 _WIDTH = 88

@@ -16,7 +16,7 @@ def export(
     json: Json = None,
 ) -> int:
     """Write a stored run as a netCDF file."""
-    from attnflow.store import Store, export_netcdf
+    from attnflow.runs.store import Store, export_netcdf
 
     output = Output(json)
     store = Store()

@@ -67,10 +67,10 @@ def _said(error: Exception) -> str:
 
 def _is_usage(error: Exception) -> bool:
     """Whether an error is about what the user gave: a value, a path or a data set."""
-    from attnflow._missing import MissingData
+    from attnflow.schema.missing import MissingData
 
     if isinstance(error, OSError):
-        from attnflow.store.errors import StoreError
+        from attnflow.runs.store.errors import StoreError
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None

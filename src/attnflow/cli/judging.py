@@ -7,11 +7,11 @@ from attnflow.claims import Row
 from attnflow.cli.background import in_background
 from attnflow.cli.choosing import Chosen
 from attnflow.cli.progress import shown_progress
-from attnflow.own_run import judge_own_run
-from attnflow.processes import Here, Pool
-from attnflow.runner import Runner
-from attnflow.store import read_run_file
-from attnflow.verifying import verify_claims
+from attnflow.runs.user_run import judge_own_run
+from attnflow.runs.processes import Here, Pool
+from attnflow.runs.runner import Runner
+from attnflow.runs.store import read_run_file
+from attnflow.runs.verifying import verify_claims
 
 DEATHS = 3
 """Workers that a job may lose, by chance or for want of memory: then it is given up."""

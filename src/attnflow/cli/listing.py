@@ -12,7 +12,8 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from attnflow.paper import Exhibit, Paper
+    from attnflow.schema.declarations import Exhibit
+    from attnflow.papers.base import Paper
 
 
 @guarded
@@ -24,7 +25,7 @@ def list_all(
 
     With a paper, also the settings of its experiments; `mix` is for mixed ones.
     """
-    from attnflow.runner import find_source
+    from attnflow.runs.runner import find_source
 
     output = Output(json)
     # Mixed experiments are listed when asked for: they are no paper.

@@ -21,7 +21,7 @@ def new_paper(
 
     Once installed, it is listed, verified, reproduced and swept like the others.
     """
-    from attnflow.scaffold import write_paper
+    from attnflow.cli.scaffold import write_paper
 
     output = Output(json)
     files = write_paper(name, into)

@@ -52,9 +52,9 @@ def observe(
     """
     from attnflow import observe as see
     from attnflow.cli.show_run import give_and_show
-    from attnflow.runner import find_experiment
+    from attnflow.runs.runner import find_experiment
     from attnflow.schema import left_out_of
-    from attnflow.store import export_netcdf
+    from attnflow.runs.store import export_netcdf
 
     output = Output(json)
     must_have_directory(out)

@@ -18,9 +18,9 @@ from attnflow.cli.target import chosen_papers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attnflow.paper import Paper
-    from attnflow.report import ExhibitResult, Place
-    from attnflow.reproducing import Wanted
+    from attnflow.papers.base import Paper
+    from attnflow.site.pages import ExhibitResult, Place
+    from attnflow.site.reproducing import Wanted
 
 OUTPUT = Path("attnflow-output")
 QUICK = OUTPUT / "quick"
@@ -50,7 +50,7 @@ def reproduce(
     What is there already and did not change is left. Killed, it goes on where it was.
     Maps are sweeps, which take minutes: they are made by name, or with --maps.
     """
-    from attnflow.reproducing import Wanted, write_pages
+    from attnflow.site.reproducing import Wanted, write_pages
 
     output = Output(json)
     wanted, places = [], []
@@ -73,7 +73,7 @@ def output_place(
     out: Path | None, paper: "Paper", *, alone: bool, quick: bool = False
 ) -> "Place":
     """Where a paper's files go, made if need be; a paper alone may have any folder."""
-    from attnflow.report import Place
+    from attnflow.site.pages import Place
 
     site = out or (QUICK if quick else OUTPUT)
     directory = site if alone and out else site / paper.slug
@@ -97,13 +97,8 @@ def make_exhibits(
     out with a warning.
     """
     from attnflow.cli.judging import make_team
-    from attnflow.reproducing import (
-        draw,
-        draw_or_leave,
-        reproduce_exhibits,
-        up_to_date,
-    )
-    from attnflow.runner import Runner
+    from attnflow.site.reproducing import draw, draw_or_leave, reproduce_exhibits, up_to_date
+    from attnflow.runs.runner import Runner
 
     alone = len(wanted) == 1
     shared, here = [], []

@@ -17,7 +17,7 @@ def runs(
 ) -> int:
     """List the stored runs, newest first."""
     from attnflow import papers
-    from attnflow.store import Store
+    from attnflow.runs.store import Store
 
     output = Output(json)
     store = Store()

@@ -9,10 +9,10 @@ import xarray as xr
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.paper import Paper
-from attnflow.runner import stage_rows
+from attnflow.papers.base import Paper
+from attnflow.runs.runner import stage_rows
 from attnflow.schema import outcomes_of
-from attnflow.store import Store, summarise
+from attnflow.runs.store import Store, summarise
 
 
 def give_and_show(

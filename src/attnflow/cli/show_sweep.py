@@ -8,8 +8,8 @@ import xarray as xr
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.measures import Boundary
-from attnflow.sweeping import Planned
+from attnflow.claims.statistics import Boundary
+from attnflow.sweeps.sweep import Planned
 from attnflow.sweeps import Shelf, Status, law_of, status_in, sweep_id
 from attnflow.sweeps.assemble import PENDING
 

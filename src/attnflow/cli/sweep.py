@@ -67,8 +67,8 @@ def sweep(
     KEY=a..b:n[:log] and KEY=x,y,z are swept, KEY=x is set. See docs/sweeps.md.
     """
     from attnflow.cli import show_sweep
-    from attnflow.store import export_netcdf
-    from attnflow.sweeping import compute_sweep, plan_sweep, sweep_status
+    from attnflow.runs.store import export_netcdf
+    from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
     from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
 
     output = Output(json)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
+    from attnflow.papers.base import Paper
 
 
 def chosen_papers(target: str | None) -> "list[tuple[Paper, str | None]]":

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.setting import typed
+from attnflow.schema.settings import typed
 
 ABSENT = "–"
 

@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 from attnflow.data.labelled import LabelledTokens
-from attnflow.datasets import digits
-from attnflow.datasets.mnist import Split
+from attnflow.data.real import digits
+from attnflow.data.real.mnist import Split
 
 SIDE = 28
 Pixels = Literal["unit", "standard", "bytes"]

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow._identity import Same
-from attnflow._suggest import look_up
-from attnflow._types import as_record
+from attnflow.schema.identity import Same
+from attnflow.schema.names import look_up
+from attnflow.schema.settings import as_record
 from attnflow.data import gram_noise, label_gauge
 from attnflow.data.sequences import Sequences, sequences
-from attnflow.setting import canonical_json, digest
+from attnflow.schema.settings import canonical_json, digest
 
 SIGNALS = 2
 

@@ -15,14 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from attnflow._missing import MissingData
-from attnflow.data.class_counts import (
-    Counts,
-    check_length,
-    count_type,
-    require_single,
-    support_of,
-)
+from attnflow.schema.missing import MissingData
+from attnflow.data.class_counts import Counts, check_length, count_type, require_single, support_of
 from attnflow.data.sequence_classes import SequenceClasses
 
 Square = Float[np.ndarray, "tokens tokens"]

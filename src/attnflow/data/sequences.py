@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 
 
 class Sequences(eqx.Module):

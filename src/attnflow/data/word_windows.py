@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from attnflow.data.labelled import LabelledTokens
-from attnflow.datasets import words
-from attnflow.datasets.wikitext import Split
+from attnflow.data.real import words
+from attnflow.data.real.wikitext import Split
 
 UNKNOWN = "<unk>"
 

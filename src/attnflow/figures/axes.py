@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from attnflow import _dims
+from attnflow.schema.dims import SEED, TIME
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 
@@ -66,9 +66,9 @@ def time_axis(
     The axis spans the times that were recorded. The time 0 has no place on a
     logarithmic one, which begins at the first positive time.
     """
-    times = np.asarray(run[_dims.TIME].values, float)
+    times = np.asarray(run[TIME].values, float)
     if "recorded" in run:
-        times = times[run["recorded"].any(_dims.SEED).values]
+        times = times[run["recorded"].any(SEED).values]
     ax.set_xlabel(label if label is not None else time_name(run))
     first = times[times > 0].min() if scale == "log" else times.min()
     ax.set_xscale(scale)
@@ -78,7 +78,7 @@ def time_axis(
 
 def time_name(run: xr.Dataset) -> str:
     """What the time of a run is called beside an axis: by its units."""
-    units = str(run[_dims.TIME].attrs.get("units", "time"))
+    units = str(run[TIME].attrs.get("units", "time"))
     return "time $t$" if units.startswith("time") else units
 
 

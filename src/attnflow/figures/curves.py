@@ -7,10 +7,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnflow import _dims
+from attnflow.schema.dims import SEED, TIME
 from attnflow.figures.names import selector_label, typeset
 from attnflow.figures.style import current_theme, styled
-from attnflow.stages.select import select
+from attnflow.claims.stages.select import select
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]
@@ -26,16 +26,16 @@ def curve(run: xr.Dataset, selector: str | xr.DataArray) -> xr.DataArray:
     `selector` is written as `score[+,c1,v1]`, or is such a series already.
     """
     found = select(run, selector) if isinstance(selector, str) else selector
-    extra = set(found.dims) - {_dims.SEED, _dims.TIME}
-    if extra or _dims.TIME not in found.dims:
+    extra = set(found.dims) - {SEED, TIME}
+    if extra or TIME not in found.dims:
         raise ValueError(
             f"{selector if isinstance(selector, str) else found.name!r} has dims "
             f"{found.dims}; a curve has only 'seed' and 'time'. Select one entry of "
             f"{sorted(map(str, extra)) or 'a recorded series'}."
         )
-    if _dims.SEED not in found.dims:
-        found = found.expand_dims(_dims.SEED)
-    found = found.transpose(_dims.SEED, _dims.TIME)
+    if SEED not in found.dims:
+        found = found.expand_dims(SEED)
+    found = found.transpose(SEED, TIME)
     return found.where(run["recorded"]) if "recorded" in run else found
 
 
@@ -68,11 +68,11 @@ def series(
     """
     values = _recorded(curve(run, selector))
     at = thin(values)
-    times, middle = at[_dims.TIME].values, at.median(_dims.SEED).values
+    times, middle = at[TIME].values, at.median(SEED).values
     if role == "limit":
         kind, band = "limit", "none"
     colour = colour or current_theme().colour(kind, shade)
-    if values.sizes[_dims.SEED] > 1 and values.sizes[_dims.TIME]:
+    if values.sizes[SEED] > 1 and values.sizes[TIME]:
         _spread(ax, at, band, colour)
     (line,) = ax.plot(times, middle, color=colour, zorder=3)
     if role == "limit":
@@ -90,12 +90,12 @@ def _label(label: str | None, selector: str | xr.DataArray) -> str:
 
 def _recorded(values: xr.DataArray) -> xr.DataArray:
     """Without the times at which no seed was recorded: their median warns."""
-    return values.isel(time=values.notnull().any(_dims.SEED).values)
+    return values.isel(time=values.notnull().any(SEED).values)
 
 
 def thin(values: xr.DataArray, points: int = POINTS) -> xr.DataArray:
     """At most about `points` times: even both on a linear and on a logarithmic axis."""
-    count = values.sizes[_dims.TIME]
+    count = values.sizes[TIME]
     if count <= points:
         return values
     even = np.linspace(0, count - 1, points // 2)
@@ -105,12 +105,12 @@ def thin(values: xr.DataArray, points: int = POINTS) -> xr.DataArray:
 
 
 def _spread(ax: Axes, values: xr.DataArray, band: Band, colour: str) -> None:
-    times = values[_dims.TIME].values
+    times = values[TIME].values
     if band == "seeds":
         ax.plot(times, values.T.values, color=colour, lw=0.6, alpha=0.55, zorder=2)
     elif band != "none":
         ends = {"range": (0.0, 1.0), "quartiles": (0.25, 0.75)}[band]
-        low, high = values.quantile(ends, dim=_dims.SEED).values
+        low, high = values.quantile(ends, dim=SEED).values
         ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0, zorder=1)
 
 

@@ -10,14 +10,14 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 
-from attnflow import _dims
+from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE
 from attnflow.figures.fields import field_bar
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 
 Colours = Literal["mass", "signed"]
 
-POSITIONS = (_dims.KEY_POSITION, _dims.QUERY_POSITION)
+POSITIONS = (KEY_POSITION, QUERY_POSITION)
 
 
 @styled
@@ -89,8 +89,8 @@ def _name_axis(
 def token_names(matrix: xr.DataArray, dim: str) -> list[str]:
     """Names along a dim: its coord's, or the tokens of the one sample that it is of."""
     size = matrix.sizes[dim]
-    if dim in POSITIONS and _dims.SAMPLE in matrix.coords:
-        tokens = str(matrix[_dims.SAMPLE].values).split()
+    if dim in POSITIONS and SAMPLE in matrix.coords:
+        tokens = str(matrix[SAMPLE].values).split()
         if len(tokens) == size:
             return tokens
     if dim in matrix.coords:

@@ -25,7 +25,7 @@ from types import MappingProxyType
 import numpy as np
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 
 ALIASES = MappingProxyType(
     {

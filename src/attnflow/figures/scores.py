@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from attnflow import _dims
+from attnflow.schema.dims import SEED, TIME
 from attnflow.figures.axes import Scale, number_axis, time_axis, time_name
 from attnflow.figures.curves import Band, series
 from attnflow.figures.names import typeset
@@ -23,7 +23,7 @@ def table_of(
 ) -> xr.DataArray:
     """A recorded table with two dims of its own, such as key and query."""
     table = run[observable].sel(dict(fixed))
-    own = [dim for dim in table.dims if dim not in (_dims.SEED, _dims.TIME)]
+    own = [dim for dim in table.dims if dim not in (SEED, TIME)]
     if len(own) != 2:
         raise ValueError(
             f"{observable!r} has dims {own} beside seed and time; a table of scores "
@@ -38,7 +38,7 @@ def entry_of(table: xr.DataArray, pair: Pair) -> xr.DataArray:
 
 
 def _own_dims(table: xr.DataArray) -> tuple[str, str]:
-    own = [str(dim) for dim in table.dims if dim not in (_dims.SEED, _dims.TIME)]
+    own = [str(dim) for dim in table.dims if dim not in (SEED, TIME)]
     return own[0], own[1]
 
 

@@ -8,7 +8,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from attnflow import _dims
+from attnflow.schema.dims import STAGE
 from attnflow.figures.labels import spread
 from attnflow.figures.names import typeset
 from attnflow.figures.placed import Placed, write_placed
@@ -20,7 +20,7 @@ def stage_boundaries(run: xr.Dataset) -> tuple[list[float], list[str]]:
 
     With several seeds an edge is their median; a stage that no seed reached has NaN.
     """
-    names = [str(name) for name in run[_dims.STAGE].values]
+    names = [str(name) for name in run[STAGE].values]
     ends = [_middle(run["stage_end"].sel(stage=name)) for name in names]
     return [_middle(run["stage_start"].isel(stage=0)), *ends], names
 

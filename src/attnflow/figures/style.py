@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 from attnflow.figures.palette import LIGHT, THEMES, Theme
 
 P = ParamSpec("P")

@@ -1,6 +1,6 @@
 """What a value chain is made of beside its values, the same for every form of it.
 
-With the chains of `attnflow.forms.chains`, `[W_V β]` under a gain g: the readout's
+With the chains of `attnflow.models.forms.chains`, `[W_V β]` under a gain g: the readout's
 `b = |β|²`, the values' self-scores `A_V = W_Vᵀ W_V`, and g.
 """
 
@@ -10,18 +10,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.forms import AbstractPart
-from attnflow.forms.chains import ChainGram, ChainTransport
-from attnflow.forms.neurons import NeuronTransport
-from attnflow.forms.tokens import TokenChain, TokenValues
-from attnflow.forms.values import ValueTable
-from attnflow.forms.weights import (
-    ChainWeights,
-    ClassMeanWeights,
-    FixedOutputWeights,
-    NeuronWeights,
-    ValueWeights,
-)
+from attnflow.models.forms import AbstractPart
+from attnflow.models.forms.chains import ChainGram, ChainTransport
+from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.tokens import TokenChain, TokenValues
+from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.weights import ChainWeights, ClassMeanWeights, FixedOutputWeights, NeuronWeights, ValueWeights
 
 
 class ValueChain(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.forms import TokenForm
+from attnflow.models.forms import TokenForm
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
 

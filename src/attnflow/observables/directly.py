@@ -6,7 +6,7 @@ from typing import Any
 
 from jaxtyping import Array
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 
 
 @dataclass(frozen=True)

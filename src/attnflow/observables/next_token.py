@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.observables.directly import Registry
-from attnflow.problem.next_token import Outputs, attention, features, outputs
+from attnflow.models.problem.next_token import Outputs, attention, features, outputs
 
 
 class TokenView:

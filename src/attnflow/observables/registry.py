@@ -6,7 +6,7 @@ from typing import Literal
 
 from jaxtyping import Array
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 from attnflow.observables.view import View
 
 Compute = Callable[[View], Array]

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.forms import AbstractRows
+from attnflow.models.forms import AbstractRows
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
 

@@ -5,9 +5,9 @@ from functools import cached_property
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow._types import Pairs
+from attnflow.models.tables import Pairs
 from attnflow.data import Sequences
-from attnflow.problem import Problem
+from attnflow.models.problem import Problem
 
 
 class SampleView:

@@ -7,7 +7,7 @@ from typing import Any
 
 from jaxtyping import Array
 
-from attnflow._suggest import look_up
+from attnflow.schema.names import look_up
 from attnflow.observables.registry import find
 
 Coords = dict[str, tuple[str, ...]]

@@ -2,7 +2,7 @@
 
 from jaxtyping import Array
 
-from attnflow.curvature import gauss_newton_sharpness
+from attnflow.observables.curvature import gauss_newton_sharpness
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
 

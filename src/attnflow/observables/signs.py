@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow._types import Scaled
-from attnflow.forms import CoordinateForm
+from attnflow.training.scaled_numbers import Scaled
+from attnflow.models.forms import CoordinateForm
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
 

@@ -6,12 +6,12 @@ Beside them stand papers that other packages register; see `attnflow new-paper`.
 import importlib
 from typing import TYPE_CHECKING
 
-from attnflow._plugins import package_of
-from attnflow._suggest import look_up
+from attnflow.schema.plugins import package_of
+from attnflow.schema.names import look_up
 from attnflow.papers import registered
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
+    from attnflow.papers.base import Paper
 
 # The first is what the demo shows: its headline is computed in half a minute.
 SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
@@ -37,7 +37,7 @@ def paper(slug: str) -> "Paper":
         >>> af.paper("mixtures")
         Traceback (most recent call last):
         ...
-        attnflow._suggest.UnknownName: There is no paper 'mixtures'. Did you mean ...
+        attnflow.schema.names.UnknownName: There is no paper 'mixtures'. Did you mean ...
     """
     if slug in SLUGS:
         return importlib.import_module(_ours(slug)).PAPER

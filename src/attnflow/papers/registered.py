@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
-from attnflow._plugins import distribution_of, registered
+from attnflow.schema.plugins import distribution_of, registered
 
 if TYPE_CHECKING:
-    from attnflow.paper import Paper
+    from attnflow.papers.base import Paper
 
 PREFIX = re.compile(r"[A-Z][A-Za-z0-9]{1,11}")
 """What ids of claims begin with: single letters are those of attnflow's own papers."""
@@ -73,7 +73,7 @@ def _check_free(slug: str, points: Sequence[EntryPoint], ours: tuple[str, ...]) 
 
 
 def _check(slug: str, point: EntryPoint, found: object) -> None:
-    from attnflow.paper import Paper
+    from attnflow.papers.base import Paper
 
     who = f"The paper {slug!r} of {distribution_of(point)}"
     if not isinstance(found, Paper):

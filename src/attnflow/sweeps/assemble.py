@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.setting import canonical_json
+from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.compute import Job
 from attnflow.sweeps.plan import Batch, Sweep, sweep_id
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.measures import Boundary, fit_partial
+from attnflow.claims.statistics import Boundary, fit_partial
 from attnflow.schema import mean_over_seeds
 from attnflow.sweeps.assemble import PENDING, assemble
 from attnflow.sweeps.drive import Progress, complete, register
@@ -98,7 +98,7 @@ def fit_refined(
 ) -> Boundary:
     """The law of a boundary: its place along the second axis by that along the first.
 
-    As `attnflow.measures.fit_partial`: cells that were not computed are as the nearest
+    As `attnflow.claims.statistics.fit_partial`: cells that were not computed are as the nearest
     one of their row, on the same side of the boundary.
     """
     size, x = (str(dim) for dim in found[variable].dims[:2])

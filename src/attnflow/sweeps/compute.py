@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow._outcome import Outcome
-from attnflow.paper import Recipe
-from attnflow.stages import parse_selector
-from attnflow.stages.select import EVERY
+from attnflow.schema.outcome import Outcome
+from attnflow.schema.declarations import Recipe
+from attnflow.claims.stages import parse_selector
+from attnflow.claims.stages.select import EVERY
 from attnflow.sweeps.measure import Cell, Column, Measure, Observed
 from attnflow.sweeps.plan import Batch, Sweep
 from attnflow.sweeps.shelf import FAILED
@@ -114,8 +114,8 @@ def narrowed(experiment: Any, measures: Sequence[Measure]) -> Any:
 
     Values at the end are kept apart from records, so that these need no time but 0.
     """
-    from attnflow.dynamics import Grid
-    from attnflow.experiment import Computation
+    from attnflow.training import Grid
+    from attnflow.experiments import Computation
 
     if isinstance(experiment, Computation):
         return experiment
@@ -131,7 +131,7 @@ def narrowed(experiment: Any, measures: Sequence[Measure]) -> Any:
 
 def check_measurable(experiment: Any, measures: Sequence[Measure]) -> None:
     """Refuse what no run of the experiment can show, before anything is computed."""
-    from attnflow.experiment import Computation, Experiment
+    from attnflow.experiments import Computation, Experiment
     from attnflow.observables import find
 
     if isinstance(experiment, Computation):
@@ -185,7 +185,7 @@ def _kind(column: Column) -> Any:
 
 
 def _runs(job: Job, plans: list[Any]) -> list[xr.Dataset | Failure]:
-    from attnflow.experiment import Experiment, run, run_batch
+    from attnflow.experiments import Experiment, run, run_batch
 
     found = list(plans)
     whole = [n for n, plan in enumerate(plans) if isinstance(plan, Experiment)]

@@ -8,8 +8,8 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.processes import time_left
-from attnflow.store import StoreError, StoreWarning
+from attnflow.runs.processes import time_left
+from attnflow.runs.store import StoreError, StoreWarning
 from attnflow.sweeps.assemble import assemble
 from attnflow.sweeps.compute import Job
 from attnflow.sweeps.executors import Executor

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow import setting as settings
-from attnflow._suggest import did_you_mean, unknown
+from attnflow.schema import settings
+from attnflow.schema.names import did_you_mean, unknown
 
 _RANGE = re.compile(r"(?P<low>[^:,]+?)\.\.(?P<high>[^:,]+?)(?::(?P<rest>[^,]*))?")
 _HOW = "Write it as a..b:n or a..b:n:log, for example 0.01..1:9:log."

@@ -21,10 +21,11 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow._suggest import look_up
-from attnflow.measures.slopes import fit_line
-from attnflow.stages import first_crossing, parse_selector, select
+from attnflow.schema.dims import SEED, TIME
+from attnflow import schema
+from attnflow.schema.names import look_up
+from attnflow.claims.statistics.slopes import fit_line
+from attnflow.claims.stages import first_crossing, parse_selector, select
 
 _GRAMMAR = re.compile(
     r"(?P<series>[^@~^]+)"
@@ -127,14 +128,14 @@ class Observed:
         return {self.text: at_end(run, self.series)}
 
     def _extremes(self, run: xr.Dataset) -> np.ndarray:
-        series = _scalar(select(run, self.series), self.series, _dims.TIME)
+        series = _scalar(select(run, self.series), self.series, TIME)
         largest = self.extreme == "max"
-        found = series.max(_dims.TIME) if largest else series.min(_dims.TIME)
+        found = series.max(TIME) if largest else series.min(TIME)
         return found.values.astype(float)
 
     def _slopes(self, run: xr.Dataset) -> np.ndarray:
-        series = _scalar(select(run, self.series), self.series, _dims.TIME)
-        time = series[_dims.TIME].values.astype(float)
+        series = _scalar(select(run, self.series), self.series, TIME)
+        time = series[TIME].values.astype(float)
         return np.array([self._slope(time, row) for row in series.values])
 
     def _slope(self, x: np.ndarray, y: np.ndarray) -> float:
@@ -194,9 +195,9 @@ def at_end(run: xr.Dataset, series: str) -> np.ndarray:
     ends = f"{name}_at_end"
     if ends in run:
         ended = run["stage_end"].values == run["end_time"].values[:, None]
-        picks = xr.DataArray(ended.argmax(axis=1), dims=_dims.SEED)
+        picks = xr.DataArray(ended.argmax(axis=1), dims=SEED)
         run = xr.Dataset({name: run[ends].isel(stage=picks)}, attrs=run.attrs)
-    elif name in run and _dims.TIME in run[name].dims:
+    elif name in run and TIME in run[name].dims:
         run = xr.Dataset({name: schema.last(run, name)}, attrs=run.attrs)
     found = _scalar(select(run, series), series).values.astype(float)
     return np.where(np.isfinite(found), found, np.nan)
@@ -213,14 +214,14 @@ def check_measures(measures: Sequence[Measure]) -> None:
 
 
 def _time_to(run: xr.Dataset, series: str, level: float) -> np.ndarray:
-    values = _scalar(select(run, series), series, _dims.TIME)
+    values = _scalar(select(run, series), series, TIME)
     from_above = np.nanmedian(values.isel(time=0)) > level
     direction = "down" if from_above else "up"
     return first_crossing(run, series, level=level, direction=direction).times
 
 
 def _scalar(found: xr.DataArray, series: str, *dims: str) -> xr.DataArray:
-    wanted = (_dims.SEED, *dims)
+    wanted = (SEED, *dims)
     if set(found.dims) != set(wanted):
         raise ValueError(
             f"{series} has the dims {found.dims}, and {wanted} are needed: name one "

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.paper import Recipe
-from attnflow.setting import canonical_json, digest
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.settings import canonical_json, digest
 from attnflow.sweeps.grid import Axis
 from attnflow.sweeps.measure import Measure, check_measures
 

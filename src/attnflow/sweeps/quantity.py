@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.paper import Quantity
+from attnflow.schema.declarations import Quantity
 from attnflow.sweeps.measure import Cell, Column
 
 

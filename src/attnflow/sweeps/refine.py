@@ -17,7 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from attnflow.measures import nearest
+from attnflow.claims.statistics import nearest
 
 Place = tuple[int, int]
 Ask = Callable[[list[Place]], Sequence[bool]]

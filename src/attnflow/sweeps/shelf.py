@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.store import Store, StoreError, atomic
+from attnflow.runs.store import Store, StoreError, atomic
 
 _ABOUT = "about this batch"
 FAILED = "failed_cells"

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from attnflow.claims import Claim, Evidence, Verdict, judge, make_row, must_fail
-from attnflow.paper import Paper, Request
-from attnflow.runner import Runner
+from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Request
+from attnflow.runs.runner import Runner
 from attnflow.testing.parameters import parameters
 
 FIRST_PLANNED = 200

@@ -13,9 +13,10 @@ import pytest
 import xarray as xr
 
 from attnflow.figures import themed
-from attnflow.paper import Evidence, Exhibit, Paper
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.papers.base import Paper
 from attnflow.papers import module_of
-from attnflow.report.plain import leaves, plain
+from attnflow.site.pages.plain import leaves, plain
 from attnflow.testing.parameters import parameters
 
 HEAVY = ("jax", "matplotlib", "diffrax", "torch", "scipy.stats")

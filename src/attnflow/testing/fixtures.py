@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from attnflow.runner import Runner
-from attnflow.store import Store
+from attnflow.runs.runner import Runner
+from attnflow.runs.store import Store
 from attnflow.testing.claims import ClaimProtocol
 from attnflow.testing.exhibits import ExhibitProtocol
 from attnflow.testing.texts import TextProtocol

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from attnflow.paper import Paper
-from attnflow.report.inventory import COVERING, SAYING, inventory_rows
+from attnflow.papers.base import Paper
+from attnflow.site.pages.inventory import COVERING, SAYING, inventory_rows
 
 
 def entries(paper: Paper) -> list[tuple[str, Mapping[str, Any]]]:

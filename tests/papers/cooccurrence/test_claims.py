@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import pytest
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.testing import OpenSeeds
@@ -23,7 +23,7 @@ def is_slow(request: Request) -> bool:
     return request.experiment not in CHEAP
 
 
-@pytest.mark.filterwarnings("ignore::attnflow.experiment.LearningRateWarning")
+@pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning")
 class TestClaims(OpenSeeds):
     slow: ClassVar = LONG | {
         c.id for c in CLAIMS if any(map(is_slow, c.needs.values()))

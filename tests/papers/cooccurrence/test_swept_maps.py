@@ -5,7 +5,7 @@ import pytest
 
 from attnflow.papers.cooccurrence.quantities import LEVEL
 from attnflow.papers.cooccurrence.swept_maps import FOLLOWS, LOSS, SAMPLES
-from tests.maps.synthetic import swept
+from tests.figures.swept.synthetic import swept
 
 
 def test_the_map_says_how_many_times_the_squared_length_is_enough():

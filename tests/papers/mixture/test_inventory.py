@@ -1,5 +1,5 @@
 from attnflow.papers.mixture import PAPER
-from attnflow.report.inventory import inventory_rows
+from attnflow.site.pages.inventory import inventory_rows
 from attnflow.testing import TextProtocol
 from attnflow.testing.texts import named
 

@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.claims import Scope, Verdict, judge
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, QUASI

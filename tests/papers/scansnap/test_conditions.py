@@ -7,13 +7,7 @@ import pytest
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.experiments import syn_layout
 from attnflow.papers.scansnap.geometry import alike_eigenvalues, geometry
-from attnflow.papers.scansnap.settings import (
-    Decomposition,
-    Flows,
-    Given,
-    Scalar,
-    Steps,
-)
+from attnflow.papers.scansnap.settings import Decomposition, Flows, Given, Scalar, Steps
 from tests.papers import told
 
 # ρ = 1/(1 + 9): the eigenvalues of E are 0.2 and −0.1; 6/√M = 6e-4.

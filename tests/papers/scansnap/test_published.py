@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.figures.published import MEANS, SPREADS
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from attnflow.experiment import Computation
+from attnflow.experiments import Computation
 from attnflow.papers.scansnap import PAPER, experiments, settings
-from attnflow.rules import Adam, Flow, Momentum
+from attnflow.training.rules import Adam, Flow, Momentum
 
 
 def built(id, **changes):

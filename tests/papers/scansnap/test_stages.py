@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.experiments import scale_of
 from attnflow.papers.scansnap.settings import Flows, Scalar
 from attnflow.papers.scansnap.stages import series, stage_table, stage_times
 from attnflow.papers.scansnap.systems.decoder import Decoder
-from attnflow.setting import canonical_json
+from attnflow.schema.settings import canonical_json
 
 DIMS = {
     "attention_speed": ("seed", "time"),

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.observables.directly import DirectObserve
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.experiments import scale_of

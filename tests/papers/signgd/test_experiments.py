@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from attnflow.experiment import Computation, SystemExperiment, run
+from attnflow.experiments import Computation, SystemExperiment, run
 from attnflow.papers.signgd import PAPER, stages
 from attnflow.papers.signgd.experiments import lattice, train
 from attnflow.papers.signgd.settings import Lattice, Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series, stage_table
-from attnflow.rules import Adam, GradientDescent, SignGD
+from attnflow.training.rules import Adam, GradientDescent, SignGD
 
 SERIES = ("value", "key_neuron", "query_neuron", "attention")
 SMALL = {"embed": 200, "steps": 12, "test_samples": 0, "record": SERIES}

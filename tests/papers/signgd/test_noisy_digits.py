@@ -10,7 +10,7 @@ from attnflow.claims.verify import verify
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_settings import NoisyDigits
 from attnflow.papers.signgd.digit_runs import MAP, SHARES, ends
-from attnflow.runner import Runner
+from attnflow.runs.runner import Runner
 from attnflow.testing import check_claim
 
 DIMS = ("seed", "time")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.signgd.experiments import train
 from attnflow.papers.signgd.settings import Train
 

@@ -5,7 +5,7 @@ import pytest
 
 import attnflow as af
 from attnflow.data.labelled import SequenceTokens
-from attnflow.experiment import members
+from attnflow.experiments import members
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_experiments import stacked
 from attnflow.papers.signgd.deep_settings import READINGS, Stacked

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 import pytest
 
-from attnflow.dynamics import precise
+from attnflow.training import precise
 from attnflow.papers.signgd.settings import Train
 from attnflow.papers.signgd.systems import naive_signs, updates
 from attnflow.papers.signgd.systems.weights_along import weights_along

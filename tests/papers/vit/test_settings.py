@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from attnflow.experiment import Computation
-from attnflow.forms import Chain, Vector
+from attnflow.experiments import Computation
+from attnflow.models.forms import Chain, Vector
 from attnflow.papers.vit import PAPER, experiments, settings
 from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.sizes import sizes

@@ -12,7 +12,7 @@ from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.settings import Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import formulas
-from attnflow.setting import canonical_json
+from attnflow.schema.settings import canonical_json
 from attnflow.testing import TextProtocol
 from attnflow.testing.texts import entries, named
 

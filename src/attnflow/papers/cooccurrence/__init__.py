@@ -1,6 +1,6 @@
 """Word co-occurrence by one softmax head and a linear layer: two phases of training."""
 
-from attnflow.paper import Paper, texts_of
+from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.conditions import conditions
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS

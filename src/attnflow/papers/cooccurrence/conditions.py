@@ -8,13 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.conditions import (
-    Condition,
-    at_least,
-    exactly,
-    gradient_flow,
-    of_order,
-)
+from attnflow.schema.conditions import Condition, at_least, exactly, gradient_flow, of_order
 from attnflow.papers.cooccurrence.readings import Scales, scales
 
 NAMED = 3

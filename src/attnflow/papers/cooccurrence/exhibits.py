@@ -1,6 +1,6 @@
 """The figures of `cooccurrence`, the paper's own first."""
 
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from attnflow.papers.cooccurrence.figures.balancing import BALANCING
 from attnflow.papers.cooccurrence.figures.figure1 import FIGURE1A, FIGURE1B
 from attnflow.papers.cooccurrence.figures.generalisation import TEST_LOSS

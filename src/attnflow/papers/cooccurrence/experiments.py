@@ -5,18 +5,13 @@ import math
 from typing import Any
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask
-from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Builder, Experiment
-from attnflow.forms import Initial, Neurons
+from attnflow.training import Grid, Reach, Stage
+from attnflow.experiments import Builder, Experiment
+from attnflow.models.forms import Initial, Neurons
 from attnflow.papers.cooccurrence import settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
-from attnflow.problem import Logistic, Problem
-from attnflow.rules import (
-    Batches,
-    Flow,
-    GradientDescent,
-    rule_of,
-)
+from attnflow.models.problem import Logistic, Problem
+from attnflow.training.rules import Batches, Flow, GradientDescent, rule_of
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")
 SYSTEMS = "attnflow.papers.cooccurrence.systems"

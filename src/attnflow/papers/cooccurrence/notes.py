@@ -7,7 +7,7 @@ their own regime, up to logarithms; most of what follows is inside proofs, and h
 no statement.
 """
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 _STATEMENTS = (
     Note(

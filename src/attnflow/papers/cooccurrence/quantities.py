@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.paper import Quantity
+from attnflow.schema.declarations import Quantity
 from attnflow.papers.cooccurrence.claims import quiet
 
 LEVEL = 2e-6

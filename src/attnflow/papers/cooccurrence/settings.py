@@ -7,16 +7,9 @@ be changed.
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow._names import RuleName, ScheduleName
-from attnflow.paper import Recipe
-from attnflow.papers.cooccurrence.computations import (
-    AppendixC,
-    Concentration,
-    Conformance,
-    Conservation,
-    Gradients,
-    TokenSvm,
-)
+from attnflow.schema.rule_names import RuleName, ScheduleName
+from attnflow.schema.declarations import Recipe
+from attnflow.papers.cooccurrence.computations import AppendixC, Concentration, Conformance, Conservation, Gradients, TokenSvm
 from attnflow.papers.cooccurrence.readings import Reading
 
 FormName = Literal["auto", "weights", "transport", "gram"]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, RateMap, boundary
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
+from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.cooccurrence.figures.generalisation import enough
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
 from attnflow.papers.cooccurrence.quantities import LEVEL

@@ -1,6 +1,6 @@
 """Two-mixture of linear classification: three stages of training, infinite width."""
 
-from attnflow.paper import Paper, texts_of
+from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.papers.mixture.conditions import conditions
 from attnflow.papers.mixture.exhibits import EXHIBITS

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.conditions import Condition, at_least, at_most, exactly, gradient_flow
+from attnflow.schema.conditions import Condition, at_least, at_most, exactly, gradient_flow
 from attnflow.papers.mixture.formulas import switch_time
 
 SMALL = 0.3

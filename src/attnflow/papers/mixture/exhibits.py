@@ -1,6 +1,6 @@
 """The figures of `mixture`: the paper's own nine, and what it states without one."""
 
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from attnflow.papers.mixture.figures.all_scores import FIGURE4
 from attnflow.papers.mixture.figures.attention_only import FIGURE3
 from attnflow.papers.mixture.figures.closed_form import STAGE1

@@ -4,18 +4,12 @@ import dataclasses
 from typing import Any
 
 from attnflow.data import MixtureTask
-from attnflow.dynamics import Grid, Reach, Stage
-from attnflow.experiment import Builder, Experiment
-from attnflow.forms import Initial, Vector
+from attnflow.training import Grid, Reach, Stage
+from attnflow.experiments import Builder, Experiment
+from attnflow.models.forms import Initial, Vector
 from attnflow.papers.mixture import settings
-from attnflow.problem import Logistic, Problem, ReluPair
-from attnflow.rules import (
-    Batches,
-    Flow,
-    GradientDescent,
-    Rule,
-    rule_of,
-)
+from attnflow.models.problem import Logistic, Problem, ReluPair
+from attnflow.training.rules import Batches, Flow, GradientDescent, Rule, rule_of
 
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
-from attnflow.measures import max_margin
+from attnflow.claims.statistics import max_margin
 
 
 def attention_features(

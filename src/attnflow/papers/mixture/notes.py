@@ -6,7 +6,7 @@ of the theorems falls: constants and signs within proofs change, and the constru
 of Lemma 6.1, whose statement holds with another one.
 """
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 _CONSTRUCTION = (
     Note(

@@ -8,8 +8,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow._names import RuleName, ScheduleName
-from attnflow.paper import Recipe
+from attnflow.schema.rule_names import RuleName, ScheduleName
+from attnflow.schema.declarations import Recipe
 
 Width = int | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, RateMap, boundary
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
+from attnflow.schema.declarations import Evidence, SweepRequest
 
 LEARNED = "loss@0.1"
 """When a run has learned: the first time at which its loss is 0.1."""

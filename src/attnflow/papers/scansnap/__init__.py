@@ -1,6 +1,6 @@
 """Scan and snap: what one layer of attention attends to, and when that is fixed."""
 
-from attnflow.paper import Paper, texts_of
+from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.conditions import conditions
 from attnflow.papers.scansnap.exhibits import EXHIBITS

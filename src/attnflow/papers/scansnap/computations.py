@@ -6,7 +6,7 @@ They train nothing through the forms of the core, or something beside them.
 from dataclasses import dataclass
 from typing import Any
 
-from attnflow.paper import Recipe
+from attnflow.schema.declarations import Recipe
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.conditions import (
-    Condition,
-    at_least,
-    exactly,
-    much_more,
-)
+from attnflow.schema.conditions import Condition, at_least, exactly, much_more
 from attnflow.papers.scansnap.geometry import Geometry, geometry
 
 

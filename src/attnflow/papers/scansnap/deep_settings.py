@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow.paper import Recipe
+from attnflow.schema.declarations import Recipe
 
 COURSE = (
     *("batch_loss", "test_loss"),

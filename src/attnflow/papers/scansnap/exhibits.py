@@ -1,6 +1,6 @@
 """The figures of `scansnap`, the headline first, then the paper's order, then ours."""
 
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
 from attnflow.papers.scansnap.figures.figure3 import FIGURE3
 from attnflow.papers.scansnap.figures.figure4 import FIGURE4_LEFT, FIGURE4_RIGHT

@@ -8,14 +8,8 @@ C, the scalar model of Section 6.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.paper import Recipe
-from attnflow.papers.scansnap.checks import (
-    check_course,
-    check_grid,
-    check_rates,
-    check_sequences,
-    check_sizes,
-)
+from attnflow.schema.declarations import Recipe
+from attnflow.papers.scansnap.checks import check_course, check_grid, check_rates, check_sequences, check_sizes
 from attnflow.papers.scansnap.computations import COMPUTATIONS
 from attnflow.papers.scansnap.deep_settings import RECIPES as DEEP_RECIPES
 

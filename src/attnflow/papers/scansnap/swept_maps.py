@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, boundary
-from attnflow.maps.numbers import law
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.figures.swept import Curve, Level, Map, boundary
+from attnflow.figures.swept.numbers import law
+from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
 
 ENTROPY = "mean_distinct_entropy"

@@ -3,8 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow.paper import Evidence, Request
+from attnflow.schema.dims import SEED, TIME
+from attnflow import schema
+from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.scansnap.claims.evidence import FEW, ONE
 from attnflow.papers.scansnap.deep_settings import MAPS
 
@@ -81,7 +82,7 @@ def last_entropies(evidence: Evidence, kind: str) -> np.ndarray:
     """Entropies of the first layer when training ended, by rate and seed."""
     return np.array(
         [
-            entropy(evidence[name_of(kind, rate)]).isel({_dims.TIME: -1}).values
+            entropy(evidence[name_of(kind, rate)]).isel({TIME: -1}).values
             for rate in RATES
         ]
     )
@@ -94,8 +95,8 @@ def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """
     maps = run["test_attention"].sel(layer=layer)
     maps = maps.isel(query_position=slice(SETTLED, None))
-    moved = abs(maps.diff(_dims.TIME)).sum("key_position") / 2
-    return moved.mean([d for d in moved.dims if d not in (_dims.SEED, _dims.TIME)])
+    moved = abs(maps.diff(TIME)).sum("key_position") / 2
+    return moved.mean([d for d in moved.dims if d not in (SEED, TIME)])
 
 
 def on_frequent(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
@@ -103,7 +104,7 @@ def on_frequent(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     # The first word stands for all that are rare.
     frequent = run["attention_by_word"].isel(word=slice(1, FREQUENT + 1))
     paid = frequent.sel(layer=layer).sum("word")
-    return paid / paid.isel({_dims.TIME: 0}, drop=True)
+    return paid / paid.isel({TIME: 0}, drop=True)
 
 
 def uniform_entropy(run: xr.Dataset) -> float:

@@ -1,6 +1,6 @@
 """Two-layer transformers by sign gradient descent: four stages of training."""
 
-from attnflow.paper import Paper, texts_of
+from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.conditions import conditions
 from attnflow.papers.signgd.exhibits import EXHIBITS

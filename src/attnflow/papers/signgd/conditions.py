@@ -9,14 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.conditions import (
-    Condition,
-    at_least,
-    at_most,
-    exactly,
-    much_less,
-    of_order,
-)
+from attnflow.schema.conditions import Condition, at_least, at_most, exactly, much_less, of_order
 from attnflow.papers.signgd.sizes import Sizes, sizes
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import PLAN
 
 PAPERS_SIZE = 2000

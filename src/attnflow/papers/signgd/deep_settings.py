@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow.paper import Recipe
+from attnflow.schema.declarations import Recipe
 
 COURSE = ("loss", "accuracy", "test_loss", "test_accuracy")
 BORDER = (*COURSE, "attention_entropy", "attention_to_noise")

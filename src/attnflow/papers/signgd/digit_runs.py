@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnflow import schema
-from attnflow.paper import Evidence, Request
+from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.signgd.claims.evidence import PLAN
 
 RULES = {"SignGD": "signgd", "Adam": "adam", "GD": "gd"}

@@ -1,6 +1,6 @@
 """The figures and tables of `signgd`, the headline first, then the paper's order."""
 
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from attnflow.papers.signgd.figures.betas import FIGURE16
 from attnflow.papers.signgd.figures.deep_courses import FIGURE14, FIGURE15
 from attnflow.papers.signgd.figures.deep_tables import TABLES4TO11

@@ -3,9 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.paper import Quantity
+from attnflow.schema.declarations import Quantity
 from attnflow.papers.signgd import stages
-from attnflow.stages.ordering import order
+from attnflow.claims.stages.ordering import order
 
 ENDS = (
     stages.values_positive,

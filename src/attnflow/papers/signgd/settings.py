@@ -7,7 +7,7 @@ reading of its README here. Every one of them can be changed.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.paper import Recipe
+from attnflow.schema.declarations import Recipe
 from attnflow.papers.signgd import computations, deep_settings
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]

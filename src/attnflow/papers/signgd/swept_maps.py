@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.figures.swept import Curve, Level, Map
+from attnflow.schema.declarations import Evidence, SweepRequest
 
 NEURONS = 40
 SMALLEST = 0.1

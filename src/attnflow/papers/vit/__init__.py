@@ -1,6 +1,6 @@
 """Benign and harmful overfitting of a two-layer transformer on noisy patches."""
 
-from attnflow.paper import Paper, texts_of
+from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.vit.claims import CLAIMS
 from attnflow.papers.vit.conditions import condition_table
 from attnflow.papers.vit.exhibits import EXHIBITS

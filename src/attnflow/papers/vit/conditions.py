@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.conditions import Condition, at_least, at_most, exactly
+from attnflow.schema.conditions import Condition, at_least, at_most, exactly
 from attnflow.papers.vit.sizes import Sizes, sizes
 
 

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow._outcome import Outcome
-from attnflow.paper import Evidence, Request
+from attnflow.schema.dims import SEED
+from attnflow import schema
+from attnflow.schema.outcome import Outcome
+from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.vit.claims.evidence import PLAN
 
 Cells = dict[str, Request]
@@ -91,8 +92,8 @@ def table(evidence: Evidence, name: str, cells: Iterable[str] = CELLS) -> xr.Dat
     rows = np.array([_at_end(run, name) for run in runs])
     return xr.DataArray(
         rows.reshape(len(counts), len(ratios), -1),
-        {"samples": counts, "snr": ratios, _dims.SEED: runs[0][_dims.SEED].values},
-        ("samples", "snr", _dims.SEED),
+        {"samples": counts, "snr": ratios, SEED: runs[0][SEED].values},
+        ("samples", "snr", SEED),
         name,
     )
 
@@ -118,7 +119,7 @@ def gains(evidence: Evidence, patch: int) -> np.ndarray:
 
 def powers(tested: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     """Exponents b and c of `test loss ∝ N^b SNR^c` by seed, by least squares."""
-    logs = np.log(tested.transpose("samples", "snr", _dims.SEED).values)
+    logs = np.log(tested.transpose("samples", "snr", SEED).values)
     axes = [np.log(tested[key].values) for key in ("samples", "snr")]
     count, ratio = np.meshgrid(*axes, indexing="ij")
     columns = np.stack([np.ones(count.size), count.ravel(), ratio.ravel()], axis=1)

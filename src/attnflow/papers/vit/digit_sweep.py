@@ -2,9 +2,9 @@
 
 import xarray as xr
 
-from attnflow._outcome import Outcome
-from attnflow.maps import Level, Map
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.schema.outcome import Outcome
+from attnflow.figures.swept import Level, Map
+from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.vit.digit_runs import QUICK
 from attnflow.papers.vit.figures.digit_map import DIGITS_SILENT
 

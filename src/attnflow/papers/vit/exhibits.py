@@ -1,6 +1,6 @@
 """The figures of `vit`, in the paper's order, then ours."""
 
-from attnflow.paper import Exhibit
+from attnflow.schema.declarations import Exhibit
 from attnflow.papers.vit.figures.control import CONTROL
 from attnflow.papers.vit.figures.digit_images import FIGURE2AB
 from attnflow.papers.vit.figures.digit_map import FIGURE2C

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.experiment import run_cells
+from attnflow.experiments import run_cells
 from attnflow.papers.vit.experiments import train
 from attnflow.papers.vit.settings import END, Train
 

@@ -7,7 +7,7 @@ be changed.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.paper import Recipe
+from attnflow.schema.declarations import Recipe
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.maps import Curve, Level, Map, RateMap, boundary
-from attnflow.paper import Evidence, SweepRequest
+from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
+from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER

@@ -1,6 +1,6 @@
 """Executors by name."""
 
-from attnflow._suggest import unknown
+from attnflow.schema.names import unknown
 from attnflow.sweeps.executors.base import Executor
 from attnflow.sweeps.executors.here import Here
 from attnflow.sweeps.executors.local import Local

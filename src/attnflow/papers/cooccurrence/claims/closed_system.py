@@ -5,24 +5,10 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Seeds,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Seeds, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
-from attnflow.papers.cooccurrence.claims.evidence import (
-    CONDITION,
-    FLOW,
-    WIDTHS,
-    phase_one,
-)
+from attnflow.schema.declarations import Request
+from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, WIDTHS, phase_one
 from attnflow.papers.cooccurrence.stages import events
 
 ROUNDING = 1e-12

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.settings import PHASES
 
 WIDTHS = (512, 2048, 8192, 32768, 131072)

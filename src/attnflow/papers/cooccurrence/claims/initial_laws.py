@@ -6,19 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Exact,
-    Finding,
-    Ladder,
-    Measurement,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Measurement, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.evidence import PLAN, WIDTHS
 
 ALL = mutate.EVERY

@@ -7,7 +7,7 @@ from scipy.interpolate import CubicSpline
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.phases import TEN, by_seed, spread
 
 SEEDS = TEN[:5]

@@ -3,18 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Exact,
-    Finding,
-    Measurement,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Evidence, Exact, Finding, Measurement, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.evidence import NOISE_FREE, noise_free
 from attnflow.papers.cooccurrence.claims.quiet import NAMED

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims
+from attnflow.schema.dims import SEED, TIME
 from attnflow.papers.cooccurrence.claims import evidence
 
 
@@ -14,24 +14,24 @@ def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:
     log t; beyond a seed's last record nothing is recorded. Time 0 is left out.
     """
     own = (
-        evidence.clock(run).transpose(_dims.SEED, _dims.TIME).isel(time=slice(1, None))
+        evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
     )
-    times = own.median(_dims.SEED).values
-    kept = run["recorded"].transpose(_dims.SEED, _dims.TIME).values[:, 1:]
+    times = own.median(SEED).values
+    kept = run["recorded"].transpose(SEED, TIME).values[:, 1:]
     found = {}
     for name in names:
         table = run[name].isel(time=slice(1, None))
-        dims = [d for d in table.dims if d not in (_dims.SEED, _dims.TIME)]
-        rows = table.transpose(_dims.SEED, _dims.TIME, *dims).values
+        dims = [d for d in table.dims if d not in (SEED, TIME)]
+        rows = table.transpose(SEED, TIME, *dims).values
         moved = [
             _read_off(times, own.values[i][kept[i]], rows[i][kept[i]])
             for i in range(len(rows))
         ]
-        found[name] = ((_dims.SEED, _dims.TIME, *dims), np.array(moved))
-    coords = {name: run[name] for name in run.coords if name != _dims.TIME}
+        found[name] = ((SEED, TIME, *dims), np.array(moved))
+    coords = {name: run[name] for name in run.coords if name != TIME}
     made = xr.Dataset(found, coords).assign_coords(time=times)
     first = made[names[0]]
-    inner = [d for d in first.dims if d not in (_dims.SEED, _dims.TIME)]
+    inner = [d for d in first.dims if d not in (SEED, TIME)]
     return made.assign(recorded=first.notnull().all(inner))
 
 

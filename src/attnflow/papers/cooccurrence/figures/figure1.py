@@ -6,21 +6,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.runs import (
-    EXPERIMENT,
-    SILENT_EXPERIMENT,
-    after,
-    always,
-    at_end,
-    at_time,
-    falls,
-    grows,
-    three_numbers,
-)
+from attnflow.papers.cooccurrence.figures.runs import EXPERIMENT, SILENT_EXPERIMENT, after, always, at_end, at_time, falls, grows, three_numbers
 from attnflow.papers.cooccurrence.stages import all_correct
-from attnflow.stages import select
+from attnflow.claims.stages import select
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

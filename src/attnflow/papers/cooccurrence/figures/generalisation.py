@@ -8,7 +8,7 @@ import xarray as xr
 from scipy.optimize import brentq
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.cooccurrence.claims import evidence as shared
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.figures import panels

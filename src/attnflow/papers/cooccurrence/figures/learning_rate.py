@@ -8,7 +8,7 @@ import xarray as xr
 from scipy.interpolate import PchipInterpolator
 
 from attnflow import figures, schema
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.cooccurrence.claims import learning_rates
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import three_numbers

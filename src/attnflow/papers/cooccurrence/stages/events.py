@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from attnflow import schema
 from attnflow.papers.cooccurrence.claims import evidence
-from attnflow.stages import Detected, Event, first_crossing, settled
+from attnflow.claims.stages import Detected, Event, first_crossing, settled
 
 SIGNAL = {
     "both": ("mu1", "mu2", "mu3"),

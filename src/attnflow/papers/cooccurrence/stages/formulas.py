@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.measures import HardMargin, hard_margin
+from attnflow.claims.statistics import HardMargin, hard_margin
 from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
 from attnflow.papers.cooccurrence.readings import Scales, scales
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import SEED, TIME
+from attnflow import schema
 from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
 from attnflow.papers.cooccurrence.stages import events, formulas
-from attnflow.stages import Event, StageRow
+from attnflow.claims.stages import Event, StageRow
 
 NOT_SMALL = 0.1
 """From which share of b0 on |a|² σ0² m is worth a caveat."""
@@ -31,7 +32,7 @@ class _Phase:
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """The phases of a run; none where nothing was trained."""
-    if _dims.TIME not in run.dims:
+    if TIME not in run.dims:
         return []
     return [_row(run, phase) for phase in _PHASES]
 
@@ -90,9 +91,9 @@ def _grown(run: xr.Dataset, event: Event) -> str:
     """Where b grew, the loss is smaller than b0 says."""
     if not _has_clock(run) or not all(event.reached):
         return ""
-    gain = run["readout_gain"].isel(head=0).transpose(_dims.SEED, _dims.TIME).values
-    kept = run["recorded"].transpose(_dims.SEED, _dims.TIME).values
-    grid = run[_dims.TIME].values
+    gain = run["readout_gain"].isel(head=0).transpose(SEED, TIME).values
+    kept = run["recorded"].transpose(SEED, TIME).values
+    grid = run[TIME].values
     growth = [
         np.interp(time, grid[rows], values[rows]) / values[0]
         for time, values, rows in zip(event.times, gain, kept, strict=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.cooccurrence.experiments import train
 from attnflow.papers.cooccurrence.settings import Train
 from attnflow.papers.cooccurrence.systems.given import Weights, weights_of

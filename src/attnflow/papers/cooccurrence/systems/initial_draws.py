@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from attnflow.forms.laws import bartlett_factor, draw_entries, gram_of
+from attnflow.models.forms.laws import bartlett_factor, draw_entries, gram_of
 
 # Draws at once: their Gram matrices are to stay below some 50 MB.
 ENTRIES = 6_000_000

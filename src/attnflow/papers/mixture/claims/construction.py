@@ -2,18 +2,9 @@
 
 import numpy as np
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 # A few operations on probabilities, which are at most 1.

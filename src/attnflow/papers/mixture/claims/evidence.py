@@ -10,7 +10,7 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Evidence
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 FLOW = "gradient flow of Algorithm 1 at infinite width"
 DESCENT = "gradient descent of all weights, learning rate 0.1"

@@ -7,22 +7,12 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Finding,
-    Measurement,
-    Scope,
-    Seeds,
-    Verdict,
-    named,
-    per_seed,
-)
+from attnflow.claims import Claim, Evidence, Finding, Measurement, Scope, Seeds, Verdict, named, per_seed
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.mixture import stages
 from attnflow.papers.mixture.claims.evidence import ALL_RIGHT, DESCENT
-from attnflow.stages import order
+from attnflow.claims.stages import order
 
 ALL = mutate.EVERY
 MAIN = {"main": Request("figure1")}

@@ -6,22 +6,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Exact,
-    Finding,
-    Measurement,
-    Scope,
-    Seeds,
-    Verdict,
-    named,
-    per_seed,
-)
+from attnflow.claims import Claim, Evidence, Exact, Finding, Measurement, Scope, Seeds, Verdict, named, per_seed
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.mixture.claims.evidence import ALL_RIGHT, DESCENT
-from attnflow.stages import Event, first_crossing, order
+from attnflow.claims.stages import Event, first_crossing, order
 
 ALL = mutate.EVERY
 NONE = 1 - ALL_RIGHT

@@ -8,10 +8,10 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import LADDER, ladder
-from attnflow.stages import first_crossing
+from attnflow.claims.stages import first_crossing
 
 ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture.figures.panels import MAIN
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
 

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.mixture.figures.panels import LOG2
 from attnflow.papers.mixture.figures.runs import every_at_end
 

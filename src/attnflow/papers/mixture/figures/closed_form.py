@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.panels import ALIGNMENT
 from attnflow.papers.mixture.figures.runs import INFINITE

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
 
 if TYPE_CHECKING:

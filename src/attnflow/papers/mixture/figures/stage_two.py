@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.runs import algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
-from attnflow.stages import first_crossing
+from attnflow.claims.stages import first_crossing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

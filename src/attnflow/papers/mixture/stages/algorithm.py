@@ -3,16 +3,13 @@
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow.measures import max_margin
+from attnflow.schema.dims import SEED, STAGE
+from attnflow import schema
+from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.stages.closed_forms import (
-    Setting,
-    stage_one_time,
-    steps_per_time,
-)
+from attnflow.papers.mixture.stages.closed_forms import Setting, stage_one_time, steps_per_time
 from attnflow.papers.mixture.stages.together import is_recorded
-from attnflow.stages import Detected, Event, StageRow, first_crossing, select
+from attnflow.claims.stages import Detected, Event, StageRow, first_crossing, select
 
 MEANING = {
     "T_half": "the positive head switches off on c1, −v1, −v2",
@@ -46,9 +43,9 @@ def _stage_ends(run: xr.Dataset) -> list[Event]:
     """When each training stage ended, per seed, or why it did not."""
     ends = run["stage_end"].values
     outcomes = schema.outcomes_of(run)
-    seeds = tuple(int(seed) for seed in run[_dims.SEED].values)
+    seeds = tuple(int(seed) for seed in run[SEED].values)
     events = []
-    for number, name in enumerate(run[_dims.STAGE].values):
+    for number, name in enumerate(run[STAGE].values):
         # A seed that failed stays where it was: later stages end where it stopped.
         found = [
             Detected(float(end[number]))
@@ -93,7 +90,7 @@ def _staged_formulas(run: xr.Dataset, setting: Setting) -> dict[str, float | Non
 
 def _convergence_time(run: xr.Dataset, setting: Setting) -> float | None:
     """`T2 + 1/(γ²ε)`, in training time, with the median margin and T2 over seeds."""
-    if setting["T3"] is not None or run.sizes[_dims.STAGE] < 3:
+    if setting["T3"] is not None or run.sizes[STAGE] < 3:
         return None
     margins = convergence_margins(run)
     second = _stage_ends(run)[1].median

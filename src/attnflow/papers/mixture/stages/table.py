@@ -2,15 +2,16 @@
 
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import TIME
+from attnflow import schema
 from attnflow.papers.mixture.stages.algorithm import algorithm_rows
 from attnflow.papers.mixture.stages.together import together_rows
-from attnflow.stages import StageRow
+from attnflow.claims.stages import StageRow
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """The stages of a run; none where nothing was trained."""
-    if _dims.TIME not in run.dims:
+    if TIME not in run.dims:
         return []
     setting = schema.setting_of(run)
     rows = together_rows if "steps" in setting else algorithm_rows

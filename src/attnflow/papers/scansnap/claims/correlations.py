@@ -4,18 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import NO_SEED, flow
 from attnflow.papers.scansnap.claims.looks import per_seed
 

@@ -8,7 +8,7 @@ number is replayed.
 
 from typing import Any
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 PLAN = tuple(range(200, 220))
 """Seeds that decide; tolerances were set on 0 to 4."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import PLAN, STEPS
 from attnflow.papers.scansnap.claims.looks import favourites, per_seed
 

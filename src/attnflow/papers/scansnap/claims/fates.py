@@ -4,28 +4,11 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
-from attnflow.papers.scansnap.claims.drive import (
-    MET,
-    MET_SIZES,
-    assumption_2,
-)
-from attnflow.papers.scansnap.claims.evidence import (
-    FEW,
-    Q,
-    flow,
-)
+from attnflow.schema.declarations import Request
+from attnflow.papers.scansnap.claims.drive import MET, MET_SIZES, assumption_2
+from attnflow.papers.scansnap.claims.evidence import FEW, Q, flow
 from attnflow.papers.scansnap.claims.looks import COMMON, end, per_seed
 
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}

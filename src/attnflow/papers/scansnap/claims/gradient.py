@@ -5,19 +5,9 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Exact,
-    Finding,
-    HighProbability,
-    Ladder,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Evidence, Exact, Finding, HighProbability, Ladder, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import FEW, NO_SEED, PLAN, J, flow
 from attnflow.papers.scansnap.claims.looks import per_seed
 

@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import CLASS, SEED, TIME
+from attnflow import schema
 from attnflow.claims import Evidence, Exact
 from attnflow.claims import per_seed as per_seed
 from attnflow.papers.scansnap.stages.formulas import classes_of
@@ -19,7 +20,7 @@ TOP = "distinct9@0"
 
 def course(run: xr.Dataset, token: str) -> np.ndarray:
     """A token's score with the first query, at all records of the first seed."""
-    scores = run["score"].isel({_dims.SEED: 0, "query": 0})
+    scores = run["score"].isel({SEED: 0, "query": 0})
     return scores.sel(token=token).values
 
 
@@ -30,7 +31,7 @@ def end(run: xr.Dataset, token: str) -> float:
 
 def entropy(run: xr.Dataset) -> float:
     """H(DT), the mean entropy among distinct tokens, at the last record."""
-    return float(run["mean_distinct_entropy"].isel({_dims.SEED: 0, _dims.TIME: -1}))
+    return float(run["mean_distinct_entropy"].isel({SEED: 0, TIME: -1}))
 
 
 def units(run: xr.Dataset) -> float:
@@ -62,13 +63,13 @@ def falling(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:
 
 def favourites(run: xr.Dataset, time: int) -> np.ndarray:
     """The most attended distinct token at a record: its number, by seed and class."""
-    there = run["attention_per_class"].isel({_dims.TIME: time})
+    there = run["attention_per_class"].isel({TIME: time})
     names = [str(t) for t in there["token"].values if str(t).startswith("distinct")]
     found = []
-    for n in range(there.sizes[_dims.CLASS]):
+    for n in range(there.sizes[CLASS]):
         mine = [token for token in names if token.endswith(f"@{n}")]
-        kept = there.isel({_dims.CLASS: n}).sel(token=mine)
-        found.append(kept.transpose(_dims.SEED, "token").values.argmax(axis=1))
+        kept = there.isel({CLASS: n}).sel(token=mine)
+        found.append(kept.transpose(SEED, "token").values.argmax(axis=1))
     return np.array(found).T
 
 

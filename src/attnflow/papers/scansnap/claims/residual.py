@@ -7,7 +7,7 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import NO_SEED, PLAN, STEPS, J, flow
 from attnflow.papers.scansnap.claims.looks import end, favourites, per_seed
 

@@ -6,23 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import (
-    FIGURE_3_C,
-    NO_SEED,
-    C,
-    flow,
-)
+from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, NO_SEED, C, flow
 from attnflow.papers.scansnap.claims.looks import scale_of, units
 from attnflow.papers.scansnap.stages import attention_snap, slow_growth
 from attnflow.papers.scansnap.stages.formulas import decoder_of

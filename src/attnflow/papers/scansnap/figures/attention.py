@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
+from attnflow.schema.dims import SEED, TIME
+from attnflow import figures
 from attnflow.papers.scansnap.figures.panels import named, remark
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ STEPS = 100
 
 def attention(run: xr.Dataset, iteration: float, label: int = 0) -> xr.DataArray:
     """c_n over contextual tokens at an iteration; of the first seed."""
-    picked = {_dims.SEED: 0, "class": label}
+    picked = {SEED: 0, "class": label}
     return run["attention_per_class"].isel(picked).sel(time=iteration)
 
 
@@ -90,7 +91,7 @@ def _name_tokens(grid: np.ndarray, run: xr.Dataset, labels: list[int]) -> None:
 
 def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
     """Entropy, common mass and top share of a class by iteration, and at the end."""
-    picked = run.isel({_dims.SEED: 0, "class": label})
+    picked = run.isel({SEED: 0, "class": label})
     times = [*ITERATIONS, STEPS]
     steps = [f"iteration {time}" for time in times]
     picked = picked.sel(time=times)
@@ -105,5 +106,5 @@ def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
 def favourite(run: xr.Dataset, label: int = 0) -> np.ndarray:
     """The class's distinct token with the largest attention at the end, per seed."""
     chosen = run["token"].values[kinds(run, label)]
-    end = run["attention_per_class"].isel({"class": label, _dims.TIME: -1})
-    return np.argmax(end.sel(token=chosen).transpose(_dims.SEED, "token").values, 1)
+    end = run["attention_per_class"].isel({"class": label, TIME: -1})
+    return np.argmax(end.sel(token=chosen).transpose(SEED, "token").values, 1)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import DECOMPOSITION, SYN_MEDIUM_SILENT
 
@@ -39,7 +40,7 @@ def part(evidence: Evidence, rule: str, batches: str, start: str) -> xr.DataArra
     """Entropy by seed and η_Z."""
     table = evidence["parts"]["mean_distinct_entropy"]
     picked = table.sel(momentum=rule, batches=batches, uniform=start, drop=True)
-    return picked.transpose(_dims.SEED, "score_rate")
+    return picked.transpose(SEED, "score_rate")
 
 
 def means(evidence: Evidence, rule: str, batches: str, start: str) -> np.ndarray:
@@ -91,7 +92,7 @@ def falls(evidence: Evidence) -> dict[str, np.ndarray]:
 
 def values(evidence: Evidence) -> dict[str, Any]:
     """Mean entropies, and what each of the three changes."""
-    table = evidence["parts"]["mean_distinct_entropy"].mean(_dims.SEED)
+    table = evidence["parts"]["mean_distinct_entropy"].mean(SEED)
     rates = [f"η_Z = {rate:g}" for rate in table["score_rate"].values]
     found: dict[str, Any] = {}
     for rule, text in RULES.items():

@@ -6,15 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED
+from attnflow import schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
-from attnflow.papers.scansnap.figures.runs import (
-    REPLAYS,
-    STREAM_SILENT,
-    SYN_SMALL_SILENT,
-    syn_small,
-)
+from attnflow.papers.scansnap.figures.runs import REPLAYS, STREAM_SILENT, SYN_SMALL_SILENT, syn_small
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +39,7 @@ def _values(side: str) -> Callable[[Evidence], dict[str, Any]]:
     def values(evidence: Evidence) -> dict[str, Any]:
         """Losses of batches, and attention by class and iteration."""
         run = evidence[side]
-        losses = run["batch_loss"].isel({_dims.SEED: 0})
+        losses = run["batch_loss"].isel({SEED: 0})
         return {
             LOSSES: {key: float(losses.sel(time=int(key))) for key in LOGGED},
             **{f"class {n + 1}": attention.numbers(run, n) for n in range(2)},
@@ -54,7 +50,7 @@ def _values(side: str) -> Callable[[Evidence], dict[str, Any]]:
 
 def series(run: xr.Dataset, name: str) -> np.ndarray:
     """An observable, mean over classes, of the first seed, by iteration."""
-    return run[name].isel({_dims.SEED: 0}).mean("class").values
+    return run[name].isel({SEED: 0}).mean("class").values
 
 
 def seen_left(evidence: Evidence) -> dict[str, bool]:
@@ -108,7 +104,7 @@ def seen_right(evidence: Evidence) -> dict[str, bool]:
 
 def series_of_loss(run: xr.Dataset) -> np.ndarray:
     """The loss over all sequences, of the first seed, by iteration."""
-    return run["loss"].isel({_dims.SEED: 0}).values
+    return run["loss"].isel({SEED: 0}).values
 
 
 _CAPTION = (

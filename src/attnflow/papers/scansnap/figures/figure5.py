@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import _dims
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures.panels import named
 from attnflow.papers.scansnap.figures.runs import SYN_SMALL_SILENT, adam
@@ -31,7 +31,7 @@ def draw(evidence: Evidence) -> "Figure":
 
 def entropies(evidence: Evidence, step: int) -> np.ndarray:
     """Entropy on the first class's distinct tokens at a record, by rate and seed."""
-    picked = {"class": 0, _dims.TIME: step}
+    picked = {"class": 0, TIME: step}
     runs = [evidence[name(rate)] for rate in RATES]
     return np.array([run["distinct_entropy"].isel(picked).values for run in runs])
 
@@ -45,7 +45,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
     """Favourites and entropies by learning rate, seed by seed."""
     tops, ends = favourites(evidence), entropies(evidence, -1)
     start = float(entropies(evidence, 0)[0, 0])
-    seeds = [f"seed {seed}" for seed in evidence[name(RATES[0])][_dims.SEED].values]
+    seeds = [f"seed {seed}" for seed in evidence[name(RATES[0])][SEED].values]
     return {
         "entropy on distinct tokens at the start": start,
         **{

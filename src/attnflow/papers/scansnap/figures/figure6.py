@@ -5,20 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.published import HALF_DIGIT, MEANS, SPREADS
-from attnflow.papers.scansnap.figures.runs import (
-    GRID,
-    PANELS,
-    RATIOS,
-    REPLAYS,
-    SCORE_RATES,
-    SYN_MEDIUM_SILENT,
-    WHOLE,
-    panel_name,
-)
+from attnflow.papers.scansnap.figures.runs import GRID, PANELS, RATIOS, REPLAYS, SCORE_RATES, SYN_MEDIUM_SILENT, WHOLE, panel_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +29,7 @@ DIGITS = (
 def entropy(evidence: Evidence, queries: int) -> xr.DataArray:
     """The entropies of a panel by seed, η_Z and ratio."""
     found = evidence[panel_name(queries)]["mean_distinct_entropy"].isel(queries=0)
-    return found.transpose(_dims.SEED, "score_rate", "ratio")
+    return found.transpose(SEED, "score_rate", "ratio")
 
 
 def table(evidence: Evidence, queries: int) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +100,7 @@ def whole(evidence: Evidence, queries: int) -> bool:
     """Whether a panel is a replay of all that was published, and not a part of it."""
     run = evidence[panel_name(queries)]
     setting = schema.setting_of(run)
-    sizes = (setting["batch"], setting["steps"], run.sizes[_dims.SEED])
+    sizes = (setting["batch"], setting["steps"], run.sizes[SEED])
     cells = (run.sizes["score_rate"], run.sizes["ratio"])
     is_replay = setting["stream"] == "published"
     return is_replay and sizes == (128, 100, 10) and cells == (4, 4)
@@ -120,7 +112,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     steps = {queries: _first_step(table) for queries, table in cells.items()}
     found = {
         "entropy falls with η_Z at every ratio, in every panel": all(
-            bool((table.mean(_dims.SEED).diff("score_rate") < 0).all())
+            bool((table.mean(SEED).diff("score_rate") < 0).all())
             for table in cells.values()
         ),
         "from ratio 2 on entropy rises with the ratio, but for noise of two standard "
@@ -138,7 +130,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 
 def _first_step(cells: xr.DataArray) -> np.ndarray:
     """The change of the mean from ratio 1 to ratio 2, by η_Z."""
-    means = cells.mean(_dims.SEED)
+    means = cells.mean(SEED)
     return means.sel(ratio=2.0).values - means.sel(ratio=1.0).values
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.dims import SEED
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.scansnap.systems.decoder import log_odds
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ SHOWN_VOCABULARY, SHOWN_VISITS = 30, 14
 
 def gap(run: xr.Dataset) -> xr.DataArray:
     """(h* − h) M/η_Y, by vocabulary, rate and visit; h is recorded as M h."""
-    found = (run["discrete"] - run["continuous"]).isel({_dims.SEED: 0}, drop=True)
+    found = (run["discrete"] - run["continuous"]).isel({SEED: 0}, drop=True)
     return found / found["value_rate"]
 
 
@@ -42,7 +43,7 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _heights(ax: "Axes", run: xr.Dataset) -> None:
-    kept = run.isel({_dims.SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
+    kept = run.isel({SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
     kept = kept.sel(visit=slice(0, SHOWN_VISITS))
     rates = kept["value_rate"].values
     ramp = figures.current_theme().ramp("signal", len(rates))

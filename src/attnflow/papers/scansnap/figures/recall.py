@@ -5,18 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures.panels import named, queries_title
-from attnflow.papers.scansnap.figures.runs import (
-    GRID,
-    PANELS,
-    RATIOS,
-    SCORE_RATES,
-    SYN_MEDIUM_SILENT,
-    WHOLE,
-    panel_name,
-)
+from attnflow.papers.scansnap.figures.runs import GRID, PANELS, RATIOS, SCORE_RATES, SYN_MEDIUM_SILENT, WHOLE, panel_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +27,7 @@ def recalls(evidence: Evidence, queries: int, axis: str, fixed: float) -> xr.Dat
     """Mean recall over seeds, by the axis that varies and by threshold."""
     other = {"ratio": "score_rate", "score_rate": "ratio"}[axis]
     table = evidence[panel_name(queries)]["recall"].isel(queries=0)
-    found = table.sel({other: fixed}, drop=True).mean(_dims.SEED)
+    found = table.sel({other: fixed}, drop=True).mean(SEED)
     return found.transpose(axis, "threshold")
 
 

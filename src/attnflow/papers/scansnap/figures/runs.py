@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import Any
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 REPLAYS = find_spec("torch") is not None
 """Whether this machine has PyTorch, from which published runs drew their numbers."""

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import attention_snap, series
@@ -65,7 +66,7 @@ def _speeds(ax: "Axes", evidence: Evidence) -> None:
     ramp = figures.current_theme().ramp("easy", len(VOCABULARIES))
     for colour, size in zip(ramp, VOCABULARIES, strict=True):
         run = evidence[name(size)]
-        velocity = series.top_velocity(run).isel({_dims.SEED: 0})
+        velocity = series.top_velocity(run).isel({SEED: 0})
         times, speed = panels.positive(velocity, panels.clock(run))
         label = rf"$M = 10^{{{round(np.log10(size))}}}$"
         ax.plot(times, speed / speed.max(), color=colour, label=label)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.figure3 import MAKERS, name
 from attnflow.papers.scansnap.figures.runs import FIGURE3_RATE

@@ -5,18 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures.text_rates import SILENT
-from attnflow.papers.scansnap.text_runs import (
-    COURSES,
-    LONG,
-    OF_THREE,
-    drift,
-    entropy,
-    on_frequent,
-    share_of_uniform,
-)
+from attnflow.papers.scansnap.text_runs import COURSES, LONG, OF_THREE, drift, entropy, on_frequent, share_of_uniform
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,12 +41,12 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _moments(run: xr.Dataset) -> tuple[int, int, int]:
-    last = run.sizes[_dims.TIME] - 1
+    last = run.sizes[TIME] - 1
     return 0, last // 2, last
 
 
 def _titles(name: str, run: xr.Dataset) -> list[str]:
-    steps = [int(run[_dims.TIME][place]) for place in _moments(run)]
+    steps = [int(run[TIME][place]) for place in _moments(run)]
     rate = schema.setting_of(run)["learning_rate"]
     first, *later = [f"{w}, step {s}" for w, s in zip(MOMENTS, steps, strict=True)]
     return [f"{name}: {first}", *later, f"all test windows, η = {rate:g}"]
@@ -63,7 +56,7 @@ def _map(ax: "Axes", run: xr.Dataset, moment: int) -> "QuadMesh":
     from matplotlib.colors import PowerNorm
 
     shown = run["test_attention"].isel(
-        {_dims.SEED: 0, _dims.TIME: moment, "test_sample": WINDOW, "head": 0}
+        {SEED: 0, TIME: moment, "test_sample": WINDOW, "head": 0}
     )
     paid = shown.sel(layer="1").transpose("query_position", "key_position").values
     places = np.arange(len(paid) + 1) + 0.5
@@ -109,7 +102,7 @@ def _numbers(run: xr.Dataset) -> dict[str, float]:
         for layer in map(str, run["layer"].values)
         for word, place in zip(MOMENTS, _moments(run), strict=True)
     }
-    moved = drift(run).mean(_dims.SEED)
+    moved = drift(run).mean(SEED)
     return {
         **levels,
         "largest drift": float(moved.max()),

@@ -4,17 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
-from attnflow.papers.scansnap.text_runs import (
-    KINDS,
-    ONE_LAYER,
-    RATES,
-    by_rate,
-    last_entropies,
-    name_of,
-    uniform_entropy,
-)
+from attnflow.schema.dims import TIME
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.papers.scansnap.text_runs import KINDS, ONE_LAYER, RATES, by_rate, last_entropies, name_of, uniform_entropy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +55,7 @@ def _bars(ax: "Axes", kind: str, found: np.ndarray) -> None:
 
 def _last_losses(evidence: Evidence, kind: str) -> np.ndarray:
     runs = [evidence[name_of(kind, rate)] for rate in RATES]
-    return np.array([run["test_loss"].isel({_dims.TIME: -1}).values for run in runs])
+    return np.array([run["test_loss"].isel({TIME: -1}).values for run in runs])
 
 
 def _uniform(evidence: Evidence) -> float:

@@ -1,6 +1,6 @@
 """Notes on the decoder: Section 4 and Appendix D."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 DECODER = (
     Note(

@@ -1,6 +1,6 @@
 """Notes on experiments, and on how they are told."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 EXPERIMENTS = (
     Note(

@@ -1,6 +1,6 @@
 """Notes on attention and on the snap: Sections 5 and 6, Appendices E and F."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 PHASES = (
     Note(

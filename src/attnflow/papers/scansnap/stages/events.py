@@ -3,7 +3,7 @@
 import xarray as xr
 
 from attnflow.papers.scansnap.stages import series
-from attnflow.stages import Event, extreme_time, first_crossing, settled
+from attnflow.claims.stages import Event, extreme_time, first_crossing, settled
 
 FROZEN = 0.01
 """Total variation per doubling of time below which attention is called frozen."""

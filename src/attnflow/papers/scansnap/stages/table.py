@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import TIME
+from attnflow import schema
 from attnflow.papers.scansnap.stages import events
 from attnflow.papers.scansnap.stages.formulas import pace, stage_times
-from attnflow.stages import Event, StageRow
+from attnflow.claims.stages import Event, StageRow
 
 LEAST_RECORDS = 3
 """From two records neither a peak nor a slope can be told."""
@@ -25,7 +26,7 @@ class _Stage(NamedTuple):
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """The stages of a run; none of one that has no time, or no tables Y and Z."""
-    if _dims.TIME not in run.dims or "parametrisation" in schema.setting_of(run):
+    if TIME not in run.dims or "parametrisation" in schema.setting_of(run):
         return []
     known = stage_times(run)
     return [_row(run, stage, known.get(stage.name)) for stage in _STAGES]
@@ -51,7 +52,7 @@ def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
 
 def _lacking(run: xr.Dataset, stage: _Stage) -> str:
     """What a detector would need and the run does not have; mostly empty."""
-    if stage.needs and run.sizes[_dims.TIME] < LEAST_RECORDS:
+    if stage.needs and run.sizes[TIME] < LEAST_RECORDS:
         return f"{LEAST_RECORDS} records or more"
     if not stage.needs or any(all(n in run for n in names) for names in stage.needs):
         return ""

@@ -10,7 +10,7 @@ import xarray as xr
 from jaxtyping import Array, Float
 from scipy.special import softmax
 
-from attnflow.dynamics import precise
+from attnflow.training import precise
 
 Table = Float[np.ndarray, "_ _"]
 

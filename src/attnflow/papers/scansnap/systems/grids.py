@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.scansnap.experiments import steps, syn_layout
 from attnflow.papers.scansnap.settings import Steps
 from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds

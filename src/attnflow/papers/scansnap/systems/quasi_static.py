@@ -21,12 +21,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data.class_layouts import Classes
-from attnflow.experiment.token_starts import check_rates, refuse_tables
-from attnflow.forms.token_classes import TokenFrame, token_form
+from attnflow.experiments.token_starts import check_rates, refuse_tables
+from attnflow.models.forms.token_classes import TokenFrame, token_form
 from attnflow.observables.directly import Registry
 from attnflow.observables.next_token import NEXT_TOKEN, TokenView
-from attnflow.problem.next_token import NextToken
-from attnflow.rules import Flow, Rule
+from attnflow.models.problem.next_token import NextToken
+from attnflow.training.rules import Flow, Rule
 
 State = dict[str, Any]
 # Newton's method comes down on u from above and doubles its digits with every step;

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.experiment import run
+from attnflow.experiments import run
 from attnflow.papers.scansnap.experiments import given
 from attnflow.papers.scansnap.settings import Given
 from attnflow.papers.scansnap.systems.modified_updates import random_features

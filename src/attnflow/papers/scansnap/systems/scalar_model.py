@@ -14,10 +14,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.experiment.token_starts import check_rates, refuse_tables
+from attnflow.experiments.token_starts import check_rates, refuse_tables
 from attnflow.observables.directly import Registry
 from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
-from attnflow.rules import Flow, Rule
+from attnflow.training.rules import Flow, Rule
 
 State = dict[str, Any]
 

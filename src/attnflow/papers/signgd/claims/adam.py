@@ -7,7 +7,7 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import ADAM, FEW, ROW_A
 from attnflow.papers.signgd.claims.fits import column, falls
 from attnflow.papers.signgd.claims.looks import along, extent, per_seed

@@ -6,13 +6,7 @@ from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.claims.looks import extent, per_seed
-from attnflow.papers.signgd.deep_runs import (
-    Blocks,
-    models,
-    name_of,
-    rounding,
-    smaller,
-)
+from attnflow.papers.signgd.deep_runs import Blocks, models, name_of, rounding, smaller
 
 EMBED = 400
 MODELS = models(residual=True)

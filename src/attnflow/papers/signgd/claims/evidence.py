@@ -8,7 +8,7 @@ disjoint supports and the theory's order; there Condition 3.1 holds with constan
 
 import math
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 PLAN = tuple(range(200, 210))
 """Seeds that decide; tolerances were set on 0 to 4."""

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.measures import Fall, fit_fall
+from attnflow.claims.statistics import Fall, fit_fall
 
 
 def falls(run: xr.Dataset, start: float, end: float = np.inf) -> list[Fall]:

@@ -6,12 +6,13 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import SEED, TIME
+from attnflow import schema
 from attnflow.claims import Evidence, Ladder
 from attnflow.claims import per_seed as per_seed
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
-from attnflow.stages import Event
+from attnflow.claims.stages import Event
 
 Measure = Callable[[xr.Dataset], Any]
 """From a run to one number for each of its seeds."""
@@ -25,8 +26,8 @@ def sizes_of(run: xr.Dataset) -> Sizes:
 
 def on_clock(run: xr.Dataset) -> xr.Dataset:
     """The run with times in units of the first learning rate."""
-    clock = clock_of(run[_dims.TIME].values, sizes_of(run).growth)
-    return run.assign_coords({_dims.TIME: clock})
+    clock = clock_of(run[TIME].values, sizes_of(run).growth)
+    return run.assign_coords({TIME: clock})
 
 
 def formula(run: xr.Dataset, name: str) -> xr.DataArray:
@@ -44,25 +45,25 @@ def formula(run: xr.Dataset, name: str) -> xr.DataArray:
 def at(run: xr.Dataset, clock: xr.DataArray | float) -> xr.Dataset:
     """The records nearest to a time on the clock, of each seed."""
     when = clock if isinstance(clock, xr.DataArray) else _constant(run, clock)
-    return on_clock(run).sel(time=when, method="nearest").drop_vars(_dims.TIME)
+    return on_clock(run).sel(time=when, method="nearest").drop_vars(TIME)
 
 
 def between(run: xr.Dataset, low: xr.DataArray, high: xr.DataArray) -> xr.DataArray:
     """Which records lie between two times on the clock, by seed and time."""
-    clock = clock_of(run[_dims.TIME].values, sizes_of(run).growth)
-    times = run[_dims.TIME].copy(data=clock)
+    clock = clock_of(run[TIME].values, sizes_of(run).growth)
+    times = run[TIME].copy(data=clock)
     return (times >= low) & (times <= high)
 
 
 def moves(table: xr.DataArray) -> xr.DataArray:
     """What is added from each record to the next, at the earlier one."""
-    return table.shift({_dims.TIME: -1}) - table
+    return table.shift({TIME: -1}) - table
 
 
 def when(run: xr.Dataset, event: Event) -> xr.DataArray:
     """The times of an event on the clock, by seed; NaN where there is none."""
     clock = clock_of(event.times, sizes_of(run).growth)
-    return xr.DataArray(clock, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
+    return xr.DataArray(clock, dims=SEED, coords={SEED: run[SEED]})
 
 
 def extent(values: xr.DataArray | np.ndarray) -> list[float]:
@@ -87,7 +88,7 @@ def climb(
         for run in evidence.values()
     )
     sizes, found = zip(*rungs, strict=True)
-    seeds = min(run.sizes[_dims.SEED] for run in evidence.values())
+    seeds = min(run.sizes[SEED] for run in evidence.values())
     return Ladder(sizes, found, kind, what, constant=3.0, seeds=seeds)
 
 
@@ -99,7 +100,7 @@ def but_for(evidence: Evidence, name: str) -> dict[str, xr.Dataset]:
 def largest_from_half(attention: xr.DataArray) -> np.ndarray:
     """The largest |s − 1/2| over all but seeds."""
     away = abs(attention - 0.5)
-    return away.max([d for d in away.dims if d != _dims.SEED]).values
+    return away.max([d for d in away.dims if d != SEED]).values
 
 
 def along(evidence: Evidence, measure: Measure) -> dict[str, list[float]]:
@@ -108,5 +109,5 @@ def along(evidence: Evidence, measure: Measure) -> dict[str, list[float]]:
 
 
 def _constant(run: xr.Dataset, value: float | None) -> xr.DataArray:
-    filled = np.full(run.sizes[_dims.SEED], np.nan if value is None else value)
-    return xr.DataArray(filled, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
+    filled = np.full(run.sizes[SEED], np.nan if value is None else value)
+    return xr.DataArray(filled, dims=SEED, coords={SEED: run[SEED]})

@@ -4,15 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims.looks import per_seed
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends

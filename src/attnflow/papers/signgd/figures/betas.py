@@ -5,18 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures, schema
-from attnflow.measures import Fall
-from attnflow.paper import Evidence, Exhibit
+from attnflow.claims.statistics import Fall
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import late_laws, law_table
-from attnflow.papers.signgd.figures.runs import (
-    BETAS1,
-    BETAS2,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    adam,
-    signgd,
-)
+from attnflow.papers.signgd.figures.runs import BETAS1, BETAS2, PRECISION_SILENT, SEEDS_SILENT, adam, signgd
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,18 +7,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.dims import TIME
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.deep_runs import (
-    NEAREST,
-    PLAIN,
-    Blocks,
-    course,
-    models,
-    name_of,
-    smaller,
-)
+from attnflow.papers.signgd.deep_runs import NEAREST, PLAIN, Blocks, course, models, name_of, smaller
 from attnflow.papers.signgd.deep_settings import READINGS
 from attnflow.papers.signgd.figures import deep_panels as panels
 from attnflow.papers.signgd.figures.readings import at_step
@@ -45,17 +37,17 @@ def _needs(shown: tuple[Blocks, ...]) -> dict[str, Request]:
 def numbers(run: xr.Dataset) -> dict[str, float]:
     """What became of the stages and of the gradients in one run."""
     first = stages.first_layer(run)
-    vote, end = series.voted(first), {_dims.TIME: -1}
+    vote, end = series.voted(first), {TIME: -1}
     found = {
         "pairs of one sign at t = 20": at_step(series.aligned(first), 20),
-        "signals by vote, most": vote.max(_dims.TIME),
+        "signals by vote, most": vote.max(TIME),
         "signals by vote, least from t = 50": vote.sel(time=slice(VOTED, None)).min(
-            _dims.TIME
+            TIME
         ),
-        "outvoted queries that turn, most": panels.turning(first).max(_dims.TIME),
+        "outvoted queries that turn, most": panels.turning(first).max(TIME),
         "signals' attention to signals at the end": panels.kept(first).isel(end),
         "log10 mean |gradient| of queries, least": panels.gradient(first).min(
-            _dims.TIME
+            TIME
         ),
         "mean |update| / η at the end": panels.moving(first).isel(end),
         "share of zero signs at the end": first["zero_signs"].isel(end),

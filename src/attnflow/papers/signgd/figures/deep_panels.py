@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
+from attnflow import figures
+from attnflow.schema.declarations import Evidence
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import NEAREST, PLAIN, Blocks, name_of
 from attnflow.papers.signgd.deep_settings import READINGS
@@ -36,7 +37,7 @@ def turning(run: xr.Dataset) -> xr.DataArray:
 
 def kept(run: xr.Dataset) -> xr.DataArray:
     """What signals pay to signals, in the median over samples."""
-    return series.signal_to_signal(run).median((_dims.SAMPLE, _dims.HEAD))
+    return series.signal_to_signal(run).median((SAMPLE, HEAD))
 
 
 def gradient(run: xr.Dataset) -> xr.DataArray:
@@ -97,11 +98,11 @@ def _by_reading(ax: "Axes", row: Row, model: Blocks, evidence: Evidence) -> None
     theme = figures.current_theme()
     for reading in (*READINGS, PLAIN):
         run = stages.first_layer(evidence[name_of(model, reading)])
-        curve = row.of(run).median(_dims.SEED)
+        curve = row.of(run).median(SEED)
         own: dict[str, Any] = {"color": theme.ink, "ls": (0, (1.5, 1.5)), "lw": 1.6}
         if reading != PLAIN:
             own = {"color": theme.colour(COLOURS[reading])}
-        ax.plot(curve[_dims.TIME], curve, label=reading, **own)
+        ax.plot(curve[TIME], curve, label=reading, **own)
         figures.time_axis(ax, run, label=panels.STEP)
     ax.set(ylim=row.limits, ylabel=row.ylabel)
     if row.of is gradient:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.deep_runs import Blocks, smaller
 from attnflow.papers.signgd.figures import table2
 from attnflow.papers.signgd.figures.runs import SEEDS_SILENT

@@ -5,20 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import TIME
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import at_step, leaves_first
-from attnflow.papers.signgd.figures.runs import (
-    ATTENTION,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    signgd,
-    slow_start,
-)
+from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, signgd, slow_start
 from attnflow.papers.signgd.stages import series
 
 if TYPE_CHECKING:
@@ -75,7 +70,7 @@ def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
         kind, label = KINDS[name]
         colour = figures.current_theme().colour(kind)
         lines = ax.plot(
-            keys[_dims.TIME], keys.isel(token=members), color=colour, lw=1.1
+            keys[TIME], keys.isel(token=members), color=colour, lw=1.1
         )
         for line in lines[:1]:
             line.set_label(label)
@@ -127,9 +122,9 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     """What each panel is said to show."""
     run, early = evidence["run"], evidence["slow start"]
     noise = series.value_noise(early)
-    growth = noise.diff(_dims.TIME)
-    last = growth.sel(time=slice(float(early[_dims.TIME][-1]) / 2, None))
-    steady = last / last.mean(_dims.TIME)
+    growth = noise.diff(TIME)
+    last = growth.sel(time=slice(float(early[TIME][-1]) / 2, None))
+    steady = last / last.mean(TIME)
     query, key = (
         at_step(series.signal(run, f"{n}_neuron"), 40) for n in ("query", "key")
     )

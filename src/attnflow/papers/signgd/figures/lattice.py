@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import three_numbers
@@ -41,7 +42,7 @@ def on_clock(run: xr.Dataset) -> xr.Dataset:
     assert unit is not None
     growth = sizes(schema.setting_of(run)).growth
     return run.assign_coords(
-        {_dims.TIME: stages.clock_of(run[_dims.TIME].values, growth) / unit}
+        {TIME: stages.clock_of(run[TIME].values, growth) / unit}
     )
 
 
@@ -96,14 +97,14 @@ def _shares(ax: "Axes", run: xr.Dataset, moved: xr.Dataset) -> None:
         "queries turned": (stages.turned(run, "query_neuron"), middle, "hard", "-"),
         "query signs agree": (
             series.following(moved, "query_neuron"),
-            moved[_dims.TIME].values,
+            moved[TIME].values,
             "easy",
             "-",
         ),
     }
     for name, (table, clock, kind, line) in curves.items():
-        shown = table.transpose(_dims.SEED, _dims.TIME)
-        median = shown.median(_dims.SEED)
+        shown = table.transpose(SEED, TIME)
+        median = shown.median(SEED)
         colour = figures.current_theme().colour(kind)
         ax.plot(clock, median, color=colour, ls=line, label=name)
     ax.set(ylim=(-0.03, 1.04), ylabel="share: outvoted that turned, signs that agree")
@@ -111,7 +112,7 @@ def _shares(ax: "Axes", run: xr.Dataset, moved: xr.Dataset) -> None:
 
 def _middles(moved: xr.Dataset) -> np.ndarray:
     """Times between records, as the shares of what turned have them."""
-    clock = moved[_dims.TIME].values
+    clock = moved[TIME].values
     return (clock[1:] + clock[:-1]) / 2
 
 

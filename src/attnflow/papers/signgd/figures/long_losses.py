@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import TIME
+from attnflow import schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.long_samples import COMMON, MEMORISE, SETTING
 from attnflow.papers.signgd.figures.readings import late_laws, law_table
-from attnflow.stages import first_crossing
+from attnflow.claims.stages import first_crossing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,7 +30,7 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
         name: {
             "training loss at the end": float(schema.last(run, "loss").median()),
             "test loss at the end": float(schema.last(run, "test_loss").median()),
-            "least test loss": float(run["test_loss"].min(_dims.TIME).median()),
+            "least test loss": float(run["test_loss"].min(TIME).median()),
             f"training loss below {SMALL_LOSS:g} at": small_at(run),
             "law, second half, seed 0": law_table(late_laws(run)[0]),
         }

@@ -5,18 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import MOMENTUM
 from attnflow.papers.signgd.figures.readings import three_numbers
-from attnflow.papers.signgd.figures.runs import (
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    long_samples,
-)
+from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT, long_samples
 from attnflow.papers.signgd.stages import series, winners
-from attnflow.stages import first_crossing
+from attnflow.claims.stages import first_crossing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,27 +34,27 @@ def to_winner(run: xr.Dataset) -> dict[str, xr.DataArray]:
     Dims `seed`, `time`, `sample`; means over the queries of either kind.
     """
     noises = series.noise_count(run)
-    attention = run["attention"].mean(_dims.HEAD)
-    first = attention.sizes[_dims.KEY_POSITION] - noises
+    attention = run["attention"].mean(HEAD)
+    first = attention.sizes[KEY_POSITION] - noises
     found = winners(run)
     # The last record's time, which they come with, is no coordinate of theirs.
     places = found.drop_vars([str(name) for name in found.coords]) + first
-    paid = attention.isel({_dims.KEY_POSITION: places})
+    paid = attention.isel({KEY_POSITION: places})
     return {
-        "signal": paid.isel(query_position=slice(0, first)).mean(_dims.QUERY_POSITION),
+        "signal": paid.isel(query_position=slice(0, first)).mean(QUERY_POSITION),
         "noise": paid.isel(query_position=slice(first, None)).mean(
-            _dims.QUERY_POSITION
+            QUERY_POSITION
         ),
     }
 
 
 def one_token(run: xr.Dataset) -> np.ndarray:
     """The share of samples whose rows of attention all peak at one noise token."""
-    peaks = schema.last(run, "attention").mean(_dims.HEAD).argmax(_dims.KEY_POSITION)
+    peaks = schema.last(run, "attention").mean(HEAD).argmax(KEY_POSITION)
     first = peaks.isel(query_position=0)
-    signals = run.sizes[_dims.KEY_POSITION] - series.noise_count(run)
-    same = (peaks == first).all(_dims.QUERY_POSITION) & (first >= signals)
-    return same.mean(_dims.SAMPLE).values
+    signals = run.sizes[KEY_POSITION] - series.noise_count(run)
+    same = (peaks == first).all(QUERY_POSITION) & (first >= signals)
+    return same.mean(SAMPLE).values
 
 
 def following(run: xr.Dataset, observable: str) -> np.ndarray:
@@ -123,7 +120,7 @@ def attention_values(evidence: Evidence) -> dict[str, Any]:
 def _passing(run: xr.Dataset, paid: dict[str, xr.DataArray]) -> dict[str, float]:
     """When the median over samples passes 1/2, for what does."""
     found = {
-        kind: first_crossing(run, table.median(_dims.SAMPLE), level=HALF).median
+        kind: first_crossing(run, table.median(SAMPLE), level=HALF).median
         for kind, table in paid.items()
     }
     return {f"by {k} above 1/2 at": t for k, t in found.items() if t is not None}

@@ -8,7 +8,7 @@ import xarray as xr
 
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures.readings import three_numbers
-from attnflow.stages import Event
+from attnflow.claims.stages import Event
 
 Marks = Mapping[str, tuple[float, Callable[[xr.Dataset], Event]]]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
 from attnflow.papers.signgd.figures.runs import BETA2_SILENT
 

@@ -5,25 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import ADAMS, curves, ends, turned
-from attnflow.papers.signgd.figures.readings import (
-    at_step,
-    three_numbers,
-    turned_by_end,
-)
-from attnflow.papers.signgd.figures.runs import (
-    ATTENTION,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    adam,
-    descent,
-    signgd,
-)
+from attnflow.papers.signgd.figures.readings import at_step, three_numbers, turned_by_end
+from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, adam, descent, signgd
 from attnflow.papers.signgd.stages import series
-from attnflow.stages import Event, first_crossing
+from attnflow.claims.stages import Event, first_crossing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +51,7 @@ def draw_losses(evidence: Evidence) -> "Figure":
 
 def leaving(run: xr.Dataset) -> Event:
     """When the median s11 or s21 first differs from 1/2 by 0.02."""
-    over = (_dims.SAMPLE, _dims.HEAD)
+    over = (SAMPLE, HEAD)
     gaps = [
         abs(look(run).median(over) - 0.5)
         for look in (series.signal_to_signal, series.noise_to_signal)
@@ -72,7 +62,7 @@ def leaving(run: xr.Dataset) -> Event:
 
 def attention_values(evidence: Evidence) -> dict[str, Any]:
     """When attention leaves 1/2, and where s11 and s21 are at t = 600 and the end."""
-    over = (_dims.SAMPLE, _dims.HEAD)
+    over = (SAMPLE, HEAD)
     found = {}
     for optimiser, run in evidence.items():
         tables = {

@@ -5,18 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE, TIME
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import at_step, three_numbers
-from attnflow.papers.signgd.figures.runs import (
-    ATTENTION,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    signgd,
-    slow_start,
-)
+from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, signgd, slow_start
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 
@@ -48,16 +43,16 @@ def slow(evidence: Evidence) -> xr.Dataset:
         sizes(schema.setting_of(evidence[name])).learning_rate
         for name in ("slow start", "run")
     ]
-    return run.assign_coords(time=run[_dims.TIME] * rates[0] / rates[1])
+    return run.assign_coords(time=run[TIME] * rates[0] / rates[1])
 
 
 def joined(evidence: Evidence) -> xr.Dataset:
     """Values of the first seed, the first two steps in thousandths."""
     early, run = slow(evidence), evidence["run"].isel(seed=[0])
     names = ["value", "recorded"]
-    early = early[names].sel(time=early[_dims.TIME] < JOINT)
-    late = run[names].sel(time=run[_dims.TIME] >= JOINT)
-    return xr.concat([early, late], _dims.TIME).assign_attrs(run.attrs)
+    early = early[names].sel(time=early[TIME] < JOINT)
+    late = run[names].sel(time=run[TIME] >= JOINT)
+    return xr.concat([early, late], TIME).assign_attrs(run.attrs)
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -95,7 +90,7 @@ def _neuron(ax: "Axes", run: xr.Dataset) -> None:
         for kind, curve in curves.items():
             look: dict[str, Any] = {"color": theme.colour(kind), "ls": line}
             label = panels.curve_name(observable, kind)
-            ax.plot(curve[_dims.TIME], curve, label=label, **look)
+            ax.plot(curve[TIME], curve, label=label, **look)
     ax.axhline(0, color=theme.hairline, lw=0.8, zorder=1)
     ax.set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron 0")
 
@@ -140,7 +135,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 def at_150(run: xr.Dataset) -> dict[str, xr.DataArray]:
     """The median s11 and s21 of each seed at the paper's mark."""
     found = {"s11": series.signal_to_signal(run), "s21": series.noise_to_signal(run)}
-    over = (_dims.SAMPLE, _dims.HEAD)
+    over = (SAMPLE, HEAD)
     return {name: at_step(table, 150).median(over) for name, table in found.items()}
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence
+from attnflow.schema.dims import SAMPLE, SEED, TIME, TOKEN
+from attnflow import figures
+from attnflow.schema.declarations import Evidence
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import attended, series
 from attnflow.papers.signgd.stages.attended import is_long
@@ -57,9 +58,9 @@ def samples_and_seeds(
     ax: "Axes", curves: xr.DataArray, colour: str
 ) -> "tuple[Line2D, np.ndarray]":
     """The median over samples and seeds as a line in their range; and its numbers."""
-    every = curves.stack(each=(_dims.SEED, _dims.SAMPLE))
+    every = curves.stack(each=(SEED, SAMPLE))
     low, middle, high = every.quantile([0.0, 0.5, 1.0], dim="each").values
-    times = curves[_dims.TIME].values
+    times = curves[TIME].values
     ax.fill_between(times, low, high, color=colour, alpha=0.18, lw=0)
     (line,) = ax.plot(times, middle, color=colour)
     return line, middle
@@ -116,14 +117,14 @@ def one_neuron(
 def _group(ax: "Axes", noise: xr.DataArray, observable: str, kind: str) -> None:
     colour = figures.current_theme().colour(kind)
     style: dict[str, Any] = {"color": colour, "lw": 0.5, "alpha": 0.4, "zorder": 2}
-    ax.plot(noise[_dims.TIME], noise, ls=SIDES[observable][1], **style)
-    _bold(ax, noise.mean(_dims.TOKEN), observable, kind)
+    ax.plot(noise[TIME], noise, ls=SIDES[observable][1], **style)
+    _bold(ax, noise.mean(TOKEN), observable, kind)
 
 
 def _bold(ax: "Axes", curve: xr.DataArray, observable: str, kind: str) -> None:
     colour = figures.current_theme().colour(kind)
     look: dict[str, Any] = {"color": colour, "ls": SIDES[observable][1], "lw": 2.0}
-    ax.plot(curve[_dims.TIME], curve, label=curve_name(observable, kind), **look)
+    ax.plot(curve[TIME], curve, label=curve_name(observable, kind), **look)
 
 
 def curve_name(observable: str, kind: str) -> str:
@@ -139,11 +140,11 @@ def values(ax: "Axes", run: xr.Dataset) -> None:
     noise, signal = series.value_noise(one), series.value_signal(one)
     theme = figures.current_theme()
     style: dict[str, Any] = {"color": theme.colour("noise"), "lw": 0.6, "alpha": 0.5}
-    ax.plot(noise[_dims.TIME], noise, **style)
-    middle = noise.mean(_dims.TOKEN)
-    ax.plot(middle[_dims.TIME], middle, color=theme.colour("noise"), label="noise")
+    ax.plot(noise[TIME], noise, **style)
+    middle = noise.mean(TOKEN)
+    ax.plot(middle[TIME], middle, color=theme.colour("noise"), label="noise")
     ax.plot(
-        signal[_dims.TIME], signal, color=theme.colour("signal"), label="signal", lw=2.0
+        signal[TIME], signal, color=theme.colour("signal"), label="signal", lw=2.0
     )
     figures.time_axis(ax, run, label=STEP)
     ax.set_ylabel(f"mean value {VALUE}")
@@ -162,7 +163,7 @@ def attention(
         colour, top = figures.current_theme().colour(kind), max(top, float(every.max()))
         line, middle = samples_and_seeds(ax, every, colour)
         if middle.min() < HALFWAY:
-            _beside_fall(ax, run[_dims.TIME].values, middle, (label, colour))
+            _beside_fall(ax, run[TIME].values, middle, (label, colour))
         else:
             line.set_label(label)
     figures.time_axis(ax, run, scale=scale, label=STEP)

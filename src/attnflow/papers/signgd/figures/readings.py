@@ -3,15 +3,16 @@
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
-from attnflow.measures import Fall, fit_fall
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
+from attnflow import schema
+from attnflow.claims.statistics import Fall, fit_fall
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import series
 
 
 def at_step(series: xr.DataArray, step: float) -> xr.DataArray:
     """A series at the record nearest to a step."""
-    return series.sel({_dims.TIME: step}, method="nearest")
+    return series.sel({TIME: step}, method="nearest")
 
 
 def three_numbers(values: np.ndarray) -> dict[str, float]:
@@ -28,14 +29,14 @@ def leaves_first(run: xr.Dataset) -> bool:
 
     In the median over samples, in every seed, when s21 falls below 0.2.
     """
-    over = (_dims.SAMPLE, _dims.HEAD)
+    over = (SAMPLE, HEAD)
     first, second = (
         look(run).median(over)
         for look in (series.signal_to_signal, series.noise_to_signal)
     )
     small = second < 0.2
-    left = first.where(small).max(_dims.TIME)
-    return bool(small.any(_dims.TIME).all() and (left > 0.4).all())
+    left = first.where(small).max(TIME)
+    return bool(small.any(TIME).all() and (left > 0.4).all())
 
 
 def turned_by_end(run: xr.Dataset, observable: str) -> np.ndarray:
@@ -60,7 +61,7 @@ def law_table(law: Fall) -> dict[str, float]:
 
 def late_laws(run: xr.Dataset, name: str = "loss") -> list[Fall]:
     """The laws over the second half of training, for each seed."""
-    times = run[_dims.TIME].values
+    times = run[TIME].values
     half = times >= times[-1] / 2
-    table = run[name].transpose(_dims.SEED, _dims.TIME).values
+    table = run[name].transpose(SEED, TIME).values
     return [fit_fall(times[half], row[half]) for row in table]

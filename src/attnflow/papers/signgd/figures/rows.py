@@ -6,26 +6,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.figure1 import (
-    LATE,
-    start_of_keys,
-    turning_points,
-)
+from attnflow.papers.signgd.figures.figure1 import LATE, start_of_keys, turning_points
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import leaves_first, three_numbers
-from attnflow.papers.signgd.figures.runs import (
-    ATTENTION,
-    PRECISION_SILENT,
-    ROWS,
-    SEEDS_SILENT,
-    signgd,
-    slow_start,
-)
+from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, ROWS, SEEDS_SILENT, signgd, slow_start
 from attnflow.papers.signgd.stages import series
 
 if TYPE_CHECKING:
@@ -72,7 +62,7 @@ def moved(early: xr.Dataset) -> dict[str, np.ndarray]:
     }
     found = {}
     for name, table in tables.items():
-        over = [dim for dim in table.dims if dim not in (_dims.SEED, _dims.TIME)]
+        over = [dim for dim in table.dims if dim not in (SEED, TIME)]
         first, last = table.isel(time=0), table.isel(time=-1)
         found[name] = (abs(last - first).median(over) / abs(first).median(over)).values
     return found

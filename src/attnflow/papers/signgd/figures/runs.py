@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 ROWS = ("a", "b", "c", "d")
 """Table 3's settings."""

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
 

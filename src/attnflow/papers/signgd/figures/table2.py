@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.dims import HEAD, SEED
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.figures.readings import at_step
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
 from attnflow.papers.signgd.stages import series
@@ -36,7 +37,7 @@ def sign_table(run: xr.Dataset, step: float = STEP) -> xr.DataArray:
     return xr.DataArray(
         counts,
         {"seed": run["seed"], "before": list(CLASSES), "after": list(CLASSES)},
-        (_dims.SEED, "before", "after"),
+        (SEED, "before", "after"),
     )
 
 
@@ -45,7 +46,7 @@ def _classes(run: xr.Dataset, step: float) -> np.ndarray:
     keys, queries = (
         at_step(series.noise(run, name), step)
         .stack(pair=series.PAIR)
-        .transpose(_dims.SEED, "pair")
+        .transpose(SEED, "pair")
         for name in ("key_neuron", "query_neuron")
     )
     signs = ((1, 1), (1, -1), (-1, 1), (-1, -1))
@@ -62,13 +63,13 @@ def moments(
     Of a smaller run's pairs as many as printed of all.
     """
     table = sign_table(run)
-    mean, sd = table.mean(_dims.SEED), table.std(_dims.SEED, ddof=1)
+    mean, sd = table.mean(SEED), table.std(SEED, ddof=1)
     printed = mean.copy(data=shrink(run, cells) * np.array(cells, float))
     return {
         "mean": mean,
         "sd": sd,
-        "least": table.min(_dims.SEED),
-        "largest": table.max(_dims.SEED),
+        "least": table.min(SEED),
+        "largest": table.max(SEED),
         "printed": printed,
         "z": (printed - mean) / sd,
     }
@@ -76,7 +77,7 @@ def moments(
 
 def shrink(run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED) -> float:
     """The pairs of a run over those that are printed: 1 at the paper's size."""
-    pairs = [run["key_neuron"].sizes[d] for d in (_dims.HEAD, series.NEURON)]
+    pairs = [run["key_neuron"].sizes[d] for d in (HEAD, series.NEURON)]
     return pairs[0] * pairs[1] * len(series.noise_names(run)) / np.sum(cells)
 
 
@@ -93,7 +94,7 @@ def draw(evidence: Evidence) -> "Figure":
 def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
     """A run's table and a printed one; below ours the deviation and z."""
     found = moments(run, cells)
-    seeds = run.sizes[_dims.SEED]
+    seeds = run.sizes[SEED]
     share = shrink(run, cells)
     printed = "Printed" if share == 1 else f"Printed, times {share:g}"
     titles = (f"Mean ± deviation over {seeds} seeds", f"{printed}, and its z")

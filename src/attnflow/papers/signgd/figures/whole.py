@@ -4,18 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import late_laws, law_table, three_numbers
-from attnflow.papers.signgd.figures.runs import (
-    ATTENTION,
-    HEADS,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    signgd,
-)
+from attnflow.papers.signgd.figures.runs import ATTENTION, HEADS, PRECISION_SILENT, SEEDS_SILENT, signgd
 from attnflow.papers.signgd.stages import series
 
 if TYPE_CHECKING:
@@ -42,7 +37,7 @@ def draw(evidence: Evidence) -> "Figure":
 def draw_heads(evidence: Evidence) -> "Figure":
     """Values and a neuron of the first head, every head's attention, losses."""
     run = evidence["run"]
-    count = run.sizes[_dims.HEAD]
+    count = run.sizes[HEAD]
     heads = [f"Attention, head {head + 1}" for head in range(count)]
     titles = (TITLES[0], TITLES[1], *heads, TITLES[3])
     across = -(-(count + 3) // 2)
@@ -86,9 +81,9 @@ def apart(evidence: Evidence) -> dict[str, float]:
     """The largest gap between two heads' median attention at one step."""
     run = evidence["run"]
     found = {"s11": series.signal_to_signal(run), "s21": series.noise_to_signal(run)}
-    middles = {name: table.median(_dims.SAMPLE) for name, table in found.items()}
+    middles = {name: table.median(SAMPLE) for name, table in found.items()}
     return {
-        name: float((m.max(_dims.HEAD) - m.min(_dims.HEAD)).max())
+        name: float((m.max(HEAD) - m.min(HEAD)).max())
         for name, m in middles.items()
     }
 
@@ -97,7 +92,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     """What all of training shows."""
     run = evidence["run"]
     value = schema.last(run, "value")
-    noise = value.sel(token=series.noise_names(run)).min(_dims.TOKEN)
+    noise = value.sel(token=series.noise_names(run)).min(TOKEN)
     signal = abs(value.sel(token=series.SIGNAL))
     follow = stages.queries_follow(run).times
     return {

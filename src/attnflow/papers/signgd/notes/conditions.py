@@ -1,6 +1,6 @@
 """Notes on Condition 3.1, Theorem 3.2 and the preliminary lemmas of Appendix C."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 CONDITIONS = (
     Note(

@@ -1,6 +1,6 @@
 """Notes on Appendix E up to Stage III."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 EARLY = (
     Note(

@@ -1,6 +1,6 @@
 """Notes on Appendix E from Stage IV on."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 LATE = (
     Note(

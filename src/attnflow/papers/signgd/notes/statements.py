@@ -1,6 +1,6 @@
 """Notes on statements, figures and experiments of the main text and Appendices B, F."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 STATEMENTS = (
     Note(

@@ -9,11 +9,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME, TOKEN
+from attnflow import schema
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.papers.signgd.stages.clock import clock_of
-from attnflow.stages import Event, first_crossing, settled
+from attnflow.claims.stages import Event, first_crossing, settled
 
 LEFT_HALF = 0.2
 """Where the median s21 has left 1/2: about t = 100 in setting (a), the paper's mark."""
@@ -21,7 +22,7 @@ LEFT_HALF = 0.2
 
 def values_positive(run: xr.Dataset) -> Event:
     """`T1`: from when on every mean value noise is positive."""
-    least = series.value_noise(run).min((_dims.HEAD, _dims.TOKEN), skipna=False)
+    least = series.value_noise(run).min((HEAD, TOKEN), skipna=False)
     return settled(run, least, level=0.0, name="T1")
 
 
@@ -80,7 +81,7 @@ def all_follow(run: xr.Dataset) -> Event:
 
 def attention_leaves(run: xr.Dataset, level: float = 0.1) -> Event:
     """`T_attn`: when no signal pays more than this attention to signals."""
-    most = series.signal_to_signal(run).max((_dims.SAMPLE, _dims.HEAD), skipna=False)
+    most = series.signal_to_signal(run).max((SAMPLE, HEAD), skipna=False)
     return first_crossing(
         run, most, level=level, direction="down", scale="log", name="T_attn"
     )
@@ -123,13 +124,13 @@ def turned(
     query, toward = _at_pick(run, at)
     against = (series.signs(query) * series.signs(toward)) < 0
     table = series.noise(run, observable)
-    moves = series.signs(table.diff(_dims.TIME)) * series.signs(toward)
+    moves = series.signs(table.diff(TIME)) * series.signs(toward)
     share = (moves > 0).where(against).mean(series.PAIR)
-    times = run[_dims.TIME].values
+    times = run[TIME].values
     middle = (times[1:] + times[:-1] - 1) / 2
-    picked = run[_dims.TIME].isel(time=_pick(run, at)[0]).drop_vars(_dims.TIME)
-    share = share.assign_coords({_dims.TIME: middle})
-    return share.where(share[_dims.TIME] >= picked)
+    picked = run[TIME].isel(time=_pick(run, at)[0]).drop_vars(TIME)
+    share = share.assign_coords({TIME: middle})
+    return share.where(share[TIME] >= picked)
 
 
 def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
@@ -140,8 +141,8 @@ def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
 def _turn(run: xr.Dataset, observable: str, at: float | None) -> Event:
     share = turned(run, observable, at=at)
     # Rows between two records are known where the later one is.
-    known = run["recorded"].isel(time=slice(1, None)).drop_vars(_dims.TIME)
-    between = xr.Dataset({"recorded": known.assign_coords(time=share[_dims.TIME])})
+    known = run["recorded"].isel(time=slice(1, None)).drop_vars(TIME)
+    between = xr.Dataset({"recorded": known.assign_coords(time=share[TIME])})
     return first_crossing(between, share, level=0.5, name=f"{observable} turns")
 
 
@@ -150,22 +151,22 @@ def _at_pick(run: xr.Dataset, at: float | None) -> tuple[xr.DataArray, xr.DataAr
     place, known = _pick(run, at)
     tables = (look(run, "query_neuron") for look in (series.noise, series.signal))
     query, toward = (t.isel(time=place).where(known) for t in tables)
-    return query.drop_vars(_dims.TIME), toward.drop_vars(_dims.TIME)
+    return query.drop_vars(TIME), toward.drop_vars(TIME)
 
 
 def _pick(run: xr.Dataset, at: float | None) -> tuple[xr.DataArray, xr.DataArray]:
     """Which record to pick the minority at, per seed, and whether there is one."""
-    times = run[_dims.TIME].values
+    times = run[TIME].values
     if at is None:
-        middle = series.noise_to_signal(run).median((_dims.SAMPLE, _dims.HEAD))
+        middle = series.noise_to_signal(run).median((SAMPLE, HEAD))
         when = first_crossing(run, middle, level=LEFT_HALF, direction="down").times
     else:
-        when = np.full(run.sizes[_dims.SEED], float(at))
+        when = np.full(run.sizes[SEED], float(at))
     places = np.searchsorted(times, np.nan_to_num(when), side="right") - 1
     if at is not None:
         places[:] = np.abs(times - at).argmin()
-    coords = {_dims.SEED: run[_dims.SEED]}
+    coords = {SEED: run[SEED]}
     return (
-        xr.DataArray(np.maximum(places, 0), dims=_dims.SEED, coords=coords),
-        xr.DataArray(np.isfinite(when), dims=_dims.SEED, coords=coords),
+        xr.DataArray(np.maximum(places, 0), dims=SEED, coords=coords),
+        xr.DataArray(np.isfinite(when), dims=SEED, coords=coords),
     )

@@ -2,8 +2,8 @@
 
 import xarray as xr
 
-from attnflow import _dims
-from attnflow.stages import Event, settled
+from attnflow.schema.dims import TIME
+from attnflow.claims.stages import Event, settled
 
 
 def first_layer(run: xr.Dataset) -> xr.Dataset:
@@ -19,7 +19,7 @@ def lost_signs(run: xr.Dataset) -> xr.DataArray:
     mean |update| is η times the rest. The run is that of the first layer alone.
     """
     zero = run["zero_signs"]
-    start = zero.isel({_dims.TIME: 0}, drop=True)
+    start = zero.isel({TIME: 0}, drop=True)
     return ((zero - start) / (1 - start)).clip(min=0.0)
 
 

@@ -9,16 +9,17 @@ that queries of either kind pay to all signals, in the mean over such queries.
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TOKEN
+from attnflow import schema
 
 NEURON = "neuron"
 SIGNAL = "mu"
-PAIR = (_dims.HEAD, NEURON, _dims.TOKEN)
+PAIR = (HEAD, NEURON, TOKEN)
 
 
 def noise_names(run: xr.Dataset) -> list[str]:
     """The names of the shown noise tokens."""
-    names = [str(name) for name in run[_dims.TOKEN].values]
+    names = [str(name) for name in run[TOKEN].values]
     return [name for name in names if name.startswith("noise")]
 
 
@@ -81,8 +82,8 @@ def voted(run: xr.Dataset) -> xr.DataArray:
     opposite one.
     """
     query, key = (signs(signal(run, f"{n}_neuron")) for n in ("query", "key"))
-    vote = signs(noise(run, "query_neuron").sum(_dims.TOKEN, skipna=False))
-    over = (_dims.HEAD, NEURON)
+    vote = signs(noise(run, "query_neuron").sum(TOKEN, skipna=False))
+    over = (HEAD, NEURON)
     opposite, followed = ((query * key) < 0).mean(over), ((query * vote) > 0).mean(over)
     return lesser(opposite, followed).where(_known(run))
 
@@ -101,8 +102,8 @@ def dominance(run: xr.Dataset) -> xr.DataArray:
     first, second = signal_to_signal(run), noise_to_signal(run)
     weight = (second * (1 - second)) / (first * (1 - first))
     query = abs(noise(run, "query_neuron") / signal(run, "query_neuron"))
-    own = weight.rename({_dims.SAMPLE: _dims.TOKEN})
-    own = own.assign_coords({_dims.TOKEN: query[_dims.TOKEN]})
+    own = weight.rename({SAMPLE: TOKEN})
+    own = own.assign_coords({TOKEN: query[TOKEN]})
     ratio = (query * own / 2).stack(pair=PAIR)
     return ratio.median("pair", skipna=False)
 
@@ -118,7 +119,7 @@ def largest_initial(run: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
         xr.concat([abs(look(start, name)) for name in tables], "table")
         for look in (noise, signal)
     ]
-    over = [[d for d in part.dims if d != _dims.SEED] for part in parts]
+    over = [[d for d in part.dims if d != SEED] for part in parts]
     largest = [part.max(dims) for part, dims in zip(parts, over, strict=True)]
     return largest[0], largest[1]
 
@@ -130,9 +131,9 @@ def _known(run: xr.Dataset) -> xr.DataArray:
 
 def _to_signals(run: xr.Dataset, *, noise_queries: bool) -> xr.DataArray:
     attention = run["attention"]
-    length = attention.sizes[_dims.KEY_POSITION]
+    length = attention.sizes[KEY_POSITION]
     noises = noise_count(run)
     signals = slice(0, length - noises)
     queries = slice(length - noises, length) if noise_queries else signals
-    mass = attention.isel(key_position=signals).sum(_dims.KEY_POSITION, skipna=False)
-    return mass.isel(query_position=queries).mean(_dims.QUERY_POSITION, skipna=False)
+    mass = attention.isel(key_position=signals).sum(KEY_POSITION, skipna=False)
+    return mass.isel(query_position=queries).mean(QUERY_POSITION, skipna=False)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import TIME
+from attnflow import schema
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import events, formulas, series
 from attnflow.papers.signgd.stages.attended import attended, is_long
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import Formula
-from attnflow.stages import Event, StageRow
+from attnflow.claims.stages import Event, StageRow
 
 NEURONS = ("key_neuron", "query_neuron")
 
@@ -39,7 +40,7 @@ def stage_table(run: xr.Dataset) -> list[StageRow]:
 
     Where samples have several noise tokens, those of the one that each ends on.
     """
-    if _dims.TIME not in run.dims or "support" not in schema.setting_of(run):
+    if TIME not in run.dims or "support" not in schema.setting_of(run):
         return []
     known = stage_formulas(run)
     if is_long(run) and all(name in run for name in ("attention", *NEURONS)):

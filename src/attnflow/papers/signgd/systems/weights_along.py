@@ -7,11 +7,11 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.dynamics import train as follow
-from attnflow.experiment.prepare import prepare
+from attnflow.training import train as follow
+from attnflow.experiments.prepare import prepare
 from attnflow.papers.signgd import experiments
 from attnflow.papers.signgd.settings import Train
-from attnflow.systems import Training
+from attnflow.models.systems import Training
 
 
 class Along(NamedTuple):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from attnflow.claims import Claim, Scope, Verdict
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 
 PLAN = tuple(range(200, 210))
 """Seeds that decide; tolerances were set on 0 to 4."""

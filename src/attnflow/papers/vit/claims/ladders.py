@@ -8,7 +8,7 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Ladder, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.condition import over_formula
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW
 from attnflow.papers.vit.claims.looks import medians, size_of

@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import HEAD, KEY_POSITION, SEED, TIME
+from attnflow import schema
 from attnflow.claims import Seeds, per_seed
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
-from attnflow.stages import Event, first_crossing
+from attnflow.claims.stages import Event, first_crossing
 
 Measure = Callable[[xr.Dataset], np.ndarray]
 """From a run to one number for each of its seeds."""
@@ -34,31 +35,31 @@ def pulls(run: xr.Dataset) -> xr.DataArray:
 
 def gain(run: xr.Dataset) -> xr.DataArray:
     """‖w_O‖² of each seed, as it was drawn."""
-    return run["readout_gain"].isel({_dims.TIME: 0, _dims.HEAD: 0}, drop=True)
+    return run["readout_gain"].isel({TIME: 0, HEAD: 0}, drop=True)
 
 
 def scores(run: xr.Dataset) -> xr.DataArray:
     """Scores, dims `seed`, `time`, `sample`, `query_position`, `key_position`."""
-    return run["pair_score"].isel({_dims.HEAD: 0}, drop=True)
+    return run["pair_score"].isel({HEAD: 0}, drop=True)
 
 
 def gaps(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     """What the winner's score is ahead of the others, `key_position` those."""
     table, won = scores(run), series.WINNER[regime]
-    return table.isel({_dims.KEY_POSITION: won}) - others(table, regime)
+    return table.isel({KEY_POSITION: won}) - others(table, regime)
 
 
 def others(table: xr.DataArray, regime: Regime) -> xr.DataArray:
     """All positions but the winner's."""
-    count = table.sizes[_dims.KEY_POSITION]
+    count = table.sizes[KEY_POSITION]
     kept = [place for place in range(count) if place != series.WINNER[regime]]
-    return table.isel({_dims.KEY_POSITION: kept})
+    return table.isel({KEY_POSITION: kept})
 
 
 def winner(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     """Label times the winner's value, dims `seed`, `time`, `sample`."""
     own = series.values_at(run)
-    return own.isel({_dims.KEY_POSITION: series.WINNER[regime]})
+    return own.isel({KEY_POSITION: series.WINNER[regime]})
 
 
 def unit(run: xr.Dataset, regime: Regime) -> xr.DataArray:
@@ -81,36 +82,36 @@ def reached(run: xr.Dataset, level: float) -> np.ndarray:
 def by_seed(run: xr.Dataset, times: np.ndarray | Event) -> xr.DataArray:
     """Times of seeds as a series over them."""
     found = times.times if isinstance(times, Event) else np.asarray(times, float)
-    return xr.DataArray(found, dims=_dims.SEED, coords={_dims.SEED: run[_dims.SEED]})
+    return xr.DataArray(found, dims=SEED, coords={SEED: run[SEED]})
 
 
 def at(run: xr.Dataset, times: np.ndarray) -> xr.Dataset:
     """The last record of each seed up to its time; the first where that is NaN."""
-    upto = run["recorded"] & (run[_dims.TIME] <= by_seed(run, times))
-    last = upto.sum(_dims.TIME).clip(min=1) - 1
-    return run.isel({_dims.TIME: last})
+    upto = run["recorded"] & (run[TIME] <= by_seed(run, times))
+    last = upto.sum(TIME).clip(min=1) - 1
+    return run.isel({TIME: last})
 
 
 def within(run: xr.Dataset, low: np.ndarray, high: np.ndarray) -> xr.DataArray:
     """Which records lie between two times of their seed, the first not included."""
-    time = run[_dims.TIME]
+    time = run[TIME]
     inside = (time > by_seed(run, low)) & (time <= by_seed(run, high))
     return inside & run["recorded"]
 
 
 def moves(table: xr.DataArray) -> xr.DataArray:
     """What is added from each record to the next, at the earlier one."""
-    return table.diff(_dims.TIME, label="lower")
+    return table.diff(TIME, label="lower")
 
 
 def least(table: xr.DataArray) -> np.ndarray:
     """The least over all but seeds."""
-    return table.min([d for d in table.dims if d != _dims.SEED]).values
+    return table.min([d for d in table.dims if d != SEED]).values
 
 
 def most(table: xr.DataArray) -> np.ndarray:
     """The largest over all but seeds."""
-    return table.max([d for d in table.dims if d != _dims.SEED]).values
+    return table.max([d for d in table.dims if d != SEED]).values
 
 
 def held(margin: np.ndarray | xr.DataArray, what: str) -> Seeds:

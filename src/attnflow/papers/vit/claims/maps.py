@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.measures import Boundary, fit_boundary
-from attnflow.paper import Request
+from attnflow.claims.statistics import Boundary, fit_boundary
+from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
 
 CUT = 0.2

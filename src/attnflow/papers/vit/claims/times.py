@@ -9,15 +9,8 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Slope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
-from attnflow.papers.vit.claims.evidence import (
-    APPENDIX,
-    APPENDIX_RUNS,
-    DESCENT,
-    FEW,
-    TARGETS,
-    only,
-)
+from attnflow.schema.declarations import Request
+from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, FEW, TARGETS, only
 from attnflow.papers.vit.claims.looks import medians, reached, size_of, spread
 from attnflow.papers.vit.stages.formulas import benign, harmful
 

@@ -5,30 +5,11 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.paper import Request
+from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW, REGIMES
-from attnflow.papers.vit.claims.looks import (
-    SIGNAL,
-    gain,
-    held,
-    most,
-    moves,
-    pulls,
-    scores,
-    size_of,
-    spread,
-)
+from attnflow.papers.vit.claims.looks import SIGNAL, gain, held, most, moves, pulls, scores, size_of, spread
 from attnflow.papers.vit.stages.series import values_at
 
 STEPS = 1200

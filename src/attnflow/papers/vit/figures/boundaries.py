@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.measures import Boundary, agreement, best_constant, fit_boundary
+from attnflow.claims.statistics import Boundary, agreement, best_constant, fit_boundary
 
 CUT = 0.2
 """At which Figure 1b cuts the test loss."""

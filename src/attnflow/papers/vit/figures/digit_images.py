@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit, Request
+from attnflow.schema.dims import SEED
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +63,7 @@ def _frame(ax: "Axes", border: int, side: int) -> None:
 
 
 def _first(run: xr.Dataset) -> xr.Dataset:
-    return run.isel({_dims.SEED: 0})
+    return run.isel({SEED: 0})
 
 
 def factors(run: xr.Dataset) -> dict[str, float]:

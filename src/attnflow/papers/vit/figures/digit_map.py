@@ -5,19 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures, schema
-from attnflow.paper import Evidence, Exhibit
-from attnflow.papers.vit.digit_runs import (
-    ENDS,
-    LAW,
-    MAIN,
-    NEEDS,
-    gains,
-    level_power,
-    powers,
-    table,
-    trained,
-)
+from attnflow.schema.dims import SEED
+from attnflow import figures, schema
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.papers.vit.digit_runs import ENDS, LAW, MAIN, NEEDS, gains, level_power, powers, table, trained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +25,7 @@ SIDE = 28
 
 def mean_losses(evidence: Evidence) -> xr.DataArray:
     """Test losses by N and SNR, the mean over seeds."""
-    return table(evidence, "test_loss").mean(_dims.SEED)
+    return table(evidence, "test_loss").mean(SEED)
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -48,7 +39,7 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
-    tested, done = mean_losses(evidence), trained(evidence).all(_dims.SEED)
+    tested, done = mean_losses(evidence), trained(evidence).all(SEED)
     top = float(tested.max())
     mesh = figures.field(ax, tested, limits=(0.0, top), scales=("linear", "log"))
     theme = figures.current_theme()

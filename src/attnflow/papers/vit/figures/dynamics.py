@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
 from attnflow.papers.vit.stages import Regime, stage_rows, values_at
 
@@ -31,20 +32,20 @@ SYMBOLS = {"T1": "$T_1$", "T2": "$T_2$", "T_att": r"$T_{\mathrm{att}}$", "T3": "
 
 def tables(run: xr.Dataset) -> tuple[xr.DataArray, ...]:
     """Scores, attention and values: dims seed, time, sample, key_position."""
-    queries = (_dims.HEAD, _dims.QUERY_POSITION)
+    queries = (HEAD, QUERY_POSITION)
     found = run["pair_score"].mean(queries), run["attention"].mean(queries)
-    dims = (_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION)
+    dims = (SEED, TIME, SAMPLE, KEY_POSITION)
     return tuple(table.transpose(*dims) for table in (*found, values_at(run)))
 
 
 def of_token(table: xr.DataArray, kind: str) -> xr.DataArray:
     """One series for every seed, sample and position of a kind, called seeds."""
-    chosen = table.isel({_dims.KEY_POSITION: TOKENS[kind][0]})
-    rows = chosen.transpose(_dims.TIME, ...).values
+    chosen = table.isel({KEY_POSITION: TOKENS[kind][0]})
+    rows = chosen.transpose(TIME, ...).values
     return xr.DataArray(
         rows.reshape(len(rows), -1).T,
-        dims=(_dims.SEED, _dims.TIME),
-        coords={_dims.TIME: table[_dims.TIME]},
+        dims=(SEED, TIME),
+        coords={TIME: table[TIME]},
     )
 
 
@@ -65,11 +66,11 @@ def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
 
 def _band(ax: "Axes", rows: xr.DataArray, kind: str, name: str) -> None:
     """The mean over samples and seeds, and the range of all."""
-    shown = rows.isel(time=rows.notnull().all(_dims.SEED).values)
-    times, colour = shown[_dims.TIME].values, figures.current_theme().colour(kind)
-    ends = shown.min(_dims.SEED), shown.max(_dims.SEED)
+    shown = rows.isel(time=rows.notnull().all(SEED).values)
+    times, colour = shown[TIME].values, figures.current_theme().colour(kind)
+    ends = shown.min(SEED), shown.max(SEED)
     ax.fill_between(times, *ends, color=colour, alpha=0.18, lw=0, zorder=1)
-    ax.plot(times, shown.mean(_dims.SEED), color=colour, label=name, zorder=3)
+    ax.plot(times, shown.mean(SEED), color=colour, label=name, zorder=3)
 
 
 def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
@@ -95,14 +96,14 @@ def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
 
 def last_means(run: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
     """At the end of each seed: what it is, token, mean over samples in every seed."""
-    kept = run["recorded"].transpose(_dims.SEED, _dims.TIME).values
+    kept = run["recorded"].transpose(SEED, TIME).values
     last = kept.shape[1] - 1 - np.argmax(kept[:, ::-1], axis=1)
     found = {}
     for title, table in zip(TITLES, tables(run), strict=True):
         ends = [table.isel(seed=s, time=t) for s, t in enumerate(last)]
         found[title] = {
             name: np.array(
-                [float(end.isel({_dims.KEY_POSITION: places}).mean()) for end in ends]
+                [float(end.isel({KEY_POSITION: places}).mean()) for end in ends]
             )
             for places, name in TOKENS.values()
         }
@@ -141,7 +142,7 @@ def seen_of(evidence: Evidence, regime: Regime) -> dict[str, bool]:
         )
         for title, tokens in ends.items()
     }
-    length = run.sizes[_dims.KEY_POSITION]
+    length = run.sizes[KEY_POSITION]
     uniform = f"attention begins even and ends on {NAMES[winner]} (0.95 or more)"
     return claims | {
         uniform: bool(abs(begin - 1 / length) < 0.01 and (share > 0.95).all())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures import boundaries, phase_panels
 from attnflow.papers.vit.figures.runs import MAP_SILENT, phase_map
 

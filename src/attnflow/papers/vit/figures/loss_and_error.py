@@ -5,15 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, figures
-from attnflow.paper import Evidence, Exhibit
-from attnflow.papers.vit.figures.runs import (
-    APPENDIX_SILENT,
-    LITERAL,
-    READOUTS,
-    SEEDS_SILENT,
-    harmful,
-)
+from attnflow.schema.dims import SEED, STAGE
+from attnflow import figures
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, LITERAL, READOUTS, SEEDS_SILENT, harmful
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +39,7 @@ def margins(run: xr.Dataset) -> np.ndarray:
 
 
 def _end(run: xr.Dataset, name: str) -> np.ndarray:
-    return run[f"{name}_at_end"].isel({_dims.STAGE: -1}).values
+    return run[f"{name}_at_end"].isel({STAGE: -1}).values
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -113,7 +108,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
             "test error, largest": float(errors(run).max()),
             "median test margin": float(margins(run)[2]),
             "steps": float(np.median(run["end_time"].values)),
-            "seeds": run.sizes[_dims.SEED],
+            "seeds": run.sizes[SEED],
         }
         for name, run in evidence.items()
     }

@@ -6,16 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.paper import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures import boundaries, phase_panels
-from attnflow.papers.vit.figures.runs import (
-    EQUAL,
-    LITERAL,
-    MAP_SILENT,
-    READOUTS,
-    TRAINED,
-    phase_map,
-)
+from attnflow.papers.vit.figures.runs import EQUAL, LITERAL, MAP_SILENT, READOUTS, TRAINED, phase_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

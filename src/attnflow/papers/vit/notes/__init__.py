@@ -5,7 +5,7 @@ lines, and what looks like a slip may be the extraction's, or be mended elsewher
 notes are within proofs, and harm no statement.
 """
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 from attnflow.papers.vit.notes.experiments import EXPERIMENTS
 from attnflow.papers.vit.notes.proofs import PROOFS
 

@@ -1,6 +1,6 @@
 """Notes on statements and proofs."""
 
-from attnflow.paper import Note
+from attnflow.schema.declarations import Note
 
 PROOFS = (
     Note(

@@ -5,10 +5,11 @@ They may fire in another order than the paper's, and not at all.
 
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import SEED, STAGE
+from attnflow import schema
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import series
-from attnflow.stages import Detected, Event, first_crossing, settled
+from attnflow.claims.stages import Detected, Event, first_crossing, settled
 
 SMALL_VALUE = 0.1
 """What o(1) is read as in stage two, where no value has left the neighbourhood of 0."""
@@ -42,7 +43,7 @@ def loss_reached(run: xr.Dataset) -> Event:
         )
     ends = zip(
         run["end_time"].values,
-        run["loss_at_end"].isel({_dims.STAGE: -1}).values,
+        run["loss_at_end"].isel({STAGE: -1}).values,
         schema.outcomes_of(run),
         strict=True,
     )
@@ -52,5 +53,5 @@ def loss_reached(run: xr.Dataset) -> Event:
         else Detected(None, f"the loss is {loss:.4g} at step {end:.0f} ({how.label})")
         for end, loss, how in ends
     ]
-    seeds = tuple(int(seed) for seed in run[_dims.SEED].values)
+    seeds = tuple(int(seed) for seed in run[SEED].values)
     return Event("T3", seeds, tuple(found))

@@ -5,13 +5,14 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME, TOKEN, VOCABULARY
+from attnflow import schema
 
 Regime = Literal["benign", "harmful"]
 WINNER: dict[str, int] = {"benign": 0, "harmful": 1}
 """The position that wins: the signal, or the strong noise."""
 SIGNALS = ("mu+", "mu-")
-MEAN = (_dims.SAMPLE, _dims.HEAD, _dims.QUERY_POSITION)
+MEAN = (SAMPLE, HEAD, QUERY_POSITION)
 
 
 def values_at(run: xr.Dataset) -> xr.DataArray:
@@ -27,19 +28,19 @@ def values_at(run: xr.Dataset) -> xr.DataArray:
         raise ValueError(f"The stages of values are not known: {reason}.")
     label = _labels(run)
     if "pair_value" in run:
-        own = run["pair_value"].isel({_dims.HEAD: 0}, drop=True)
-        order = (_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION)
-        return (label.drop_vars(_dims.TIME, errors="ignore") * own).transpose(*order)
+        own = run["pair_value"].isel({HEAD: 0}, drop=True)
+        order = (SEED, TIME, SAMPLE, KEY_POSITION)
+        return (label.drop_vars(TIME, errors="ignore") * own).transpose(*order)
     table = _values(run)
-    samples = label.sizes[_dims.SAMPLE]
+    samples = label.sizes[SAMPLE]
     numbers = table.values
     signal = np.where(label.values[:, None] > 0, numbers[:, :, :1], numbers[:, :, 1:2])
     noise = numbers[:, :, 2:].reshape(*numbers.shape[:2], samples, -1)
     both = np.concatenate([signal[..., None], noise], axis=-1)
     return xr.DataArray(
         label.values[:, None, :, None] * both,
-        dims=(_dims.SEED, _dims.TIME, _dims.SAMPLE, _dims.KEY_POSITION),
-        coords={d: run[d] for d in (_dims.SEED, _dims.TIME)},
+        dims=(SEED, TIME, SAMPLE, KEY_POSITION),
+        coords={d: run[d] for d in (SEED, TIME)},
     )
 
 
@@ -53,7 +54,7 @@ def values_unknown(run: xr.Dataset) -> str:
     if "pair_value" in run:
         return ""
     names = [str(name) for name in _values(run)[_values(run).dims[-1]].values]
-    noises = _labels(run).sizes[_dims.SAMPLE] * (run_length(run) - 1)
+    noises = _labels(run).sizes[SAMPLE] * (run_length(run) - 1)
     if len(names) == 2 + noises and names[:2] == list(SIGNALS):
         return ""
     return (
@@ -70,14 +71,14 @@ def run_length(run: xr.Dataset) -> int:
 def _values(run: xr.Dataset) -> xr.DataArray:
     """Values of tokens, dims `seed`, `time` and that of the tokens."""
     every = "vocabulary_value" in run
-    table = run["vocabulary_value" if every else "value"].isel({_dims.HEAD: 0})
-    dim = _dims.VOCABULARY if every else _dims.TOKEN
-    return table.transpose(_dims.SEED, _dims.TIME, dim)
+    table = run["vocabulary_value" if every else "value"].isel({HEAD: 0})
+    dim = VOCABULARY if every else TOKEN
+    return table.transpose(SEED, TIME, dim)
 
 
 def _labels(run: xr.Dataset) -> xr.DataArray:
     """Labels, which do not change: those of the first record, dims `seed`, `sample`."""
-    return run["label"].isel(time=0).transpose(_dims.SEED, _dims.SAMPLE)
+    return run["label"].isel(time=0).transpose(SEED, SAMPLE)
 
 
 def separation(run: xr.Dataset, regime: Regime) -> xr.DataArray:
@@ -86,21 +87,21 @@ def separation(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     Lemmas 5.2 and E.3 say that it becomes positive.
     """
     values = values_at(run)
-    length = values.sizes[_dims.KEY_POSITION]
-    own = values.isel({_dims.KEY_POSITION: WINNER[regime]})
+    length = values.sizes[KEY_POSITION]
+    own = values.isel({KEY_POSITION: WINNER[regime]})
     kept = [i for i in range(length) if i != WINNER[regime]]
-    others = abs(values.isel({_dims.KEY_POSITION: kept})).max(_dims.KEY_POSITION)
-    return (own - 3 * length * others).min(_dims.SAMPLE)
+    others = abs(values.isel({KEY_POSITION: kept})).max(KEY_POSITION)
+    return (own - 3 * length * others).min(SAMPLE)
 
 
 def largest_value(run: xr.Dataset) -> xr.DataArray:
     """Largest |V| over the tokens of all samples."""
-    return abs(values_at(run)).max((_dims.SAMPLE, _dims.KEY_POSITION))
+    return abs(values_at(run)).max((SAMPLE, KEY_POSITION))
 
 
 def attention_to(run: xr.Dataset, position: int) -> xr.DataArray:
     """Attention to one position, in the mean over samples and queries."""
-    return run["attention"].isel({_dims.KEY_POSITION: position}).mean(MEAN)
+    return run["attention"].isel({KEY_POSITION: position}).mean(MEAN)
 
 
 def regime_of(run: xr.Dataset) -> Regime:
@@ -109,5 +110,5 @@ def regime_of(run: xr.Dataset) -> Regime:
     By the mean over samples and queries at the last record, in the median over seeds.
     """
     last = schema.last(run, "attention").mean(MEAN)
-    ahead = last.isel({_dims.KEY_POSITION: 0}) - last.isel({_dims.KEY_POSITION: 1})
+    ahead = last.isel({KEY_POSITION: 0}) - last.isel({KEY_POSITION: 1})
     return "benign" if float(ahead.median()) >= 0 else "harmful"

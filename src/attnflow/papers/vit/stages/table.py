@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from attnflow import _dims, schema
+from attnflow.schema.dims import TIME
+from attnflow import schema
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import events, formulas, series
 from attnflow.papers.vit.stages.formulas import Time
-from attnflow.stages import Event, StageRow
+from attnflow.claims.stages import Event, StageRow
 
 FORMULAS = {"benign": formulas.benign, "harmful": formulas.harmful}
 WINNERS = {"benign": "the signal", "harmful": "the strong noise"}
@@ -26,7 +27,7 @@ class _Stage(NamedTuple):
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """The stages of a run in the regime that it ended in; none without attention."""
-    if _dims.TIME not in run.dims or "attention" not in run:
+    if TIME not in run.dims or "attention" not in run:
         return []
     return stage_rows(run, series.regime_of(run))
 

@@ -1,7 +1,0 @@
-"""The process in which one benchmark is measured."""
-
-import sys
-
-from attnflow.bench.harness import worker
-
-worker(*sys.argv[1:])

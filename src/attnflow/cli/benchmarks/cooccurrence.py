@@ -1,0 +1,164 @@
+"""Benchmarks of `cooccurrence`: the paper's run, wider ones, and gradient flow."""
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from attnflow.cli.benchmarks.case import Case, Rows
+
+RATE, STEPS, RECORDS = 0.01, 30000, 101
+RIVAL = "full-batch autograd and SGD in PyTorch, float64, in the paper's K, Q, V form"
+RECORDED = ("loss", "score", "value")
+
+
+def _sizes(width: int, neurons: int, steps: int, way: str) -> str:
+    return f"n=60, L=5, d=64, m={width}, m1={neurons}, {way} to {steps} steps of {RATE}"
+
+
+def _given(
+    id: str, width: int, neurons: int, *, share: float, plain: bool, repeats: int = 9
+) -> Case:
+    """The paper's run from weights that all three ways are given."""
+    arrays = _arrays(width, neurons)
+    run = partial(_ours, width, neurons, STEPS, arrays)
+    return Case(
+        paper="cooccurrence",
+        id=id,
+        size=_sizes(width, neurons, STEPS, "descent"),
+        ours=partial(run, form="auto"),
+        weights=partial(run, form="weights") if plain else None,
+        torch=partial(_torch, share, *arrays) if find_spec("torch") else None,
+        rival=f"{RIVAL}; the first {share:.0%} of the steps, scaled",
+        # 30,000 steps, over which rounding grows; the issue asks for 1e-10.
+        tolerance=1e-10,
+        share=share,
+        repeats=repeats,
+    )
+
+
+def _drawn(
+    id: str, width: int, neurons: int, *, steps: int = STEPS, repeats: int = 5
+) -> Case:
+    """Weights in law alone: ours at any width, with nothing to compare."""
+    return Case(
+        paper="cooccurrence",
+        id=id,
+        size=_sizes(width, neurons, steps, "descent"),
+        ours=partial(_ours, width, neurons, steps, None, draw="bartlett"),
+        weights=None,
+        torch=None,
+        rival="none",
+        repeats=repeats,
+    )
+
+
+def _flow(id: str, *, share: float) -> Case:
+    arrays = _arrays(128, 256)
+    times = {"rule": "flow", "steps": RATE * STEPS, "rtol": 1e-7, "atol": 1e-11}
+    return Case(
+        paper="cooccurrence",
+        id=id,
+        size=_sizes(128, 256, STEPS, "flow"),
+        ours=partial(_ours, 128, 256, STEPS, arrays, recorded=("loss",), **times),
+        weights=None,
+        torch=partial(_torch, share, *arrays) if find_spec("torch") else None,
+        rival=f"{RIVAL}; the first {share:.0%} of the steps, scaled",
+        # Descent is not the flow: its steps are good to η times the sharpness.
+        tolerance=2e-3,
+        share=share,
+    )
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "m128": partial(_given, "m128", 128, 256, share=0.1, plain=True, repeats=3),
+    "m2048": partial(_given, "m2048", 2048, 4096, share=0.01, plain=False, repeats=3),
+    "flow": partial(_flow, "flow", share=0.1),
+    "drawn-m128": partial(_drawn, "drawn-m128", 128, 256),
+    "drawn-m1e6": partial(_drawn, "drawn-m1e6", 10**6, 2 * 10**6),
+    "drawn-short": partial(_drawn, "drawn-short", 128, 256, steps=STEPS // 10),
+}
+
+
+def _ours(
+    width: int,
+    neurons: int,
+    count: int,
+    arrays: tuple[dict, dict] | None,
+    *,
+    recorded: tuple[str, ...] = RECORDED,
+    **changes: Any,
+) -> Rows:
+    from attnflow.experiments import run
+    from attnflow.papers.cooccurrence.experiments import train
+    from attnflow.papers.cooccurrence.settings import Train
+    from attnflow.schema.settings import replace
+
+    plain = {
+        "width": width,
+        "neurons": neurons,
+        "law": "normal",
+        "learning_rate": RATE,
+        "steps": float(count),
+        "records": RECORDS,
+        "record": recorded,
+        "show": "all",
+    }
+    weights, data = arrays or (None, None)
+    made = run(
+        train(replace(Train(), {**plain, **changes})), weights=weights, data=data
+    )
+    return {name: made[name].values[0] for name in recorded}
+
+
+def _arrays(width: int, neurons: int) -> tuple[dict, dict]:
+    """Initial weights of the reading that matches Figure 1, and a training set."""
+    import jax
+
+    from attnflow.data import CooccurrenceTask
+    from attnflow.training import precise
+
+    draw = np.random.default_rng(0)
+
+    def uniform(*shape: int) -> np.ndarray:
+        bound = shape[-1] ** -0.5
+        return draw.uniform(-bound, bound, (1, *shape))
+
+    weights = {name: uniform(width, 64) for name in ("W_K", "W_Q", "W_V")}
+    weights |= {"W": uniform(neurons, width), "a": uniform(neurons)}
+    with precise():
+        data = CooccurrenceTask().sequences(key=jax.random.key(0))
+        arrays = {n: np.asarray(getattr(data, n)) for n in ("tokens", "key", "label")}
+    return weights, arrays
+
+
+def _torch(share: float, weights: dict, arrays: dict) -> Rows:
+    """The loop that the authors would write."""
+    import torch
+
+    torch.set_num_threads(1)
+    tokens = torch.tensor(arrays["tokens"][arrays["key"]])
+    label = torch.tensor(arrays["label"])
+    state = {n: torch.tensor(w[0], requires_grad=n != "a") for n, w in weights.items()}
+    optimiser = torch.optim.SGD([w for n, w in state.items() if n != "a"], lr=RATE)
+    root = weights["W_K"].shape[1] ** 0.5
+    every = STEPS // (RECORDS - 1)
+    rows: list[tuple[float, np.ndarray, np.ndarray]] = []
+    for step in range(round(share * STEPS) + 1):
+        keys, queries = tokens @ state["W_K"].T, tokens @ state["W_Q"].T
+        attention = torch.softmax(queries @ keys.transpose(1, 2) / root, dim=-1)
+        read = attention @ (tokens @ state["W_V"].T)
+        output = ((read @ state["W"].T) @ state["a"]).sum(dim=1)
+        loss = torch.nn.functional.softplus(-label * output).mean()
+        if step % every == 0:
+            with torch.no_grad():
+                score = (state["W_K"].T @ state["W_Q"]).numpy()
+                value = (state["a"] @ state["W"] @ state["W_V"]).numpy()
+            rows.append((loss.item(), score[None], value[None]))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    columns = zip(*rows, strict=True)
+    return dict(zip(RECORDED, map(np.array, columns), strict=True))

@@ -1,0 +1,152 @@
+"""Timing: one core, in turns, medians; each case in a process of its own."""
+
+import importlib
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attnflow.schema.names import look_up
+from attnflow.cli.benchmarks.case import Case, Rows, agreement, as_numbers
+
+PAPERS = {
+    "mixture": "attnflow.cli.benchmarks.mixture",
+    "cooccurrence": "attnflow.cli.benchmarks.cooccurrence",
+    "signgd": "attnflow.cli.benchmarks.signgd",
+    "vit": "attnflow.cli.benchmarks.vit",
+    "scansnap": "attnflow.cli.benchmarks.scansnap",
+}
+RIVAL_REPEATS = 3
+# One core for everything; PyTorch's allocator must not return memory at every step.
+ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_MMAP_THRESHOLD_": "1073741824",
+    "MALLOC_TRIM_THRESHOLD_": "1073741824",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
+
+
+@dataclass(frozen=True)
+class CaseName:
+    """A case by name, so that listing imports neither JAX nor PyTorch."""
+
+    paper: str
+    id: str
+
+
+def cases(paper: str | None = None) -> list[CaseName]:
+    """The cases of one paper, or of all."""
+    if paper is not None:
+        look_up("paper with benchmarks", paper, PAPERS)
+    slugs = PAPERS if paper is None else {paper: PAPERS[paper]}
+    return [
+        CaseName(slug, id)
+        for slug, module in slugs.items()
+        for id in importlib.import_module(module).CASES
+    ]
+
+
+def run_case(
+    case: CaseName, progress: Callable[[float, str], None] | None = None
+) -> dict[str, Any]:
+    """Compare and time one case in a fresh process; a row of `attnflow bench`."""
+    if progress is not None:
+        progress(0.0, f"{case.paper}/{case.id}")
+    command = [sys.executable, "-m", "attnflow.cli.benchmarks", case.paper, case.id]
+    environment = {**os.environ, **ENVIRONMENT}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        raise RuntimeError(
+            f"The benchmark {case.paper}/{case.id} failed: "
+            f"{lines[-1] if lines else 'no message'}. "
+            "`attnflow doctor` says what is installed."
+        )
+    if progress is not None:
+        progress(1.0, f"{case.paper}/{case.id}")
+    return json.loads(done.stdout)
+
+
+def measure(case: Case) -> dict[str, Any]:
+    """Trajectories first; then the medians of interleaved repeats."""
+    ways: dict[str, Callable[[], Rows]] = {
+        name: way
+        for name in ("ours", "weights", "torch")
+        if (way := getattr(case, name)) is not None
+    }
+    # Ours comes first, so that the peak is its own, compilation included.
+    before = _peak_memory()
+    rows = {"ours": as_numbers(ways["ours"]())}
+    memory = _peak_memory() - before
+    rows |= {name: as_numbers(way()) for name, way in ways.items() if name != "ours"}
+    errors = {n: agreement(rows["ours"], r) for n, r in rows.items() if n != "ours"}
+    worst = max(errors.values(), default=0.0)
+    if not worst <= case.tolerance:
+        raise RuntimeError(
+            f"The trajectories differ by {worst:.2e}, more than {case.tolerance:.0e}: "
+            "times of different computations are not compared."
+        )
+    times = _times(ways, case.repeats)
+    times["torch"] = [seconds / case.share for seconds in times.get("torch", ())]
+    times = {name: seconds for name, seconds in times.items() if seconds}
+    medians = {name: float(np.median(t)) for name, t in times.items()}
+    rival = "torch" if "torch" in times else "weights"
+    ratios = _ratios(times, rival)
+    return {
+        "paper": case.paper,
+        "id": case.id,
+        "size": case.size,
+        "ours": medians["ours"],
+        "weights": medians.get("weights"),
+        "torch": medians.get("torch"),
+        "ratio": float(np.median(ratios)) if ratios else None,
+        "spread": [min(ratios), max(ratios)] if ratios else None,
+        "agreement": worst if errors else None,
+        "memory": memory,
+        "rival": case.rival,
+    }
+
+
+def _peak_memory() -> float:
+    """The largest resident memory of this process so far, in MB."""
+    # Linux counts in kilobytes, macOS in bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _times(ways: dict[str, Callable[[], Rows]], repeats: int) -> dict[str, list[float]]:
+    """Seconds of each repeat; the ways take turns, so that load hits all alike."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for turn in range(repeats):
+        for name, way in ways.items():
+            # Fewer repeats of the slow ones, spread over the turns.
+            often = repeats if name == "ours" else min(repeats, RIVAL_REPEATS)
+            if turn * often % repeats < often:
+                begun = time.perf_counter()
+                as_numbers(way())
+                times[name].append(time.perf_counter() - begun)
+    return times
+
+
+def _ratios(times: dict[str, list[float]], rival: str) -> list[float]:
+    if rival not in times:
+        return []
+    ours = float(np.median(times["ours"]))
+    return [seconds / ours for seconds in times[rival]]
+
+
+def worker(paper: str, id: str) -> None:
+    """Measure one case in this process and print its row."""
+    # XLA's thread flags alone do not hold it to one core.
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    module = importlib.import_module(PAPERS[paper])
+    print(json.dumps(measure(module.CASES[id]())))

@@ -1,0 +1,233 @@
+"""Benchmarks of `vit`: steps at Section 6's sizes, Figure 1's map, and any d.
+
+For steps PyTorch is given data and initial weights, and ours draws them within the
+time. For the map both draw within the time: PyTorch for every cell, as a script would.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from attnflow.cli.benchmarks.case import Case, Rows
+
+RIVAL = "full-batch autograd and SGD in PyTorch, float64"
+# Steps of ours and of PyTorch: each long enough beside what it costs to begin, and
+# records of ours few enough to cost nothing.
+STEPS = {2: (8000, 40), 4: (4000, 40), 10: (1000, 40), 20: (300, 20)}
+RECORDED = (0, 10, 20, 40)
+COUNTS = tuple(range(2, 21, 2))
+READOUTS = {"trained": "default16-trained", "fixed": "default-fixed"}
+SIZES = "M=16, d=1024, dh=dv=512"
+
+
+def _steps(id: str, samples: int, readout: str) -> Case:
+    steps, theirs = STEPS[samples]
+    plan = _experiment(samples, steps, READOUTS[readout])
+    return Case(
+        paper="vit",
+        id=id,
+        size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
+        ours=partial(_ours, plan),
+        weights=None,
+        torch=partial(_torch, plan, _arrays(plan, tested=False), theirs)
+        if find_spec("torch")
+        else None,
+        rival=f"{RIVAL} (the first {theirs} of the steps)",
+        tolerance=1e-12,
+        share=theirs / steps,
+        repeats=5,
+    )
+
+
+def _map(id: str, readout: str) -> Case:
+    return Case(
+        paper="vit",
+        id=id,
+        size=f"Figure 1's map, 10 × 12 cells, one seed, {SIZES}, w_O {readout}",
+        ours=partial(_our_map, READOUTS[readout]),
+        weights=None,
+        torch=partial(_torch_map, READOUTS[readout]) if find_spec("torch") else None,
+        rival=f"{RIVAL}, cell by cell, with the test on 100 samples at the end",
+        # Relative to the largest test loss; steps must be equal in every cell.
+        tolerance=1e-12,
+        repeats=1,
+    )
+
+
+def _any_d(id: str, power: int) -> Case:
+    return Case(
+        paper="vit",
+        id=id,
+        size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
+        ours=partial(_our_theory, power),
+        weights=None,
+        torch=None,
+        rival="none",
+        repeats=5,
+    )
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    **{
+        f"n{n}-{readout}": partial(_steps, f"n{n}-{readout}", n, readout)
+        for n in STEPS
+        for readout in READOUTS
+    },
+    "map-trained": partial(_map, "map-trained", "trained"),
+    "map-fixed": partial(_map, "map-fixed", "fixed"),
+    **{f"d2^{p}": partial(_any_d, f"d2^{p}", p) for p in (10, 30, 60)},
+}
+
+
+def _experiment(samples: int, steps: int, readout: str, **changes: Any) -> Any:
+    from attnflow.papers.vit.experiments import train
+    from attnflow.papers.vit.settings import Train
+
+    fields = {"test_samples": 0, "dense": steps, "record": ("loss", "pair_value")}
+    fields |= {"target": 1e-300, "classes": "equal", **changes}
+    return train(Train(samples=samples, steps=steps, readout=readout, **fields))  # pyright: ignore
+
+
+def _ours(plan: Any) -> Rows:
+    made = _run(plan)
+    return {name: made[name].values[0] for name in plan.observables}
+
+
+def _our_theory(power: int) -> Rows:
+    from attnflow.papers.vit.experiments import theory
+    from attnflow.papers.vit.settings import Theory
+
+    steps = 2000
+    setting = Theory(
+        embed=2**power, key_width=2**20, steps=steps, target=1e-300, record=("loss",)
+    )
+    return {"loss": _run(theory(setting))["loss"].values[0]}
+
+
+def _run(plan: Any) -> Any:
+    import warnings
+
+    from attnflow.experiments import LearningRateWarning, run
+
+    with warnings.catch_warnings():
+        # Steps of the paper are large; that is not what is timed here.
+        warnings.simplefilter("ignore", LearningRateWarning)
+        return run(plan, at=RECORDED)
+
+
+def _our_map(readout: str) -> Rows:
+    import warnings
+
+    from attnflow.data.noisy_patches import OneClassWarning
+    from attnflow.training import precise
+    from attnflow.papers.vit.maps import phase_map
+    from attnflow.papers.vit.settings import Map
+
+    with warnings.catch_warnings(), precise():
+        warnings.simplefilter("ignore", OneClassWarning)
+        found = phase_map(vars(Map(readout=readout)), [0])  # pyright: ignore
+    return {n: found[n].values[0].reshape(-1) for n in ("end_time", "test_loss")}
+
+
+def _arrays(plan: Any, *, tested: bool) -> dict[str, np.ndarray]:
+    """The samples of seed 0 by their tokens, and its initial weights."""
+    from attnflow.training import precise
+    from attnflow.experiments.members import samples_of, test_samples_of
+
+    def tokens(data: Any) -> tuple[np.ndarray, np.ndarray]:
+        return np.asarray(data.tokens)[np.asarray(data.key)], np.asarray(data.label)
+
+    with precise():
+        found = dict(zip("xy", tokens(samples_of(plan, 0, None)), strict=True))
+        if tested:
+            test = tokens(test_samples_of(plan, 0, None))
+            found |= {"test_x": test[0], "test_y": test[1]}
+    return found | _weights(plan)
+
+
+def _weights(plan: Any) -> dict[str, np.ndarray]:
+    from attnflow.training import precise
+    from attnflow.experiments.members import weights_key
+    from attnflow.models.forms.initialise import draw_weights
+
+    with precise():
+        made = draw_weights(plan.initial, 1, plan.task.embed, key=weights_key(plan, 0))
+        return {name: np.asarray(array[0]) for name, array in made.items()}
+
+
+def _torch(plan: Any, given: dict[str, np.ndarray], steps: int) -> Rows:
+    return _loop(given, trained=plan.initial.values.trained, steps=steps)[0]
+
+
+def _torch_map(readout: str) -> Rows:
+    """Cell by cell, as a script would."""
+    from attnflow.papers.vit.settings import Map
+
+    setting = Map(readout=readout)  # pyright: ignore
+    ratios = np.linspace(setting.snr_low, setting.snr_high, setting.snr_count)
+    steps, losses = [], []
+    for samples in COUNTS:
+        for ratio in ratios:
+            plan = _experiment(
+                samples,
+                setting.steps,
+                readout,
+                snr=float(ratio),
+                classes="drawn",
+                test_samples=setting.test_samples,
+            )
+            rows, last = _loop(
+                _arrays(plan, tested=True),
+                trained=plan.initial.values.trained,
+                steps=setting.steps,
+                target=setting.target,
+            )
+            steps.append(len(rows["all"]) - 1)
+            losses.append(last)
+    return {"end_time": np.array(steps, float), "test_loss": np.array(losses)}
+
+
+def _loop(
+    given: dict[str, np.ndarray], *, trained: bool, steps: int, target: float = 0.0
+) -> tuple[Rows, float]:
+    """The loop that the authors would write; rows, and the test loss at the end."""
+    import torch
+
+    torch.set_num_threads(1)
+    state = {name: torch.tensor(a) for name, a in given.items()}
+    moving = ["W_K", "W_Q", "W_V", *(["w_O"] if trained else [])]
+    update = torch.optim.SGD([state[n].requires_grad_() for n in moving], lr=0.1)
+
+    def seen(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
+        return torch.softmax(scores, dim=-1), (x @ state["W_V"].T) @ state["w_O"]
+
+    def loss_of(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        attention, value = seen(x)
+        output = torch.einsum("nlj,nj->nl", attention, value).mean(dim=1)
+        return torch.nn.functional.softplus(-y * output).mean(), value
+
+    losses, values = [], []
+    for step in range(steps + 1):
+        update.zero_grad()
+        loss, value = loss_of(state["x"], state["y"])
+        losses.append(loss.item())
+        if step in RECORDED:
+            values.append(value.detach().numpy()[:, None].copy())
+        if step == steps or losses[-1] <= target:
+            break
+        loss.backward()
+        update.step()
+    last = float("nan")
+    if "test_x" in state:
+        with torch.no_grad():
+            last = loss_of(state["test_x"], state["test_y"])[0].item()
+    every = np.array(losses)
+    return {
+        "loss": every[[step for step in RECORDED if step < len(every)]],
+        "pair_value": np.array(values),
+        "all": every,
+    }, last

@@ -1,3 +1,0 @@
-"""Conserved quantities of gradient flow."""
-
-from attnflow.conserved.drift import drift as drift

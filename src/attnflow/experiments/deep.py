@@ -1,0 +1,177 @@
+"""A deep network on data, as the model of an experiment."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol
+
+import jax
+import numpy as np
+
+from attnflow.models.deep.base import Network, Weights
+from attnflow.models.deep.losses import OutputLoss
+from attnflow.observables.deep import DEEP
+from attnflow.models.deep.training import PARTS, Batch, DeepTraining
+from attnflow.training.rules import Flow, Rule, SignGD
+
+_OWN = 1
+"""Tells these streams of random numbers from those of a seed's data."""
+_NAMES = {"token": "shown_names", "word": "words"}
+"""Where a task has the labels of a dim."""
+
+
+class DeepTask(Protocol):
+    """Where samples come from, as a frozen dataclass.
+
+    A task may have `noisy`, which positions hold noise; `shown(seed)`, tokens on which
+    the first layer is looked at, and their `shown_names`; and `words`, what the numbers
+    stand for that are its tokens.
+    """
+
+    def training(self, seed: int) -> Any:
+        """Samples to train on, with `tokens` and `label`."""
+        ...
+
+    def test(self, seed: int) -> Any:
+        """Samples to test on."""
+        ...
+
+
+@dataclass(frozen=True)
+class DeepModel:
+    """A network on a task.
+
+    **Arguments:**
+
+    - `batch`: samples of a batch; none for all of them.
+    - `in_turn`: batches take samples as they come, in every epoch alike; otherwise each
+      epoch has an order of its own.
+    - `steps` of training, for which batches are drawn; and one more, whose loss may be
+      recorded at the end.
+    - `scaled`: rescale pulls, for rules that look at signs alone.
+    - `clip`: shorten gradients to this length.
+    - `precision`: of weights and samples.
+    """
+
+    network: Network
+    task: DeepTask
+    loss: OutputLoss
+    batch: int | None = None
+    in_turn: bool = False
+    steps: int = 0
+    scaled: bool = False
+    clip: float | None = None
+    precision: Literal["float64", "float32"] = "float64"
+    system: ClassVar[str] = "all weights of a deep network"
+    registry: ClassVar = DEEP
+
+    def __post_init__(self) -> None:
+        if self.clip is not None and not self.clip > 0:
+            raise ValueError(
+                f"clip is {self.clip}: gradients are shortened to a positive length, "
+                "as in clip=0.5; leave it out to keep theirs."
+            )
+
+    def refuses(self, rules: Sequence[Rule]) -> str | None:
+        """Why these rules cannot be followed; `None` if they can."""
+        if any(isinstance(rule, Flow) for rule in rules):
+            return "Deep networks move by steps: use a rule of descent, not a Flow."
+        if self.scaled and not all(isinstance(rule, SignGD) for rule in rules):
+            return (
+                "Rescaled pulls change the length of a gradient, which only SignGD "
+                "does not see: use scaled=False."
+            )
+        return None
+
+    def form(self) -> tuple[str, str]:
+        """Deep networks have no reduced form."""
+        return "weights", "deep networks have no reduced form"
+
+    def labels(self) -> dict[str, tuple[str, ...]]:
+        """Labels of the dims of observables."""
+        found = {
+            "layer": tuple(str(k + 1) for k in range(self.network.layers)),
+            "head": tuple(str(k + 1) for k in range(self.network.heads)),
+        }
+        own = {dim: getattr(self.task, name, None) for dim, name in _NAMES.items()}
+        return found | {dim: names for dim, names in own.items() if names is not None}
+
+    def members(
+        self, seeds: Sequence[int], given: Mapping[str, Any] | None
+    ) -> list[tuple[Any, Any]]:
+        """The system and the initial state of each seed."""
+        if given is not None:
+            raise ValueError(
+                "Initial weights cannot be given to a deep network: leave out weights, "
+                "and change its settings or the seed."
+            )
+        return [self._member(seed) for seed in seeds]
+
+    def drift(self, system: Any, before: Any, after: Any) -> float:
+        """Nothing of these networks is followed as a flow, which alone conserves."""
+        raise NotImplementedError("Deep networks have no flow.")
+
+    def _member(self, seed: int) -> tuple[DeepTraining, dict[str, Any]]:
+        weights, batches, drops = np.random.default_rng((seed, _OWN)).spawn(3)
+        samples, test = self.task.training(seed), self.task.test(seed)
+        shown = getattr(self.task, "shown", lambda seed: None)(seed)
+        system = DeepTraining(
+            self.network,
+            self.loss,
+            self._batch(samples),
+            self._batch(test),
+            order=self._order(len(samples.label), batches),
+            dropping=_raw_key(drops) if getattr(self.network, "dropout", 0) else None,
+            shown=None if shown is None else self._number(shown),
+            noisy=_on_device(getattr(self.task, "noisy", None)),
+            scaled=self.scaled,
+            clip=self.clip,
+        )
+        return system, self.begin(self.network.draw(weights))
+
+    def begin(self, weights: Weights) -> dict[str, Any]:
+        """The state before the first step."""
+        parts = {name: jax.tree.map(self._number, weights[name]) for name in PARTS}
+        return {**parts, "step": jax.device_put(np.asarray(0))}
+
+    def _order(self, count: int, stream: np.random.Generator) -> Any:
+        if self.batch is None:
+            return None
+        drawn = None if self.in_turn else stream
+        return jax.device_put(epochs(count, self.batch, self.steps + 1, drawn))
+
+    def _batch(self, samples: Any) -> Batch:
+        return Batch(self._number(samples.tokens), self._number(samples.label))
+
+    def _number(self, array: Any) -> Any:
+        array = np.asarray(array)
+        whole = np.issubdtype(array.dtype, np.integer)
+        return jax.device_put(array if whole else array.astype(self.precision))
+
+
+def epochs(
+    count: int, batch: int, steps: int, stream: np.random.Generator | None
+) -> np.ndarray:
+    """Which samples each step takes: whole batches of all, epoch after epoch.
+
+    Orders are drawn from the `stream`; without it samples come as they stand.
+    """
+    if not 0 < batch <= count:
+        raise ValueError(
+            f"batch is {batch}: there are {count} samples. Use 1 to {count}, or none "
+            "for all samples in every step."
+        )
+    each = count // batch
+    rounds = [
+        np.arange(count) if stream is None else stream.permutation(count)
+        for _ in range(-(-steps // each))
+    ]
+    kept = [order[: each * batch].reshape(each, batch) for order in rounds]
+    return np.concatenate(kept)[:steps]
+
+
+def _raw_key(stream: np.random.Generator) -> Any:
+    return jax.device_put(stream.integers(2**32, size=2, dtype=np.uint32))
+
+
+def _on_device(array: Any) -> Any:
+    return None if array is None else jax.device_put(np.asarray(array, float))

@@ -1,0 +1,4 @@
+"""Any task with any parts of a model and any rule, as an experiment."""
+
+from attnflow.experiments.mixing.build import mix as mix
+from attnflow.papers.mix import MIX as MIX

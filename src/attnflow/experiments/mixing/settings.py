@@ -1,0 +1,114 @@
+"""Settings of mixed experiments: those of a task, of a model and of training, flat."""
+
+import dataclasses
+import typing
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from attnflow.data import CooccurrenceOrbits, CooccurrenceTask, DisjointNoiseTask, InContextTask, MixtureTask, NoisyPatchesTask, SignalNoiseTask
+
+
+@dataclass(frozen=True)
+class Mix:
+    """A model and its training; what is none is as the chosen part has it.
+
+    - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
+      `positions`: none, or tokens know theirs by a `sum` or a `product`; `flip`,
+      `deviation`: noise of labels.
+    - `readout`: `linear` with so many `heads`, or `relu-pair` with a `bias`; `loss`:
+      `logistic`, `exponential` or `squared`; `score_scale`: of scores in the softmax.
+    - `width` of keys and queries, their initial scale `omega` and `law`; `merged`: one
+      key–query matrix; `start`: how they are drawn, as `draw` in `attnflow.Initial`.
+    - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
+      `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
+      `value_scale`.
+    - `rule`: one of `attnflow.training.rules.RULES`, with its options; `schedule` of its rate;
+      `batch`: how many samples a step sees.
+    - `trains`: `both`, or one of `scores` and `values`; `steps` of a descent, or time
+      of a flow.
+    - `records` times, `linear` or `log` spaced from `first_record`; `record`: what.
+    """
+
+    query: Literal["tokens", "prompt"] = "tokens"
+    positions: Literal["sum", "product"] | None = None
+    flip: float = 0.0
+    deviation: float = 0.0
+    readout: str = "linear"
+    heads: int | None = None
+    bias: float | None = None
+    loss: str = "logistic"
+    score_scale: float = 1.0
+    width: int | Literal["infinite"] = 128
+    omega: float = 0.1
+    law: Literal["normal", "uniform"] = "normal"
+    merged: bool = False
+    start: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
+    values: str = "vector"
+    value_scale: float | None = None
+    value_width: int | None = None
+    neurons: int | None = None
+    inner_scale: float | None = None
+    output_scale: float | None = None
+    output_trained: bool | None = None
+    rule: str = "gd"
+    learning_rate: float | None = None
+    momentum: float | None = None
+    nesterov: bool | None = None
+    weight_decay: float | None = None
+    beta1: float | None = None
+    beta2: float | None = None
+    epsilon: float | None = None
+    growth: float | None = None
+    rtol: float | None = None
+    atol: float | None = None
+    clock: Literal["linear", "log"] | None = None
+    schedule: str = "constant"
+    batch: int | None = None
+    trains: Literal["both", "scores", "values"] = "both"
+    steps: float = 1000.0
+    records: int = 201
+    spacing: Literal["linear", "log"] = "linear"
+    first_record: float = 1.0
+    record: tuple[str, ...] = ("loss", "accuracy", "margin", "value", "attention")
+    form: str = "auto"
+    task_kind: ClassVar[type]
+
+    @property
+    def task(self) -> Any:
+        """The task itself, before anything is done to it."""
+        own = dataclasses.fields(self.task_kind)
+        return self.task_kind(**{f.name: getattr(self, f.name) for f in own})
+
+
+def _with(task: type) -> type[Mix]:
+    """Settings with the fields of a kind of task beside those of `Mix`.
+
+    A task and a model must not have a setting of one name, which would be set at once.
+    """
+    hints = typing.get_type_hints(task)
+    own = dataclasses.fields(task)
+    shared = {f.name for f in own} & {f.name for f in dataclasses.fields(Mix)}
+    if shared:
+        raise ValueError(
+            f"{task.__name__} and a model both have {sorted(shared)}: rename them in "
+            "one of the two."
+        )
+    made = dataclasses.make_dataclass(
+        task.__name__.removesuffix("Task") + "Mix",
+        [(f.name, hints[f.name], field(default=f.default)) for f in own],
+        bases=(Mix,),
+        namespace={"task_kind": task},
+        frozen=True,
+    )
+    # Workers of a sweep find a class by its module and name.
+    made.__module__ = __name__
+    return made
+
+
+SignalNoiseMix = _with(SignalNoiseTask)
+DisjointNoiseMix = _with(DisjointNoiseTask)
+CooccurrenceMix = _with(CooccurrenceTask)
+CooccurrenceOrbitsMix = _with(CooccurrenceOrbits)
+MixtureMix = _with(MixtureTask)
+NoisyPatchesMix = _with(NoisyPatchesTask)
+InContextMix = _with(InContextTask)

@@ -1,0 +1,274 @@
+"""Which form: the one place where it is chosen and built.
+
+The rule, in order:
+
+1. Data that are orbit representatives need the `quotient`.
+2. Rules that do not commute with rotations need coordinates. SignGD takes `signs`,
+   Adam and mixtures of rules take `coordinates`: both leave out what data do not cover
+   and keep signs and ratios of gradients that underflow. Merged keys and queries,
+   neurons behind `W_V`, and final weights that are asked for, need `weights`.
+   So do such rules beside one that sees weights whole (Muon for scores, Adam for
+   values), and Muon where single neurons are followed.
+3. Rules with memory or decay (momentum, Muon) need `transport`, and so do single
+   neurons that are to be followed, and full weights that are asked for at the end
+   (under decay these need `weights`).
+4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
+   order one, so that a direction that starts late is kept to eps/ω² alone; the factor
+   that `transport` carries keeps it to eps/ω, as plain weights do. So `transport` is
+   taken where ω² is below `GRAM_SQUARE`. Measured at rank 4 on two groups of tokens
+   that are learned one after the other, as the largest error of a table against plain
+   weights, the worst of three seeds (twins: plain weights one ulp apart):
+
+   | ω | 1e-2 | 1e-3 | 1e-4 | 1e-5 |
+   |---|---|---|---|---|
+   | Gram | 4e-12 | 5e-10 | 5e-8 | 6e-6 |
+   | transport | 4e-13 | 5e-12 | 2e-11 | 2e-10 |
+   | twins | 5e-14 | 3e-13 | 9e-12 | 5e-11 |
+
+5. **Sparsity.** Gradient descent, with momentum or decay or without, takes `tokens`
+   where most tokens stand in one sample alone and where test samples bring tokens of
+   their own, which `transport` would have to carry along: a force is known at the
+   positions of samples, and all else is one product with the tokens' Gram matrix (7.6
+   against 17 ms a step at 302 tokens of 20 samples, 0.2 against 111 ms at 32 tokens
+   beside a test of 1,500).
+6. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
+   tokens is at most 4: two products of `2r × 2r` matrices a step, at every width (5.3
+   against 6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero
+   blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64).
+
+One merged key–query matrix, and values that are linear in one set of weights, are
+tables in both forms: they have no Gram matrix, and what is chosen is about the other
+part. Where both parts are tables, the two names stand for the same computation.
+
+A caller may name a form; it is refused, with the reason, where it would not be exact.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from attnflow.schema.names import look_up
+from attnflow.data import Sequences
+from attnflow.models.forms.base import Form, State, decays
+from attnflow.models.forms.column_maps import ColumnPlan
+from attnflow.models.forms.frames import frames_of
+from attnflow.models.forms.gram import Gram
+from attnflow.models.forms.initial_coordinates import COORDINATE_FORMS, build_coordinates, coordinate_refusal
+from attnflow.models.forms.initial_neurons import Neurons
+from attnflow.models.forms.initial_scores import check_scores, plain_scores, reduced_scores, sampled_scores
+from attnflow.models.forms.initial_tokens import build_tokens
+from attnflow.models.forms.initial_vector import Vector
+from attnflow.models.forms.initialise import Initial, draw_weights
+from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
+from attnflow.training.rules import Flow, Rule, SignGD
+
+FORMS = (
+    "weights",
+    "coordinates",
+    "signs",
+    "tokens",
+    "transport",
+    "gram",
+    "infinite",
+    "quotient",
+)
+
+
+# Up to this rank a Gram matrix is moved faster than a factor of it.
+GRAM_RANK = 4
+# Below this size of its initial entries a Gram matrix loses more than 1e-9.
+GRAM_SQUARE = 1e-6
+
+
+def choose(
+    asked: str,
+    rules: list[dict[str, Rule]],
+    *,
+    initial: Initial,
+    rank: int,
+    symmetric: bool,
+    sparse: bool = False,
+    lift: bool = False,
+) -> tuple[str, str]:
+    """The name of the form for these rules (one mapping per stage), and why.
+
+    `initial` tells the initial scale ω and what is to be followed; `rank` is that of
+    the tokens; `symmetric` says that the data are orbits, `sparse` that a form over
+    tokens pays (`is_sparse`); `lift` that full weights are asked for at the end.
+    """
+    if asked != "auto":
+        look_up("form", asked, dict.fromkeys(("auto", *FORMS)))
+        return asked, "as asked"
+    if symmetric:
+        return "quotient", "the data are one representative per orbit"
+    every = [rule for stage in rules for rule in stage.values()]
+    odd = next((r for r in every if not r.equivariant), None)
+    if odd is not None:
+        return _by_coordinate(odd, every, initial, lift=lift)
+    if lift and any(decays(r) for r in every):
+        return "weights", "weights outside the tokens' span decay, and are asked for"
+    followed = isinstance(initial.values, Neurons) and initial.values.follow
+    if followed and any(r.sees == "matrices" for r in every):
+        return "weights", "single neurons are followed through orthogonal updates"
+    if sparse and not lift:
+        return "tokens", "exact at every width; most tokens stand in one sample alone"
+    if any(not r.memoryless for r in every):
+        return "transport", "exact at every width for rules with memory or decay"
+    if lift:
+        return "transport", "exact at every width; full weights come back from it"
+    if followed:
+        return "transport", "exact at every width; it carries single neurons along"
+    if initial.omega**2 < GRAM_SQUARE and not initial.merged:
+        small = f"omega² is below {GRAM_SQUARE:g}"
+        return "transport", f"exact at every width; well conditioned where {small}"
+    if rank > GRAM_RANK:
+        return "transport", "exact at every width; the cheapest at this rank of tokens"
+    return "gram", "exact at every width; the cheapest for flow and gradient descent"
+
+
+def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -> bool:
+    """Whether a form over tokens pays, and knows what is asked of it.
+
+    It pays where samples have fewer pairs of positions than their tokens have, and few
+    tokens stand at several positions.
+    """
+    values = initial.values
+    followed = isinstance(values, Neurons) and values.follow
+    every = [rule for stage in rules for rule in stage.values()]
+    if any(isinstance(rule, Flow) or rule.sees != "entries" for rule in every):
+        return False
+    if initial.merged or followed:
+        return False
+    count, embed = data.vectors.shape
+    pairs = data.key.size * data.query.shape[1]
+    fits = GRAM_RANK < count <= embed and pairs <= count**2
+    return fits and max(data.key.size, data.query.size) <= 2 * count
+
+
+def _by_coordinate(
+    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool
+) -> tuple[str, str]:
+    """The form for rules of which one does not commute with rotations."""
+    why = f"{odd.name} does not commute with rotations"
+    reason = "final weights are asked for" if lift else coordinate_refusal(initial)
+    if reason is None and any(decays(r) for r in every):
+        reason = "weights that no token covers decay"
+    whole = next((r for r in every if r.sees != "entries"), None)
+    if reason is None and whole is not None:
+        reason = f"{whole.name} sees the whole gradient"
+    if reason is not None:
+        return "weights", f"{why}, and {reason}"
+    if all(isinstance(r, SignGD) for r in every):
+        return "signs", f"{why}; exact signs of every coordinate, the fewest numbers"
+    return "coordinates", f"{why}; exact on the coordinates that tokens cover"
+
+
+def build(
+    name: str,
+    data: Sequences,
+    initial: Initial,
+    *,
+    heads: int,
+    key: Array,
+    given: Mapping[str, Array] | None = None,
+    symmetry: AbstractSymmetry | None = None,
+    test: Sequences | None = None,
+    plan: ColumnPlan | None = None,
+    rotated: bool = True,
+    normalised: bool = False,
+) -> tuple[Form, State]:
+    """The form and its initial state for one seed.
+
+    What is drawn must know every token that is ever asked about: tokens of `test` are
+    among those of `data`, or stand beside them. `plan` tells sizes of a form over
+    coordinates, where seeds must have the same. `rotated` says that all
+    rules commute with rotations, `normalised` that all see signs of gradients alone.
+    """
+    check_scores(name, initial, given)
+    if name == "quotient":
+        _check_quotient(initial, symmetry, given)
+        assert symmetry is not None
+        return _quotient(data, initial, symmetry, test=test, key=key)
+    if name in COORDINATE_FORMS:
+        weights = given or drawn_weights(
+            name, initial, heads=heads, rank=0, embed=data.vectors.shape[1], key=key
+        )
+        assert weights is not None
+        return build_coordinates(name, data, initial, weights, test=test, plan=plan)
+    if name == "tokens":
+        return build_tokens(data, initial, heads=heads, key=key, given=given, test=test)
+    basis, frame, test_frame = frames_of(
+        data, test, rotated=rotated or name != "weights"
+    )
+    span = basis.vectors
+    rank, gram = basis.rank, name != "transport"
+    weights = given or drawn_weights(
+        name, initial, heads=heads, rank=rank, embed=data.vectors.shape[1], key=key
+    )
+    if weights is None:
+        draw, keys = initial.drawn_without_weights, jax.random.split(key)
+        scores = sampled_scores(name, initial, heads, rank, key=keys[0], draw=draw)
+        values = initial.values.sampled(heads, rank, gram=gram, key=keys[1], draw=draw)
+    elif name == "weights":
+        scores = plain_scores(weights, span)
+        values = initial.values.plain(weights, span)
+    else:
+        scores = reduced_scores(name, initial, weights, span)
+        values = initial.values.reduced(weights, span, gram=gram)
+    form = Form(frame, scores[0], values[0], name, test_frame, normalised)
+    return form, {"scores": scores[1], "values": values[1]}
+
+
+def drawn_weights(
+    name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
+) -> dict[str, Array] | None:
+    """The weights from which a form starts; `None` where none are drawn."""
+    plain = name in ("weights", *COORDINATE_FORMS)
+    how = initial.draw if plain else initial.drawn_as(rank, embed)
+    if not plain and how != "weights":
+        return None
+    if how in ("limit", "expected"):
+        raise ValueError(
+            f"draw is {how!r}, which gives Gram matrices and no weights: use "
+            "form='gram' or 'transport', or draw='weights'."
+        )
+    return draw_weights(initial, heads, embed, key=key)
+
+
+def _check_quotient(
+    initial: Initial, symmetry: AbstractSymmetry | None, given: Any
+) -> None:
+    quiet = initial.width == "infinite" or initial.draw == "expected"
+    free = initial.draw == "expected" or initial.values == Vector()
+    free = free and not initial.merged
+    if symmetry is None or given is not None or not (quiet and free):
+        raise ValueError(
+            "A quotient needs data with a symmetry, one representative per orbit, and "
+            "an initial state that shares it: draw='expected', or width='infinite' "
+            "with values=Vector(), and keys and queries apart (given: "
+            f"width={initial.width}, draw={initial.draw}, merged={initial.merged}, "
+            f"values={initial.values}, {'no ' if given is None else ''}initial "
+            "weights). Use the data without the quotient otherwise."
+        )
+
+
+def _quotient(
+    data: Sequences,
+    initial: Initial,
+    symmetry: AbstractSymmetry,
+    *,
+    test: Sequences | None,
+    key: Array,
+) -> tuple[Form, State]:
+    eye = initial.omega**2 * jnp.eye(2 * symmetry.size)
+    state = jnp.broadcast_to(eye, (symmetry.blocks, *eye.shape))
+    part, values = initial.values.sampled(
+        1, symmetry.size, gram=True, key=key, draw="expected"
+    )
+    frame = quotient_frame(data, symmetry)
+    test_frame = None if test is None else quotient_frame(test, symmetry)
+    form = Form(frame, Gram(), part, "quotient", test_frame)
+    return form, {"scores": state, "values": values}

@@ -1,0 +1,252 @@
+"""Maps between tokens and columns of coordinates: dense, or along the few overlaps.
+
+`pull` takes gradients by tokens, with a log scale for each, to gradients by columns;
+`push` takes steps of columns to what they add to the tokens. Each column has a scale of
+its own, that of the largest of its tokens: where these are very small beside others,
+their signs are not lost. `pull_signs` gives numbers of the same signs, under whatever
+scales are the cheapest.
+"""
+
+import abc
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from attnflow.training.scaled_numbers import Scaled
+from attnflow.models.forms.scaled_pulls import finite
+
+# Up to this share of entries that are not zero, picking them out beats a product with
+# the whole matrix (about a third of the time at a share of 0.11).
+SPARSE_SHARE = 0.25
+
+# Logarithms of float64 numbers span 1416; a part of that is left to the mantissas.
+ROOM = 1300.0
+
+Tokens = Float[Array, "heads tokens neurons"]
+Moves = Float[Array, "heads columns neurons"]
+
+
+class AbstractColumnMap(eqx.Module):
+    """What columns of coordinates have to do with tokens.
+
+    `stacked` says that neurons of several weights are best moved in one array.
+    """
+
+    @property
+    @abc.abstractmethod
+    def stacked(self) -> bool:
+        """Whether both sides go into one array."""
+
+    @abc.abstractmethod
+    def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
+        """Gradients by columns, `(heads, columns, neurons)`, a scale for each column.
+
+        Columns without tokens have the scale 0, whose logarithm is −inf.
+        """
+
+    @abc.abstractmethod
+    def push(self, moves: Moves) -> Tokens:
+        """What moves of the columns add to the tokens."""
+
+    @abc.abstractmethod
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """Numbers with the signs of the gradients by columns.
+
+        Neurons are in as many equal parts as there are `sides`, each with log scales of
+        its own.
+        """
+
+
+class DenseColumns(AbstractColumnMap):
+    """All entries as one matrix."""
+
+    entries: Float[Array, "tokens columns"]
+
+    @property
+    def stacked(self) -> bool:
+        """One product of larger matrices is quicker than two."""
+        return True
+
+    def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
+        """One product of matrices; the scales do not depend on the neuron."""
+        met = self.entries != 0
+        each = log[:, :, None]
+        top = jnp.where(met, each, -jnp.inf).max(axis=1)
+        share = self.entries * jnp.where(
+            met, jnp.exp(each - finite(top)[:, None, :]), 0.0
+        )
+        return Scaled(jnp.einsum("htc,htn->hcn", share, tokens), top[..., None])
+
+    def plain_pull(self, tokens: Tokens) -> Moves:
+        """One product of matrices."""
+        return _apart(self.entries.T @ _together(tokens), len(tokens))
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """One product for all sides under one scale, as long as that has room."""
+        known = jnp.isfinite(log)
+        high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
+        low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
+        share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
+        neurons = tokens.shape[-1] // log.shape[-1]
+        one = self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
+
+        def under_many(_: Any) -> tuple[Array, Moves]:
+            parts = [
+                self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
+                for k in range(log.shape[-1])
+            ]
+            whole = jnp.concatenate([part.mantissa for part in parts], axis=-1)
+            return jnp.asarray(False), whole
+
+        # A loop that is hardly ever entered, since a branch would copy all moves.
+        wide = (high - low).max() >= ROOM
+        return jax.lax.while_loop(lambda c: c[0], under_many, (wide, one))[1]
+
+    def push(self, moves: Moves) -> Tokens:
+        """One product of matrices."""
+        return _apart(self.entries @ _together(moves), len(moves))
+
+
+def _together(heads: Float[Array, "heads rows neurons"]) -> Array:
+    """All heads' neurons side by side: a product of matrices beats one for each."""
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+
+def _apart(rows: Array, heads: int) -> Float[Array, "heads rows neurons"]:
+    return rows.reshape(len(rows), heads, -1).swapaxes(0, 1)
+
+
+class SparseColumns(AbstractColumnMap):
+    """Columns in the order of how many tokens they have, most first.
+
+    `token[k]`, `entry[k]` are the k-th token of each column that has so many.
+    """
+
+    entries: Float[Array, "tokens columns"]
+    token: tuple[Int[Array, " _"], ...]
+    entry: tuple[Float[Array, " _"], ...]
+
+    @property
+    def stacked(self) -> bool:
+        """Sums of either side need not be copied into one array."""
+        return False
+
+    def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
+        """Sums over the few tokens of each column, shorter lists onto longer ones."""
+        each = [
+            self._head(rows, scales) for rows, scales in zip(tokens, log, strict=True)
+        ]
+        sums, tops = zip(*each, strict=True)
+        return Scaled(jnp.stack(sums), jnp.stack(tops)[..., None])
+
+    def pull_signs(
+        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
+    ) -> Moves:
+        """The same sums: few exponentials are cheaper than a branch around them."""
+        neurons = tokens.shape[-1] // log.shape[-1]
+        sides = [
+            self.pull(
+                tokens[..., k * neurons : (k + 1) * neurons], log[..., k]
+            ).mantissa
+            for k in range(log.shape[-1])
+        ]
+        return jnp.concatenate(sides, axis=-1)
+
+    def _head(
+        self, rows: Float[Array, "tokens neurons"], log: Float[Array, " tokens"]
+    ) -> tuple[Array, Array]:
+        logs = [
+            jnp.where(entry != 0, log[token], -jnp.inf)
+            for token, entry in zip(self.token, self.entry, strict=True)
+        ]
+        top = _fold(jnp.maximum, logs, -jnp.inf)
+        parts = []
+        for token, entry, each in zip(self.token, self.entry, logs, strict=True):
+            share = entry * jnp.exp(each - finite(top[: len(entry)]))
+            parts.append(share[:, None] * rows[token])
+        return _fold(jnp.add, parts, 0.0), top
+
+    def push(self, moves: Moves) -> Tokens:
+        """One product of matrices.
+
+        Picking out the columns of each token is no faster: XLA fuses it with what gives
+        the moves, which it then computes again for every token of a column.
+        """
+        return _apart(self.entries @ _together(moves), len(moves))
+
+
+def _fold(
+    combine: Callable[[Array, Array], Array], parts: list[Array], empty: float
+) -> Array:
+    """Combine arrays of falling lengths."""
+    whole = parts[-1]
+    for part in parts[-2::-1]:
+        widths = [(0, len(part) - len(whole))] + [(0, 0)] * (whole.ndim - 1)
+        whole = combine(part, jnp.pad(whole, widths, constant_values=empty))
+    return whole
+
+
+class ColumnPlan(NamedTuple):
+    """Sizes of a map; seeds that run side by side need the same.
+
+    `degrees[k]` is the number of columns with more than k tokens.
+    """
+
+    degrees: tuple[int, ...]
+    sparse: bool
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are."""
+        return self.degrees[0]
+
+
+def plan_of(entries: np.ndarray) -> ColumnPlan:
+    """The sizes for one matrix of entries."""
+    met = entries != 0
+    degree = met.sum(axis=0)
+    counts = [int((degree > k).sum()) for k in range(max(int(degree.max()), 1))]
+    counts[0] = entries.shape[1]
+    share = met.sum() / met.size
+    return ColumnPlan(tuple(counts), bool(share <= SPARSE_SHARE))
+
+
+def widest(plans: list[ColumnPlan]) -> ColumnPlan:
+    """Sizes in which all of these have room."""
+    depth = max(len(plan.degrees) for plan in plans)
+    degrees = [
+        max(plan.degrees[k] if k < len(plan.degrees) else 0 for plan in plans)
+        for k in range(depth)
+    ]
+    return ColumnPlan(tuple(degrees), all(plan.sparse for plan in plans))
+
+
+def by_degree(entries: np.ndarray) -> np.ndarray:
+    """The order of columns with most tokens first, as a map takes them."""
+    return np.argsort(-(entries != 0).sum(axis=0), kind="stable")
+
+
+def column_map(entries: np.ndarray, plan: ColumnPlan) -> AbstractColumnMap:
+    """The map for entries in the order of `by_degree`, filled up to a plan."""
+    entries = np.pad(entries, ((0, 0), (0, plan.columns - entries.shape[1])))
+    if not plan.sparse:
+        return DenseColumns(jnp.asarray(entries))
+    met = entries != 0
+    # The tokens of each column come first in its order.
+    order, degree = np.argsort(~met, axis=0, kind="stable"), met.sum(axis=0)
+    token, entry = [], []
+    for k, count in enumerate(plan.degrees):
+        there = degree[:count] > k
+        index = np.where(there, order[min(k, len(order) - 1), :count], 0)
+        token.append(jnp.asarray(index))
+        entry.append(jnp.asarray(np.where(there, entries[index, np.arange(count)], 0)))
+    return SparseColumns(jnp.asarray(entries), tuple(token), tuple(entry))

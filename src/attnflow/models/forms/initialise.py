@@ -1,0 +1,150 @@
+"""Initial states: given weights, drawn weights, drawn Gram factors, infinite width."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from attnflow.models.forms.initial_values import AbstractValues, Draw
+from attnflow.models.forms.initial_vector import Vector
+from attnflow.models.forms.laws import Law, bartlett_factor, draw_entries, shortened
+
+# Up to this many weights they are drawn themselves, so that every form of one seed
+# starts from the same ones; beyond, only their Gram factor is.
+DRAWN_WEIGHTS = 2**16
+
+
+@dataclass(frozen=True)
+class Initial:
+    """Weights of a given width, and how a token gets its value.
+
+    **Arguments:**
+
+    - `width`: rows of `W_K` and `W_Q`, or `infinite`.
+    - `omega`: entries of `W_K`, `W_Q` have variance `omega² / width`, by `law`; entries
+      of a merged matrix have variance `omega²`.
+    - `values`: a `Vector`, a `Chain`, `Neurons` or `ClassMeans`.
+    - `draw`: `weights` themselves, their Gram factor by `bartlett` (any width at the
+      cost of the tokens' rank alone), or `auto`: weights while they are few. Two more
+      leave out noise: `expected` takes the Gram matrices at their expectation and
+      initial values of zero, so that every symmetry of the data is kept; `limit` takes
+      the same Gram matrices and normal initial values of the variance that they keep
+      at large width. At infinite width keys and queries are `expected` in any case,
+      and `draw` is about the values.
+    - `merged`: one matrix `W_KQ`, `(heads, embed, embed)`, in the place of `W_K` and
+      `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` plays no part.
+      It is normal in the `limit` and zero as `expected`.
+    """
+
+    width: int | Literal["infinite"] = 128
+    omega: float = 0.1
+    values: AbstractValues = Vector()  # noqa: RUF009 (frozen)
+    draw: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
+    law: Law = "normal"
+    merged: bool = False
+
+    def __post_init__(self) -> None:
+        if self.width != "infinite" and self.width < 1:
+            raise ValueError(
+                f"width is {self.width}; it must be a positive integer or 'infinite'. "
+                "Use width=128."
+            )
+        if not (self.omega > 0 and np.isfinite(self.omega)):
+            raise ValueError(
+                f"omega is {self.omega}; the initial scale must be positive: at 0 the "
+                "attention never starts to move. Use omega=0.1."
+            )
+        if self.draw == "bartlett" and self.law != "normal":
+            raise ValueError(
+                f"draw is 'bartlett' but law is {self.law!r}: only normal weights have "
+                "a Wishart Gram matrix. Use draw='weights', or draw='limit', which "
+                "holds for every law."
+            )
+        wide = self.width == "infinite" and not self.merged
+        if self.draw == "weights" and wide:
+            raise ValueError(
+                "draw is 'weights' but width is infinite, where there are none. Use "
+                "draw='bartlett', 'limit' or 'expected', or a finite width."
+            )
+
+    def drawn_as(self, rank: int, embed: int) -> Literal["weights"] | Draw:
+        """How the initial state is drawn: `weights`, or what reduced forms need."""
+        if self.draw == "auto":
+            return self._auto(rank, embed)
+        if self.draw == "bartlett" and self._is_narrow(rank):
+            raise ValueError(
+                f"draw is 'bartlett' but width {self.width} is below twice the rank "
+                f"{rank} of the tokens, where the Gram matrix is singular. Use "
+                "draw='weights'."
+            )
+        return self.draw
+
+    @property
+    def drawn_without_weights(self) -> Draw:
+        """The draw of what reduced forms need, where weights are not drawn."""
+        return self.draw if self.draw in ("limit", "expected") else "bartlett"
+
+    def _auto(self, rank: int, embed: int) -> Literal["weights", "bartlett"]:
+        rows = embed if self.merged else self.width
+        if rows == "infinite":
+            return "bartlett"
+        if self.law != "normal" or self.values.law != "normal":
+            return "weights"
+        few = rows * embed <= DRAWN_WEIGHTS or self._is_narrow(rank)
+        small = few and self.values.is_small(embed, DRAWN_WEIGHTS)
+        return "weights" if small else "bartlett"
+
+    def _is_narrow(self, rank: int) -> bool:
+        """Whether the Gram matrix of keys and queries is singular."""
+        if self.merged or self.width == "infinite":
+            return False
+        return self.width < 2 * rank
+
+
+def draw_weights(
+    initial: Initial, heads: int, embed: int, *, key: Array
+) -> dict[str, Array]:
+    """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values.
+
+    Or `W_KQ`: `(heads, embed, embed)`, where keys and queries are merged.
+    """
+    key_k, key_q, key_v = jax.random.split(key, 3)
+    values = initial.values.draw(heads, embed, key=key_v)
+    if initial.merged:
+        shape, scale = (heads, embed, embed), initial.omega
+        return {"W_KQ": draw_entries(initial.law, scale, shape, key=key_k), **values}
+    if not isinstance(initial.width, int):
+        raise ValueError("There are no weights at infinite width: give a finite one.")
+    shape = (heads, initial.width, embed)
+    scale = initial.omega / np.sqrt(initial.width)
+    return {
+        "W_K": draw_entries(initial.law, scale, shape, key=key_k),
+        "W_Q": draw_entries(initial.law, scale, shape, key=key_q),
+        **values,
+    }
+
+
+def factor_of(
+    weights: Mapping[str, Array], basis: Float[Array, "basis embed"]
+) -> Float[Array, "heads rows columns"]:
+    """A factor F with `FᵀF` the Gram matrix of `[W_K E, W_Q E]`, at most 2r rows."""
+    both = jnp.concatenate([weights["W_K"] @ basis.T, weights["W_Q"] @ basis.T], -1)
+    return shortened(both)
+
+
+def score_factor(
+    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
+) -> Float[Array, "heads rows columns"]:
+    """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
+
+    At infinite width every draw is as expected.
+    """
+    if initial.width == "infinite" or draw != "bartlett":
+        eye = jnp.eye(2 * rank)
+        return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
+    factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
+    return factor * (initial.omega / np.sqrt(initial.width))

@@ -1,0 +1,261 @@
+"""What initial weights make of vectors, from given, drawn or only sampled weights.
+
+A draw is kept for the next setting that asks for the same vectors and weights in other
+sizes: a map over sizes draws and projects once.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from attnflow.schema.identity import Same
+from attnflow.data import Sequences
+from attnflow.models.forms.frames import Basis, span_of
+from attnflow.models.forms.initial_scores import sampled_scores
+from attnflow.models.forms.initial_values import BasisVectors
+from attnflow.models.forms.initialise import Initial, draw_weights
+from attnflow.models.forms.token_values import Values, values_in, values_of
+from attnflow.models.forms.values import ValueTable
+
+# A seed of a map has its training vectors of one number of samples and one set of
+# test vectors; two are room for going back and forth.
+KEPT = 2
+
+
+class Unscaled(NamedTuple):
+    """What initial weights make of all vectors, before these are scaled.
+
+    Settings of other sizes share these arrays; what is to be scaled for the initial
+    state of each is on the host, where that compiles nothing.
+
+    - `gram`: products of the training vectors; `cross`: of test vectors with them.
+    - `sides`, `test_sides`: keys and queries, along the directions in which training
+      begins.
+    - `rest`: scores of the test's keys and queries beyond these directions.
+    - `values`, `test_values`: values, or rows of a chain whose `output` is told.
+    - `gain`: that of the values' part.
+    """
+
+    gram: Float[Array, "tokens tokens"]
+    sides: tuple[Array, Array]
+    values: Float[np.ndarray, "heads tokens *value_columns"]
+    gain: Float[Array, " heads"]
+    output: Float[Array, "heads value_columns"] | None
+    cross: np.ndarray | None = None
+    test_sides: tuple[Array, Array] | None = None
+    rest: Array | None = None
+    test_values: Array | None = None
+
+
+class _Test:
+    """Test vectors as a key, by their identity and where they stand."""
+
+    def __init__(self, test: Sequences):
+        self.vectors = Same(test.vectors)
+        self.places = np.asarray(test.key), np.asarray(test.query)
+        self._bytes = tuple(place.tobytes() for place in self.places)
+
+    def __hash__(self) -> int:
+        return hash((self.vectors, self._bytes))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Test) and (self.vectors, self._bytes) == (
+            other.vectors,
+            other._bytes,
+        )
+
+
+def unscaled(
+    data: Sequences,
+    test: Sequences | None,
+    initial: Initial,
+    *,
+    heads: int,
+    key: Array,
+    given: Mapping[str, Array] | None = None,
+) -> Unscaled:
+    """What initial weights, given or drawn by a key, make of all vectors."""
+    asked = Same(data.vectors), None if test is None else _Test(test), initial, heads
+    if given is not None:
+        return _made(*asked[:3], Same(given))
+    # A draw in single precision must not be kept for one in double.
+    number = tuple(np.asarray(jax.random.key_data(key)).tolist())
+    kind = str(jax.random.key_impl(key)), jnp.zeros(()).dtype.name
+    return _drawn(*asked, number, kind)
+
+
+@lru_cache(maxsize=KEPT)
+def _drawn(
+    vectors: Same,
+    test: _Test | None,
+    initial: Initial,
+    heads: int,
+    number: tuple[int, ...],
+    kind: tuple[str, str],
+) -> Unscaled:
+    tests = 0 if test is None else len(test.vectors.array)
+    count, embed = len(vectors.array) + tests, vectors.array.shape[1]
+    if initial.drawn_as(min(count, embed), embed) == "weights":
+        weights = _weights(initial, heads, embed, number, kind)
+        return _made(vectors, test, initial, weights)
+    every = _every(vectors, test)
+    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
+    sides, values = _sampled(every, initial, heads, key)
+    own = len(vectors.array)
+    trained = [np.asarray(x[:, :own]) for x in sides]
+    tested = None
+    if test is not None:
+        others = [np.asarray(x[:, own:]) for x in sides]
+        tested = _Tested(others, _pair_scores(others, test.places))
+    return _directed(vectors, test, trained, tested, values_in(*values))
+
+
+@lru_cache(maxsize=KEPT)
+def _weights(
+    initial: Initial,
+    heads: int,
+    embed: int,
+    number: tuple[int, ...],
+    kind: tuple[str, str],
+) -> Same:
+    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
+    return Same(draw_weights(initial, heads, embed, key=key))
+
+
+def _made(
+    vectors: Same, test: _Test | None, initial: Initial, weights: Same
+) -> Unscaled:
+    trained = _sides(vectors.array, weights.array)
+    tested = None if test is None else _tested(test, weights)
+    others = None if test is None else test.vectors
+    values = values_of(initial, weights, vectors, others)
+    return _directed(vectors, test, trained, tested, values)
+
+
+def _every(vectors: Same, test: _Test | None) -> Array:
+    if test is None:
+        return vectors.array
+    return jnp.concatenate([vectors.array, test.vectors.array])
+
+
+def _sides(vectors: Array, weights: Mapping[str, Array]) -> list[np.ndarray]:
+    # On the host, here and below: every number of samples has shapes of its own, each
+    # of which JAX would compile several programs for.
+    rows = np.asarray(vectors)
+    return [rows @ np.asarray(weights[n]).swapaxes(-1, -2) for n in ("W_K", "W_Q")]
+
+
+class _Tested(NamedTuple):
+    """Keys and queries of a test, `(heads, tokens, width)`, and its initial scores."""
+
+    sides: list[np.ndarray]
+    scores: np.ndarray
+
+
+@lru_cache(maxsize=KEPT)
+def _tested(test: _Test, weights: Same) -> _Tested:
+    """A test is large, and serves every number of training samples."""
+    sides = _sides(test.vectors.array, weights.array)
+    return _Tested(sides, _pair_scores(sides, test.places))
+
+
+def _pair_scores(
+    sides: list[np.ndarray], places: tuple[np.ndarray, np.ndarray]
+) -> Float[np.ndarray, "samples heads queries keys"]:
+    keys, queries = (side[:, at] for side, at in zip(sides, places, strict=True))
+    return (queries @ keys.swapaxes(-1, -2)).swapaxes(0, 1)
+
+
+def _sampled(
+    every: Float[Array, "tokens embed"], initial: Initial, heads: int, key: Array
+) -> tuple[list[Array], Any]:
+    """Keys and queries, and values, in law: by a factor on a basis of the vectors."""
+    basis = _basis(every)
+    draw, keys = initial.drawn_without_weights, jax.random.split(key)
+    rank, seen = basis.rank, basis.coordinates
+    _, factor = sampled_scores(
+        "transport", initial, heads, rank, key=keys[0], draw=draw
+    )
+    assert isinstance(factor, jax.Array)
+    sides = [seen @ half.swapaxes(-1, -2) for half in jnp.split(factor, 2, axis=-1)]
+    part, state = initial.values.sampled(
+        heads, rank, gram=False, key=keys[1], draw=draw
+    )
+    assert isinstance(state, jax.Array)
+    if isinstance(part, ValueTable):
+        return sides, (part, state @ seen.T)
+    moved = state[..., :-1] @ seen.T
+    return sides, (part, jnp.concatenate([moved, state[..., -1:]], axis=-1))
+
+
+def _basis(every: BasisVectors) -> Basis:
+    """An orthonormal basis around the vectors: all coordinates where they are few."""
+    count, embed = every.shape
+    return Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
+
+
+def _directed(
+    vectors: Same,
+    test: _Test | None,
+    trained: list[np.ndarray],
+    tested: _Tested | None,
+    values: Values,
+) -> Unscaled:
+    """All rows along the directions in which the training tokens' own begin."""
+    own, count = np.asarray(vectors.array), len(vectors.array)
+    turn = _directions(np.concatenate(trained, axis=1))
+    read, output = values.rows, values.output
+    if output is not None:
+        seen = np.concatenate([read[:, :count], output[:, None]], axis=1)
+        value_turn = _directions(seen)
+        read, output = _turned(read, value_turn), _turned(output[:, None], value_turn)
+        output = output[:, 0]
+    keys, queries = (_turned(x, turn) for x in trained)
+    found = Unscaled(
+        gram=jax.device_put(own @ own.T),
+        sides=(jax.device_put(keys), jax.device_put(queries)),
+        values=read[:, :count],
+        gain=values.gain,
+        output=None if output is None else jax.device_put(output),
+    )
+    if test is None:
+        return found
+    assert tested is not None
+    along = [_turned(x, turn) for x in tested.sides]
+    rest = np.zeros_like(tested.scores)
+    if turn is not None:
+        rest = _beyond(tested.scores, along, test.places)
+    return found._replace(
+        cross=np.asarray(test.vectors.array) @ own.T,
+        test_sides=(jax.device_put(along[0]), jax.device_put(along[1])),
+        rest=jax.device_put(rest),
+        test_values=jax.device_put(read[:, count:]),
+    )
+
+
+def _turned(rows: np.ndarray, turn: np.ndarray | None) -> np.ndarray:
+    return rows if turn is None else rows @ turn
+
+
+def _directions(rows: Float[np.ndarray, "heads rows width"]) -> np.ndarray | None:
+    """Orthonormal columns that span the rows; `None` where these could fill the space.
+
+    A QR decomposition on the host is an order faster than XLA's.
+    """
+    if rows.shape[1] >= rows.shape[2]:
+        return None
+    return np.stack([np.linalg.qr(block.T)[0] for block in rows])
+
+
+def _beyond(
+    scores: Float[np.ndarray, "samples heads queries keys"],
+    along: list[np.ndarray],
+    places: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Scores of what keys and queries hold beyond the directions of training."""
+    return scores - _pair_scores(along, places)

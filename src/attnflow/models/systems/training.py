@@ -1,0 +1,145 @@
+"""Training as a dynamical system: a form under the forces of a problem."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, UInt32
+
+from attnflow.models.tables import Pairs, Sight, Tables
+from attnflow.training.scaled_numbers import Scaled
+from attnflow.data import Sequences
+from attnflow.models.forms import CoordinateForm, Form, State
+from attnflow.models.forms.whole import AbstractLengths, AbstractMatrices
+from attnflow.models.problem import Problem
+from attnflow.training.rules import Batches
+
+
+class Training(eqx.Module):
+    """A form that moves by the forces of a problem on data.
+
+    **Arguments:**
+
+    - `data`: all samples, which observables see.
+    - `probability`: the samples' probabilities in training (a stage may train on some
+      groups alone).
+    - `trained`: the parts that move; the others stay.
+    - `test`: samples that are never trained on, over the same vocabulary.
+    - `start`: the initial state, for what is measured as a change.
+    - `batches`: which samples each step of a descent sees, all where it is `None`;
+      `batch_key`: the seed's own numbers for it, as data of a key.
+    - `vocabulary`: the coordinates of every token on the form's basis, for what is
+      measured on tokens that are not shown.
+    """
+
+    form: Form
+    problem: Problem
+    data: Sequences
+    probability: Float[Array, " samples"]
+    trained: tuple[str, ...] = eqx.field(static=True)
+    test: Sequences | None = None
+    start: State | None = None
+    vocabulary: Float[Array, "tokens basis"] | None = None
+    batches: Batches | None = eqx.field(static=True, default=None)
+    batch_key: UInt32[Array, " words"] | None = None
+
+    @property
+    def scaled(self) -> bool:
+        """Whether gradients come with scales of their own."""
+        return isinstance(self.form, CoordinateForm)
+
+    @property
+    def apart(self) -> bool:
+        """Whether seeds are better run one after the other than side by side.
+
+        Their matrices are large, or they stop at steps of their own.
+        """
+        return self.form.name in ("signs", "tokens")
+
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every sample."""
+        return self.form.pairs(state)
+
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+        return self.form.test_pairs(state)
+
+    def at(self, step: Array) -> "Training":
+        """The system as a step sees it, with the samples of its batch alone."""
+        if self.batches is None:
+            return self
+        assert self.batch_key is not None
+        key = jax.random.wrap_key_data(self.batch_key)
+        share = self.batches.shares(self.probability, step, key=key)
+        now = eqx.tree_at(lambda system: system.probability, self, share)
+        signs = self.batches.signs(len(share), step, key=key)
+        if signs is None:
+            return now
+        return eqx.tree_at(lambda s: s.data.label, now, signs * self.data.label)
+
+    @property
+    def trained_on(self) -> Sequences:
+        """The samples with the probabilities that they have in training."""
+        return eqx.tree_at(lambda d: d.probability, self.data, self.probability)
+
+    def forces(self, state: State) -> Tables:
+        """Minus the gradient of the training loss by the tables."""
+        return self.form.forces(self.problem, state, self.trained_on)
+
+    def velocity(self, t: Any, state: State) -> State:
+        """The state's derivative under gradient flow; zero for parts that stay."""
+        pull = self.form.flow_pulls(self.problem, state, self.trained_on)
+        return {
+            name: (
+                self.form.part(name).velocity(part, pull[name])
+                if name in self.trained
+                else jax.tree.map(jnp.zeros_like, part)
+            )
+            for name, part in state.items()
+        }
+
+    def direction(self, state: State) -> State:
+        """Minus the gradient of the parts that move, as their rules see it."""
+        return self.look(state)[0]
+
+    def look(self, state: State) -> tuple[State, Sight | None]:
+        """The same, and what samples saw on the way to it where the form tells."""
+        pull, sight = self.form.look(self.problem, state, self.trained_on)
+        return {
+            name: self.form.part(name).direction(state[name], pull[name])
+            for name in self.trained
+        }, sight
+
+    def gradients(self, state: State) -> dict[str, dict[str, Scaled]]:
+        """Minus the gradients of a form over coordinates, with their scales."""
+        form = self.form
+        if not isinstance(form, CoordinateForm):
+            raise ValueError(
+                f"Gradients by coordinate are not known to form={form.name!r}: use "
+                "form='coordinates' or 'signs'."
+            )
+        pull = form.pulls(self.problem, state, self.trained_on)
+        parts = {"scores": form.scores, "values": form.values}
+        return {n: parts[n].gradient(state[n], pull[n]) for n in self.trained}
+
+    def square(self, name: str, state: State, direction: Any) -> Float[Array, ""]:
+        """The squared length of the gradient by a part's plain weights."""
+        part = self.form.part(name)
+        assert isinstance(part, AbstractLengths)
+        return part.square(state[name], direction)
+
+    def each_matrix(self, name: str, update: Any, change: Callable) -> Any:
+        """A part's update with each matrix of its plain weights changed."""
+        part = self.form.part(name)
+        assert isinstance(part, AbstractMatrices)
+        return part.from_matrices(jax.tree.map(change, part.matrices(update)))
+
+    def move(self, state: State, updates: State) -> State:
+        """The state after the rules' updates."""
+        moved = {
+            name: self.form.part(name).move(state[name], update)
+            for name, update in updates.items()
+        }
+        return {**state, **moved}

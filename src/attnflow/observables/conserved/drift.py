@@ -1,0 +1,154 @@
+"""Drift of what gradient flow conserves: a self-test of every flow run.
+
+| part | conserved |
+|---|---|
+| transport | `N K Nᵀ`, `K = diag(I, −I)`; for a chain `K = diag(I, −1/gain)`, |
+| | and so for the rows of neurons that are carried along |
+| Gram | the spectrum of `K⁻¹ P`, by its first two power sums |
+| weights | `W_K W_Kᵀ − W_Q W_Qᵀ`; `W_V W_Vᵀ − w_O w_Oᵀ`; `W_V W_Vᵀ − Wᵀ W` |
+
+A small drift does not bound the error of a run, but a large one shows that it is wrong.
+"""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from attnflow.models.forms import AbstractPart, Form
+from attnflow.models.forms.chains import ChainGram, ChainTransport
+from attnflow.models.forms.gram import Gram
+from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
+
+
+def drift(form: Form, before: Any, after: Any) -> float:
+    """The largest relative drift over both parts and all heads between two states."""
+    return max(
+        part_drift(form.scores, before["scores"], after["scores"]),
+        part_drift(form.values, before["values"], after["values"]),
+    )
+
+
+@singledispatch
+def part_drift(part: AbstractPart, before: Any, after: Any) -> float:
+    """The drift of one part; 0 for parts that have nothing to lose.
+
+    Scores alone at infinite width conserve by construction, and values that are
+    linear in one set of weights have no law.
+    """
+    return 0.0
+
+
+@part_drift.register
+def _(part: Transport, before: Any, after: Any) -> float:
+    pairs = zip(np.asarray(before), np.asarray(after), strict=True)
+    return max(transport_drift(n, m, _halves(n.shape[1])) for n, m in pairs)
+
+
+@part_drift.register
+def _(part: ChainTransport, before: Any, after: Any) -> float:
+    return _chain_drift(part.gain, before, after)
+
+
+@part_drift.register
+def _(part: NeuronTransport, before: Any, after: Any) -> float:
+    return max(
+        _chain_drift(part.gain, before["factor"], after["factor"]),
+        _chain_drift(part.gain, part.rows(before), part.rows(after)),
+    )
+
+
+def _chain_drift(gain: Any, before: Any, after: Any) -> float:
+    blocks = zip(np.asarray(before), np.asarray(after), np.asarray(gain), strict=True)
+    return max(transport_drift(n, m, _last(n.shape[1], -1 / g)) for n, m, g in blocks)
+
+
+@part_drift.register
+def _(part: Gram, before: Any, after: Any) -> float:
+    pairs = zip(np.asarray(before), np.asarray(after), strict=True)
+    return max(gram_drift(p, q, _halves(len(p))) for p, q in pairs)
+
+
+@part_drift.register
+def _(part: ChainGram, before: Any, after: Any) -> float:
+    # `K⁻¹ P` with K⁻¹ = diag(I, −gain) is similar to a matrix without large entries
+    # once β is measured in units of sqrt(gain).
+    found = []
+    for p, q, gain in zip(
+        np.asarray(before), np.asarray(after), np.asarray(part.gain), strict=True
+    ):
+        unit = _last(len(p), 1 / np.sqrt(gain))
+        scale = np.outer(unit, unit)
+        found.append(gram_drift(p * scale, q * scale, _last(len(p), -1.0)))
+    return max(found)
+
+
+@part_drift.register
+def _(part: ScoreWeights, before: Any, after: Any) -> float:
+    return balance_drift(before["W_K"], before["W_Q"], after["W_K"], after["W_Q"])
+
+
+@part_drift.register
+def _(part: ChainWeights, before: Any, after: Any) -> float:
+    states = [
+        np.asarray(x) for s in (before, after) for x in (s["W_V"], s["w_O"][..., None])
+    ]
+    return balance_drift(*states)
+
+
+@part_drift.register
+def _(part: NeuronWeights, before: Any, after: Any) -> float:
+    states = [
+        x
+        for s in (before, after)
+        for x in (np.asarray(s["W_V"]), np.asarray(s["W"]).swapaxes(-1, -2))
+    ]
+    return balance_drift(*states)
+
+
+def transport_drift(
+    before: np.ndarray, after: np.ndarray, diagonal: np.ndarray
+) -> float:
+    """Change of `N K Nᵀ` relative to the size of its terms, K diagonal."""
+    change = (after * diagonal) @ after.T - (before * diagonal) @ before.T
+    return float(np.abs(change).max() / ((after**2) @ np.abs(diagonal)).max())
+
+
+def gram_drift(before: np.ndarray, after: np.ndarray, diagonal: np.ndarray) -> float:
+    """Change of `tr K⁻¹P` and `tr (K⁻¹P)²`, relative to the size of P.
+
+    Power sums stand for the spectrum: eigenvalues of a matrix that is not symmetric
+    are ill-conditioned where they meet.
+    """
+    first, last = diagonal[:, None] * before, diagonal[:, None] * after
+    scale = np.abs(after).max()
+    linear = abs(np.trace(last) - np.trace(first)) / scale
+    square = abs(np.sum(last * last.T) - np.sum(first * first.T)) / scale**2
+    return float(max(linear, square))
+
+
+def balance_drift(
+    first_before: Any, second_before: Any, first_after: Any, second_after: Any
+) -> float:
+    """Change of `A Aᵀ − B Bᵀ`, relative to the size of its terms."""
+
+    def square(x: Any) -> np.ndarray:
+        x = np.asarray(x)
+        return x @ x.swapaxes(-1, -2)
+
+    before = square(first_before) - square(second_before)
+    after = square(first_after) - square(second_after)
+    scale = np.abs(square(first_after)).max()
+    return float(np.abs(after - before).max() / scale)
+
+
+def _halves(size: int) -> np.ndarray:
+    return np.repeat([1.0, -1.0], size // 2)
+
+
+def _last(size: int, entry: float) -> np.ndarray:
+    diagonal = np.ones(size)
+    diagonal[-1] = entry
+    return diagonal

@@ -1,0 +1,179 @@
+"""Linear stability of descent: the sharpness of the tangent kernel, and what it allows.
+
+Near weights θ the loss `Σ_n p_n l(f_n)` has the Hessian
+
+    ∇²L = Jᵀ H J + Σ_n p_n l'_n ∇²f_n,     J = ∂f/∂θ,  H = diag(p_n l''_n),
+
+whose first term is the Gauss–Newton curvature. Its eigenvalues other than zero are
+those of the samples' matrix `H^½ K H^½` with the tangent kernel `K = J Jᵀ`, which any
+form gives at every width. The second term vanishes as samples are fitted, and has small
+entries at small initial weights.
+
+On a quadratic of curvature λ, descent by the learning rate η shrinks what it descends
+while `η λ` lies below `stable_step(rule)`; beyond, it overshoots further at each step.
+With a rate η_p for every part, `η λ` becomes the top eigenvalue of
+`H^½ (Σ_p η_p K_p) H^½`, where K_p is the part's own line of K.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, ArrayLike, Float
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from attnflow.models.tables import Tables
+from attnflow.observables.curvature.kernel import table_rates, tangent_kernel
+from attnflow.observables.curvature.samples import require_heads
+from attnflow.training import require_precise
+from attnflow.models.forms import State, TokenForm
+from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.training.rules import GradientDescent, Momentum
+from attnflow.models.systems import Training
+
+Rates = Mapping[str, ArrayLike]
+
+# Up to this many entries of all samples' derivatives by the scores, the kernel is
+# written out; beyond, only products with it are taken.
+DENSE_ENTRIES = 2**17
+
+
+def gauss_newton_sharpness(
+    system: Training,
+    state: State,
+    *,
+    rates: Rates | None = None,
+    outputs: Float[Array, " samples"] | None = None,
+) -> Float[Array, ""]:
+    """The top eigenvalue of `H^½ K H^½`, for a loss that is convex in the output.
+
+    The kernel of few samples is written out, and any kernel inside `jit`; with a large
+    one only products are taken, by Lanczos' method to rounding.
+
+    **Arguments:**
+
+    - `rates`: what each trained part's line of K is multiplied by; 1 without it.
+    - `outputs`: where the samples' curvature `l''` is taken; the model's own outputs
+      without it.
+    """
+    require_precise()
+    require_kernel(system)
+    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(state))
+    if traced or is_small(system):
+        return _dense(system, state, rates, outputs)
+    roots = jnp.sqrt(_curvature(system, state, outputs))
+    return jnp.asarray(_top_by_products(system, state, roots, rates))
+
+
+def require_kernel(system: Training) -> None:
+    """Raise where a form does not know the tangent kernel."""
+    if not isinstance(system.form, TokenForm):
+        require_heads(system.form.frame)
+
+
+def output_curvature(
+    system: Training, state: State, outputs: Float[Array, " samples"] | None = None
+) -> Float[Array, " samples"]:
+    """The diagonal of H, `p_n l''_n`, at the model's own outputs or at given ones."""
+    if outputs is None:
+        outputs = system.problem.outputs(system.pairs(state), system.data)
+
+    def total(found: Array) -> Array:
+        return system.problem.loss(found, system.data.label).sum()
+
+    # The loss of a sample sees its own output alone: one product gives the diagonal.
+    second = jax.jvp(jax.grad(total), (outputs,), (jnp.ones_like(outputs),))[1]
+    return system.probability * second
+
+
+def stable_step(rule: GradientDescent | Momentum) -> float:
+    """The largest `learning_rate · λ` at which a rule is stable on a quadratic.
+
+    2 for gradient descent, `2 (1 + β)` with momentum β, and `2 (1 + β) / (1 + 2 β)`
+    with Nesterov's: there the iteration has the eigenvalue −1.
+    """
+    if isinstance(rule, GradientDescent):
+        return 2.0
+    heavy = 2 * (1 + rule.momentum)
+    return heavy / (1 + 2 * rule.momentum) if rule.nesterov else heavy
+
+
+def is_small(system: Training) -> bool:
+    """Whether the kernel of all samples is cheap to write out."""
+    if isinstance(system.form, TokenForm):
+        return True
+    frame = system.form.frame
+    assert isinstance(frame, DenseFrame | GatherFrame)
+    rank = frame.shown_coordinates.shape[-1]
+    entries = system.data.label.shape[-1] * system.problem.heads * rank**2
+    return entries <= DENSE_ENTRIES
+
+
+@eqx.filter_jit
+def _dense(
+    system: Training, state: State, rates: Rates | None, outputs: Array | None
+) -> Array:
+    roots = jnp.sqrt(output_curvature(system, state, outputs))
+    kernel = tangent_kernel(system, state, rates=rates)
+    return jnp.linalg.eigvalsh(roots[:, None] * kernel * roots)[-1]
+
+
+_curvature = eqx.filter_jit(output_curvature)
+
+
+def _top_by_products(
+    system: Training, state: State, roots: Array, rates: Rates | None
+) -> float:
+    size = len(roots)
+
+    def product(vector: np.ndarray) -> np.ndarray:
+        flat = jnp.asarray(vector).reshape(-1)
+        return np.asarray(_product(system, state, roots, rates, flat))
+
+    start = np.random.default_rng(0).standard_normal(size)
+    if not np.isfinite(product(start)).all():
+        return float("nan")
+    # scipy's types take the arguments of the class for those of its constructor.
+    operator = LinearOperator(  # pyright: ignore[reportCallIssue]
+        (size, size),
+        matvec=product,  # pyright: ignore[reportCallIssue]
+        dtype=np.float64,  # pyright: ignore[reportCallIssue]
+    )
+    return float(eigsh(operator, k=1, which="LA", v0=start, tol=0)[0][0])
+
+
+@eqx.filter_jit
+def _product(
+    system: Training, state: State, roots: Array, rates: Rates | None, vector: Array
+) -> Array:
+    """`H^½ K H^½` times a vector: a force back to the tables, and their motion out."""
+
+    def heads(tables: Tables) -> Array:
+        pairs = system.form.frame.pairs(tables)
+        return system.problem.head_outputs(pairs, system.data)
+
+    tables = system.form.tables(state)
+    found, back = jax.vjp(heads, tables)
+    slope = system.problem.readout.slope(found)
+    force = back(slope * (roots * vector)[:, None])[0]
+    moved = Tables(*(_moved(system, state, rates, force, name) for name in PARTS))
+    change = jax.jvp(heads, (tables,), (moved,))[1]
+    return roots * (slope * change).sum(axis=1)
+
+
+PARTS = Tables._fields
+
+
+def _moved(
+    system: Training, state: State, rates: Rates | None, force: Tables, name: str
+) -> Any:
+    """How one table moves under its force; not at all where it is not trained."""
+    own = getattr(force, name)
+    if name not in system.trained:
+        return jnp.zeros_like(own)
+    rate = 1.0 if rates is None else rates[name]
+    return rate * table_rates(system.form.part(name), state[name], own[None])[0]

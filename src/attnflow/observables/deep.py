@@ -1,0 +1,213 @@
+"""Observables of deep networks, on training samples, test samples and shown tokens."""
+
+from functools import cached_property
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import entr
+from jaxtyping import Array
+
+from attnflow.models.deep.base import Look
+from attnflow.observables.directly import Registry
+
+LEAST = np.finfo(np.float64).tiny
+"""Stands for a mean that is exactly 0, whose logarithm would be no number."""
+
+
+class DeepView:
+    """A deep network in training, in one state; each set of samples is seen once."""
+
+    def __init__(self, system: Any, state: Any):
+        self.system = system
+        self.state = state
+
+    @cached_property
+    def seen(self) -> Look:
+        """What the network makes of all training samples."""
+        return self.system.sees(self.state, self.system.samples)
+
+    @cached_property
+    def tested(self) -> Look:
+        """What the network makes of the test samples."""
+        return self.system.sees(self.state, self.system.test)
+
+    @cached_property
+    def output(self) -> Array:
+        """The outputs of all training samples."""
+        return self.system.outputs(self.state, self.system.samples)
+
+    @cached_property
+    def test_output(self) -> Array:
+        """The outputs of the test samples."""
+        return self.system.outputs(self.state, self.system.test)
+
+    @cached_property
+    def pulls(self) -> dict[str, Any]:
+        """Minus the gradient that the next step takes."""
+        return self.system.direction(self.state)
+
+
+DEEP = Registry(DeepView)
+observable = DEEP.observable
+
+
+@observable(about="mean loss over the training samples")
+def loss(view: DeepView) -> Array:
+    """Mean loss over the training samples."""
+    system = view.system
+    return system.loss.losses(view.output, system.samples.label).mean()
+
+
+@observable(about="mean loss over the batch that is next")
+def batch_loss(view: DeepView) -> Array:
+    """Mean loss over the samples of the next step, with nothing dropped."""
+    system = view.system
+    batch = system.batch(view.state)
+    output = system.sees(view.state, batch).output
+    return system.loss.losses(output, batch.label).mean()
+
+
+@observable(about="share of training samples that are classified rightly")
+def accuracy(view: DeepView) -> Array:
+    """Accuracy on the training samples."""
+    system = view.system
+    return system.loss.correct(view.output, system.samples.label).mean()
+
+
+@observable(about="mean loss over the test samples")
+def test_loss(view: DeepView) -> Array:
+    """Mean loss over the test samples."""
+    system = view.system
+    return system.loss.losses(view.test_output, system.test.label).mean()
+
+
+@observable(about="share of test samples that are classified rightly")
+def test_accuracy(view: DeepView) -> Array:
+    """Accuracy on the test samples."""
+    system = view.system
+    return system.loss.correct(view.test_output, system.test.label).mean()
+
+
+@observable("layer", about="entropy of attention on test samples, mean over queries")
+def attention_entropy(view: DeepView) -> Array:
+    """`−Σ p log p` over keys, in nats, mean over samples, heads and queries."""
+    entropies = [entr(paid).sum(axis=-1).mean() for paid in view.tested.attention]
+    return jnp.stack(entropies)
+
+
+@observable(
+    "layer", "query_position", about="entropy of attention on test samples, by place"
+)
+def attention_entropy_by_query(view: DeepView) -> Array:
+    """`−Σ p log p` over keys, in nats, mean over samples and heads."""
+    maps = view.tested.attention
+    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in maps])
+
+
+@observable("layer", about="attention on test samples to tokens that are noise")
+def attention_to_noise(view: DeepView) -> Array:
+    """The sum of attention over keys that are all noise, mean over the rest."""
+    noisy = view.system.noisy
+    if noisy is None:
+        raise ValueError(
+            "No tokens of these samples are known to be noise, so that there is no "
+            "attention_to_noise: record attention_entropy."
+        )
+    paid = [jnp.sum(p * noisy, axis=-1).mean() for p in view.tested.attention]
+    return jnp.stack(paid)
+
+
+@observable("layer", "word", about="share of attention on test samples, word by word")
+def attention_by_word(view: DeepView) -> Array:
+    """The sum of attention over keys that are a word, mean over the rest.
+
+    Over all words it is one.
+    """
+    words = view.system.test.tokens
+    size = getattr(view.system.network, "vocabulary", None)
+    if size is None:
+        raise ValueError(
+            "The tokens of these samples are no words, so that there is no "
+            "attention_by_word: record attention_entropy."
+        )
+    means = [paid.mean(axis=(1, 2)) / len(words) for paid in view.tested.attention]
+    return jnp.stack([jnp.zeros(size, m.dtype).at[words].add(m) for m in means])
+
+
+@observable("layer", about="share of key and query weights whose gradient is exactly 0")
+def zero_signs(view: DeepView) -> Array:
+    """Weights that SignGD would not move, as a share of each layer's."""
+    shares = [
+        (pull == 0).reshape(len(pull), -1).mean(axis=1)
+        for pull in view.pulls["scores"].values()
+    ]
+    return jnp.stack(shares).mean(axis=0)
+
+
+@observable("layer", about="log10 of the mean |gradient| by W_K, over all of a layer's")
+def log_mean_key_gradient(view: DeepView) -> Array:
+    """Of the loss itself, rescaled or not; at least that of the least double."""
+    return _log_mean(view, "W_K")
+
+
+@observable("layer", about="log10 of the mean |gradient| by W_Q, over all of a layer's")
+def log_mean_query_gradient(view: DeepView) -> Array:
+    """Of the loss itself, rescaled or not; at least that of the least double."""
+    return _log_mean(view, "W_Q")
+
+
+@observable("head", "neuron", "token", about="first layer's W_K on shown tokens")
+def key_neuron(view: DeepView) -> Array:
+    """Inner products of each row of the first layer's W_K with shown tokens."""
+    return _first_layer(view, "W_K")
+
+
+@observable("head", "neuron", "token", about="first layer's W_Q on shown tokens")
+def query_neuron(view: DeepView) -> Array:
+    """Inner products of each row of the first layer's W_Q with shown tokens."""
+    return _first_layer(view, "W_Q")
+
+
+@observable(
+    "layer",
+    "sample",
+    "head",
+    "query_position",
+    "key_position",
+    about="attention p(key | query) at each training sample's positions",
+)
+def attention(view: DeepView) -> Array:
+    """The maps themselves, of training samples."""
+    return jnp.stack(view.seen.attention)
+
+
+@observable(
+    "layer",
+    "test_sample",
+    "head",
+    "query_position",
+    "key_position",
+    about="attention p(key | query) at each test sample's positions",
+)
+def test_attention(view: DeepView) -> Array:
+    """The maps themselves, of test samples."""
+    return jnp.stack(view.tested.attention)
+
+
+def _first_layer(view: DeepView, name: str) -> Array:
+    shown = view.system.shown
+    if shown is None:
+        raise ValueError(
+            f"No tokens are shown of these samples, on which {name} could be looked "
+            "at: record attention_entropy or loss."
+        )
+    return view.state["scores"][name][0] @ shown.T
+
+
+def _log_mean(view: DeepView, name: str) -> Array:
+    # Means of float32 gradients may be less than the least of that precision.
+    sizes = jnp.abs(view.pulls["scores"][name]).astype(float)
+    mean = sizes.reshape(len(sizes), -1).mean(axis=1)
+    taken = view.system.log_divisor(view.state).astype(float)
+    return jnp.log10(jnp.maximum(mean, LEAST)) + taken / np.log(10.0)

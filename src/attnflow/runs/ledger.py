@@ -1,0 +1,95 @@
+"""The claims of a paper, judged one after the other."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Literal
+
+import xarray as xr
+
+from attnflow.schema.facts import Facts, Shown
+from attnflow.claims import Claim, ClaimsTable, Row
+from attnflow.claims.verify import verify
+from attnflow.runs.user_run import judge_own_run
+from attnflow.papers.base import Paper
+from attnflow.runs.runner import Progress, Runner
+from attnflow.runs.store import Store
+
+
+class ClaimsView(Shown):
+    """A paper's claims: iterate over them, look one up by its id, verify them.
+
+    !!! example
+
+        >>> import attnflow as af
+        >>> claims = af.paper("mixture").claims
+        >>> claims["B-L6.1"].system
+        'exact: every sample of the population, by enumeration'
+        >>> str(claims["B-L6.1"].expected)
+        'holds-corrected'
+
+    `claims.verify("B-L6.1")` judges one of them, `claims.verify(seeds=5)` all, with
+    five seeds where that is left open; both give a `ClaimsTable`.
+    """
+
+    def __init__(self, paper: Paper):
+        self.paper = paper
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.paper.claim_list)
+
+    def __len__(self) -> int:
+        return len(self.paper.claim_list)
+
+    def __getitem__(self, id: str) -> Claim:
+        return self.paper.claim(id)
+
+    def facts(self) -> Facts:
+        """All claims, with the verdicts that are recorded of them."""
+        rows = [(c.id, c.place, str(c.expected), c.statement) for c in self]
+        return Facts(
+            f"{len(self)} claims of {self.paper.slug}",
+            (),
+            (("claim", "place", "recorded", "statement"), rows),
+            f'af.paper("{self.paper.slug}").claims.verify(seeds=5)',
+        )
+
+    def verify(
+        self,
+        *ids: str,
+        seeds: int = 5,
+        store: Store | Literal[False] | None = None,
+        progress: Progress | None = None,
+        run: xr.Dataset | None = None,
+    ) -> ClaimsTable:
+        """Judge the claims with these ids, or all of them.
+
+        **Arguments:**
+
+        - `seeds`: how many, for claims that leave it open.
+        - `store`: where runs are kept; `None` is your own store, `False` none.
+        - `progress`: called with a fraction and a message while a run is computed.
+        - `run`: a run of your own, in the place of ours of its experiment; then those
+          claims alone that look at it are judged.
+        """
+        claims = [self[id] for id in ids] if ids else list(self)
+        runner = Runner(store, progress=progress)
+        if run is not None:
+            rows = judge_own_run(self.paper, claims, run, runner, seeds=seeds)
+            return ClaimsTable(tuple(rows))
+        return ClaimsTable(tuple(judge_all(self.paper, claims, runner, seeds=seeds)))
+
+
+def judge_all(
+    paper: Paper,
+    claims: Iterable[Claim],
+    runner: Runner,
+    *,
+    seeds: int,
+    tell: Callable[[Claim], None] | None = None,
+) -> Iterator[Row]:
+    """Judge the `claims` with runs of the `runner`; `tell` hears which one is next."""
+    gather = partial(runner.gather, paper)
+    for claim in claims:
+        if tell:
+            tell(claim)
+        yield verify(claim, paper.slug, gather, seeds)

@@ -1,0 +1,175 @@
+"""The store: runs by their content address.
+
+    <root>/<id>/run.zarr        the run, an xarray Dataset
+    <root>/<id>/files.json      which files that has; see `attnflow.runs.store.manifest`
+    <root>/<id>/summary.json    what `Store.list` gives, so that listing reads no arrays
+
+A directory under its final name is complete; see `attnflow.runs.store.atomic`.
+"""
+
+import json
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from attnflow import schema
+from attnflow.schema.outcome import Outcome
+from attnflow.schema.names import did_you_mean
+from attnflow.runs.store import atomic, encode
+from attnflow.runs.store.errors import StoreError
+from attnflow.runs.store.files import read_run_file
+from attnflow.runs.store.location import VARIABLE, default_root
+from attnflow.runs.store.manifest import damage, write_manifest
+from attnflow.runs.store.summary import summarise
+
+_RUN = "run.zarr"
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class Store:
+    """Runs on disk, each under the address of its content.
+
+    **Arguments:**
+
+    - `root`: the directory; without it `$ATTNFLOW_STORE`, or the user's cache.
+    """
+
+    def __init__(self, root: str | Path | None = None):
+        self.root = Path(root).absolute() if root is not None else default_root()
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.root)!r})"
+
+    def path(self, id: str) -> Path:
+        """The directory of a run, whether or not it exists."""
+        if not _ID.fullmatch(id):
+            raise ValueError(
+                f"{id!r} is no run's address. `attnflow runs` lists those there are."
+            )
+        return self.root / id
+
+    def has(self, id: str) -> bool:
+        """Whether the run is stored."""
+        path = self.path(id)
+        parts = (path / _RUN / "zarr.json", path / "summary.json")
+        return all(part.is_file() for part in parts)
+
+    def read(self, id: str) -> xr.Dataset:
+        """The stored run, loaded into memory."""
+        self._must_have(id)
+        if wrong := damage(self.path(id), _RUN):
+            raise self._damaged(id, wrong)
+        try:
+            return schema.check(read_run_file(self.path(id)))
+        except ValueError as error:
+            raise self._damaged(id, error) from error
+
+    def write(
+        self,
+        run: xr.Dataset,
+        *,
+        stages: Iterable[Mapping[str, Any]] = (),
+        replace: bool = False,
+    ) -> Path:
+        """Store the `run` under `run.attrs["id"]`, and return its directory.
+
+        **Arguments:**
+
+        - `stages`: the rows of its stage table, kept with the summary.
+        - `replace`: put it in the place of what is stored; otherwise that stays.
+        """
+        schema.check(run)
+        if Outcome.INTERRUPTED in schema.outcomes_of(run):
+            raise ValueError("An interrupted run is not stored. Run it to its end.")
+        id = str(run.attrs["id"])
+        place = self.path(id)
+        replace = replace or not self.has(id)
+        summary = {**summarise(run, stages), "created": time.time()}
+        try:
+            atomic.remove_stale(self.root)
+            with atomic.new_directory(
+                place, replace=replace or not self.has(id)
+            ) as new:
+                _fill(new, run, summary)
+        except OSError as error:
+            raise self._unwritable(f"The run {id}", error) from error
+        return place
+
+    def list(self) -> list[dict[str, Any]]:
+        """Summaries of the stored runs, newest first; anything else is passed over."""
+        if not self.root.is_dir():
+            return []
+        found = [self._summary(path) for path in self.root.iterdir()]
+        return sorted(filter(None, found), key=lambda s: s["created"], reverse=True)
+
+    def find(self, start: str) -> str:
+        """The address of the one stored run whose address starts so."""
+        ids = [summary["id"] for summary in self.list()]
+        near = [id for id in ids if start and id.startswith(start)]
+        if start in near or len(near) == 1:
+            return start if start in near else near[0]
+        if near:
+            raise ValueError(f"{start!r} could be {', '.join(near)}. Give more of it.")
+        raise self._absent(start, ids)
+
+    def remove(self, id: str) -> None:
+        """Remove a stored run."""
+        self._must_have(id)
+        try:
+            atomic.remove_directory(self.path(id))
+        except OSError as error:
+            raise self._unwritable(f"The removal of {id}", error) from error
+
+    def check_writable(self) -> None:
+        """Nothing where runs can be stored; a `StoreError` that says why not, else."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.root):
+                pass
+        except OSError as error:
+            raise self._unwritable("A run", error) from error
+
+    def _must_have(self, id: str) -> None:
+        if not self.has(id):
+            raise self._absent(id, [summary["id"] for summary in self.list()])
+
+    def _absent(self, id: str, known: Iterable[str]) -> ValueError:
+        return ValueError(
+            f"There is no stored run {id!r} in {self.root}.{did_you_mean(id, known)} "
+            "`attnflow runs` lists those there are."
+        )
+
+    def _damaged(self, id: str, why: object) -> StoreError:
+        return StoreError(
+            f"The stored run {id} is damaged: {why} "
+            f"Remove {self.path(id)}, and run the experiment again."
+        )
+
+    def _unwritable(self, what: str, error: OSError) -> StoreError:
+        return StoreError(
+            f"{what} could not be stored in {self.root}: {error.strerror or error}. "
+            f"Set {VARIABLE} to a directory that you can write to."
+        )
+
+    def _summary(self, path: Path) -> dict[str, Any] | None:
+        try:
+            summary = json.loads((path / "summary.json").read_text("utf-8"))
+            created = float(summary["created"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        if summary.get("id") != path.name or not self.has(path.name):
+            return None
+        return {**summary, "created": created}
+
+
+def _fill(directory: Path, run: xr.Dataset, summary: dict[str, Any]) -> None:
+    encode.for_zarr(run).to_zarr(
+        directory / _RUN, mode="w", consolidated=False, zarr_format=3
+    )
+    write_manifest(directory, _RUN)
+    (directory / "summary.json").write_text(json.dumps(summary), "utf-8")

@@ -1,5 +1,0 @@
-"""A new paper as a package of its own: small, complete, and passing its tests."""
-
-from attnflow.scaffold.names import Names as Names
-from attnflow.scaffold.names import names_of as names_of
-from attnflow.scaffold.write import write_paper as write_paper

@@ -1,0 +1,147 @@
+"""What a run looks like: one `xarray.Dataset` with these dims, coords and attrs.
+
+| name | dims | what |
+|---|---|---|
+| `seed` | seed | the seeds, as integers (coord) |
+| `time` | time | training time of a flow, steps of a descent (coord; attrs `units`) |
+| `recorded` | seed, time | whether this row was computed (a run may end early) |
+| `outcome` | seed | how the run ended: a label of `Outcome` |
+| `end_time` | seed | the time at which the run ended |
+| `stage_name` | stage | names of the training stages, in order (coord `stage`) |
+| `stage_start`, `stage_end` | seed, stage | times between which each stage trained |
+| an observable | seed, time, its own dims | the recorded series |
+| `X_at_end`, X an observable | seed, stage, its own dims | its value at a stage's end |
+| `drift` | seed | the largest drift of the conserved quantities (flows only) |
+| `refinement` | seed | largest of the next, over observables |
+| `refinement_by_observable` | seed, observable | change at a tenth of the tolerance |
+| `sharpness_at_start` | seed | top Gauss–Newton curvature of the initial state |
+| `sharpness_at_zero` | seed | the same with every output at 0 |
+| `rate_threshold` | seed | largest stable learning rate (attrs `learning_rate`) |
+| `epsilon_step` | seed | step from which Adam's ε outweighs gradients; NaN if never |
+| `X_final`, X a weight | seed, head, its own dims | weights at the end, if lifted |
+
+A refinement is relative to the observable's largest entry; flows have it that were
+checked. Curvatures and threshold are those of gradient descent and momentum, for the
+first stage.
+
+Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
+`form_reason`, `rule`, `versions` (JSON), `platform`, `wall_seconds`,
+`compile_seconds`, `citation` (a BibTeX key); `rate_threshold_note` where a descent has
+no `rate_threshold`: why not; `system` where a paper speaks of several dynamical
+systems: which one this is. An observed run (`form` is `observed`) may have
+`left_out` (JSON): observables of its experiment that could not be told, and why; and
+`missing_times`: which records of its experiment it lacks, in words.
+An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
+"""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from attnflow.schema import dims as _dims
+from attnflow.schema.outcome import Outcome
+
+ATTRIBUTES = (
+    "paper",
+    "experiment",
+    "id",
+    "setting",
+    "form",
+    "form_reason",
+    "rule",
+    "versions",
+    "platform",
+    "wall_seconds",
+    "compile_seconds",
+    "citation",
+)
+BOOKKEEPING = frozenset(
+    {
+        "recorded",
+        "outcome",
+        "end_time",
+        "stage_start",
+        "stage_end",
+        "drift",
+        "refinement",
+        "refinement_by_observable",
+        "sharpness_at_start",
+        "sharpness_at_zero",
+        "rate_threshold",
+    }
+)
+_DIMS = frozenset(dim for name, dim in vars(_dims).items() if name.isupper())
+AT_END, FINAL = "_at_end", "_final"
+"""What names of values at ends of stages, and of weights at the end, end with."""
+
+
+def check(run: xr.Dataset) -> xr.Dataset:
+    """The `run`, if it follows the schema; a `ValueError` that says how not, else."""
+    missing = [a for a in ATTRIBUTES if a not in run.attrs]
+    if missing:
+        raise ValueError(f"The run lacks the attributes {missing}: see schema.py.")
+    if _dims.SEED not in run.dims:
+        raise ValueError(f"The run has dims {tuple(run.dims)}: it needs 'seed'.")
+    if _dims.TIME in run.dims:
+        absent = {"recorded", "outcome", "end_time"} - set(run.data_vars)
+        if absent:
+            raise ValueError(f"The run lacks {sorted(absent)}: see attnflow.schema.")
+    return run
+
+
+def setting_of(run: xr.Dataset) -> dict[str, Any]:
+    """The setting of a run as a dictionary."""
+    return json.loads(run.attrs["setting"])
+
+
+def left_out_of(run: xr.Dataset) -> dict[str, str]:
+    """Observables that an observed run could not tell, by name, and why."""
+    return json.loads(run.attrs.get("left_out", "{}"))
+
+
+def outcomes_of(run: xr.Dataset) -> list[Outcome]:
+    """How each seed of a run ended; experiments that train nothing finish."""
+    if "outcome" not in run:
+        return [Outcome.FINISHED] * run.sizes[_dims.SEED]
+    return [Outcome.of(str(label)) for label in run["outcome"].values]
+
+
+def observables_of(run: xr.Dataset) -> list[str]:
+    """Names of the recorded series of a run."""
+    return [
+        str(name)
+        for name, var in run.data_vars.items()
+        if name not in BOOKKEEPING and _dims.TIME in var.dims
+    ]
+
+
+def may_hold(name: str, record: Collection[str]) -> bool:
+    """Whether a run that records these observables may have a variable of this name.
+
+    Dims count too: an observable that is not there leaves its labels out.
+    """
+    return (
+        name in BOOKKEEPING
+        or name == "epsilon_step"
+        or name in _DIMS
+        or name.removesuffix(AT_END) in record
+        or name.endswith(FINAL)
+    )
+
+
+def last(run: xr.Dataset, observable: str) -> xr.DataArray:
+    """The last recorded value of an observable, per seed."""
+    recorded = run["recorded"].values
+    index = recorded.shape[1] - 1 - np.argmax(recorded[:, ::-1], axis=1)
+    picks = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
+    return run[observable].isel(time=picks)
+
+
+def mean_over_seeds(table: xr.DataArray) -> xr.DataArray:
+    """The mean over seeds, where there are seeds; NaN where one of them has none."""
+    if _dims.SEED not in table.dims:
+        return table
+    return table.mean(_dims.SEED, skipna=False, keep_attrs=True)

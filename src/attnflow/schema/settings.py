@@ -1,0 +1,174 @@
+"""Settings: flat frozen dataclasses whose fields a user can set by `key=value`."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attnflow.schema.names import unknown
+
+
+def canonical_json(value: Any) -> str:
+    """One text for one value: sorted keys, no spaces, shortest exact floats."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(*texts: str) -> str:
+    """A content address of 16 hexadecimal digits."""
+    joined = "\x00".join(texts).encode()
+    return hashlib.sha256(joined).hexdigest()[:16]
+
+
+def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
+    """The seeds themselves: n means 0, …, n−1, and `None` one seed."""
+    if seeds is None:
+        return (0,)
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
+    if not numbers or min(numbers) < 0:
+        raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"seeds={seeds!r} names a seed twice. Give each of them once.")
+    return numbers
+
+
+def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
+    """The `setting` with some fields replaced.
+
+    Values may be of the field's type or texts as typed on a command line; a wrong
+    name or a text that does not parse raises a `ValueError` that says what is
+    allowed.
+    """
+    values = {name: coerce(setting, name, v) for name, v in overrides.items()}
+    return dataclasses.replace(setting, **values)
+
+
+def typed(values: Mapping[str, Any]) -> list[str]:
+    """Settings as one would type them: `width=64`, `record=loss,score`."""
+    return [f"{name}={_typed(value)}" for name, value in values.items()]
+
+
+def coerce(setting: Any, name: str, value: Any) -> Any:
+    """A value, or the text of one, as the field `name` of the `setting` takes it."""
+    return _coerce(name, value, _hint(setting, name))
+
+
+def takes_list(setting: Any, name: str) -> bool:
+    """Whether a field's value is itself a list, so that commas belong to it."""
+    options = _options(_hint(setting, name))
+    return any(typing.get_origin(option) is tuple for option in options)
+
+
+def _hint(setting: Any, name: str) -> Any:
+    known = [field.name for field in dataclasses.fields(setting)]
+    if name not in known:
+        raise unknown("setting", name, known)
+    return typing.get_type_hints(type(setting))[name]
+
+
+def _coerce(name: str, value: Any, hint: Any) -> Any:
+    options = _options(hint)
+    for option in options:
+        try:
+            return _as(option, value)
+        except (TypeError, ValueError):
+            continue
+    allowed = " or ".join(_describe(option) for option in options)
+    raise ValueError(
+        f"{name}={value!r} ({type(value).__name__}) is not allowed. "
+        f"{name} must be {allowed}: write for example {name}={_example(options[0])}."
+    )
+
+
+def _options(hint: Any) -> list[Any]:
+    """The alternatives of a union, the strictest first."""
+    origin = typing.get_origin(hint)
+    options = (
+        list(typing.get_args(hint))
+        if origin in (typing.Union, types.UnionType)
+        else [hint]
+    )
+    rank = {type(None): 0, bool: 1, int: 2, float: 3}
+    return sorted(options, key=lambda o: 9 if o is str else rank.get(o, 4))
+
+
+def _as(option: Any, value: Any) -> Any:
+    if typing.get_origin(option) is typing.Literal:
+        if value in typing.get_args(option):
+            return value
+        raise ValueError
+    if typing.get_origin(option) is tuple:
+        return _as_tuple(option, value)
+    if option is type(None):
+        if value is None or value == "none":
+            return None
+        raise ValueError
+    if option is bool:
+        return _as_bool(value)
+    if option is int:
+        return _as_int(value)
+    if option is float:
+        return _as_float(value)
+    if option is str and isinstance(value, str):
+        return value
+    raise ValueError
+
+
+def _as_tuple(option: Any, value: Any) -> tuple[Any, ...]:
+    inner = typing.get_args(option)[0]
+    parts = value.split(",") if isinstance(value, str) else tuple(value)
+    return tuple(_as(inner, part) for part in parts if part != "")
+
+
+def _as_bool(value: Any) -> bool:
+    texts = {"true": True, "yes": True, "false": False, "no": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in texts:
+        return texts[value.lower()]
+    raise ValueError
+
+
+def _as_int(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lstrip("+-").isdecimal():
+        return int(value)
+    # 1e6 is an integer too, but beyond 2^53 a float names no single one.
+    number = _as_float(value)
+    if number != int(number) or abs(number) > 2**53:
+        raise ValueError
+    return int(number)
+
+
+def _as_float(value: Any) -> float:
+    if isinstance(value, bool) or not math.isfinite(float(value)):
+        raise ValueError
+    return float(value)
+
+
+def _describe(option: Any) -> str:
+    if typing.get_origin(option) is typing.Literal:
+        return " or ".join(repr(v) for v in typing.get_args(option))
+    if typing.get_origin(option) is tuple:
+        return f"a list of {_describe(typing.get_args(option)[0])}s, with commas"
+    names = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
+    return names.get(option, "'none'" if option is type(None) else str(option))
+
+
+def _example(option: Any) -> str:
+    if typing.get_origin(option) is typing.Literal:
+        return str(typing.get_args(option)[0])
+    examples = {int: "3", float: "0.1", bool: "true", type(None): "none"}
+    return examples.get(option, "…")
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_typed, value))
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)

@@ -1,0 +1,232 @@
+"""Staged training: what moves, on which samples, by which rule, until when."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attnflow.schema.outcome import Outcome
+from attnflow.training.descent import descend
+from attnflow.training.flow import CODES, Leg, Observe, flow
+from attnflow.training.record import Records
+from attnflow.training.rules import Batches, Flow, Rules, per_part
+
+
+@dataclass(frozen=True)
+class Reach:
+    """An event: a scalar such as `score[+,c1,v1]` reaches a level.
+
+    **Arguments:**
+
+    - `scalar`: an observable with a label for each of its dims.
+    - `level`, `direction`: `up` or `down`.
+    - `horizon`: how long to wait for it after the stage's start.
+    - `every`: descents look at it after every so many steps, counted from 0. A loss
+      over all samples may cost as much as many steps on batches.
+    """
+
+    scalar: str
+    level: float
+    horizon: float
+    direction: str = "up"
+    every: int = 1
+
+    def __post_init__(self) -> None:
+        if self.direction not in ("up", "down"):
+            raise ValueError(f"direction is {self.direction!r}; use 'up' or 'down'.")
+        if not self.horizon > 0:
+            raise ValueError(f"horizon is {self.horizon}; it must be positive.")
+        if self.every < 1:
+            raise ValueError(
+                f"every is {self.every}; look at {self.scalar} after every step "
+                "(every=1) or after so many."
+            )
+
+    def __str__(self) -> str:
+        """The event in words."""
+        way = "rises" if self.direction == "up" else "falls"
+        looks = f", looks every {self.every} steps" if self.every > 1 else ""
+        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g}{looks})"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of training.
+
+    **Arguments:**
+
+    - `rule`: a `Flow`, a descent rule, or one descent rule for each part.
+    - `until`: a time (or step), or a `Reach`.
+    - `trains`: the parts that move, out of `scores` and `values`.
+    - `group`: train on this group of samples alone, with renormalised probabilities.
+    - `batches`: what each step of a descent sees of the samples; all of them if `None`.
+    """
+
+    rule: Rules
+    until: float | Reach
+    trains: tuple[str, ...] = ("scores", "values")
+    group: str | None = None
+    name: str = "training"
+    batches: Batches | None = None
+
+    def __post_init__(self) -> None:
+        odd = [part for part in self.trains if part not in ("scores", "values")]
+        if odd or not self.trains:
+            raise ValueError(
+                f"The stage {self.name!r} trains {self.trains or 'nothing'}: name one "
+                "or both of 'scores' and 'values'."
+            )
+        if not isinstance(self.until, Reach) and not self.until > 0:
+            raise ValueError(
+                f"The stage {self.name!r} ends at {self.until}: give a positive time."
+            )
+        if self.batches is not None and self.is_flow:
+            raise ValueError(
+                f"The stage {self.name!r} is a gradient flow, which sees all samples "
+                "at once: use a rule of descent, or no batches."
+            )
+        if self.is_flow and isinstance(self.until, Reach) and self.until.every > 1:
+            raise ValueError(
+                f"The stage {self.name!r} is a gradient flow, which has no steps to "
+                f"look after and finds its event itself: leave out every="
+                f"{self.until.every}."
+            )
+
+    def __str__(self) -> str:
+        """The stage in words."""
+        end = self.until if isinstance(self.until, Reach) else f"{self.until:g}"
+        only = f" on {self.group} samples" if self.group else ""
+        seen = f", {self.batches!r}" if self.batches else ""
+        rules = per_part(self.rule, self.trains)
+        moves = " and ".join(f"{part} by {rule.name}" for part, rule in rules.items())
+        return f"{self.name} ({moves}{only}{seen}) until {end}"
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether the stage follows gradient flow."""
+        return isinstance(self.rule, Flow)
+
+
+class Course(NamedTuple):
+    """What a staged run left behind; `swamped` is as in `Leg`, by seed and stage."""
+
+    records: Records
+    state: Any
+    starts: np.ndarray
+    ends: np.ndarray
+    outcomes: list[Outcome]
+    swamped: list[np.ndarray | None]
+
+
+def train(
+    legs: list[tuple[Stage, Any, Any, Any]],
+    state: Any,
+    *,
+    seeds: int,
+    times: np.ndarray,
+    observe: Observe,
+    rates: Sequence[Mapping[str, np.ndarray] | None] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Course:
+    """Run the stages one after the other, all seeds side by side.
+
+    `legs` holds, per stage, its record, its system, the system's axes and its event
+    (a function of system and state, or `None`). A seed whose stage does not end as it
+    should keeps what it has and moves no further. `rates` has, per stage, what
+    `descend` takes: learning rates of the seeds where these are not the rule's own.
+    """
+    records = Records(times, seeds)
+    start = np.zeros(seeds)
+    outcome = np.full(seeds, CODES.index(Outcome.FINISHED))
+    starts, ends, swamped = [], [], []
+    for number, (stage, system, axes, event) in enumerate(legs):
+
+        def report(fraction: float, number: int = number, stage: Stage = stage) -> None:
+            if progress is not None:
+                progress((number + fraction) / len(legs), stage.name)
+
+        report(0.0)
+        own = rates[number] if rates else None
+        where = (start, times)
+        leg = _leg(stage, system, axes, state, where, observe, event, own, report)
+        fine = _fine(outcome)
+        end = np.where(fine, np.asarray(leg.end), start)
+        inside = (times >= start[:, None]) & (times <= end[:, None]) & fine[:, None]
+        rows = {name: np.asarray(values) for name, values in leg.rows.items()}
+        records.add(rows, inside & _finite_rows(rows))
+        records.add_end(leg.end_row)
+        outcome = np.where(fine, np.asarray(leg.code), outcome)
+        starts.append(start)
+        swamped.append(leg.swamped)
+        ends.append(end)
+        state, start = leg.state, end
+        report(1.0)
+        if not _fine(outcome).any():
+            break
+    return Course(
+        records,
+        state,
+        np.stack(starts, 1),
+        np.stack(ends, 1),
+        [CODES[int(code)] for code in outcome],
+        swamped,
+    )
+
+
+def _leg(
+    stage: Stage,
+    system: Any,
+    axes: Any,
+    state: Any,
+    where: tuple[np.ndarray, np.ndarray],
+    observe: Observe,
+    event: Any,
+    rates: Mapping[str, np.ndarray] | None,
+    report: Callable[[float], None],
+) -> Leg:
+    start, times = where
+    if isinstance(stage.until, Reach):
+        stop = start + stage.until.horizon
+    else:
+        stop = np.maximum(np.full(len(start), float(stage.until)), start)
+    if isinstance(stage.rule, Flow):
+        return flow(
+            system,
+            axes,
+            state,
+            rule=stage.rule,
+            start=start,
+            stop=stop,
+            times=times,
+            observe=observe,
+            event=event,
+        )
+    return descend(
+        system,
+        axes,
+        state,
+        rules=per_part(stage.rule, stage.trains),  # pyright: ignore[reportArgumentType]
+        start=start,
+        # 153.1 / 0.1 is 1530.999…: steps are the nearest whole number.
+        stop=int(np.rint(stop.max())),
+        times=times,
+        observe=observe,
+        event=event,
+        every=stage.until.every if isinstance(stage.until, Reach) else 1,
+        rates=rates,
+        progress=report,
+    )
+
+
+def _fine(code: np.ndarray) -> np.ndarray:
+    fine = [CODES.index(o) for o in (Outcome.FINISHED, Outcome.EVENT)]
+    return np.isin(code, fine)
+
+
+def _finite_rows(rows: dict[str, np.ndarray]) -> np.ndarray:
+    masks = [
+        np.isfinite(values).reshape(*values.shape[:2], -1).all(axis=-1)
+        for values in rows.values()
+    ]
+    return np.logical_and.reduce(masks)

@@ -1,0 +1,169 @@
+"""How a claim came to its verdict, in words, code and numbers."""
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from attnflow.claims import Exact, Finding, HighProbability, Ladder, LargeEnough, Seeds, Slope, Unchecked, Verdict
+from attnflow.schema.conditions import Condition
+from attnflow.claims.explain import explain
+from attnflow.claims.explain.code import sources, unwrapped
+from attnflow.claims.explain.explanation import seed_names
+from attnflow.claims.explain.failing import fails_where
+from attnflow.claims.explain.watching import series_of, watch
+from attnflow.claims.stages import first_crossing, listening
+from tests.claims import toy
+from tests.toy import toy_paper
+
+SIZES = (1.0, 10.0, 100.0, 1e3, 1e4)
+
+
+@pytest.fixture
+def evidence():
+    return toy.make_evidence(3)
+
+
+def claim(**changes):
+    return replace(
+        toy.make_claim(), needs={"main": toy.make_claim().needs["main"]}, **changes
+    )
+
+
+def test_an_explanation_has_all_that_led_to_the_verdict(evidence):
+    told = explain(toy_paper(), claim(), evidence)
+    assert told.row.verdict is Verdict.HOLDS
+    assert told.met.startswith("Scope experiment: not all are met")
+    assert [source.name for source in told.code] == ["order_holds", "learned"]
+    assert told.code[0].text.startswith("def order_holds(evidence):")
+    assert told.code[0].file.endswith("tests/claims/toy.py")
+    assert told.settings["main"]["experiment"] == "flow"
+    assert told.looked_at == ("loss_by_group",)
+    (seeds,) = told.seeds.values()
+    assert [one["seed"] for one in seeds] == ["0", "1", "2"]
+    assert all(one["held"] and one["margin"] > 0 for one in seeds)
+    assert len(told.broken) == 3
+    assert not {one.verdict for one in told.broken} & {Verdict.HOLDS}
+    json.dumps(told.as_json(), allow_nan=False)
+
+
+def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
+    def conditions(setting):
+        rate = setting["rate"]
+        return [
+            Condition("(1)", "a rate", rate, 0.0, 1.0),
+            Condition("(2)", "a large rate", rate, least=0.2),
+        ]
+
+    told = explain(toy_paper(conditions=conditions), claim(), evidence)
+    assert [item.met for item in told.conditions["main"]] == [True, False]
+    items = told.as_json()["items"]["main"]
+    assert items[1] == {
+        "name": "(2)",
+        "what": "a large rate",
+        "value": 0.1,
+        "least": 0.2,
+        "most": None,
+        "strict": False,
+        "met": False,
+    }
+    assert explain(toy_paper(), claim(), evidence).conditions == {}
+
+
+def test_of_a_corrected_claim_the_correction_is_told(evidence):
+    corrected = toy.corrected_claim()
+    needs = {"main": corrected.needs["main"]}
+    told = explain(toy_paper(), replace(corrected, needs=needs), evidence)
+    assert told.row.verdict is Verdict.HOLDS_CORRECTED
+    (check,) = told.seen.finding.checks
+    assert check.error < check.tolerance
+
+
+def test_judges_are_watched_and_find_the_same(evidence):
+    seen = watch(toy.order_holds, evidence)
+    assert seen.finding == toy.order_holds(evidence)
+    assert [look.level for look in seen.looks] == [0.1, 0.1]
+    first = series_of(seen, evidence)[0]
+    assert first.series.dims == ("seed", "time")
+    assert np.all(np.isfinite(first.times))
+
+
+def test_without_detectors_variables_that_were_read_are_shown(evidence):
+    def judge(runs):
+        last = runs["main"].isel(time=-1)["loss_by_group"]
+        return Finding((Exact(float(last.max()), 1.0, "last loss"),))
+
+    seen = watch(judge, evidence)
+    assert seen.read == ("loss_by_group",)
+    (look,) = series_of(seen, evidence)
+    assert (look.name, look.level) == ("loss_by_group", None)
+
+
+def test_values_at_all_ends_say_nothing_of_what_was_needed(evidence):
+    ends = {f"{name}_at_end": ("seed", np.ones(3)) for name in ("loss", "score")}
+    evidence = {"main": evidence["main"].assign(ends)}
+
+    def judge(runs):
+        for name in ends:
+            runs["main"][name]
+        return Finding(())
+
+    assert watch(judge, evidence).read == ()
+    one = watch(lambda runs: (runs["main"]["loss_at_end"], Finding(()))[1], evidence)
+    assert one.read == ("loss_at_end",)
+
+
+def test_only_who_listens_is_told(evidence):
+    run = evidence["main"]
+    where = {"group": "consistent"}
+    with listening() as heard:
+        found = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
+    first_crossing(run, "loss_by_group", where, level=0.2, direction="down")
+    (look,) = heard
+    assert (look.level, look.times) == (0.1, tuple(found.times))
+
+
+def outer(evidence, factor):
+    return inner(factor)
+
+
+def inner(factor):
+    return np.float64(factor)
+
+
+def test_code_is_that_of_the_function_and_of_its_own_package():
+    judge = partial(partial(outer, factor=2.0))
+    assert unwrapped(judge) is outer
+    assert [source.name for source in sources(judge)] == ["outer", "inner"]
+    (made,) = sources(lambda evidence: None)
+    assert "sources(lambda evidence: None)" in made.text
+    assert sources(eval("lambda evidence: None")) == []
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (Exact(1e-9, 1e-6, "sum"), "sum: an error above 1e-06, 1e+03 times what it is"),
+        (Exact(0.0, 0.0, "signs"), "signs: an error above 0"),
+        (Seeds((True,) * 5, (0.5,) * 5, "order"), "in fewer than 5 of 5 seeds"),
+        (Ladder(SIZES, SIZES, "theta", "time"), "reaches outside ±0.05"),
+        (Ladder(SIZES, SIZES, "O-tilde", "time"), "reaches above 0.05"),
+        (Ladder(SIZES, SIZES, "o(1)", "gap"), "a quarter of the first"),
+        (Slope(SIZES, SIZES, 1.0, 0.1, "rate"), "outside [0.9, 1.1]"),
+        (HighProbability((0,), (60,), 0.05, "noise"), "more than 0 failures in 60"),
+        (HighProbability((0,), (6,), 0.05, "noise"), "6 draws are too few"),
+        (LargeEnough(SIZES, (True,) * 5, "order"), "one of the largest two sizes"),
+        (Unchecked("no data"), "could not be checked"),
+    ],
+)
+def test_what_would_have_made_a_check_fail(check, words):
+    assert words in fails_where(check)
+
+
+def test_names_of_seeds(evidence):
+    assert seed_names(3, evidence) == ["0", "1", "2"]
+    two = {**evidence, "wide": evidence["main"]}
+    assert seed_names(6, two)[2:4] == ["main: 2", "wide: 0"]
+    assert seed_names(4, evidence) == ["1", "2", "3", "4"]

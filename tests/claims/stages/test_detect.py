@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnflow.claims.stages import Detected, all_crossed, crossing, extreme, plateau_end, settling
+
+TIME = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
+LEVELS = st.floats(0.01, 0.99)
+
+
+@given(LEVELS, st.floats(0.1, 10), st.integers(2, 50))
+def test_a_straight_line_is_crossed_exactly(level, pace, records):
+    time = np.linspace(0.0, pace, records)
+    found = crossing(time, time / pace, level)
+    assert found.time == pytest.approx(level * pace)
+    fallen = crossing(time, 1 - time / pace, 1 - level, direction="down")
+    assert fallen.time == pytest.approx(level * pace)
+
+
+@given(LEVELS)
+def test_an_exponential_is_crossed_exactly_on_a_log_scale(level):
+    found = crossing(TIME, np.exp(-2 * TIME), level, direction="down", scale="log")
+    assert found.time == pytest.approx(-np.log(level) / 2)
+
+
+@given(st.floats(0.05, 4.5))
+def test_a_logarithm_is_crossed_exactly_on_a_log_clock(level):
+    time = np.geomspace(1.0, 100.0, 7)
+    found = crossing(time, np.log(time), level, clock="log")
+    assert found.time == pytest.approx(np.exp(level))
+
+
+def test_scales_fall_back_where_logarithms_do_not_exist():
+    assert crossing(TIME[:2], TIME[:2], 0.5, clock="log").time == 0.5
+    assert crossing(TIME[:2], TIME[:2], 0.5, scale="log").time == 0.5
+
+
+@given(st.lists(st.floats(-1, 1), min_size=2, max_size=30), st.floats(-1, 1))
+def test_time_and_level_enclose_the_crossing(values, level):
+    value = np.array(values)
+    time = np.arange(len(value), dtype=float)
+    found = crossing(time, value, level)
+    if found.time is None:
+        assert value.max() < level
+        assert "does not reach" in found.reason
+    else:
+        after = int(np.ceil(found.time))
+        assert value[after] >= level or value[min(after + 1, len(value) - 1)] >= level
+        assert (value[time < found.time - 1e-9] < level).all()
+        mirrored = crossing(time, -value, -level, direction="down")
+        assert mirrored == found
+
+
+def test_first_last_and_settling():
+    value = np.array([0.0, 1.0, 0.0, 1.0, 1.0])
+    assert crossing(TIME, value, 0.5).time == 0.5
+    assert crossing(TIME, value, 0.5, which="last").time == 2.5
+    assert settling(TIME, value, 0.5).time == 2.5
+    assert crossing(TIME, value, 0.5, direction="down", which="last").time == 1.5
+    fallen = settling(TIME, value, 0.5, direction="down")
+    assert fallen.time is None
+    assert fallen.reason == "ends at 1, above 0.5, at time 4"
+
+
+def test_what_was_reached_at_the_start():
+    assert crossing(TIME, TIME + 1, 0.5) == Detected(0.0, "at the first record already")
+    assert all_crossed(TIME, (TIME + 1)[:, None], 0.5).time == 0.0
+
+
+def test_gaps_are_left_out():
+    value = np.array([0.0, np.nan, 1.0, np.inf, 2.0])
+    assert crossing(TIME, value, 0.5).time == 1.0
+    assert crossing(TIME, value * np.nan, 0.5).reason == "nothing was recorded"
+
+
+def test_all_entries_together():
+    values = np.stack([TIME, TIME / 2, 4 * TIME], axis=1)
+    assert all_crossed(TIME, values, 1.5).time == 3.0
+    late = all_crossed(TIME, values, 2.1)
+    assert late.time is None
+    assert "at most 2 of 3 entries" in late.reason
+    # The slower entry decides, although it started nearer to the level.
+    two = np.array([[0.0, 0.5], [4.0, 1.0]])
+    assert all_crossed(TIME[:2], two, 0.9).time == pytest.approx(0.8)
+
+
+def test_together_is_not_each_at_some_time():
+    values = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    assert not all_crossed(TIME[:3], values, 0.5).reached
+
+
+def test_plateau():
+    value = np.array([0.7, 0.7, 0.69, 0.4, 0.1])
+    assert plateau_end(TIME, value, 0.02).time == pytest.approx(2 + 0.01 / 0.29)
+    assert not plateau_end(TIME, value, 0.7).reached
+    assert plateau_end(TIME, value, 0.1, level=0.0).time == 0.0
+
+
+def test_extremes():
+    value = np.array([0.0, 3.0, 1.0, -1.0, 0.5])
+    assert extreme(TIME, value) == Detected(1.0)
+    assert extreme(TIME, value, "least") == Detected(3.0)
+    assert extreme(TIME, TIME) == Detected(4.0, "at the last record")
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ValueError, match="one value"):
+        crossing(TIME, TIME[:2], 0.5)
+    with pytest.raises(ValueError, match="'up' or 'down'"):
+        crossing(TIME, TIME, 0.5, direction="sideways")  # type: ignore[arg-type]

@@ -1,0 +1,102 @@
+"""Downloads from a server on this machine, which can break off."""
+
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from attnflow.schema.missing import MissingData
+from attnflow.data.real import fetch, place_of, read
+from tests.data.real.conftest import CONTENT
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Sends all, a part of what it promised, other content, or nothing for long."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(CONTENT)))
+        self.end_headers()
+        if self.path == "/broken":
+            self.wfile.write(CONTENT[:70_000])
+        elif self.path == "/other":
+            self.wfile.write(bytes(len(CONTENT)))
+        else:
+            self.wfile.write(CONTENT)
+
+    def log_message(self, format, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def server():
+    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{made.server_port}"
+    made.shutdown()
+    made.server_close()
+
+
+def left_in(directory):
+    return sorted(directory.rglob("*"))
+
+
+def test_a_file_is_downloaded_once(small_set, server, directory):
+    owner = small_set(f"{server}/whole")
+    told = []
+    (place,) = fetch("small", progress=lambda done, text: told.append((done, text)))
+    assert place == place_of(owner, owner.files[0])
+    assert read("small", "a.txt") == CONTENT
+    assert left_in(directory) == [place.parent, place]
+    assert told == [(0.0, "a.txt")]
+    before = place.stat().st_mtime_ns
+    time.sleep(0.01)
+    fetch("small")
+    assert place.stat().st_mtime_ns == before
+
+
+def test_a_damaged_file_is_replaced(small_set, server):
+    owner = small_set(f"{server}/whole")
+    place = place_of(owner, owner.files[0])
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CONTENT[:99])
+    fetch("small")
+    assert read("small", "a.txt") == CONTENT
+
+
+@pytest.mark.parametrize("path", ["broken", "other"])
+def test_what_breaks_off_or_is_wrong_leaves_nothing_behind(
+    small_set, server, directory, path
+):
+    owner = small_set(f"{server}/{path}")
+    with pytest.raises(MissingData) as refused:
+        fetch("small")
+    assert owner.files[0].sha256 in str(refused.value)
+    assert str(place_of(owner, owner.files[0])) in str(refused.value)
+    assert not [path for path in left_in(directory) if path != directory]
+
+
+def test_an_interrupt_leaves_nothing_behind(small_set, server, directory, monkeypatch):
+    import requests
+
+    def interrupted(self, chunk_size):
+        yield CONTENT[:chunk_size]
+        raise KeyboardInterrupt
+
+    small_set(f"{server}/whole")
+    monkeypatch.setattr(requests.Response, "iter_content", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fetch("small")
+    assert not [path for path in left_in(directory) if path != directory]
+
+
+def test_without_network_the_message_says_what_to_put_where(small_set, directory):
+    # Port 9 of this machine answers nothing.
+    owner = small_set("http://127.0.0.1:9/a.txt")
+    with pytest.raises(MissingData) as refused:
+        fetch("small")
+    message = str(refused.value)
+    assert "Without network" in message
+    assert str(place_of(owner, owner.files[0])) in message

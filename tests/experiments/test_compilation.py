@@ -1,0 +1,30 @@
+"""Compiled programs are forgotten before they fill up a process's mappings."""
+
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from attnflow.experiments.compilation import make_room
+
+MAPS = Path("/proc/self/maps")
+
+
+@pytest.mark.skipif(not MAPS.exists(), reason="only Linux tells its mappings")
+def test_programs_are_forgotten_beyond_the_limit_alone():
+    programs = [
+        jax.jit(lambda x, k=k: jnp.cumsum(jnp.sin(x)) * k)(jnp.ones(k + 3))
+        for k in range(40)
+    ]
+    before = _mapped()
+    assert not make_room(10 * before)
+    assert _mapped() >= before - 20
+    assert make_room(1)
+    # 40 programs, of which each had several mappings.
+    assert _mapped() < before - 40
+    assert float(programs[1][0]) == pytest.approx(0.8414709848, rel=1e-6)
+
+
+def _mapped():
+    return MAPS.read_bytes().count(b"\n")

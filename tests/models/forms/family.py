@@ -1,0 +1,177 @@
+"""Random problems of the whole family, and training step by step beside them.
+
+Each step sees probabilities of its own, as mini-batches and schedules do; the forms are
+compared by their tables, and by their single neurons where they know them.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from hypothesis import assume
+
+from attnflow.data import sequences
+from attnflow.training.whole import length_of, made_orthogonal
+from attnflow.models.forms import AbstractNeurons, Chain, ClassMeans, Initial, Neurons, Vector, build
+from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.problem import Problem
+from attnflow.models.systems import Training
+from tests.core import one_ulp
+
+VALUES = {
+    "vector": Vector(0.3),
+    "fixed output": Chain(7, 0.3, 0.5, trained=False),
+    "trained output": Chain(7, 0.3, 0.5),
+    "narrow chain": Chain(2, 0.4, 0.5),
+    "neurons": Neurons(7, 4, 0.3, 0.3, 0.4, "law"),
+    "followed": Neurons(7, 4, 0.3, 0.3, follow=True),
+    "class means": ClassMeans(3, 0.3),
+}
+STEPS, SAMPLES, EMBED = 40, 5, 5
+# The place of the change of `W Wᵀ` in what is compared.
+CHANGE = 3
+# Weights of the order of one that come so far have left for infinity: each step squares
+# what was there, and nothing is left to compare.
+RUNAWAY = 1e6
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem of the family."""
+
+    seed: int
+    values: str
+    problem: Problem
+    width: int = 11
+    merged: bool = False
+
+    @property
+    def initial(self) -> Initial:
+        """Initial weights of the order of one."""
+        values = VALUES[self.values]
+        return Initial(self.width, 0.6, values, merged=self.merged)
+
+    def data(self):
+        """Tokens that repeat and depend on each other, absent keys, any masses."""
+        draw = np.random.default_rng(self.seed)
+        tokens = draw.standard_normal((6, EMBED)) / 2
+        tokens[4:] = tokens[0], tokens[1] - 2 * tokens[2]
+        mass = draw.choice([0.0, 0.5, 1.0, 2.0], (SAMPLES, 3))
+        mass[:, 0] = 1.0
+        return sequences(
+            tokens,
+            draw.integers(0, 6, (SAMPLES, 3)),
+            draw.choice([-1.0, 1.0], SAMPLES),
+            mass=mass,
+            query=draw.integers(0, 6, (SAMPLES, 2)),
+        )
+
+    def probabilities(self):
+        """Those of every step; some samples are left out of it."""
+        draw = np.random.default_rng(self.seed + 1)
+        chosen = draw.dirichlet(np.ones(SAMPLES), STEPS)
+        chosen *= draw.random((STEPS, SAMPLES)) < 0.7
+        return jnp.asarray(chosen)
+
+    def weights(self):
+        """The initial weights by name."""
+        key = jax.random.key(self.seed)
+        made = draw_weights(self.initial, self.problem.heads, EMBED, key=key)
+        return {name: np.asarray(array) for name, array in made.items()}
+
+
+def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarray]:
+    """What a form shows along training, one array `(steps, entries)` for each table."""
+    data, key = case.data(), jax.random.key(0)
+    given = {name: jnp.asarray(array) for name, array in weights.items()}
+    made, state = build(
+        form, data, case.initial, heads=case.problem.heads, key=key, given=given
+    )
+    rules = {"scores": rule, "values": rule}
+    assert made.refuses(rules) is None
+    system = Training(
+        made, case.problem, data, data.probability, tuple(rules), start=state
+    )
+    rows = walk(system, state, rule, case.probabilities())
+    return [np.asarray(row).reshape(STEPS, -1) for row in rows]
+
+
+def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
+    """Steps of a rule of descent, each with its own probabilities."""
+    transform = rule.transformation()
+    own = [(name, rule) for name in system.trained]
+
+    def step(carry, probability):
+        state, memory = carry
+        now = eqx.tree_at(lambda s: s.probability, system, probability)
+        ahead = now.direction(state)
+        slope = jax.tree.map(jnp.negative, ahead)
+        update, memory = transform.update(slope, memory, state)
+        update = {n: made_orthogonal(now, rule, n, u, state) for n, u in update.items()}
+        rate = rule.learning_rate / length_of(now, state, ahead, own)
+        update = jax.tree.map(lambda x: -rate * x, update)
+        state = now.move(state, update)
+        return (state, memory), _shown(system, state)
+
+    memory = transform.init(state)
+    return jax.lax.scan(step, (state, memory), probabilities)[1]
+
+
+walk = eqx.filter_jit(steps)
+
+
+def _shown(system: Training, state: Any) -> list:
+    rows = list(system.form.frame.shown(system.form.tables(state)))
+    part, own = system.form.values, state["values"]
+    if isinstance(part, AbstractNeurons) and system.start is not None:
+        change = part.neuron_gram_change(own, system.start["values"])
+        rows += [part.neuron_table(own), change]
+    return rows
+
+
+def worst_ratio(case: Case, form: str, rule: Any) -> float:
+    """The largest difference from plain weights in units of what is allowed."""
+    # Twins of a run that leaves for infinity differ by no number.
+    with np.errstate(invalid="ignore"):
+        plain, limits = allowed(case, rule)
+    assume(all(np.abs(row).max() < RUNAWAY for row in (*plain, *limits)))
+    return ratio(trajectory(case, form, rule, case.weights()), plain, limits)
+
+
+def allowed(case: Case, rule: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The plain run, and what may differ from it at each step.
+
+    That is ten times the spread of plain runs one ulp apart, and of one rounding. A
+    change of `W Wᵀ` is rounded as `W` is, from which the plain run takes it.
+    """
+    weights = case.weights()
+    plain = trajectory(case, "weights", rule, weights)
+    twins = [
+        trajectory(case, "weights", rule, one_ulp(weights, twin)) for twin in range(3)
+    ]
+    sizes = [np.abs(row).max() for row in plain]
+    if len(sizes) > CHANGE:
+        inner = weights["W"]
+        sizes[CHANGE] += np.abs(inner @ inner.swapaxes(-1, -2)).max()
+    found = []
+    for number, (wanted, size) in enumerate(zip(plain, sizes, strict=True)):
+        spread = [_so_far(twin[number] - wanted) for twin in twins]
+        rounding = np.finfo(float).eps * size
+        found.append(10 * np.maximum(np.max(spread, axis=0), rounding))
+    return plain, found
+
+
+def ratio(
+    ours: list[np.ndarray], plain: list[np.ndarray], allowed: list[np.ndarray]
+) -> float:
+    """The largest difference of two runs in units of what is allowed."""
+    # Forms that do not follow single neurons show fewer rows.
+    rows = zip(ours, plain, allowed, strict=False)
+    return max((_so_far(a - b) / limit).max() for a, b, limit in rows)
+
+
+def _so_far(difference: np.ndarray) -> np.ndarray:
+    return np.maximum.accumulate(np.abs(difference).max(axis=1))

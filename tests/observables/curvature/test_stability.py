@@ -1,0 +1,199 @@
+"""Gauss–Newton sharpness against autodiff over all weights, and what descent bears."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from attnflow.observables.curvature import gauss_newton_sharpness, output_curvature, stable_step
+from attnflow.observables.curvature import stability as module
+from attnflow.data import CooccurrenceTask
+from attnflow.models.forms import Initial, Neurons, build
+from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.problem import Exponential, Linear, Logistic, Problem, ReluPair, Squared
+from attnflow.training.rules import GradientDescent, Momentum
+from attnflow.models.systems import Training
+from tests.observables.curvature.full import BOTH, VALUES, outputs_and_loss, systems
+
+pytestmark = pytest.mark.usefixtures("precise")
+
+SECOND = {
+    Logistic: lambda f, y: np.exp(-f) / (1 + np.exp(-f)) ** 2,
+    Exponential: lambda f, y: np.exp(-y * f),
+    Squared: lambda f, y: np.ones_like(f),
+}
+
+
+def expected(system, state, rates=None, zero=False):
+    """The top eigenvalue of `(D J)ᵀ H (D J)` over all trained weights, D² the rates."""
+    outputs, _, flat = outputs_and_loss(system, state)
+    jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(flat))
+    found = np.zeros(len(system.data.label)) if zero else np.asarray(outputs(flat))
+    second = SECOND[type(system.problem.loss)](found, np.asarray(system.data.label))
+    sizes = [
+        np.full(sum(leaf.size for leaf in jax.tree.leaves(state[name])), rate)
+        for name, rate in sorted((rates or dict.fromkeys(system.trained, 1.0)).items())
+    ]
+    moved = jacobian * np.sqrt(np.concatenate(sizes))
+    weight = np.asarray(system.probability) * second
+    return np.linalg.eigvalsh(moved.T @ (weight[:, None] * moved))[-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "loss", "dense"),
+    [
+        ("vector", Logistic, True),
+        ("vector", Squared, False),
+        ("trained output", Exponential, True),
+        ("neurons", Logistic, True),
+        ("neurons", Logistic, False),
+    ],
+)
+def test_equals_autodiff_over_all_weights(values, loss, dense, monkeypatch):
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 10**9 if dense else 0)
+    problem = Problem(ReluPair(0.5), loss(), score_scale=1.3)
+    # A small rate: the exponential loss of a chain runs away from larger ones.
+    _, made = systems(VALUES[values], problem=problem, rate=0.05)
+    wanted = expected(*made["weights"])
+    for name, (system, state) in made.items():
+        found = float(gauss_newton_sharpness(system, state))
+        assert found == pytest.approx(wanted, rel=1e-11), name
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_rates_of_parts_and_outputs_elsewhere(dense, monkeypatch):
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 10**9 if dense else 0)
+    rates = {"scores": 3.0, "values": 0.2}
+    _, made = systems(VALUES["neurons"])
+    system, state = made["weights"]
+    zero = jnp.zeros_like(system.data.label)
+    for own, kwargs in (({}, {}), ({"zero": True}, {"outputs": zero})):
+        wanted = expected(system, state, rates, **own)
+        assert wanted != pytest.approx(expected(system, state, **own), rel=0.1)
+        for name, (reduced, at) in made.items():
+            found = float(gauss_newton_sharpness(reduced, at, rates=rates, **kwargs))
+            assert found == pytest.approx(wanted, rel=1e-11), name
+
+
+def test_only_trained_parts_count(monkeypatch):
+    _, made = systems(VALUES["neurons"], trained=("scores",))
+    wanted = expected(*made["weights"])
+    for limit in (10**9, 0):
+        monkeypatch.setattr(module, "DENSE_ENTRIES", limit)
+        assert float(gauss_newton_sharpness(*made["gram"])) == pytest.approx(wanted)
+
+
+def test_curvature_of_the_logistic_loss_where_samples_pass():
+    _, made = systems(VALUES["vector"])
+    system, state = made["gram"]
+    found = output_curvature(system, state, jnp.zeros_like(system.data.label))
+    np.testing.assert_allclose(found, system.probability / 4, rtol=1e-15)
+
+
+def test_inside_jit():
+    _, made = systems(VALUES["vector"])
+    system, state = made["gram"]
+    found = jax.jit(lambda state: gauss_newton_sharpness(system, state))(state)
+    assert float(found) == pytest.approx(float(gauss_newton_sharpness(system, state)))
+
+
+def test_a_state_that_has_diverged_gives_no_number(monkeypatch):
+    _, made = systems(VALUES["vector"])
+    system, state = made["gram"]
+    broken = jax.tree.map(lambda x: x * jnp.nan, state)
+    assert np.isnan(float(gauss_newton_sharpness(system, broken)))
+    monkeypatch.setattr(module, "DENSE_ENTRIES", 0)
+    assert np.isnan(float(gauss_newton_sharpness(system, broken)))
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        GradientDescent(1.0),
+        Momentum(1.0, 0.9),
+        Momentum(1.0, 0.5),
+        Momentum(1.0, 0.9, nesterov=True),
+        Momentum(1.0, 0.5, nesterov=True),
+    ],
+)
+def test_stable_steps_are_where_a_quadratic_begins_to_grow(rule):
+    """The rule itself on `λ θ² / 2` with λ = 1, 2% to either side of its limit."""
+    sizes = []
+    for factor in (0.98, 1.02):
+        rate = factor * stable_step(rule)
+        change = optax.chain(rule.transformation(), optax.scale(-rate))
+        theta = jnp.ones(())
+        memory = change.init(theta)
+        for _ in range(1500):
+            update, memory = change.update(theta, memory, theta)
+            theta = theta + update
+        sizes.append(abs(float(theta)))
+    assert sizes[0] < 1e-3 and sizes[1] > 1e3
+
+
+WIDTH, NEURONS, EMBED = 128, 256, 64
+VARIANCE = {"normal": 2.0, "uniform": 1 / 3}
+
+
+def word_model(law, output, seed):
+    """The word co-occurrence model with fan-in initial weights, and these.
+
+    Kaiming normal has entries of variance 2 / fan_in; the default of PyTorch's linear
+    layers is uniform on ±1 / sqrt(fan_in), of variance 1 / (3 fan_in).
+    """
+    variance = VARIANCE[law]
+    scale, inner = np.sqrt(variance / EMBED), np.sqrt(variance / WIDTH)
+    last = (1.0, "signs") if output == "signs" else (np.sqrt(variance / NEURONS), "law")
+    values = Neurons(WIDTH, NEURONS, scale, inner, *last, law=law)
+    initial = Initial(WIDTH, scale * np.sqrt(WIDTH), values, "weights", law)
+    problem = Problem(Linear(1), Logistic(), score_scale=WIDTH**-0.5)
+    data_key, key = jax.random.split(jax.random.key(seed))
+    data = CooccurrenceTask(embed=EMBED).sequences(key=data_key)
+    weights = draw_weights(initial, 1, EMBED, key=key)
+    form, state = build("transport", data, initial, heads=1, key=key, given=weights)
+    system = Training(form, problem, data, data.probability, BOTH)
+    return system, state, {name: np.asarray(w[0]) for name, w in weights.items()}
+
+
+def written_out(system, weights):
+    """`(1/n) [b X Xᵀ + |a|² (W_V X)ᵀ (W_V X)] / 4`, X what each sample reads."""
+    score = weights["W_K"].T @ weights["W_Q"] / np.sqrt(WIDTH)
+    read = np.zeros((len(system.data.key), EMBED))
+    for number, tokens in enumerate(np.asarray(system.data.key)):
+        for query in tokens:
+            share = np.exp(score[tokens, query])
+            np.add.at(read[number], tokens, share / share.sum())
+    seen = weights["a"] @ weights["W"]
+    moved = read @ weights["W_V"].T
+    kernel = (seen @ seen) * read @ read.T + (weights["a"] ** 2).sum() * moved @ moved.T
+    return np.linalg.eigvalsh(kernel)[-1] / len(read) / 4
+
+
+@pytest.mark.parametrize(
+    ("law", "output", "low", "high"),
+    [
+        ("normal", "signs", 7.3, 8.1),
+        ("uniform", "signs", 1.3, 1.6),
+        ("normal", "law", 0.06, 0.08),
+        ("uniform", "law", 0.0, 0.01),
+    ],
+)
+def test_of_the_word_model_at_its_learning_rate(law, output, low, high):
+    """`η λ` at η = 0.01 with samples at outputs 0, where g (1 − g) = 1/4.
+
+    The ranges are those of a prototype with other seeds; |β|² and A_V fluctuate by
+    sqrt(2 / 128) = 12%, of which twice is allowed to either side.
+    """
+    for seed in range(3):
+        system, state, weights = word_model(law, output, seed)
+        zero = jnp.zeros_like(system.data.label)
+        values = dataclasses.replace(system, trained=("values",))
+        alone = float(gauss_newton_sharpness(values, state, outputs=zero))
+        assert alone == pytest.approx(written_out(system, weights), rel=1e-11)
+        assert 0.75 * low <= 0.01 * alone <= 1.25 * high
+        # Scores add next to nothing: they are divided by the root of the width.
+        both = float(gauss_newton_sharpness(system, state, outputs=zero))
+        assert alone <= both <= 1.001 * alone

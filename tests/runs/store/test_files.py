@@ -1,0 +1,65 @@
+import pytest
+import xarray as xr
+
+from attnflow.runs.store import Store, StoreError, export_netcdf, read_run_file
+
+
+def test_netcdf_round_trip(run, tmp_path):
+    path = export_netcdf(run, tmp_path / "run.nc")
+    again = read_run_file(path)
+    xr.testing.assert_identical(again, run)
+    assert again["recorded"].dtype == bool
+    assert again["outcome"].dtype == run["outcome"].dtype
+
+
+def test_netcdf_attributes(run, tmp_path):
+    run.attrs.update(converged=True, nothing=None, table={"a": 1}, many=[1.0, 2.0])
+    before = dict(run.attrs)
+    again = read_run_file(export_netcdf(run, tmp_path / "run.nc"))
+    assert again.attrs["converged"] == 1
+    assert again.attrs["nothing"] == "null"
+    assert again.attrs["table"] == '{"a": 1}'
+    assert again.attrs["many"] == [1.0, 2.0]
+    assert run.attrs == before
+
+
+def test_netcdf_keeps_what_it_was_given_unchanged(run, tmp_path):
+    run["time"].attrs["exact"] = True
+    export_netcdf(run, tmp_path / "run.nc")
+    assert run["time"].attrs["exact"] is True
+
+
+def test_a_failing_export_leaves_the_old_file(run, tmp_path, monkeypatch):
+    path = tmp_path / "run.nc"
+    path.write_text("old")
+
+    def half(self, target, **kwargs):
+        target.write_text("half")
+        raise RuntimeError("the writer broke")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", half)
+    with pytest.raises(RuntimeError):
+        export_netcdf(run, path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_export_into_nowhere(run, tmp_path):
+    with pytest.raises(StoreError, match="directory that exists"):
+        export_netcdf(run, tmp_path / "absent" / "run.nc")
+
+
+def test_read_a_store_directory_and_a_zarr(run, tmp_path):
+    place = Store(tmp_path / "runs").write(run)
+    xr.testing.assert_identical(read_run_file(place), run)
+    xr.testing.assert_identical(read_run_file(place / "run.zarr"), run)
+
+
+def test_reading_what_is_no_run(tmp_path):
+    with pytest.raises(ValueError, match="no file"):
+        read_run_file(tmp_path / "absent.nc")
+    (tmp_path / "text.nc").write_text("not netCDF")
+    with pytest.raises(ValueError, match="could not be read as a run"):
+        read_run_file(tmp_path / "text.nc")
+    with pytest.raises(ValueError, match="could not be read as a run"):
+        read_run_file(tmp_path)

@@ -1,0 +1,204 @@
+from dataclasses import replace
+
+import pytest
+import xarray as xr
+
+import attnflow as af
+from attnflow.schema.declarations import Request
+from attnflow.runs.runner import Runner
+from attnflow.schema.settings import seed_numbers
+from attnflow.runs.store import Store, StoreWarning
+from tests.toy import ToyExperiment, toy_paper
+
+
+@pytest.fixture
+def paper():
+    return toy_paper()
+
+
+def test_computed_once_then_read(toy, paper):
+    first = Runner().run(paper, Request("flow"))
+    second = Runner().run(paper, Request("flow"))
+    assert len(toy.calls) == 1
+    xr.testing.assert_identical(first, second)
+    assert Store().list()[0]["stages"][1]["note"] == "not reached"
+
+
+def test_one_runner_computes_once_without_a_store(toy, paper):
+    runner = Runner(False)
+    first, second = (runner.run(paper, Request("flow")) for _ in range(2))
+    xr.testing.assert_identical(first, second)
+    assert len(toy.calls) == 1
+    assert len(runner.made) == 1
+    assert Store().list() == []
+
+
+def test_what_is_stored_is_kept_at_hand_within_a_memory(toy, paper):
+    requests = [Request("flow", {"width": width}) for width in (4, 5, 6, 4)]
+    size = Runner(False).run(paper, requests[0]).nbytes
+    runner = Runner(memory=2 * size)
+    runs = [runner.run(paper, request) for request in requests]
+    # The last two that were asked for; the first was read again, and not computed.
+    assert [run.attrs["id"] for run in runner.made] == [
+        run.attrs["id"] for run in runs[2:]
+    ]
+    assert len(toy.calls) == 1 + 3
+    apart = Runner(False, memory=0)
+    apart.gather(paper, dict(zip("abc", requests, strict=False)))
+    assert len(apart.made) == 3
+
+
+def test_experiments_may_share_a_run_under_their_own_names(toy):
+    flow = toy_paper().recipes[0]
+    paper = toy_paper(recipes=(flow, replace(flow, id="same")))
+    runner = Runner()
+    runs = [runner.run(paper, Request(name)) for name in ("flow", "same")]
+    assert [run.attrs["experiment"] for run in runs] == ["flow", "same"]
+    assert len(toy.calls) == 1
+    assert Runner().run(paper, Request("same")).attrs["experiment"] == "same"
+
+
+def test_rerun_computes_anew_once_and_replaces(toy, paper):
+    Runner().run(paper, Request("flow"))
+    created = Store().list()[0]["created"]
+    runner = Runner(rerun=True)
+    runner.gather(paper, {"a": Request("flow"), "b": Request("flow")})
+    assert len(toy.calls) == 2
+    assert Store().list()[0]["created"] > created
+    assert len(Store().list()) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "default", "seeds"),
+    [
+        (None, None, (0,)),
+        (None, 3, (0, 1, 2)),
+        (2, 3, (0, 1)),
+        ((7, 9), 3, (7, 9)),
+        (None, (4, 5), (4, 5)),
+    ],
+)
+def test_seeds(toy, paper, asked, default, seeds):
+    Runner(seeds=default).run(paper, Request("flow", seeds=asked))
+    assert toy.calls[0]["seeds"] == seeds
+
+
+@pytest.mark.parametrize("seeds", [0, -1, (), (-1,), (1, 1)])
+def test_seeds_that_are_none(seeds):
+    with pytest.raises(ValueError, match="seed"):
+        seed_numbers(seeds)
+
+
+def test_quick_settings_only_when_quick(toy, paper):
+    request = Request("flow", {"learning_rate": 0.5}, quick={"width": 2})
+    quick = Runner(quick=True).run(paper, request)
+    whole = Runner().run(paper, request)
+    assert '"width": 2' in quick.attrs["setting"]
+    assert '"learning_rate": 0.5' in quick.attrs["setting"]
+    assert '"width": 4' in whole.attrs["setting"]
+    assert quick.attrs["id"] != whole.attrs["id"]
+
+
+def test_a_quick_run_may_have_fewer_seeds(toy, paper):
+    request = Request("flow", seeds=3, quick_seeds=(1,))
+    assert Runner(quick=True).run(paper, request)["seed"].values.tolist() == [1]
+    assert Runner().run(paper, request)["seed"].values.tolist() == [0, 1, 2]
+    assert request.made(quick=True) == Request("flow", seeds=(1,))
+    assert request.made(quick=False) == Request("flow", seeds=3)
+
+
+def test_given_data_and_recording_are_part_of_the_address(toy, paper):
+    runs = [
+        Runner().run(paper, Request("flow"), **given)
+        for given in (
+            {},
+            {"data": "mine.npz"},
+            {"record": ["loss"]},
+            {"at": [0.0, 1.0]},
+            {"at": [0.0]},
+        )
+    ]
+    assert len({run.attrs["id"] for run in runs}) == 5
+    assert toy.calls[1]["data"] == "mine.npz"
+    assert toy.calls[3]["at"] == [0.0, 1.0]
+    assert len(Store().list()) == 5
+
+
+def test_an_unwritable_store_warns_and_keeps_the_run(toy, paper, tmp_path):
+    (tmp_path / "file").write_text("")
+    runner = Runner(Store(tmp_path / "file" / "runs"))
+    with pytest.warns(StoreWarning, match="ATTNFLOW_STORE"):
+        run = runner.run(paper, Request("flow"))
+    assert run["loss"].size == 3
+
+
+def test_a_damaged_run_is_computed_anew(toy, paper):
+    id = Runner().run(paper, Request("flow")).attrs["id"]
+    (Store().path(id) / "run.zarr" / "loss" / "zarr.json").write_text("{")
+    with pytest.warns(StoreWarning, match="damaged"):
+        Runner().run(paper, Request("flow"))
+    assert len(toy.calls) == 2
+    Store().read(id)
+
+
+def test_an_interrupted_run_is_returned_but_not_stored(toy, paper):
+    runner = Runner()
+    run = runner.run(paper, Request("flow", {"ends": "interrupted"}))
+    assert str(run["outcome"].values[0]) == "interrupted"
+    assert Store().list() == []
+    with pytest.raises(KeyboardInterrupt):
+        runner.gather(paper, {"main": Request("flow", {"ends": "interrupted"})})
+
+
+def test_a_failing_detector_does_not_cost_the_run(toy):
+    def broken(run):
+        raise ZeroDivisionError
+
+    with pytest.warns(StoreWarning, match="stages"):
+        Runner().run(toy_paper(stage_table=broken), Request("flow"))
+    assert len(Store().list()) == 1
+
+
+def test_progress_is_told(toy, paper):
+    told = []
+    Runner(progress=lambda *seen: told.append(seen)).run(paper, Request("flow"))
+    assert told == [(0.0, "step 0"), (1 / 3, "step 1"), (2 / 3, "step 2")]
+
+
+def test_run_by_name(toy):
+    run = af.run("toy/flow", seeds=3, width="infinite")
+    assert run.sizes["seed"] == 3
+    assert '"infinite"' in run.attrs["setting"]
+    af.run("toy/flow", seeds=[2, 4], store=False)
+    assert toy.calls[1]["seeds"] == (2, 4)
+    assert len(Store().list()) == 1
+
+
+def test_run_an_experiment_of_ones_own(toy):
+    own = ToyExperiment("own", {"ends": "finished"})
+    assert af.run(own).attrs["experiment"] == "own"
+    with pytest.raises(ValueError, match="width"):
+        af.run(own, width=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "message"),
+    [
+        ("tay/flow", {}, "Did you mean 'toy'"),
+        ("toy/flaw", {}, "Did you mean 'flow'"),
+        ("toy", {}, "toy/flow"),
+        ("toy/flow", {"widht": 3}, "Did you mean 'width'"),
+        ("toy/flow", {"width": "wide"}, "'infinite'"),
+        ("toy/flow", {"learning_rate": -1}, "not positive"),
+    ],
+)
+def test_wrong_names_and_values(toy, name, overrides, message):
+    with pytest.raises(ValueError, match=message):
+        af.run(name, **overrides)
+    assert toy.calls == []
+
+
+def test_a_check_is_asked_for_by_name(toy):
+    plain, checked = af.run("toy/flow"), af.run("toy/flow", check=True)
+    assert [call["check"] for call in toy.calls] == [False, True]
+    assert plain.attrs["id"] != checked.attrs["id"]

@@ -1,0 +1,98 @@
+"""Which runs claims need, in which order workers take them, and when they judge."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attnflow.runs.jobs import MakeRun, make_plan, past_costs, pick
+from attnflow.schema.declarations import Request
+from attnflow.runs.store import Store
+from attnflow.runs.verifying.drive import Case
+from attnflow.runs.verifying.identity import verdict_key
+from attnflow.runs.verifying.jobs import Judge
+from tests.toy import make_run, toy_claim, toy_paper
+
+HERE = Path("nowhere")
+
+
+def plan_of(paper, *, seeds, root):
+    cases = [Case(paper, claim, claim.id) for claim in paper.claim_list]
+    return make_plan({c.job(seeds, root): c.needs(seeds) for c in cases}, root)
+
+
+@pytest.fixture
+def plan(toy):
+    return plan_of(toy_paper(), seeds=2, root=HERE)
+
+
+def test_runs_that_claims_share_are_made_once(plan):
+    assert [dict(job.request.overrides) for job in plan.waiting] == [
+        {},
+        {"width": "infinite"},
+    ]
+    assert all(job.request.seeds == 2 for job in plan.waiting)
+    assert len(plan.jobs) == 4
+
+
+def test_a_claim_is_judged_when_its_last_run_is_made(plan):
+    shared, wide = plan.waiting[:]
+    plan.waiting.clear()
+    plan.settle(shared)
+    assert [job.id for job in plan.waiting] == ["T-Thm1"]
+    plan.settle(plan.waiting.pop())
+    assert plan.waiting == []
+    plan.settle(wide)
+    assert [job.id for job in plan.waiting] == ["T-Thm2"]
+    assert not plan.lacking
+
+
+def test_the_dearest_family_comes_first(toy, tmp_path):
+    store = Store(tmp_path)
+    store.write(make_run(wall_seconds=5.0))
+    assert past_costs(store) == {("toy", "flow"): 5.0}
+    widths = {str(w): Request("flow", {"width": w}, seeds=1) for w in (1, 2, 3)}
+    many = toy_claim("T-Many", widths)
+    paper = toy_paper(claim_list=(toy_claim("T-One"), many))
+    plan = plan_of(paper, seeds=1, root=tmp_path)
+    assert [job.request.overrides.get("width") for job in plan.waiting] == [
+        *(1, 2, 3),
+        None,
+    ]
+    assert plan.cost(plan.waiting[0]) == 5.0
+
+
+def job(*family):
+    return MakeRun("toy", Request("flow"), HERE, "-".join(family), family)
+
+
+def test_who_takes_what():
+    judge = Judge("toy", "T-Thm1", 1, HERE, "key")
+    waiting = [job("a"), job("b"), job("c"), judge]
+    assert pick(waiting, None, []) == 3
+    assert pick(waiting, job("b"), []) == 1
+    assert pick(waiting, job("d"), []) == 3
+    waiting.pop()
+    assert pick(waiting, None, []) == 0
+    assert pick(waiting, job("b"), [job("b")]) == 1
+    assert pick(waiting, None, [job("a"), judge]) == 1
+    assert pick(waiting, judge, [job("a"), job("b"), job("c")]) == 0
+
+
+def test_what_decides_a_verdict(toy):
+    paper = toy_paper()
+    one, two = paper.claim_list
+    key = verdict_key(paper, one, 3)
+    assert key == verdict_key(paper, replace(one, judge=two.judge), 3)
+    others = [
+        verdict_key(paper, two, 3),
+        verdict_key(paper, one, 4),
+        verdict_key(replace(paper, slug="other"), one, 3),
+        verdict_key(paper, replace(one, needs={"main": Request("flow", seeds=9)}), 3),
+        verdict_key(
+            paper, replace(one, needs={"main": Request("flow", {"width": 9})}), 3
+        ),
+    ]
+    assert len({key, *others}) == 6
+    planned = replace(one, needs={"main": Request("flow", seeds=(5, 6))})
+    assert verdict_key(paper, planned, 3) == verdict_key(paper, planned, 4)

@@ -1,0 +1,107 @@
+"""A paper made by hand, with all that a page can show."""
+
+from dataclasses import dataclass
+
+from attnflow.claims import Claim, Scope, Verdict
+from attnflow.claims.verify import Row
+from attnflow.figures import label_ends, panels, series, time_axis
+from attnflow.schema.declarations import Exhibit, Note, Recipe, Request
+from attnflow.papers.base import Paper
+from attnflow.claims.stages import StageRow
+
+HOSTILE = "<script>alert(1)</script> & w_c ≥ e^{-4a}"
+
+
+@dataclass(frozen=True)
+class Setting:
+    width: int = 128
+    scale: float = 0.1
+    steps: int = 2000
+
+
+def draw(evidence):
+    figure, axes = panels(titles=["Loss"])
+    time_axis(axes[0, 0], evidence["run"])
+    series(axes[0, 0], evidence["run"], "loss", kind="loss")
+    label_ends(axes[0, 0])
+    return figure
+
+
+def final_loss(evidence):
+    return {"loss": {"last": evidence["run"]["loss"].isel(time=-1).median()}}
+
+
+def exhibit(id="figure1", kind="figure", **changes):
+    fields = {
+        "title": f"{id}: the loss",
+        "caption": HOSTILE,
+        "needs": {"run": Request("figure1")},
+        "draw": draw,
+        "values": final_loss,
+        "seen": lambda evidence: {"The loss falls.": True},
+        "silent": ("The width is not stated: 128.",),
+    }
+    return Exhibit(id, kind, **(fields | changes))
+
+
+def claim(id="A-Thm1", expected=Verdict.HOLDS):
+    return Claim(
+        id=id,
+        place="Theorem 1",
+        statement=HOSTILE,
+        system="descent",
+        needs={},
+        judge=lambda evidence: None,
+        predicate="slope within 1 %",
+        expected=expected,
+        source="prototype",
+        scope=Scope.THEOREM,
+        mutations={"reversed": lambda evidence: evidence},
+        conditions="scale ≤ 0.3",
+    )
+
+
+def row(id="A-Thm1", verdict=Verdict.HOLDS, expected=Verdict.HOLDS, **changes):
+    fields = {
+        "place": "Theorem 1",
+        "statement": HOSTILE,
+        "origin": "paper",
+        "scope": Scope.THEOREM,
+        "held": 3,
+        "seeds": 4,
+        "interval": (0.2, 0.99),
+        "margin": 0.5,
+        "seconds": 1.25,
+        "numbers": {"slope": -0.5},
+    }
+    return Row(
+        id=id, paper="fake", verdict=verdict, expected=expected, **fields | changes
+    )
+
+
+def stages(run):
+    return [StageRow("aligned", 1.5, 1.6, (1.4, 1.7), "over 3 seeds")]
+
+
+def paper(**changes):
+    fields = {
+        "slug": "fake",
+        "letter": "A",
+        "title": f"A paper {HOSTILE}",
+        "version_read": "draft of 2026",
+        "bibtex": "@misc{fake2026,\n  title = {A {fake} paper},\n}\n",
+        "recipes": (Recipe("figure1", "Figure 1", Setting(), "nowhere:build"),),
+        "exhibits": (exhibit(), exhibit("table1", "table"), exhibit("figure2")),
+        "claim_list": (claim(), claim("A-L2.1")),
+        "notes": (
+            Note("1", "Lemma 2", "4", "2 w_c", "A-Thm1", "constant"),
+            Note("2", "Lemma 3", "p", "q", "text", "typo", "reported"),
+            Note("3", "Lemma 4", "p", "q", "A-L2.1", "statement"),
+        ),
+        "inventory": {"theorem": [{"id": "Theorem 1", "covered_by": ["A-Thm1"]}]},
+        "headline": "figure1",
+        "headline_claims": (),
+        "summary": HOSTILE,
+        "stage_table": stages,
+    }
+    return Paper(**(fields | changes))

@@ -1,0 +1,145 @@
+"""Exhibits as files."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from attnflow import figures
+from attnflow.figures.style import themed
+from attnflow.site.pages import earlier_result, make_exhibit
+from attnflow.site.pages.files import save_figure
+from tests.figures.runs import make_run
+from tests.site.pages.papers import draw, exhibit, paper
+
+
+def make(directory, evidence, **changes):
+    return make_exhibit(paper(), exhibit(**changes), evidence, directory)
+
+
+def names(result):
+    return [Path(name).name for name in result.files]
+
+
+def test_a_figure_is_pictures_for_light_and_dark_and_its_numbers(tmp_path, evidence):
+    result = make(tmp_path / "deep" / "down", evidence)
+    ends = (".svg", ".png", ".dark.svg", ".json")
+    assert names(result) == [f"figure1{end}" for end in ends]
+    assert all(Path(name).stat().st_size for name in result.files)
+    record = json.loads(Path(result.files[-1]).read_text())
+    assert (
+        record["values"]
+        == result.values
+        == {"loss": {"last": pytest.approx(0.1, 1e-3)}}
+    )
+    assert record["seen"] == {"The loss falls.": True}
+    assert record["runs"][0]["id"] == "0123456789abcdef"
+
+
+def test_a_table_is_also_csv_and_html(tmp_path, evidence):
+    result = make(tmp_path, evidence, id="table1", kind="table")
+    assert {Path(name).suffix for name in result.files} == {
+        *(".svg", ".png", ".json", ".csv", ".html")
+    }
+    assert (tmp_path / "table1.csv").read_text().startswith(",last\nloss,0.1")
+    assert "<table" in (tmp_path / "table1.html").read_text()
+
+
+def test_equal_runs_give_equal_pictures(tmp_path, evidence):
+    for place in ("one", "two"):
+        make(tmp_path / place, evidence)
+    for name in ("figure1.svg", "figure1.png", "figure1.dark.svg"):
+        one, two = ((tmp_path / p / name).read_bytes() for p in ("one", "two"))
+        assert one == two
+    text = (tmp_path / "one" / "figure1.svg").read_text()
+    assert "<dc:date>" not in text
+    assert text != (tmp_path / "one" / "figure1.dark.svg").read_text()
+    assert "attnflow" in text
+
+
+@pytest.mark.parametrize(
+    ("printed", "seen", "agrees"),
+    [
+        ({"loss": {"last": 0.1}}, {"yes": True}, True),
+        ({"loss": {"last": 0.1}}, {"no": False}, False),
+        ({"loss": {"last": 0.2}}, {"yes": True}, False),
+        ({"absent": 1.0}, {"yes": True}, False),
+        ({}, {"yes": True, "also": True}, True),
+        ({}, {"yes": True, "no": False}, False),
+        ({}, {}, None),
+    ],
+)
+def test_agreement(tmp_path, evidence, printed, seen, agrees):
+    result = make(tmp_path, evidence, printed=printed, seen=lambda evidence: seen)
+    assert result.agrees is agrees
+
+
+def test_seconds_count_every_run_once(tmp_path, evidence):
+    needs = {**exhibit().needs, "again": exhibit().needs["run"]}
+    both = {**evidence, "again": evidence["run"]}
+    start = time.perf_counter()
+    result = make(tmp_path, both, needs=needs)
+    assert 1.5 < result.seconds < 1.5 + time.perf_counter() - start
+
+
+def test_settings_that_were_not_asked_for_are_named(tmp_path, evidence):
+    assert make(tmp_path, evidence).runs[0].changed == ()
+    quick = make_run().assign_attrs(setting=json.dumps({"width": 128, "steps": 20}))
+    assert make(tmp_path, {"run": quick}).runs[0].changed == ("steps",)
+    asked = replace(exhibit().needs["run"], seeds=7)
+    assert make(tmp_path, evidence, needs={"run": asked}).runs[0].changed == ("seeds",)
+
+
+def test_what_was_made_quickly_says_so(tmp_path, evidence):
+    result = make_exhibit(paper(), exhibit(), evidence, tmp_path, quick=True, key="k")
+    kept = earlier_result("fake", "figure1", tmp_path)
+    assert kept == result
+    assert (kept.quick, kept.key) == (True, "k")
+
+
+def test_a_drawing_that_fails_leaves_no_files(tmp_path, evidence):
+    def broken(evidence):
+        draw(evidence)
+        raise ValueError("no such curve")
+
+    with pytest.raises(ValueError, match="no such curve"):
+        make(tmp_path, evidence, draw=broken)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_result_can_be_read_again(tmp_path, evidence):
+    result = make(tmp_path, evidence, printed={"loss": {"last": 0.1}})
+    assert earlier_result("fake", "figure1", tmp_path) == result
+    assert earlier_result("other", "figure1", tmp_path) is None
+    assert earlier_result("fake", "figure9", tmp_path) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"files": 3}'])
+def test_what_another_version_kept_counts_as_not_made(tmp_path, text):
+    (tmp_path / "figure1.json").write_text(text)
+    assert earlier_result("fake", "figure1", tmp_path) is None
+
+
+def test_a_result_whose_picture_is_gone_counts_as_not_made(tmp_path, evidence):
+    make(tmp_path, evidence)
+    (tmp_path / "figure1.svg").unlink()
+    assert earlier_result("fake", "figure1", tmp_path) is None
+
+
+def test_the_layout_is_found_once_for_all_files(tmp_path, monkeypatch):
+    with themed("light"):
+        figure, axes = figures.panels()
+        axes[0, 0].plot([1, 2], [3, 4], label="a label beside the axes")
+        figures.label_ends(axes[0, 0])
+    engine = figure.get_layout_engine()
+    asked, execute = [], engine.execute
+    monkeypatch.setattr(engine, "execute", lambda f: asked.append(f) or execute(f))
+    save_figure(figure, [tmp_path / "a.svg", tmp_path / "a.png"])
+    assert asked == [figure]
+    assert figure.get_layout_engine() is engine
+    # As it comes out where the figure draws itself.
+    found = axes[0, 0].get_position().bounds
+    figure.draw_without_rendering()
+    assert found == pytest.approx(axes[0, 0].get_position().bounds, abs=0.01)

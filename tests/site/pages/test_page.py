@@ -1,0 +1,164 @@
+"""The page: whole, safe, without the network, and with every link going somewhere."""
+
+import json
+import re
+
+import pytest
+
+from attnflow.claims import Verdict
+from attnflow.site.pages import keep_reason, make_exhibit, write_page
+from attnflow.site.pages.claims import claim_views
+from attnflow.site.pages.inventory import inventory_rows
+from attnflow.site.pages.tally import Tally, columns
+from tests.figures.runs import make_run
+from tests.site.pages.html import Page
+from tests.site.pages.papers import paper, row
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def made(directory):
+    """A page with a figure and a table, and one figure that was not made."""
+    whole = paper()
+    results = [
+        make_exhibit(whole, exhibit, {"run": make_run()}, directory)
+        for exhibit in whole.exhibits[:2]
+    ]
+    rows = [
+        row(chance=0.25),
+        row("A-L2", Verdict.FAILS, Verdict.HOLDS, origin="ours", more=40),
+        row("A-L3", Verdict.UNCHECKED, seeds=0, held=0, interval=None),
+        row("A-L4", Verdict.HOLDS_CORRECTED, Verdict.HOLDS_CORRECTED, correction="2"),
+    ]
+    place = write_page(whole, results, rows, directory, runs=[make_run(id="f" * 16)])
+    return Page(place.read_text(encoding="utf-8"))
+
+
+def test_the_page_is_well_formed(made):
+    assert made.faults == []
+    ids = made.all("id")
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_is_loaded_from_elsewhere(made):
+    for tag, attrs in made.elements:
+        assert tag not in {"iframe", "object", "base"}
+        for name in ("src", "href", "srcset", "action"):
+            assert not re.match(r"\s*(https?:)?//", attrs.get(name) or "")
+
+
+def test_every_link_goes_somewhere(made, directory):
+    links = [attrs["href"] for tag, attrs in made.elements if tag == "a"]
+    inner = {link[1:] for link in links if link.startswith("#")}
+    assert inner <= set(made.all("id"))
+    files = {link for link in links if not link.startswith("#")}
+    assert {"figure1.svg", "table1.csv"} <= files
+    loaded = [*made.all("src"), *made.all("srcset")]
+    loaded += [a["href"] for tag, a in made.elements if tag == "link"]
+    files |= {name for name in loaded if not name.startswith("data:")}
+    assert "assets/katex/katex.min.js" in files
+    assert [name for name in files if not (directory / name).is_file()] == []
+
+
+def test_what_a_paper_says_is_escaped(made):
+    assert [tag for tag, _ in made.elements].count("script") == 2
+    assert "<script>alert(1)</script> & wc ≥ e−4a" in made.text
+
+
+def test_pictures_have_words_a_size_and_a_dark_twin(made):
+    pictures = [attrs for tag, attrs in made.elements if tag == "img"]
+    assert [p["src"] for p in pictures] == ["figure1.svg", "table1.svg"]
+    assert all(p["alt"] and int(p["width"]) > int(p["height"]) > 0 for p in pictures)
+    assert made.all("srcset") == ["figure1.dark.svg", "table1.dark.svg"]
+
+
+def test_the_page_has_what_a_reader_asks_for(made):
+    for words in (
+        "draft of 2026",
+        "attnflow reproduce fake/figure1",
+        "The width is not stated: 128.",
+        "The loss falls.",
+        "Not made here",
+        "holds after correction",
+        "3 of 4",
+        "0123456789abcdef",
+        "f" * 16,
+        "jax 0.10",
+        "test machine",
+        "@misc{fake2026,",
+        "2 hold, 1 holds after correction, 1 fails, 1 unchecked",
+        "1 of these claims were not judged for this page",
+        "over 3 seeds",
+        "What this assumes",
+        "chance alone would have given 0.25 of these on average",
+        "attnflow verify fake/A-L2 --explain",
+        "At this rate, 40 seeds would decide.",
+    ):
+        assert words in made.text, words
+
+
+def test_surprises_stand_first(made):
+    ids = [id for id in made.all("id") if id.startswith("claim-")]
+    wanted = ("A-L2", "A-L4", "A-Thm1", "A-L2.1", "A-L3")
+    assert ids == [f"claim-{id}" for id in wanted]
+
+
+def test_a_page_with_nothing_made(tmp_path):
+    place = write_page(paper(notes=(), inventory={}), [], [], tmp_path / "new")
+    page = Page(place.read_text(encoding="utf-8"))
+    assert page.faults == []
+    inner = {link[1:] for link in page.all("href") if link.startswith("#")}
+    assert inner <= set(page.all("id"))
+    assert "2 recorded: 2 hold" in page.text
+    assert "attnflow verify fake" in page.text
+
+
+def test_a_page_shows_what_an_earlier_call_made(tmp_path, evidence):
+    whole = paper()
+    make_exhibit(whole, whole.exhibits[0], evidence, tmp_path)
+    later = make_exhibit(whole, whole.exhibits[2], evidence, tmp_path)
+    page = Page(write_page(whole, [later], [], tmp_path).read_text(encoding="utf-8"))
+    assert [tag for tag, _ in page.elements].count("img") == 2
+
+
+@pytest.mark.parametrize(("steps", "is_smaller"), [(20, True), (2000, False)])
+def test_smaller_runs_are_marked(tmp_path, steps, is_smaller):
+    whole, setting = paper(), json.dumps({"width": 128, "steps": steps})
+    evidence = {"run": make_run().assign_attrs(setting=setting)}
+    result = make_exhibit(whole, whole.exhibits[0], evidence, tmp_path, quick=True)
+    page = Page(write_page(whole, [result], [], tmp_path).read_text(encoding="utf-8"))
+    assert "attnflow reproduce fake/figure1 --quick" in page.text
+    assert ("smaller runs than the paper’s" in page.text) == is_smaller
+
+
+def test_an_inventory_links_figures_claims_and_notes():
+    entry = {"id": "Lemma 1", "claims": ["A-Thm1"], "exhibits": ["figure1"]}
+    more = {"covered_by": ["2"], "about": "Half of it.", "reason": "No time."}
+    (item,) = inventory_rows(paper(inventory={"lemma": [entry | more]}))
+    assert (item.kind, item.name) == ("lemma", "Lemma 1")
+    assert item.about == "Half of it. No time."
+    assert item.links == (
+        ("figure1", "exhibit-figure1"),
+        ("A-Thm1", "claim-A-Thm1"),
+        ("2", "note-2"),
+    )
+
+
+def test_verdicts_are_counted_by_scope():
+    found = Tally(claim_views(paper(), [row("A-L2", Verdict.FAILS)]))
+    assert found.by_scope == {"theorem": {Verdict.FAILS: 1, Verdict.HOLDS: 2}}
+    assert columns([found]) == [(Verdict.HOLDS, "holds"), (Verdict.FAILS, "fails")]
+
+
+def test_the_page_says_why_an_exhibit_is_left_out(tmp_path, evidence):
+    whole = paper()
+    keep_reason("figure1", "images.gz of mnist is not here.", tmp_path)
+    page = Page(write_page(whole, [], [], tmp_path).read_text(encoding="utf-8"))
+    assert "Left out. images.gz of mnist is not here. Then:" in page.text
+    make_exhibit(whole, whole.exhibits[0], evidence, tmp_path)
+    page = Page(write_page(whole, [], [], tmp_path).read_text(encoding="utf-8"))
+    assert "Left out." not in page.text

@@ -1,0 +1,194 @@
+import sys
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from attnflow.schema.outcome import Outcome
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.flow import CODES, flow
+from attnflow.training.seeds import stack
+from attnflow.experiments import run
+from attnflow.models.forms import Initial
+from attnflow.papers.mixture import formulas
+from attnflow.training.rules import Flow
+from tests.core import experiment, given_weights, largest_difference
+
+INFINITE = Initial(width="infinite", omega=0.1)
+
+
+class System(eqx.Module):
+    """`dx/dt = −rate · x`, whose solution is known."""
+
+    rate: jnp.ndarray
+
+    def velocity(self, t, state):
+        return -self.rate * state
+
+
+def decay_leg(rule, stop, times, event=None):
+    systems = [System(jnp.array(rate)) for rate in (1.0, 2.0)]
+    system, axes = stack(systems)
+    return flow(
+        system,
+        axes,
+        jnp.ones((2, 1)),
+        rule=rule,
+        start=np.zeros(2),
+        stop=np.full(2, stop),
+        times=np.asarray(times),
+        observe=_observe,
+        event=event,
+    )
+
+
+def _observe(system, state):
+    return {"x": state[0]}
+
+
+def _below_a_tenth(system, state):
+    return 0.1 - state[0]
+
+
+def test_seeds_may_step_together_or_one_by_one(precise, monkeypatch):
+    """Many small ones do the former; the numbers are the same, and so are the ends."""
+    # By its name: the package has the function under it.
+    module = sys.modules["attnflow.training.flow"]
+    rule = Flow(rtol=1e-10, atol=1e-12)
+    apart = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 3))
+    together = []
+    monkeypatch.setattr(module, "FEW", 1)
+    monkeypatch.setattr(module, "_side_by_side", _heard(module._side_by_side, together))
+    # More times, since the same ones would compile nothing anew.
+    joined = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 5))
+    assert together == [True]
+    np.testing.assert_array_equal(joined.code, apart.code)
+    # Steps differ, and so do errors: by the tolerance, over about a hundred steps.
+    np.testing.assert_allclose(joined.end, apart.end, rtol=1e-8)
+    np.testing.assert_allclose(joined.rows["x"][:, ::2], apart.rows["x"], rtol=1e-8)
+
+
+def test_many_seeds_of_which_some_reach_an_event(precise, monkeypatch):
+    monkeypatch.setattr(sys.modules["attnflow.training.flow"], "FEW", 1)
+    leg = decay_leg(Flow(rtol=1e-12), 1.5, np.linspace(0.0, 1.0, 7), _below_a_tenth)
+    outcomes = [CODES[int(c)] for c in leg.code]
+    assert outcomes == [Outcome.EVENT_NOT_REACHED, Outcome.EVENT]
+    np.testing.assert_allclose(leg.end, [1.5, np.log(10) / 2], rtol=1e-10)
+
+
+def _heard(function, answers):
+    def heard(*arguments):
+        answers.append(function(*arguments))
+        return answers[-1]
+
+    return heard
+
+
+@pytest.mark.parametrize("clock", ["linear", "log"])
+@pytest.mark.parametrize("solver", ["dopri8", "tsit5"])
+def test_recorded_values_are_the_solution(clock, solver, precise):
+    times = np.linspace(0, 20, 41)
+    rule = Flow(rtol=1e-11, clock=clock, solver=solver)
+    leg = decay_leg(rule, 20.0, times)
+    exact = np.exp(-np.outer([1.0, 2.0], times))
+    # Far below atol = 1e-16 the controller asks for nothing.
+    np.testing.assert_allclose(leg.rows["x"], exact, rtol=1e-9, atol=1e-15)
+    assert [CODES[int(c)] for c in leg.code] == [Outcome.FINISHED] * 2
+
+
+def test_events_are_found_per_seed(precise):
+    leg = decay_leg(Flow(rtol=1e-12), 20.0, [0.0, 1.0], _below_a_tenth)
+    np.testing.assert_allclose(leg.end, np.log(10) / np.array([1, 2]), rtol=1e-10)
+    assert [CODES[int(c)] for c in leg.code] == [Outcome.EVENT] * 2
+
+
+def test_outcomes_say_what_happened(precise):
+    late = decay_leg(Flow(), 1.0, [0.0, 1.0], _below_a_tenth)
+    outcomes = [CODES[int(c)] for c in late.code]
+    assert outcomes == [Outcome.EVENT_NOT_REACHED] * 2
+    short = decay_leg(Flow(max_steps=3), 20.0, [0.0, 20.0])
+    assert CODES[int(short.code[0])] is Outcome.OUT_OF_STEPS
+    assert float(short.rows["x"][0, 0]) == 1.0
+
+
+def test_float32_is_refused():
+    with pytest.raises(RuntimeError, match="float32"):
+        decay_leg(Flow(), 1.0, [0.0, 1.0])
+
+
+def test_stage_one_is_the_closed_form():
+    """R6, along the whole stage; the switch at T_half is located by an event."""
+    from attnflow.papers.mixture.experiments import stage_one
+    from attnflow.papers.mixture.settings import StageOne
+
+    made = run(stage_one(StageOne(T1=100.0, records=201)))
+    assert abs(made["stage_end"].values[0, 0] - formulas.switch_time(0.5)) < 1e-12
+    a, c = formulas.stage_one(made["time"].values, 0.5)
+    value = made["value"].sel(head="+")[0]
+    assert np.abs(value.sel(token="v1") - a).max() < 3e-14
+    assert np.abs(value.sel(token="c2") - c).max() < 3e-14
+
+
+def test_the_closed_form_does_not_overflow():
+    a, c = formulas.stage_one(np.array([1e3, 1e6, 1e12]), 0.5)
+    assert np.isfinite(a).all() and np.isfinite(c).all()
+    assert (np.diff(a) > 0).all()
+
+
+def test_log_time_changes_nothing_but_the_steps():
+    changes = {"initial": INFINITE, "until": 100.0}
+    plain, log, late = (
+        run(experiment(rule=Flow(rtol=1e-11, clock=clock, scale=scale), **changes))
+        for clock, scale in (("linear", 1.0), ("log", 1.0), ("log", 1e-3))
+    )
+    assert largest_difference(plain, log).max() < 1e-9
+    assert largest_difference(plain, late).max() < 1e-9
+
+
+def test_conserved_quantities_hold_along_a_flow_and_not_along_descent():
+    weights = given_weights()
+    for form in ("weights", "transport", "gram"):
+        made = run(
+            experiment(form=form, rule=Flow(rtol=1e-11), until=60.0), weights=weights
+        )
+        assert float(made["drift"][0]) < 1e-9, form
+    assert "drift" not in run(experiment(), weights=weights)
+
+
+def test_an_event_of_staged_training_and_its_rows():
+    """Rows stop where the last stage ended; what came before is there."""
+    stages = (
+        Stage(Flow(), 10.0, ("values",), name="1"),
+        Stage(
+            Flow(),
+            Reach("score[+,c1,v1]", 0.5, 500.0),
+            ("scores",),
+            "conflicting",
+            name="2",
+        ),
+    )
+    grid = Grid(stop=400.0, count=81)
+    made = run(experiment(initial=INFINITE, stages=stages, grid=grid))
+    end = float(made["stage_end"][0, 1])
+    score = made["score_at_end"].sel(head="+", key="c1", query="v1")
+    assert float(score[0, 1]) == pytest.approx(0.5, abs=1e-9)
+    inside = made["time"].values <= end
+    np.testing.assert_array_equal(made["recorded"].values[0], inside)
+    assert np.isfinite(made["loss"].values[0][inside]).all()
+    assert np.isnan(made["loss"].values[0][~inside]).all()
+
+
+def test_stage_two_is_the_onset_formula_while_attention_is_uniform():
+    stages = (
+        Stage(Flow(), 10.0, ("values",), name="1"),
+        Stage(Flow(), 60.0, ("scores",), "conflicting", name="2"),
+    )
+    grid = Grid(points=(10.0, 30.0, 60.0))
+    initial = Initial(width="infinite", omega=1e-3)
+    made = run(experiment(initial=initial, stages=stages, grid=grid))
+    c = float(made["value"].sel(head="+", token="c1")[0, 0])
+    score = made["score"].sel(head="+", key="c1", query="v1").values[0, 1:]
+    formula = formulas.stage_two_score(np.array([20.0, 50.0]), 1e-3, c)
+    # Corrections are of relative order of the scores themselves.
+    np.testing.assert_allclose(score, formula, rtol=1e-3)
