@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from attnflow.data import MixtureTask
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Experiment, run
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Logistic, Problem, ReluPair
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow, GradientDescent
 
 TABLES = ("loss", "score", "value")

@@ -16,9 +16,9 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.outcome import Outcome
-from attnflow.schema.declarations import Exhibit, Recipe, Request
 from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Exhibit, Recipe, Request
+from attnflow.schema.outcome import Outcome
 from attnflow.schema.settings import canonical_json, digest
 
 
@@ -193,7 +193,7 @@ def toy_paper(**changes):
                 printed={"loss": 0.1},
             ),
         ),
-        "claim_list": toy_claims(),
+        "claims": toy_claims(),
         "notes": (),
         "inventory": {},
         "headline": "figure1",

@@ -5,7 +5,18 @@ from math import comb
 import numpy as np
 import pytest
 
-from attnflow.claims import Exact, Finding, HighProbability, Ladder, LargeEnough, Scope, Seeds, Slope, Unchecked, Verdict
+from attnflow.claims import (
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Scope,
+    Seeds,
+    Slope,
+    Unchecked,
+    Verdict,
+)
 from attnflow.claims.chance import of_coins, of_orders, seeds_to_decide
 from attnflow.claims.decide import decide
 from attnflow.claims.family import family_of

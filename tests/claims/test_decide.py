@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.claims import Exact, Finding, HighProbability, LargeEnough, Scope, Seeds, Slope, Unchecked, Verdict
+from attnflow.claims import (
+    Exact,
+    Finding,
+    HighProbability,
+    LargeEnough,
+    Scope,
+    Seeds,
+    Slope,
+    Unchecked,
+    Verdict,
+)
 from attnflow.claims.decide import LARGEST, combine, decide, decide_one
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from attnflow.schema.names import UnknownName
 from attnflow.claims import NamedMutation, must_fail, mutations, named
 from attnflow.schema import setting_of
+from attnflow.schema.names import UnknownName
 from attnflow.testing import check_claim, check_unchanged
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 

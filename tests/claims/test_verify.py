@@ -5,9 +5,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.schema.names import UnknownName
-from attnflow.claims import ClaimsTable, Exact, Finding, MissingData, Row, Scope, Verdict, as_expected
+from attnflow.claims import (
+    ClaimsTable,
+    Exact,
+    Finding,
+    MissingData,
+    Row,
+    Scope,
+    Verdict,
+    as_expected,
+)
 from attnflow.claims.verify import plain, verify
+from attnflow.schema.names import UnknownName
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
 DESIGNED = [

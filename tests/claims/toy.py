@@ -7,8 +7,8 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Exact, Finding, Scope, Seeds, Verdict
 from attnflow.claims import mutations as m
-from attnflow.schema.declarations import Request
 from attnflow.claims.stages import first_crossing, order
+from attnflow.schema.declarations import Request
 
 
 def make_evidence(seeds=5):

@@ -1,9 +1,9 @@
 import pytest
 import typer
 
-from attnflow.schema.missing import MissingData
 from attnflow.cli.guard import guarded
 from attnflow.runs.store import StoreError
+from attnflow.schema.missing import MissingData
 
 
 def code_of(command):

@@ -4,10 +4,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnflow.schema.missing import MissingData
 from attnflow.cli import judging
-from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.runs.processes import Here
+from attnflow.schema.declarations import Exhibit, Request, SweepRequest
+from attnflow.schema.missing import MissingData
 from attnflow.site.reproducing import identity
 from tests import toy as toys
 from tests.figures.swept.synthetic import swept as swept_by_hand

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 import attnflow as af
-from attnflow.schema.missing import MissingData
 from attnflow.claims import Finding, Scope, Seeds
-from attnflow.schema.conditions import at_least
 from attnflow.runs.store import export_netcdf
 from attnflow.runs.verifying import identity
+from attnflow.schema.conditions import at_least
+from attnflow.schema.missing import MissingData
 from tests import toy as toys
 from tests.toy import toy_claim
 
@@ -31,7 +31,7 @@ FIELDS = {
 
 
 def with_claims(toy, *claims):
-    toys.install(toy, toys.toy_paper(claim_list=claims))
+    toys.install(toy, toys.toy_paper(claims=claims))
 
 
 def test_json(program):

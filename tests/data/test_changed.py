@@ -6,7 +6,14 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.data import CooccurrenceTask, DisjointNoiseTask, MixtureTask, NoisyLabels, Positions, PromptQuery
+from attnflow.data import (
+    CooccurrenceTask,
+    DisjointNoiseTask,
+    MixtureTask,
+    NoisyLabels,
+    Positions,
+    PromptQuery,
+)
 from attnflow.experiments import run
 from attnflow.models.forms import Initial
 from attnflow.training.rules import SignGD

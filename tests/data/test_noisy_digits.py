@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from attnflow.data.noisy_digits import PIXELS, NoisyDigits, at_ratio, border, mixed, patches
+from attnflow.data.noisy_digits import (
+    PIXELS,
+    NoisyDigits,
+    at_ratio,
+    border,
+    mixed,
+    patches,
+)
 from attnflow.data.real import digits
 
 on_images = pytest.mark.usefixtures("data_at_hand")

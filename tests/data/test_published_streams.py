@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from attnflow.schema.missing import MissingData
 from attnflow.data.class_counts import draw_counts
 from attnflow.data.published_streams import published_draws
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.schema.missing import MissingData
 from tests.data.test_sequence_classes import small
 
 torch = pytest.importorskip("torch")

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from attnflow.data.class_counts import check_length, draw_counts, require_single, support_of
+from attnflow.data.class_counts import (
+    check_length,
+    draw_counts,
+    require_single,
+    support_of,
+)
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.data.sequence_classes import SequenceClasses
 

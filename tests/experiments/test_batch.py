@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import batch, run, run_batch
 from attnflow.experiments.members import Observe
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Logistic, Problem, ReluPair
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Flow, GradientDescent
 from tests.core import experiment
 

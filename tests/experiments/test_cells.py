@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from attnflow.data.noisy_patches import NoisyPatchesTask, OneClassWarning
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Experiment, run, run_cells
 from attnflow.experiments.members import Observe
 from attnflow.models.forms import Chain, Initial
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import GradientDescent
 
 TASK = NoisyPatchesTask(

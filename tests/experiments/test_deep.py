@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnflow.models.deep import ClassLoss, PlainWords, VisionTransformer, WordEncoder
 from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import ClassLoss, PlainWords, VisionTransformer, WordEncoder
 from attnflow.observables.deep import DEEP
-from attnflow.training import Stage
 from attnflow.papers.signgd import PAPER
+from attnflow.training import Stage
 from attnflow.training.rules import Flow, GradientDescent
 from tests.oracle.deep_runs import Drawn
 

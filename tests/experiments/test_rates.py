@@ -7,10 +7,10 @@ import pytest
 
 from attnflow import schema
 from attnflow.data import MixtureTask
-from attnflow.training import Grid, Stage
 from attnflow.experiments import LearningRateWarning, run
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Linear, Problem, Squared
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, GradientDescent, Momentum
 from tests.core import experiment, given_weights
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from attnflow import schema
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Computation, address, run
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Flow, GradientDescent, Momentum
 from tests.core import experiment, given_weights
 

@@ -5,9 +5,9 @@ import pytest
 
 from attnflow import schema
 from attnflow.data import MixtureTask
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Computation, address, run
 from attnflow.models.forms import Initial
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow, GradientDescent
 from tests.core import experiment, given_weights, largest_difference
 

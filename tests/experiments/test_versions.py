@@ -3,9 +3,15 @@
 from pathlib import Path
 
 import attnflow
-from attnflow.sweeps import sweep as sweeping
 from attnflow.experiments import Computation, address, record, versions
-from attnflow.experiments.versions import OWN, code_version, setting_sources, setting_version, sources
+from attnflow.experiments.versions import (
+    OWN,
+    code_version,
+    setting_sources,
+    setting_version,
+    sources,
+)
+from attnflow.sweeps import sweep as sweeping
 from attnflow.sweeps.sweep import plan_sweep
 
 

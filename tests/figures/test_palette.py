@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from attnflow.schema.names import UnknownName
 from attnflow.figures.palette import ALIASES, DARK, LIGHT, THEMES, mix
+from attnflow.schema.names import UnknownName
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 VISION = {

@@ -3,8 +3,8 @@ import pytest
 import xarray as xr
 
 from attnflow import figures
-from attnflow.figures.phases import scale_of
 from attnflow.claims.statistics.boundary import fit_boundary
+from attnflow.figures.phases import scale_of
 
 
 def swept(**coords):

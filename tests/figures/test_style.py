@@ -5,8 +5,8 @@ import matplotlib
 import pytest
 
 from attnflow import figures
-from attnflow.schema.names import UnknownName
 from attnflow.figures.palette import DARK, LIGHT
+from attnflow.schema.names import UnknownName
 
 
 def test_nothing_global_changes(run):

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from attnflow.training import Grid, Stage
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, ClassMeans, Vector
 from attnflow.observables.chains import value_chain
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow
 from tests.core import experiment, given_weights
 from tests.observables.plans import CHAIN, CHAINS, drawn

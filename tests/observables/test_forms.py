@@ -4,16 +4,16 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.observables.curvature import gauss_newton_sharpness
 from attnflow.data import CooccurrenceTask, MixtureTask
-from attnflow.training import Grid
 from attnflow.experiments import run
 from attnflow.models.forms import Initial, Vector, build, symmetry_of
 from attnflow.models.forms.chains import ChainGram
-from attnflow.observables import OBSERVABLES, View, find
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair
-from attnflow.training.rules import GradientDescent
 from attnflow.models.systems import Training
+from attnflow.observables import OBSERVABLES, View, find
+from attnflow.observables.curvature import gauss_newton_sharpness
+from attnflow.training import Grid
+from attnflow.training.rules import GradientDescent
 from tests.core import experiment, one_ulp
 from tests.observables.plans import (
     CHAIN,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from attnflow.data import CooccurrenceTask
-from attnflow.training import Grid
 from attnflow.experiments import run
 from attnflow.experiments.members import test_samples_of as drawn_test_samples
 from attnflow.models.forms import Initial, Vector
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid
 from tests.core import experiment, given_weights
 from tests.observables.plans import TEST
 

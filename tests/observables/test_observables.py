@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from attnflow.training import Grid
 from attnflow.experiments import run
 from attnflow.observables import OBSERVABLES, parse
+from attnflow.training import Grid
 from attnflow.training.rules import Flow
 from tests.core import experiment, given_weights
 from tests.observables.plans import (

@@ -8,10 +8,10 @@ import numpy as np
 
 import attnflow
 from attnflow.data.labelled import LabelledTokens
-from attnflow.experiments.deep import DeepModel
-from attnflow.training import Grid, Stage, stack, stack_arrays, train
 from attnflow.experiments import SystemExperiment
+from attnflow.experiments.deep import DeepModel
 from attnflow.experiments.direct import DirectObserve
+from attnflow.training import Grid, Stage, stack, stack_arrays, train
 
 STEPS = 5
 # Sums of some dozen terms over five steps, relative to entries of order one.

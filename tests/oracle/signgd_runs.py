@@ -8,11 +8,11 @@ import numpy as np
 
 import attnflow
 from attnflow.data import SignalNoiseTask
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Experiment
 from attnflow.experiments.members import samples_of, test_samples_of
 from attnflow.models.forms import Chain, ClassMeans, Initial
 from attnflow.models.problem import Linear, Problem
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import GradientDescent, SignGD
 from tests.oracle import signgd_torch
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from attnflow.data.labelled import LabelledTokens
+from attnflow.experiments.deep import DeepModel, epochs
 from attnflow.models.deep import ClassLoss, PlainWords, VisionTransformer, WordEncoder
-from attnflow.experiments.deep import DeepModel
-from attnflow.experiments.deep import epochs
 from attnflow.training.rules import GradientDescent
 from tests.oracle.deep_runs import (
     ROUNDING,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from attnflow.models.deep import BinaryLoss, Stack
 from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import BinaryLoss, Stack
 from attnflow.training.rules import Adam, GradientDescent, SignGD
 from tests.oracle.deep_runs import (
     ROUNDING,

@@ -8,8 +8,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from attnflow.data import MixtureTask  # noqa: E402
-from attnflow.training import Grid  # noqa: E402
 from attnflow.experiments import run  # noqa: E402
+from attnflow.training import Grid  # noqa: E402
 from attnflow.training.rules import Adam, GradientDescent, Momentum, SignGD  # noqa: E402
 from tests.core import experiment, given_weights  # noqa: E402
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from attnflow.data.class_layouts import AlikeClasses
-from attnflow.training import Grid, Stage
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.models.forms.token_classes import token_form
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Momentum
 
 pytest.importorskip("torch")

@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from attnflow.training import Grid  # noqa: E402
 from attnflow.experiments import run  # noqa: E402
+from attnflow.training import Grid  # noqa: E402
 from attnflow.training.rules import Muon, NormalisedDescent  # noqa: E402
 from tests.core import experiment, given_weights, mostly_slow  # noqa: E402
 from tests.oracle.test_mixture import model_loss, samples  # noqa: E402

@@ -19,7 +19,7 @@ def kept(setting):
 def requested(paper):
     """Settings of all experiments, and of all runs for claims and figures."""
     yield from (recipe.setting for recipe in paper.recipes)
-    for asking in (*paper.claim_list, *paper.exhibits):
+    for asking in (*paper.claims, *paper.exhibits):
         for request in asking.needs.values():
             recipe = paper.recipe(request.experiment)
             yield recipe.with_overrides(request.overrides)

@@ -44,15 +44,15 @@ def test_what_covers_an_entry_exists(registry):
 
 
 def test_ids_are_unique_over_all_papers(registry):
-    ids = Counter(c.id for paper in registry.values() for c in paper.claim_list)
+    ids = Counter(c.id for paper in registry.values() for c in paper.claims)
     assert [id for id, count in ids.items() if count > 1] == []
     for paper in registry.values():
-        assert all(c.id.startswith(f"{paper.letter}-") for c in paper.claim_list)
+        assert all(c.id.startswith(f"{paper.letter}-") for c in paper.claims)
 
 
 def test_ids_are_stable(registry):
     """A claim that is new adds a line to the list; one that is gone is a mistake."""
-    ours = {claim.id for slug in SLUGS for claim in registry[slug].claim_list}
+    ours = {claim.id for slug in SLUGS for claim in registry[slug].claims}
     known = known_ids()
     assert known == sorted(set(known))
     assert set(known) - ours == set(), "these were cited by somebody: keep them"

@@ -2,15 +2,15 @@
 
 import pytest
 
-from attnflow.sweeps import sweep as sweeping
 from attnflow.experiments.versions import code_version, setting_version
 from attnflow.papers import SLUGS, module_of, paper, papers, registered
+from attnflow.sweeps import sweep as sweeping
 from attnflow.sweeps.sweep import plan_sweep
 from tests.cli.conftest import Program
 
 MODULE = """
 from tests.toy import toy_paper
-PAPER = toy_paper(slug={slug!r}, letter={letter!r}, claim_list=(), headline_claims=())
+PAPER = toy_paper(slug={slug!r}, letter={letter!r}, claims=(), headline_claims=())
 """
 
 
@@ -55,11 +55,9 @@ def test_its_code_belongs_to_the_address_of_its_runs(site):
 def test_its_quantities_can_be_swept(site):
     quantity = "Quantity('fall', '…', 'tests.sweeps.test_quantity:fall', ('loss',))"
     text = MODULE.format(slug="needle_three", letter="Needle").replace(
-        "claim_list=()", f"claim_list=(), recipes=(RECIPE,), quantities=({quantity},)"
+        "claims=()", f"claims=(), recipes=(RECIPE,), quantities=({quantity},)"
     )
-    imports = (
-        "from attnflow.schema.declarations import Quantity\nfrom tests.sweeps.trivial import RECIPE"
-    )
+    imports = "from attnflow.schema.declarations import Quantity\nfrom tests.sweeps.trivial import RECIPE"
     file = site("needle_three", f"{imports}\n{text}")
 
     def code():

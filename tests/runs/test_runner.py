@@ -4,10 +4,10 @@ import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.schema.declarations import Request
 from attnflow.runs.runner import Runner
-from attnflow.schema.settings import seed_numbers
 from attnflow.runs.store import Store, StoreWarning
+from attnflow.schema.declarations import Request
+from attnflow.schema.settings import seed_numbers
 from tests.toy import ToyExperiment, toy_paper
 
 

@@ -6,7 +6,16 @@ import math
 import pytest
 
 from attnflow.claims.verify import plain
-from attnflow.schema.conditions import Condition, at_least, at_most, exactly, gradient_flow, much_less, much_more, of_order
+from attnflow.schema.conditions import (
+    Condition,
+    at_least,
+    at_most,
+    exactly,
+    gradient_flow,
+    much_less,
+    much_more,
+    of_order,
+)
 
 
 @pytest.mark.parametrize(

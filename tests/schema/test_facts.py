@@ -4,9 +4,9 @@ import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.schema.facts import Facts, html_table, text_table
 from attnflow.experiments import Computation
 from attnflow.runs.view import RunView
+from attnflow.schema.facts import Facts, html_table, text_table
 from tests.toy import make_run, toy_paper
 
 HOSTILE = "<script>alert(1)</script> & more"

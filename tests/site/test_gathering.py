@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 import attnflow as af
-from attnflow.site.gathering import gather
-from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.runs.runner import Runner
+from attnflow.schema.declarations import Exhibit, Request, SweepRequest
+from attnflow.site.gathering import gather
 from attnflow.sweeps import Shelf
 
 # A Monte Carlo bound: a real experiment whose cells take milliseconds.

@@ -5,9 +5,9 @@ import pytest
 
 import attnflow as af
 from attnflow.experiments import run
-from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Shelf, choose_executor, run_sweep
 from attnflow.sweeps.compute import narrowed
+from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import Direct, make_sweep
 
 HERE = choose_executor("here")

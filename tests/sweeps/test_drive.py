@@ -9,7 +9,14 @@ import pytest
 import xarray as xr
 
 from attnflow.runs.store import StoreError, StoreWarning
-from attnflow.sweeps import Shelf, choose_executor, make_batches, run_sweep, status_in, status_of
+from attnflow.sweeps import (
+    Shelf,
+    choose_executor,
+    make_batches,
+    run_sweep,
+    status_in,
+    status_of,
+)
 from attnflow.sweeps.executors import Here
 from attnflow.sweeps.work import work
 from tests.sweeps.trivial import Direct, make_sweep

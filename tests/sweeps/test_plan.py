@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import make_batches, parse_measure, sweep_id
+from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import Direct, make_sweep
 
 

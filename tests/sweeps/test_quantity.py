@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 from attnflow.schema.declarations import Quantity
-from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Cell, QuantityMeasure
+from attnflow.sweeps.sweep import plan_sweep
 
 HERE = "tests.sweeps.test_quantity"
 CELL = Cell({}, (0, 1))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from attnflow.runs.processes import cores
-from attnflow.sweeps.sweep import plan_sweep
 from attnflow.sweeps import Shelf, run_sweep
 from attnflow.sweeps.executors import Here, Local
+from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import make_sweep
 
 ROOT = Path(__file__).parents[2]

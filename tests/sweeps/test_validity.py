@@ -49,7 +49,7 @@ def test_keys_over_which_a_claim_goes_itself_are_refused():
     paper = af.paper("mixture")
     ladders = [
         claim.id
-        for claim in paper.claim_list
+        for claim in paper.claims
         if len({r.overrides.get("omega") for r in claim.needs.values()}) > 2
         and all(r.experiment == "three-stage" for r in claim.needs.values())
     ]

@@ -4,10 +4,10 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.training import Stage
 from attnflow.experiments import SystemExperiment, run
 from attnflow.models.forms import Initial
 from attnflow.models.forms.transport import Transport
+from attnflow.training import Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, Momentum
 from tests.core import (
     allowed,

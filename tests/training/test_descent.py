@@ -3,10 +3,17 @@ import numpy as np
 import pytest
 
 import attnflow as af
-from attnflow.training import Grid, Reach, Stage, descent
 from attnflow.experiments import LearningRateWarning, run
 from attnflow.models.problem import Linear, Problem, Squared
-from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD, per_part
+from attnflow.training import Grid, Reach, Stage, descent
+from attnflow.training.rules import (
+    Adam,
+    Flow,
+    GradientDescent,
+    Momentum,
+    SignGD,
+    per_part,
+)
 from tests.core import experiment, given_weights, largest_difference
 
 
@@ -102,9 +109,9 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     import jax.numpy as jnp
 
     import attnflow
+    from attnflow.experiments.members import Observe, member
     from attnflow.training import descent
     from attnflow.training.seeds import stack
-    from attnflow.experiments.members import Observe, member
 
     def buffers(gap):
         with attnflow.precise():

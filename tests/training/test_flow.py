@@ -5,14 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.schema.outcome import Outcome
-from attnflow.training import Grid, Reach, Stage
-from attnflow.training.flow import CODES, flow
-from attnflow.training.seeds import stack
 from attnflow.experiments import run
 from attnflow.models.forms import Initial
 from attnflow.papers.mixture import formulas
+from attnflow.schema.outcome import Outcome
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.flow import CODES, flow
 from attnflow.training.rules import Flow
+from attnflow.training.seeds import stack
 from tests.core import experiment, given_weights, largest_difference
 
 INFINITE = Initial(width="infinite", omega=0.1)

@@ -8,11 +8,32 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.schema.rule_names import RuleName
-from attnflow.training import Stage
 from attnflow.experiments import run
 from attnflow.experiments.compilation import compile_time
-from attnflow.training.rules import RULES, SCHEDULES, Adam, Batches, CosineDecay, Flow, GradientDescent, LinearDecay, Momentum, Muon, PowerDecay, SignGD, StepDecay, Warmup, fitting_rule, joined, rule_named, rule_of, schedule_named, split
+from attnflow.schema.rule_names import RuleName
+from attnflow.training import Stage
+from attnflow.training.rules import (
+    RULES,
+    SCHEDULES,
+    Adam,
+    Batches,
+    CosineDecay,
+    Flow,
+    GradientDescent,
+    LinearDecay,
+    Momentum,
+    Muon,
+    PowerDecay,
+    SignGD,
+    StepDecay,
+    Warmup,
+    fitting_rule,
+    joined,
+    rule_named,
+    rule_of,
+    schedule_named,
+    split,
+)
 from tests.core import allowed, experiment, given_weights, largest_difference
 
 

@@ -1,6 +1,5 @@
 """Claims with fair verdicts."""
 
-from attnflow.schema.missing import MissingData as MissingData
 from attnflow.claims.base import Claim as Claim
 from attnflow.claims.base import Correction as Correction
 from attnflow.claims.base import Evidence as Evidence
@@ -29,3 +28,4 @@ from attnflow.claims.verify import Judgement as Judgement
 from attnflow.claims.verify import Row as Row
 from attnflow.claims.verify import judge as judge
 from attnflow.claims.verify import make_row as make_row
+from attnflow.schema.missing import MissingData as MissingData

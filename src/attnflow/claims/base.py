@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.declarations import Request
+from attnflow.schema.facts import Facts, Shown
 
 Evidence = Mapping[str, xr.Dataset]
 Mutation = Callable[[Evidence], Evidence]

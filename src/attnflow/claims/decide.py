@@ -25,10 +25,36 @@ from functools import singledispatch
 
 import numpy as np
 
-from attnflow.claims.base import Exact, Finding, HighProbability, Ladder, LargeEnough, Measurement, Scope, Seeds, Slope, Unchecked, Verdict
-from attnflow.claims.chance import BOUND, DRIFT, TWO_RUNGS, of_coins, of_orders, seeds_to_decide
+from attnflow.claims.base import (
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Measurement,
+    Scope,
+    Seeds,
+    Slope,
+    Unchecked,
+    Verdict,
+)
+from attnflow.claims.chance import (
+    BOUND,
+    DRIFT,
+    TWO_RUNGS,
+    of_coins,
+    of_orders,
+    seeds_to_decide,
+)
 from attnflow.claims.ladder import bends_away, climb, enough_rungs, too_short
-from attnflow.claims.statistics import bootstrap_slope, clopper_pearson, confidence_sequence, fit_line, lower_bound, upper_bound
+from attnflow.claims.statistics import (
+    bootstrap_slope,
+    clopper_pearson,
+    confidence_sequence,
+    fit_line,
+    lower_bound,
+    upper_bound,
+)
 
 # JSON knows no infinity; a margin this far off says all that there is to say.
 LARGEST = 1e6

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
-from attnflow.schema.names import look_up
 from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
 from attnflow.claims.verify import judge
+from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.names import look_up
 
 Names = str | tuple[str, ...]
 EVERY = "*"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from attnflow.schema.facts import html_table, text_table
-from attnflow.schema.names import look_up
 from attnflow.claims.base import Verdict
 from attnflow.claims.family import Family, family_of
+from attnflow.schema.facts import html_table, text_table
+from attnflow.schema.names import look_up
 
 if TYPE_CHECKING:
     from attnflow.claims.verify import Row

@@ -18,8 +18,8 @@ def bench(
     json: Json = None,
 ) -> int:
     """Time the reduced forms against plain weights and against PyTorch."""
-    from attnflow.cli import benchmarks
     from attnflow import papers
+    from attnflow.cli import benchmarks
 
     output = Output(json)
     slug = papers.paper(paper).slug if paper else None

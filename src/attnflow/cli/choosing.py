@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from attnflow.schema.names import did_you_mean
 from attnflow.claims import Claim, Scope, Verdict
 from attnflow.cli.target import chosen_papers
 from attnflow.papers.base import Paper
+from attnflow.schema.names import did_you_mean
 
 Chosen = Sequence[tuple[Paper, Sequence[Claim]]]
 WORDS = (*map(str, Scope), *map(str, Verdict), "paper", "ours")
@@ -21,7 +21,7 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> Chosen:
       `B-Thm4.1*`, a scope, an origin, or a recorded verdict.
     """
     named = [
-        (paper, paper.claim_list if id is None else (paper.claim(id),))
+        (paper, paper.claims if id is None else (paper.claim(id),))
         for paper, id in chosen_papers(target)
     ]
     kept = [

@@ -26,11 +26,11 @@ def demo(
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
     from attnflow.cli.show_claims import claims_table, is_surprise
-    from attnflow.runs.ledger import judge_all
     from attnflow.papers import papers
+    from attnflow.runs.ledger import judge_all
+    from attnflow.runs.runner import Runner
     from attnflow.site.pages import write_page
     from attnflow.site.reproducing import Wanted, draw, write_site_index
-    from attnflow.runs.runner import Runner
 
     output = Output(json)
     paper = next(iter(papers().values()))

@@ -11,12 +11,11 @@ from attnflow.cli.choosing import Chosen
 from attnflow.cli.conditions import condition_table
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.schema.conditions import READING
-from attnflow.claims.explain import Explanation, explain
-from attnflow.figures.explain import draw_claim
 from attnflow.papers.base import Paper
-from attnflow.site.pages.files import save_figure
 from attnflow.runs.runner import Runner
+from attnflow.schema.conditions import READING
+from attnflow.site.explain import Explanation, draw_claim, explain
+from attnflow.site.pages.files import save_figure
 
 OUTPUT = Path("attnflow-output/explained")
 _WIDTH = 88

@@ -7,10 +7,10 @@ from attnflow.claims import Row
 from attnflow.cli.background import in_background
 from attnflow.cli.choosing import Chosen
 from attnflow.cli.progress import shown_progress
-from attnflow.runs.user_run import judge_own_run
 from attnflow.runs.processes import Here, Pool
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import read_run_file
+from attnflow.runs.user_run import judge_own_run
 from attnflow.runs.verifying import verify_claims
 
 DEATHS = 3

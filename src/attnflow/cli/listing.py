@@ -12,8 +12,8 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from attnflow.schema.declarations import Exhibit
     from attnflow.papers.base import Paper
+    from attnflow.schema.declarations import Exhibit
 
 
 @guarded
@@ -52,7 +52,7 @@ def _content(papers: "list[Paper]") -> dict[str, Any]:
         "claims": [
             {"paper": p.slug, **{name: getattr(c, name) for name in claims}}
             for p in papers
-            for c in p.claim_list
+            for c in p.claims
         ],
     }
 
@@ -71,8 +71,7 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     exhibits = [(f"{paper.slug}/{e.id}", _kind(e), e.title) for e in paper.shown]
     output.show(Table(("figure or table", "kind", "what"), exhibits))
     claims = [
-        (c.id, c.place, str(c.expected), c.origin, c.statement)
-        for c in paper.claim_list
+        (c.id, c.place, str(c.expected), c.origin, c.statement) for c in paper.claims
     ]
     output.show(Table(("claim", "place", "recorded", "origin", "statement"), claims))
 

@@ -97,8 +97,13 @@ def make_exhibits(
     out with a warning.
     """
     from attnflow.cli.judging import make_team
-    from attnflow.site.reproducing import draw, draw_or_leave, reproduce_exhibits, up_to_date
     from attnflow.runs.runner import Runner
+    from attnflow.site.reproducing import (
+        draw,
+        draw_or_leave,
+        reproduce_exhibits,
+        up_to_date,
+    )
 
     alone = len(wanted) == 1
     shared, here = [], []

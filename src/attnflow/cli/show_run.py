@@ -11,8 +11,8 @@ from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import stage_rows
-from attnflow.schema import outcomes_of
 from attnflow.runs.store import Store, summarise
+from attnflow.schema import outcomes_of
 
 
 def give_and_show(

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from attnflow.claims.statistics import Boundary
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.claims.statistics import Boundary
-from attnflow.sweeps.sweep import Planned
 from attnflow.sweeps import Shelf, Status, law_of, status_in, sweep_id
 from attnflow.sweeps.assemble import PENDING
+from attnflow.sweeps.sweep import Planned
 
 ROWS = 40
 """How many cells are shown; a file has all of them."""

@@ -68,8 +68,8 @@ def sweep(
     """
     from attnflow.cli import show_sweep
     from attnflow.runs.store import export_netcdf
-    from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
     from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
+    from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
 
     output = Output(json)
     if out:

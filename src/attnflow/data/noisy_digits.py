@@ -11,10 +11,10 @@ from typing import Literal
 
 import numpy as np
 
-from attnflow.schema.names import look_up
 from attnflow.data.labelled import LabelledTokens
 from attnflow.data.real import digits
 from attnflow.data.real.mnist import Split
+from attnflow.schema.names import look_up
 
 SIDE = 28
 Pixels = Literal["unit", "standard", "bytes"]

@@ -15,12 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.identity import Same
-from attnflow.schema.names import look_up
-from attnflow.schema.settings import as_record
 from attnflow.data import gram_noise, label_gauge
 from attnflow.data.sequences import Sequences, sequences
-from attnflow.schema.settings import canonical_json, digest
+from attnflow.schema.identity import Same
+from attnflow.schema.names import look_up
+from attnflow.schema.settings import as_record, canonical_json, digest
 
 SIGNALS = 2
 

@@ -15,9 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from attnflow.schema.missing import MissingData
-from attnflow.data.class_counts import Counts, check_length, count_type, require_single, support_of
+from attnflow.data.class_counts import (
+    Counts,
+    check_length,
+    count_type,
+    require_single,
+    support_of,
+)
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.schema.missing import MissingData
 
 Square = Float[np.ndarray, "tokens tokens"]
 TORCH_OFFSET = 2

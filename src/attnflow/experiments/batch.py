@@ -12,13 +12,13 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.training import Course, Records, Stage, precise
 from attnflow.experiments.cells import train_members
 from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiments.dataset import as_dataset, labels_of
 from attnflow.experiments.prepare import Built, build_members
 from attnflow.experiments.record import Experiment, address
 from attnflow.experiments.run import attributes
+from attnflow.training import Course, Records, Stage, precise
 from attnflow.training.rules import GradientDescent, per_part
 
 Cell = tuple[int, Experiment, Built]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from attnflow.schema.names import look_up
 from attnflow.experiments.direct import SystemExperiment
 from attnflow.experiments.record import Computation, Experiment
+from attnflow.schema.names import look_up
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.training import Course, precise, train
 from attnflow.experiments.compilation import keep_compiled, make_room
 from attnflow.experiments.members import Observe
 from attnflow.experiments.prepare import Built, assemble, build_members
 from attnflow.experiments.record import Experiment
-from attnflow.observables import find
 from attnflow.models.systems import Training
+from attnflow.observables import find
+from attnflow.training import Course, precise, train
 
 Progress = Callable[[float, str], None]
 

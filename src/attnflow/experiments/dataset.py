@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.training import Course
-from attnflow.observables import find
 from attnflow.models.systems import Training
+from attnflow.observables import find
+from attnflow.training import Course
 
 
 def labels_of(system: Training) -> dict[str, tuple[str, ...]]:

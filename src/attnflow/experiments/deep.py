@@ -9,8 +9,8 @@ import numpy as np
 
 from attnflow.models.deep.base import Network, Weights
 from attnflow.models.deep.losses import OutputLoss
-from attnflow.observables.deep import DEEP
 from attnflow.models.deep.training import PARTS, Batch, DeepTraining
+from attnflow.observables.deep import DEEP
 from attnflow.training.rules import Flow, Rule, SignGD
 
 _OWN = 1

@@ -10,9 +10,6 @@ from typing import Any, ClassVar, Protocol
 import jax
 import xarray as xr
 
-from attnflow.schema.facts import Facts, Shown
-from attnflow.schema.settings import as_record
-from attnflow.training import Grid, Reach, Stage, stack, stack_arrays
 from attnflow.experiments.course import course_of, drifts
 from attnflow.experiments.dataset import as_dataset
 from attnflow.experiments.events import event_of
@@ -20,8 +17,10 @@ from attnflow.experiments.record import course_facts
 from attnflow.experiments.refinement import finer, refinement
 from attnflow.observables import parse
 from attnflow.observables.directly import DirectObserve, Registry
+from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.settings import as_record, typed
+from attnflow.training import Grid, Reach, Stage, stack, stack_arrays
 from attnflow.training.rules import Rule, per_part
-from attnflow.schema.settings import typed
 
 Progress = Callable[[float, str], None]
 Members = list[tuple[Any, Any]]

@@ -7,8 +7,8 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.training import Reach
 from attnflow.observables import Scalar
+from attnflow.training import Reach
 
 
 class Event(eqx.Module):

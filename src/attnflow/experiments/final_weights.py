@@ -8,9 +8,17 @@ import numpy as np
 
 from attnflow.experiments.members import weights_key
 from attnflow.experiments.record import Experiment
-from attnflow.models.forms import axes_of, basis_of, check_weights, drawn_weights, frames_of, lift, lift_refusal
-from attnflow.training.rules import per_part
+from attnflow.models.forms import (
+    axes_of,
+    basis_of,
+    check_weights,
+    drawn_weights,
+    frames_of,
+    lift,
+    lift_refusal,
+)
 from attnflow.models.systems import Training
+from attnflow.training.rules import per_part
 
 Members = Sequence[tuple[Training, Any]]
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]

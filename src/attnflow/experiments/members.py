@@ -11,16 +11,24 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.identity import Same
-from attnflow.models.tables import Sight
 from attnflow.data import Sequences, from_arrays
-from attnflow.training import Reach, Stage, stack
 from attnflow.experiments.events import event_of
 from attnflow.experiments.record import STREAMS, Experiment
-from attnflow.models.forms import ColumnPlan, Form, TokenForm, basis_of, build, check_weights, symmetry_of
-from attnflow.observables import View, find, parse
+from attnflow.models.forms import (
+    ColumnPlan,
+    Form,
+    TokenForm,
+    basis_of,
+    build,
+    check_weights,
+    symmetry_of,
+)
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
+from attnflow.models.tables import Sight
+from attnflow.observables import View, find, parse
+from attnflow.schema.identity import Same
+from attnflow.training import Reach, Stage, stack
 
 
 def member(

@@ -8,22 +8,36 @@ from typing import Any, ClassVar, Literal
 import jax.numpy as jnp
 import numpy as np
 
-from attnflow.observables.conserved.drift import balance_drift
-from attnflow.observables.conserved.sums import table_drift
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.training.precision import require_precise
-from attnflow.experiments.token_starts import Tables, batches, check_rates, checked_tables, checked_weights, generator_of, initial_tables, refuse_tables
+from attnflow.experiments.token_starts import (
+    Tables,
+    batches,
+    check_rates,
+    checked_tables,
+    checked_weights,
+    generator_of,
+    initial_tables,
+    refuse_tables,
+)
 from attnflow.models.forms.class_symmetric import alike_frame, lift_of
-from attnflow.models.forms.token_classes import TableForm, TokenClassForm, spelled_out, token_form
-from attnflow.observables.next_token import NEXT_TOKEN
+from attnflow.models.forms.token_classes import (
+    TableForm,
+    TokenClassForm,
+    spelled_out,
+    token_form,
+)
 from attnflow.models.problem.next_token import NextToken, Residual
-from attnflow.training.rules import Flow, Rule
 from attnflow.models.systems.alike_classes import AlikeTraining
 from attnflow.models.systems.block_layout import block_batches, block_of, block_widths
 from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.models.systems.token_weights import TokenWeights, draw_weights
+from attnflow.observables.conserved.drift import balance_drift
+from attnflow.observables.conserved.sums import table_drift
+from attnflow.observables.next_token import NEXT_TOKEN
+from attnflow.training.precision import require_precise
+from attnflow.training.rules import Flow, Rule
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"

@@ -6,15 +6,22 @@ from typing import Any
 
 import jax
 
-from attnflow.training import Stage, stack_arrays
 from attnflow.experiments.dataset import labels_of
 from attnflow.experiments.final_weights import require_lift
 from attnflow.experiments.members import member, samples_of, stage_leg, test_samples_of
 from attnflow.experiments.record import Experiment
-from attnflow.models.forms import COORDINATE_FORMS, basis_of, choose, column_plan, is_sparse, widest
-from attnflow.observables import find
-from attnflow.training.rules import NormalisedDescent, SignGD, per_part
+from attnflow.models.forms import (
+    COORDINATE_FORMS,
+    basis_of,
+    choose,
+    column_plan,
+    is_sparse,
+    widest,
+)
 from attnflow.models.systems import Training
+from attnflow.observables import find
+from attnflow.training import Stage, stack_arrays
+from attnflow.training.rules import NormalisedDescent, SignGD, per_part
 
 
 @dataclass(frozen=True)

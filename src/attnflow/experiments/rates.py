@@ -17,11 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.observables.curvature import gauss_newton_sharpness, output_curvature, stable_step, tangent_kernel
+from attnflow.models.systems import Training
+from attnflow.observables.curvature import (
+    gauss_newton_sharpness,
+    output_curvature,
+    stable_step,
+    tangent_kernel,
+)
 from attnflow.observables.curvature.stability import is_small, require_kernel
 from attnflow.training import Stage
 from attnflow.training.rules import GradientDescent, Momentum, per_part
-from attnflow.models.systems import Training
 
 Known = GradientDescent | Momentum
 

@@ -11,14 +11,13 @@ from zlib import error as BadStream
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.facts import Facts, Shown
-from attnflow.schema.settings import as_record
 from attnflow.data import Sequences, Symmetry
-from attnflow.training import Grid, Stage
 from attnflow.experiments.versions import code_version, setting_version
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
-from attnflow.schema.settings import canonical_json, digest, typed
+from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.settings import as_record, canonical_json, digest, typed
+from attnflow.training import Grid, Stage
 
 Given = Mapping[str, Any] | str | Path
 # A type error says that the file has one array, without a name.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.training import Course, Stage
 from attnflow.experiments.record import Computation
+from attnflow.training import Course, Stage
 from attnflow.training.rules import Flow, per_part
 
 FACTOR = 10

@@ -14,8 +14,6 @@ import jax
 import xarray as xr
 
 from attnflow import schema
-from attnflow.observables.conserved import drift
-from attnflow.training import Grid, precise
 from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiments.course import course_of, drifts
 from attnflow.experiments.dataset import as_dataset
@@ -28,9 +26,11 @@ from attnflow.experiments.record import Computation, Experiment, Given, address,
 from attnflow.experiments.refinement import finer, refinement, require_flow
 from attnflow.experiments.swamping import epsilon_of, swamping
 from attnflow.experiments.versions import library_versions
-from attnflow.training.rules import per_part
-from attnflow.schema.settings import canonical_json
 from attnflow.models.systems import Training
+from attnflow.observables.conserved import drift
+from attnflow.schema.settings import canonical_json
+from attnflow.training import Grid, precise
+from attnflow.training.rules import per_part
 
 Progress = Callable[[float, str], None]
 Trained = Experiment | SystemExperiment

@@ -7,8 +7,8 @@ import platform
 from collections.abc import Iterable
 from pathlib import Path
 
-from attnflow.schema import plugins as _plugins
 from attnflow.experiments.reached import reached
+from attnflow.schema import plugins as _plugins
 
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
+from attnflow.schema.dims import SEED, TIME
 
 Scale = Literal["linear", "log"]
 

@@ -7,10 +7,10 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnflow.schema.dims import SEED, TIME
+from attnflow.claims.stages.select import select
 from attnflow.figures.names import selector_label, typeset
 from attnflow.figures.style import current_theme, styled
-from attnflow.claims.stages.select import select
+from attnflow.schema.dims import SEED, TIME
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from attnflow.claims.statistics.boundary import Boundary
 from attnflow.figures.axes import number
 from attnflow.figures.curves import DASHES
 from attnflow.figures.fields import outlined, rim
 from attnflow.figures.names import typeset
 from attnflow.figures.style import current_theme, styled
-from attnflow.claims.statistics.boundary import Boundary
 
 _MANY_DASHES = (DASHES, (0, (1, 1.6)), (0, (6, 2, 1, 2)))
 _POINTS = 300

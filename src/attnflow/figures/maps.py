@@ -10,10 +10,10 @@ from matplotlib.collections import QuadMesh
 from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 
-from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE
 from attnflow.figures.fields import field_bar
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
+from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE
 
 Colours = Literal["mass", "signed"]
 

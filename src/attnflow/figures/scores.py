@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow.figures.axes import Scale, number_axis, time_axis, time_name
 from attnflow.figures.curves import Band, series
 from attnflow.figures.names import typeset
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
+from attnflow.schema.dims import SEED, TIME
 
 Pair = tuple[str, str]
 

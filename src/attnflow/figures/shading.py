@@ -8,11 +8,11 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.text import Text
 
-from attnflow.schema.dims import STAGE
 from attnflow.figures.labels import spread
 from attnflow.figures.names import typeset
 from attnflow.figures.placed import Placed, write_placed
 from attnflow.figures.style import current_theme, styled
+from attnflow.schema.dims import STAGE
 
 
 def stage_boundaries(run: xr.Dataset) -> tuple[list[float], list[str]]:

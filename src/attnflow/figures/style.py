@@ -12,8 +12,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
 
-from attnflow.schema.names import look_up
 from attnflow.figures.palette import LIGHT, THEMES, Theme
+from attnflow.schema.names import look_up
 
 P = ParamSpec("P")
 R = TypeVar("R")

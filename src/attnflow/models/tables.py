@@ -1,9 +1,7 @@
-"""Domain types named once; the dimension names are those of `_dims`."""
+"""The two tables of a shallow transformer over its tokens, and what samples see."""
 
-import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
@@ -36,32 +34,3 @@ class Tables(NamedTuple):
 
     scores: Float[Array, "blocks basis basis"]
     values: Float[Array, "blocks basis"]
-
-
-class Scaled(NamedTuple):
-    """Numbers as `mantissa · exp(log)`: neither can underflow where a float would.
-
-    `log` has the axes of `mantissa`, some of them of length one.
-    """
-
-    mantissa: Array
-    log: Array
-
-    @property
-    def plain(self) -> Array:
-        """The numbers themselves, which may underflow."""
-        return self.mantissa * jnp.exp(self.log)
-
-
-def as_record(value: Any) -> Any:
-    """A nested dataclass as JSON-able data; each record names its type."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            f.name: as_record(getattr(value, f.name)) for f in dataclasses.fields(value)
-        }
-        return {"type": type(value).__name__, **fields}
-    if isinstance(value, dict):
-        return {str(k): as_record(v) for k, v in value.items()}
-    if isinstance(value, tuple | list):
-        return [as_record(v) for v in value]
-    return value

@@ -15,7 +15,13 @@ from attnflow.models.forms.chains import ChainGram, ChainTransport
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.tokens import TokenChain, TokenValues
 from attnflow.models.forms.values import ValueTable
-from attnflow.models.forms.weights import ChainWeights, ClassMeanWeights, FixedOutputWeights, NeuronWeights, ValueWeights
+from attnflow.models.forms.weights import (
+    ChainWeights,
+    ClassMeanWeights,
+    FixedOutputWeights,
+    NeuronWeights,
+    ValueWeights,
+)
 
 
 class ValueChain(NamedTuple):

@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.models.tables import Tables
 from attnflow.models.forms import AbstractNeurons, State
+from attnflow.models.systems import Training
+from attnflow.models.tables import Tables
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
-from attnflow.models.systems import Training
 
 
 @observable(

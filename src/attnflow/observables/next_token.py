@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.observables.directly import Registry
 from attnflow.models.problem.next_token import Outputs, attention, features, outputs
+from attnflow.observables.directly import Registry
 
 
 class TokenView:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from jaxtyping import Array
 
-from attnflow.schema.names import look_up
 from attnflow.observables.view import View
+from attnflow.schema.names import look_up
 
 Compute = Callable[[View], Array]
 

@@ -5,9 +5,9 @@ from functools import cached_property
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs
 from attnflow.data import Sequences
 from attnflow.models.problem import Problem
+from attnflow.models.tables import Pairs
 
 
 class SampleView:

@@ -7,8 +7,8 @@ from typing import Any
 
 from jaxtyping import Array
 
-from attnflow.schema.names import look_up
 from attnflow.observables.registry import find
+from attnflow.schema.names import look_up
 
 Coords = dict[str, tuple[str, ...]]
 Find = Callable[[str], Any]

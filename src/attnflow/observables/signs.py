@@ -6,10 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.models.forms import CoordinateForm
 from attnflow.observables.registry import observable
 from attnflow.observables.view import View
+from attnflow.training.scaled_numbers import Scaled
 
 LOG10 = np.log(10.0)
 

@@ -8,12 +8,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.models.tables import Sight, Tables
 from attnflow.models.forms import SelfScores, State, TokenForm
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.systems import Training
+from attnflow.models.tables import Sight, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
 from attnflow.observables.samples import SampleView
-from attnflow.models.systems import Training
 
 
 class View:

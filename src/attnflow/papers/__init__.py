@@ -6,9 +6,9 @@ Beside them stand papers that other packages register; see `attnflow new-paper`.
 import importlib
 from typing import TYPE_CHECKING
 
-from attnflow.schema.plugins import package_of
-from attnflow.schema.names import look_up
 from attnflow.papers import registered
+from attnflow.schema.names import look_up
+from attnflow.schema.plugins import package_of
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper

@@ -30,7 +30,7 @@ MIX = Paper(
         for name, kind in NAMES.items()
     ),
     exhibits=(),
-    claim_list=(),
+    claims=(),
     notes=(),
     inventory={},
     headline="",

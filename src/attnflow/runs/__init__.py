@@ -1,1 +1,1 @@
-"""."""
+"""Runs on request: computed once, stored, read back; verdicts from them."""

@@ -6,13 +6,13 @@ from typing import Literal
 
 import xarray as xr
 
-from attnflow.schema.facts import Facts, Shown
 from attnflow.claims import Claim, ClaimsTable, Row
 from attnflow.claims.verify import verify
-from attnflow.runs.user_run import judge_own_run
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner
 from attnflow.runs.store import Store
+from attnflow.runs.user_run import judge_own_run
+from attnflow.schema.facts import Facts, Shown
 
 
 class ClaimsView(Shown):
@@ -35,10 +35,10 @@ class ClaimsView(Shown):
         self.paper = paper
 
     def __iter__(self) -> Iterator[Claim]:
-        return iter(self.paper.claim_list)
+        return iter(self.paper.claims)
 
     def __len__(self) -> int:
-        return len(self.paper.claim_list)
+        return len(self.paper.claims)
 
     def __getitem__(self, id: str) -> Claim:
         return self.paper.claim(id)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
-# Gives every Dataset `run.attnflow`, from the first run on.
-from attnflow.runs import view as run_view
-from attnflow.schema.outcome import Outcome
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
-from attnflow.schema import outcomes_of
-from attnflow.schema.settings import canonical_json, digest, seed_numbers
+
+# Gives every Dataset `run.attnflow`, from the first run on.
 from attnflow.runs.store import Store, StoreError, StoreWarning
+from attnflow.schema import outcomes_of
+from attnflow.schema.declarations import Request
+from attnflow.schema.outcome import Outcome
+from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
 if TYPE_CHECKING:
     from attnflow.experiments import Computation, Experiment

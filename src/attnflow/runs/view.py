@@ -5,9 +5,9 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
+from attnflow.runs.store.summary import final_values, worst_outcome
 from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.settings import typed
-from attnflow.runs.store.summary import final_values, worst_outcome
 
 
 @xr.register_dataset_accessor("attnflow")

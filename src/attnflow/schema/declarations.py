@@ -1,34 +1,23 @@
-"""What a paper is to attnflow: declarations, and nothing that computes.
+"""Records with which a paper declares its experiments, exhibits, notes and requests.
 
-A `Paper` names its experiments, its figures and tables (`Exhibit`), its claims, its
-reader's notes and its inventory. Each of these says which runs it needs as
-`Request`s, or which sweeps as `SweepRequest`s; somebody else (`attnflow.runs.runner`,
-`attnflow.site.gathering`) makes or reads them.
+A claim or an exhibit says which runs it needs as `Request`s, or which sweeps as
+`SweepRequest`s; `attnflow.runs` and `attnflow.sweeps` compute or read them.
 """
 
 import importlib
-import tomllib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
 from attnflow.schema import settings
-from attnflow.schema.facts import Facts, Shown
-from attnflow.schema.names import look_up
-from attnflow.schema.conditions import Condition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from attnflow.claims import Claim
-    from attnflow.runs.ledger import ClaimsView
-    from attnflow.claims.stages import StageRow
-
 Evidence = Mapping[str, xr.Dataset]
+"""Runs by the names under which a claim or an exhibit requests them."""
 
 
 @dataclass(frozen=True)
@@ -180,18 +169,6 @@ class Exhibit:
     sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)
 
 
-def texts_of(package: str) -> dict[str, Any]:
-    """The fields of a `Paper` that are files of its package.
-
-    These are `paper.bib` and `inventory.toml`: `Paper(…, **texts_of(__name__))`.
-    """
-    folder = files(package)
-    return {
-        "bibtex": (folder / "paper.bib").read_text("utf-8"),
-        "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
-    }
-
-
 @dataclass(frozen=True)
 class Note:
     """A reader's note: what is printed, what we think it must be, and the check.
@@ -207,79 +184,3 @@ class Note:
     effect: Literal["typo", "constant", "statement"]
     status: Literal["suspected", "reported", "acknowledged", "disputed"] = "suspected"
     source: Literal["pdf", "extracted text"] = "extracted text"
-
-
-@dataclass(frozen=True, repr=False)
-class Paper(Shown):
-    """A paper: experiments, figures and tables, claims, notes, inventory.
-
-    `slug` is its short name, and `letter` what ids of its claims and notes begin with:
-    a letter for attnflow's own papers, a word such as `Needle` for all others.
-    `stage_table` gives, for a run, the stages of training with the paper's own
-    formula for their times beside what was detected. `maps` are exhibits that take
-    sweeps, and minutes: they are made when they are asked for. `quantities` are what
-    sweeps can measure beside observables and claims. `conditions` gives, for the
-    setting of a run, the conditions of the paper's theorems, item by item.
-    """
-
-    slug: str
-    letter: str
-    title: str
-    version_read: str
-    bibtex: str
-    recipes: tuple[Recipe, ...]
-    exhibits: tuple[Exhibit, ...]
-    claim_list: "tuple[Claim, ...]"
-    notes: tuple[Note, ...]
-    inventory: Mapping[str, Any]
-    headline: str
-    headline_claims: tuple[str, ...]
-    summary: str
-    stage_table: "Callable[[xr.Dataset], list[StageRow]] | None" = None
-    maps: tuple[Exhibit, ...] = ()
-    quantities: tuple[Quantity, ...] = ()
-    conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
-
-    @property
-    def shown(self) -> tuple[Exhibit, ...]:
-        """All figures and tables, then the maps."""
-        return (*self.exhibits, *self.maps)
-
-    @property
-    def claims(self) -> "ClaimsView":
-        """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
-        # By name: a paper is a record, and knows nothing of who makes its runs.
-        return importlib.import_module("attnflow.runs.ledger").ClaimsView(self)
-
-    def facts(self) -> Facts:
-        """What there is of this paper, by name."""
-        verdicts = Counter(str(claim.expected) for claim in self.claim_list)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-        return Facts(
-            f"{self.slug}: {self.title}",
-            (
-                ("read", self.version_read),
-                ("about", self.summary),
-                ("experiments", ", ".join(recipe.id for recipe in self.recipes)),
-                ("exhibits", ", ".join(exhibit.id for exhibit in self.exhibits)),
-                ("claims", f"{len(self.claim_list)} (recorded: {told or 'none'})"),
-                ("notes", f"{len(self.notes)}"),
-            ),
-            hint=f'af.run("{self.slug}/{self.recipes[0].id}")' if self.recipes else "",
-        )
-
-    def recipe(self, id: str) -> Recipe:
-        """The experiment with this id."""
-        return look_up(
-            f"experiment of {self.slug}", id, {r.id: r for r in self.recipes}
-        )
-
-    def exhibit(self, id: str) -> Exhibit:
-        """The figure, table or map with this id."""
-        return look_up(
-            f"figure or table of {self.slug}", id, {e.id: e for e in self.shown}
-        )
-
-    def claim(self, id: str) -> "Claim":
-        """The claim with this id."""
-        return look_up(f"claim of {self.slug}", id, {c.id: c for c in self.claim_list})

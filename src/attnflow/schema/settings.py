@@ -172,3 +172,17 @@ def _typed(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
+
+
+def as_record(value: Any) -> Any:
+    """A nested dataclass as JSON-able data; each record names its type."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {
+            f.name: as_record(getattr(value, f.name)) for f in dataclasses.fields(value)
+        }
+        return {"type": type(value).__name__, **fields}
+    if isinstance(value, dict):
+        return {str(k): as_record(v) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_record(v) for v in value]
+    return value

@@ -7,11 +7,11 @@ from typing import Any
 
 import xarray as xr
 
-from attnflow.schema.declarations import Exhibit, SweepRequest
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
-from attnflow.sweeps.sweep import compute_sweep, plan_sweep
+from attnflow.schema.declarations import Exhibit, SweepRequest
 from attnflow.sweeps import Shelf, choose_executor
+from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
 
 def gather(runner: Runner, paper: Paper, exhibit: Exhibit) -> dict[str, xr.Dataset]:

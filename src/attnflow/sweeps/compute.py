@@ -8,10 +8,10 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.schema.outcome import Outcome
-from attnflow.schema.declarations import Recipe
 from attnflow.claims.stages import parse_selector
 from attnflow.claims.stages.select import EVERY
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.outcome import Outcome
 from attnflow.sweeps.measure import Cell, Column, Measure, Observed
 from attnflow.sweeps.plan import Batch, Sweep
 from attnflow.sweeps.shelf import FAILED
@@ -114,8 +114,8 @@ def narrowed(experiment: Any, measures: Sequence[Measure]) -> Any:
 
     Values at the end are kept apart from records, so that these need no time but 0.
     """
-    from attnflow.training import Grid
     from attnflow.experiments import Computation
+    from attnflow.training import Grid
 
     if isinstance(experiment, Computation):
         return experiment

@@ -21,11 +21,11 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
-from attnflow.schema.names import look_up
-from attnflow.claims.statistics.slopes import fit_line
 from attnflow.claims.stages import first_crossing, parse_selector, select
+from attnflow.claims.statistics.slopes import fit_line
+from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.names import look_up
 
 _GRAMMAR = re.compile(
     r"(?P<series>[^@~^]+)"

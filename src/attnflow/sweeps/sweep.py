@@ -9,15 +9,28 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from attnflow.schema import settings
-from attnflow.schema.plugins import files_of
-from attnflow.schema.names import did_you_mean
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Recipe
 from attnflow.runs.runner import Progress, find_experiment
-from attnflow.schema.settings import seed_numbers
 from attnflow.runs.store import Store
-from attnflow.sweeps import Executor, QuantityMeasure, Shelf, Status, Sweep, choose_executor, make_axes, make_batches, parse_measure, run_refined, run_sweep, status_of
+from attnflow.schema import settings
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.names import did_you_mean
+from attnflow.schema.plugins import files_of
+from attnflow.schema.settings import seed_numbers
+from attnflow.sweeps import (
+    Executor,
+    QuantityMeasure,
+    Shelf,
+    Status,
+    Sweep,
+    choose_executor,
+    make_axes,
+    make_batches,
+    parse_measure,
+    run_refined,
+    run_sweep,
+    status_of,
+)
 from attnflow.sweeps.compute import check_measurable
 from attnflow.sweeps.measure import Measure
 from attnflow.sweeps.plan import BATCH, example_of
@@ -193,7 +206,7 @@ def _measure(paper: Paper | None, text: str) -> Measure:
         if found is not None:
             return found
         if text.startswith(f"{paper.letter}-"):
-            known = [claim.id for claim in paper.claim_list]
+            known = [claim.id for claim in paper.claims]
             raise ValueError(
                 f"There is no claim {text!r} of {paper.slug}."
                 f"{did_you_mean(text, known)} `attnflow list` shows all of them."
@@ -221,7 +234,11 @@ def _code(paper: str, *more: str, others: tuple[Path, ...] = ()) -> str:
 
     - `more`: files and folders of the library; `others`: files of other packages.
     """
-    from attnflow.experiments.versions import digest_files, python_files, setting_version
+    from attnflow.experiments.versions import (
+        digest_files,
+        python_files,
+        setting_version,
+    )
 
     root = Path(__file__).resolve().parent
     names = ("stages", "sweeps/measure.py", *more)

@@ -7,13 +7,13 @@ from typing import Any
 
 from attnflow.claims import Claim, Scope
 from attnflow.claims.verify import verify
-from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
 from attnflow.papers import paper as find_paper
+from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
+from attnflow.runs.verifying import judging_code
+from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps import Cell, Column
-from attnflow.runs.verifying import judging_code
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class ClaimMeasure:
 
 def claim_measure(paper: Paper, text: str) -> ClaimMeasure | None:
     """The measure of a claim of the paper; `None` where the text names none."""
-    known = {claim.id for claim in paper.claim_list}
+    known = {claim.id for claim in paper.claims}
     return ClaimMeasure(paper.slug, text) if text in known else None
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from attnflow.claims import Claim, Evidence, Verdict, judge, make_row, must_fail
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
 from attnflow.runs.runner import Runner
+from attnflow.schema.declarations import Request
 from attnflow.testing.parameters import parameters
 
 FIRST_PLANNED = 200
@@ -62,8 +62,8 @@ class ClaimProtocol:
     def parameters(cls, paper: Paper, *, judged: bool) -> list[Any]:
         """The claims, as parameters of a test that judges them, or only reads."""
         if not judged:
-            return parameters(paper.claim_list, ())
-        return parameters(paper.claim_list, cls.slow, pytest.mark.paper)
+            return parameters(paper.claims, ())
+        return parameters(paper.claims, cls.slow, pytest.mark.paper)
 
     def test_claim(
         self, claim: Claim, judging: Runner, request: pytest.FixtureRequest
@@ -96,7 +96,7 @@ class ClaimProtocol:
     def test_ids_are_unique(self, request: pytest.FixtureRequest) -> None:
         """Each claim has an id of its own, and headlines are claims."""
         paper = request.module.PAPER
-        ids = [claim.id for claim in paper.claim_list]
+        ids = [claim.id for claim in paper.claims]
         assert len(set(ids)) == len(ids)
         assert set(paper.headline_claims) <= set(ids)
 

@@ -13,9 +13,9 @@ import pytest
 import xarray as xr
 
 from attnflow.figures import themed
-from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.base import Paper
 from attnflow.papers import module_of
+from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.site.pages.plain import leaves, plain
 from attnflow.testing.parameters import parameters
 

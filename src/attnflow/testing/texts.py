@@ -54,7 +54,7 @@ class TextProtocol:
     def test_entries_point_at_what_exists(self, request: pytest.FixtureRequest) -> None:
         """Claims, exhibits and notes."""
         paper = request.module.PAPER
-        assert named(paper, "claims") <= {claim.id for claim in paper.claim_list}
+        assert named(paper, "claims") <= {claim.id for claim in paper.claims}
         assert named(paper, "exhibits") <= {exhibit.id for exhibit in paper.exhibits}
         assert named(paper, "covered_by") <= {note.id for note in paper.notes}
 
@@ -63,7 +63,7 @@ class TextProtocol:
     ) -> None:
         """Claims of ours may go beyond what the paper says."""
         paper = request.module.PAPER
-        stated = {claim.id for claim in paper.claim_list if claim.origin == "paper"}
+        stated = {claim.id for claim in paper.claims if claim.origin == "paper"}
         shown = {note.shown_by for note in paper.notes}
         assert stated <= named(paper, "claims") | shown
 
@@ -79,7 +79,7 @@ class TextProtocol:
     ) -> None:
         """Each under an id of its own, shown by reading or by a claim that exists."""
         paper = request.module.PAPER
-        claims = {claim.id for claim in paper.claim_list}
+        claims = {claim.id for claim in paper.claims}
         assert len({note.id for note in paper.notes}) == len(paper.notes)
         for note in paper.notes:
             assert re.fullmatch(rf"{paper.letter}-N\d+[a-z]?", note.id), note.id

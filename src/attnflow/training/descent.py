@@ -13,9 +13,9 @@ from jaxtyping import Array
 from attnflow.schema.outcome import Outcome
 from attnflow.training.flow import CODES, Leg, Observe
 from attnflow.training.precision import require_precise
+from attnflow.training.rules import Descent, split
 from attnflow.training.scaled import begin_adam, swamped_step, takes_scales
 from attnflow.training.walk import Carry, Loop, told, walk
-from attnflow.training.rules import Descent, split
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.

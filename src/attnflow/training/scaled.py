@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.training.rules import Adam, Descent, SignGD
+from attnflow.training.scaled_numbers import Scaled
 
 
 class AdamMemory(NamedTuple):

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow.training.flow import Observe
+from attnflow.training.rules import Adam, Descent, joined
 from attnflow.training.scaled import AdamMemory, adam, gradient_for
 from attnflow.training.whole import length_of, made_orthogonal
-from attnflow.training.rules import Adam, Descent, joined
 
 
 class Carry(NamedTuple):

@@ -3,7 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.claims.stages import Detected, all_crossed, crossing, extreme, plateau_end, settling
+from attnflow.claims.stages import (
+    Detected,
+    all_crossed,
+    crossing,
+    extreme,
+    plateau_end,
+    settling,
+)
 
 TIME = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
 LEVELS = st.floats(0.01, 0.99)

@@ -3,8 +3,19 @@ import json
 import numpy as np
 import pytest
 
+from attnflow.claims.stages import (
+    StageRule,
+    extreme_time,
+    first_all,
+    first_crossing,
+    last_crossing,
+    order,
+    plateau_left,
+    select,
+    settled,
+    stage_table,
+)
 from attnflow.schema.names import UnknownName
-from attnflow.claims.stages import StageRule, extreme_time, first_all, first_crossing, last_crossing, order, plateau_left, select, settled, stage_table
 from tests.claims.stages.runs import make_run
 
 RUN = make_run()

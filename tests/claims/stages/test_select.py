@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.schema.names import UnknownName
 from attnflow.claims.stages import Selector, parse_selector, quantile, select
+from attnflow.schema.names import UnknownName
 from tests.claims.stages.runs import make_run
 
 RUN = make_run()

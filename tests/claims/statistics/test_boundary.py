@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.claims.statistics import agreement, best_constant, crossings, fit_boundary, log_log_line
+from attnflow.claims.statistics import (
+    agreement,
+    best_constant,
+    crossings,
+    fit_boundary,
+    log_log_line,
+)
 
 SIZES = np.arange(4.0, 21.0, 2.0)
 X = np.linspace(0.5, 20.0, 14)

@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from attnflow.claims.statistics import clopper_pearson, confidence_sequence, lower_bound, upper_bound
+from attnflow.claims.statistics import (
+    clopper_pearson,
+    confidence_sequence,
+    lower_bound,
+    upper_bound,
+)
 
 COUNTS = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

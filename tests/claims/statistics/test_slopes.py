@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from attnflow.claims.statistics import bootstrap_slope, fit_line, log_log_line, semi_log_line
+from attnflow.claims.statistics import (
+    bootstrap_slope,
+    fit_line,
+    log_log_line,
+    semi_log_line,
+)
 
 
 @given(st.floats(-5, 5), st.floats(-5, 5), st.integers(3, 12))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.papers import paper
 from attnflow.cli.scaffold import names_of, write_paper
+from attnflow.papers import paper
 from tests.cli.conftest import Program
 from tests.cli.scaffold.tutorial import register
 
@@ -85,7 +85,7 @@ def straw(tmp_path, monkeypatch):
 
 def test_the_package_is_a_paper(straw):
     found = paper("straw-man")
-    assert [claim.id for claim in found.claim_list] == ["StrawMan-Prop1"]
+    assert [claim.id for claim in found.claims] == ["StrawMan-Prop1"]
     assert found.bibtex.startswith("@misc{straw-man2026,")
     declared = tomllib.loads((straw / "pyproject.toml").read_text())
     points = declared["project"]["entry-points"]["attnflow.papers"]

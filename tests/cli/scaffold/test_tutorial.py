@@ -73,7 +73,7 @@ def test_the_figure_shows_one_clock(needle):
 def test_the_page_prints_what_the_claims_say(needle):
     paper, _ = needle
     page = tutorial.PAGE.read_text("utf-8")
-    for claim in paper.claim_list:
+    for claim in paper.claims:
         (row,) = [x for x in page.splitlines() if x.startswith(f"{claim.id} ")]
         assert claim.place in row and row.endswith(claim.statement)
         assert row.split().count(str(claim.expected)) == 2

@@ -5,8 +5,16 @@ import hashlib
 
 import pytest
 
+from attnflow.data.real import (
+    CATALOGUE,
+    DataFile,
+    DataSet,
+    data_directory,
+    place_of,
+    read,
+    state_of,
+)
 from attnflow.schema.missing import MissingData
-from attnflow.data.real import CATALOGUE, DataFile, DataSet, data_directory, place_of, read, state_of
 from tests.data.real.conftest import CONTENT
 
 URL = "https://example.org/a.txt"

@@ -7,8 +7,8 @@ import pytest
 
 import attnflow as af
 from attnflow.data import NoisyLabels, Positions, PromptQuery
-from attnflow.papers.mix import MIX
 from attnflow.experiments.mixing.settings import Mix
+from attnflow.papers.mix import MIX
 from attnflow.training.rules import RULES
 
 NAMES = [recipe.id for recipe in MIX.recipes]

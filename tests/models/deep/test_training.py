@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from attnflow.data.labelled import LabelledTokens
-from attnflow.models.deep import ClassLoss, VisionTransformer
+from attnflow.experiments import SystemExperiment, run
 from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import ClassLoss, VisionTransformer
 from attnflow.models.deep.training import PIECE
 from attnflow.training import Grid, Reach, Stage
-from attnflow.experiments import SystemExperiment, run
 from attnflow.training.rules import Adam
 
 STEPS = 60

@@ -12,14 +12,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from hypothesis import assume
+from tests.core import one_ulp
 
 from attnflow.data import sequences
-from attnflow.training.whole import length_of, made_orthogonal
-from attnflow.models.forms import AbstractNeurons, Chain, ClassMeans, Initial, Neurons, Vector, build
+from attnflow.models.forms import (
+    AbstractNeurons,
+    Chain,
+    ClassMeans,
+    Initial,
+    Neurons,
+    Vector,
+    build,
+)
 from attnflow.models.forms.initialise import draw_weights
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from tests.core import one_ulp
+from attnflow.training.whole import length_of, made_orthogonal
 
 VALUES = {
     "vector": Vector(0.3),

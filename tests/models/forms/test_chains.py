@@ -3,14 +3,14 @@
 import jax
 import numpy as np
 import pytest
+from tests.core import allowed, experiment, largest_difference, mostly_slow
 
 import attnflow
-from attnflow.training import Grid, Stage
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
-from tests.core import allowed, experiment, largest_difference, mostly_slow
 
 # Forms are exact at every rate, also far from the gradient flow.
 pytestmark = pytest.mark.filterwarnings(

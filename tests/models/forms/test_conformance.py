@@ -3,15 +3,6 @@
 import jax
 import numpy as np
 import pytest
-
-from attnflow.data import MixtureTask
-from attnflow.training import Grid, Stage
-from attnflow.experiments import run
-from attnflow.models.forms import Initial
-from attnflow.models.forms.gram import Gram, generator
-from attnflow.models.forms.transport import Transport
-from attnflow.models.problem import Linear, Logistic, Problem
-from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
 from tests.core import (
     allowed,
     experiment,
@@ -20,6 +11,15 @@ from tests.core import (
     mostly_slow,
     mutated,
 )
+
+from attnflow.data import MixtureTask
+from attnflow.experiments import run
+from attnflow.models.forms import Initial
+from attnflow.models.forms.gram import Gram, generator
+from attnflow.models.forms.transport import Transport
+from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Stage
+from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
 
 GD = GradientDescent(0.1)
 SEPARATE = {"scores": GradientDescent(0.3), "values": GradientDescent(0.05)}

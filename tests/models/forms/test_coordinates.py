@@ -6,17 +6,25 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.core import mostly_slow, mutated
 
 import attnflow
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask, sequences
-from attnflow.training import Grid, Stage
 from attnflow.experiments import EpsilonWarning, Experiment, run
-from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector, build, column_maps
+from attnflow.models.forms import (
+    Chain,
+    ClassMeans,
+    Initial,
+    Neurons,
+    Vector,
+    build,
+    column_maps,
+)
 from attnflow.models.forms.columns import collapsed, covered, representatives
 from attnflow.models.problem import Linear, Logistic, Problem
-from attnflow.training.rules import Adam, GradientDescent, Momentum, SignGD
 from attnflow.models.systems import Training
-from tests.core import mostly_slow, mutated
+from attnflow.training import Grid, Stage
+from attnflow.training.rules import Adam, GradientDescent, Momentum, SignGD
 
 SEEN = ("loss", "value", "key_neuron", "query_neuron", "test_loss")
 BANKS = Chain(6, 0.02, 1 / 3, output="banks")
@@ -260,7 +268,10 @@ def test_counts_of_zero_and_tied_signs():
 
 
 REFUSED = {
-    "flow": (("coordinates", attnflow.training.rules.Flow()), "commutes with rotations"),
+    "flow": (
+        ("coordinates", attnflow.training.rules.Flow()),
+        "commutes with rotations",
+    ),
     "Adam in signs": (("signs", Adam(1e-3)), "form='coordinates'"),
     "decay": (("coordinates", Momentum(0.1, weight_decay=0.1)), "form='weights'"),
 }

@@ -5,14 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp, kstest
+from tests.core import TABLES, experiment
 
-from attnflow.training import Grid
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons, Vector
 from attnflow.models.forms.initialise import score_factor
 from attnflow.models.forms.laws import bartlett_factor
+from attnflow.training import Grid
 from attnflow.training.rules import GradientDescent
-from tests.core import TABLES, experiment
 
 WIDTH, COUNT, SCALE = 40, 9, 0.3
 CHAINS = {

@@ -5,6 +5,15 @@ import jax
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models.forms import family
+from tests.models.forms.family import (
+    VALUES,
+    Case,
+    allowed,
+    ratio,
+    trajectory,
+    worst_ratio,
+)
 
 import attnflow
 from attnflow.models.forms.chains import ChainGram, ChainTransport
@@ -16,8 +25,6 @@ from attnflow.models.forms.transport import Transport
 from attnflow.models.forms.values import ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.training.rules import GradientDescent, Momentum
-from tests.models.forms import family
-from tests.models.forms.family import VALUES, Case, allowed, ratio, trajectory, worst_ratio
 
 DESCENT = GradientDescent(0.05)
 MEMORY = {

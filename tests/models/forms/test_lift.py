@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-
-import attnflow as af
-from attnflow.training import Grid, Stage
-from attnflow.experiments import run
-from attnflow.models.forms import Initial, Neurons
-from attnflow.training.rules import Flow, GradientDescent, Momentum
 from tests.core import experiment, mostly_slow, one_ulp
 from tests.models.forms.test_chains import CHAINS, RULES, weights_of
+
+import attnflow as af
+from attnflow.experiments import run
+from attnflow.models.forms import Initial, Neurons
+from attnflow.training import Grid, Stage
+from attnflow.training.rules import Flow, GradientDescent, Momentum
 
 LAYERS = {**CHAINS, "followed": Neurons(7, 9, 0.3, 0.3, follow=True)}
 OUTPUT, NEURON = ("W_V", "w_O"), ("W_V", "W", "a")
@@ -176,6 +176,8 @@ def _wrong_sign(began, factor):
 def test_a_wrong_sign_of_the_orthogonal_factor_is_caught(monkeypatch):
     import sys
 
-    monkeypatch.setattr(sys.modules["attnflow.models.forms.lift"], "_moved", _wrong_sign)
+    monkeypatch.setattr(
+        sys.modules["attnflow.models.forms.lift"], "_moved", _wrong_sign
+    )
     with pytest.raises(AssertionError):
         check(Initial(width=11, omega=0.4), RULES["descent"])

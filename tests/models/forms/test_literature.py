@@ -7,18 +7,31 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.core import allowed, experiment, largest_difference, mostly_slow, mutated
 
-from attnflow.models.tables import Pairs
-from attnflow.data import InContextTask, MixtureTask, NoisyLabels, Positions, PromptQuery
-from attnflow.training import Grid, Stage
+from attnflow.data import (
+    InContextTask,
+    MixtureTask,
+    NoisyLabels,
+    Positions,
+    PromptQuery,
+)
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Vector
 from attnflow.models.forms.initialise import draw_weights
 from attnflow.models.forms.merged import MergedTable
 from attnflow.models.forms.transport import Transport
-from attnflow.models.problem import Exponential, Linear, Logistic, Problem, Squared, forces
+from attnflow.models.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    Squared,
+    forces,
+)
+from attnflow.models.tables import Pairs
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import GradientDescent, Momentum, SignGD
-from tests.core import allowed, experiment, largest_difference, mostly_slow, mutated
 
 ONE = Problem(Linear(1), Logistic())
 MOMENTUM = Momentum(0.05, 0.8)

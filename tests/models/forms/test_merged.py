@@ -4,15 +4,15 @@ import jax
 import numpy as np
 import pytest
 from scipy.stats import kstest
+from tests.core import allowed, experiment, largest_difference, mutated
+from tests.models.forms.test_chains import CHAINS, RULES, weights_of
 
-from attnflow.training import Grid, Stage
 from attnflow.experiments import run
 from attnflow.models.forms import Initial, Neurons, Vector, build
 from attnflow.models.forms.merged import MergedTable
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
-from tests.core import allowed, experiment, largest_difference, mutated
-from tests.models.forms.test_chains import CHAINS, RULES, weights_of
 
 FORMS = ("gram", "transport")
 

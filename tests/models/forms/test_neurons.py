@@ -7,13 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp
-
-from attnflow.training import Grid, Stage
-from attnflow.experiments import run
-from attnflow.models.forms import Chain, Initial, Neurons, Vector
-from attnflow.models.forms.neurons import NeuronTransport
-from attnflow.models.problem import Linear, Logistic, Problem
-from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 from tests.core import (
     TABLES,
     allowed,
@@ -23,6 +16,13 @@ from tests.core import (
     mutated,
 )
 from tests.models.forms.test_chains import weights_of
+
+from attnflow.experiments import run
+from attnflow.models.forms import Chain, Initial, Neurons, Vector
+from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Stage
+from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 
 NEURONS = (
     "neuron_value",

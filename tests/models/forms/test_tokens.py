@@ -5,16 +5,16 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
+from tests.core import largest_difference, one_ulp
 
-from attnflow.observables.curvature import tangent_kernel
 from attnflow.data.noisy_patches import NoisyPatchesTask
-from attnflow.training import Grid, Reach, Stage, precise
 from attnflow.experiments import Experiment, run
 from attnflow.experiments.prepare import prepare
 from attnflow.models.forms import Chain, Initial, Neurons, Vector, token_draws
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.observables.curvature import tangent_kernel
+from attnflow.training import Grid, Reach, Stage, precise
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
-from tests.core import largest_difference, one_ulp
 
 TASK = NoisyPatchesTask(
     samples=5, length=3, embed=40, signal=2.0, weak=0.2, strong=0.6, test_samples=4

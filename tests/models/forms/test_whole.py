@@ -7,6 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.core import experiment, given_weights
+from tests.models.forms import family
+from tests.models.forms.family import (
+    VALUES,
+    Case,
+    allowed,
+    ratio,
+    trajectory,
+    worst_ratio,
+)
 
 import attnflow
 from attnflow.data import MixtureTask, NoisyPatchesTask
@@ -17,10 +27,13 @@ from attnflow.models.forms.gram import Gram
 from attnflow.models.forms.transport import Transport
 from attnflow.models.forms.values import ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem
-from attnflow.training.rules import Adam, GradientDescent, Muon, NormalisedDescent, per_part
-from tests.core import experiment, given_weights
-from tests.models.forms import family
-from tests.models.forms.family import VALUES, Case, allowed, ratio, trajectory, worst_ratio
+from attnflow.training.rules import (
+    Adam,
+    GradientDescent,
+    Muon,
+    NormalisedDescent,
+    per_part,
+)
 
 RULES = {
     "normalised": NormalisedDescent(0.05),

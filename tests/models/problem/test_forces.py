@@ -9,10 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnflow
-from attnflow.models import problem as problems
-from attnflow.models.tables import Pairs
 from attnflow.data import sequences
-from attnflow.models.problem import Exponential, Linear, Logistic, Problem, ReluPair, Squared, attention
+from attnflow.models import problem as problems
+from attnflow.models.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    ReluPair,
+    Squared,
+    attention,
+)
+from attnflow.models.tables import Pairs
 
 # As they are used: outside of a program, each operation would be one of its own.
 forces = eqx.filter_jit(problems.forces)

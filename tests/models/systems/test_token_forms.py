@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+from tests.models.systems.token_cases import alike, apart, unlike
 
 from attnflow.data.class_layouts import AlikeClasses
-from attnflow.training import Grid, Stage
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.experiments.next_token import forget_draws
 from attnflow.models.forms.token_classes import spelled_out, token_form
-from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 from attnflow.models.systems import block_layout
 from attnflow.models.systems.block_batches import BlockBatches
 from attnflow.models.systems.token_tables import BatchTables
-from tests.models.systems.token_cases import alike, apart, unlike
+from attnflow.training import Grid, Stage
+from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 
 pytestmark = pytest.mark.usefixtures("precise")
 # Along 60 steps nothing grows errors here: both runs differ by their roundings alone.

@@ -6,14 +6,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-
-from attnflow.data.class_counts import draw_counts, support_of
-from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.models.forms.token_classes import token_form
-from attnflow.models.problem.next_token import NextToken
-from attnflow.models.systems import block_layout
-from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
-from attnflow.models.systems.token_weights import TokenWeights, draw_weights, weight_tables
 from tests.models.systems.token_cases import (
     MODELS,
     alike,
@@ -21,6 +13,18 @@ from tests.models.systems.token_cases import (
     mean_loss,
     sequence_loss,
     unlike,
+)
+
+from attnflow.data.class_counts import draw_counts, support_of
+from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.models.forms.token_classes import token_form
+from attnflow.models.problem.next_token import NextToken
+from attnflow.models.systems import block_layout
+from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
+from attnflow.models.systems.token_weights import (
+    TokenWeights,
+    draw_weights,
+    weight_tables,
 )
 
 pytestmark = pytest.mark.usefixtures("precise")

@@ -5,10 +5,15 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from attnflow.observables.conserved.drift import balance_drift, gram_drift, part_drift, transport_drift
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons
 from attnflow.models.problem import Linear, Problem
+from attnflow.observables.conserved.drift import (
+    balance_drift,
+    gram_drift,
+    part_drift,
+    transport_drift,
+)
 from attnflow.training.rules import Flow
 from tests.core import experiment
 

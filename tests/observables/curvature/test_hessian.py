@@ -12,12 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import attnflow
-from attnflow.observables.curvature import Widths, hessian, hessian_spectrum, sharpness, widths_of
 from attnflow.data import MixtureTask
 from attnflow.models.forms import Initial, Vector, build
 from attnflow.models.forms.initialise import draw_weights
-from attnflow.models.problem import Exponential, Linear, Logistic, Problem, ReluPair, Squared
+from attnflow.models.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    ReluPair,
+    Squared,
+)
 from attnflow.models.systems import Training
+from attnflow.observables.curvature import (
+    Widths,
+    hessian,
+    hessian_spectrum,
+    sharpness,
+    widths_of,
+)
 from tests.observables.curvature.full import (
     BOTH,
     VALUES,

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.observables.curvature import linearised
 from attnflow.data import MixtureTask
-from attnflow.training import flow, stack
 from attnflow.models.forms import Vector
 from attnflow.models.problem import Linear, Problem, Squared
+from attnflow.observables.curvature import linearised
+from attnflow.training import flow, stack
 from attnflow.training.rules import Flow
 from tests.observables.curvature.full import VALUES, systems
 

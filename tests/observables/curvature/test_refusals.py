@@ -5,13 +5,21 @@ import jax.numpy as jnp
 import pytest
 
 import attnflow
-from attnflow.observables.curvature import Widths, hessian, hessian_spectrum, linearised, sharpness, tangent_kernel, widths_of
-from attnflow.observables.curvature.parts import local_part
 from attnflow.data import MixtureTask
 from attnflow.models.forms import Initial, build, symmetry_of
 from attnflow.models.forms.weights import AbstractWeights
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.models.systems import Training
+from attnflow.observables.curvature import (
+    Widths,
+    hessian,
+    hessian_spectrum,
+    linearised,
+    sharpness,
+    tangent_kernel,
+    widths_of,
+)
+from attnflow.observables.curvature.parts import local_part
 from tests.observables.curvature.full import BOTH, VALUES, systems
 
 

@@ -8,14 +8,25 @@ import numpy as np
 import optax
 import pytest
 
-from attnflow.observables.curvature import gauss_newton_sharpness, output_curvature, stable_step
-from attnflow.observables.curvature import stability as module
 from attnflow.data import CooccurrenceTask
 from attnflow.models.forms import Initial, Neurons, build
 from attnflow.models.forms.initialise import draw_weights
-from attnflow.models.problem import Exponential, Linear, Logistic, Problem, ReluPair, Squared
-from attnflow.training.rules import GradientDescent, Momentum
+from attnflow.models.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    ReluPair,
+    Squared,
+)
 from attnflow.models.systems import Training
+from attnflow.observables.curvature import (
+    gauss_newton_sharpness,
+    output_curvature,
+    stable_step,
+)
+from attnflow.observables.curvature import stability as module
+from attnflow.training.rules import GradientDescent, Momentum
 from tests.observables.curvature.full import BOTH, VALUES, outputs_and_loss, systems
 
 pytestmark = pytest.mark.usefixtures("precise")

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import pytest
 
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.papers.cooccurrence.claims import CLAIMS
+from attnflow.schema.declarations import Request
 from attnflow.testing import OpenSeeds
 
 SEEDS = 3
@@ -31,7 +31,7 @@ class TestClaims(OpenSeeds):
 
 
 def test_the_paper_has_them():
-    assert PAPER.claim_list == CLAIMS
+    assert PAPER.claims == CLAIMS
 
 
 def test_rows_of_the_sheet_up_to_phase_one():

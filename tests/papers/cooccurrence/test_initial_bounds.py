@@ -13,9 +13,25 @@ from attnflow.data import CooccurrenceTask
 from attnflow.experiments import Computation, run
 from attnflow.papers.cooccurrence import computations
 from attnflow.papers.cooccurrence.systems.initial_bounds import LEMMAS
-from attnflow.papers.cooccurrence.systems.initial_draws import Grams, Sizes, worst_entries, worst_of
-from attnflow.papers.cooccurrence.systems.lone_bounds import count_failure, drawn_failures, norm_failure, product_failure, reach
-from attnflow.papers.cooccurrence.systems.model import drawn, initial_of, outputs, samples_of
+from attnflow.papers.cooccurrence.systems.initial_draws import (
+    Grams,
+    Sizes,
+    worst_entries,
+    worst_of,
+)
+from attnflow.papers.cooccurrence.systems.lone_bounds import (
+    count_failure,
+    drawn_failures,
+    norm_failure,
+    product_failure,
+    reach,
+)
+from attnflow.papers.cooccurrence.systems.model import (
+    drawn,
+    initial_of,
+    outputs,
+    samples_of,
+)
 
 TASK = CooccurrenceTask(12, 5, 35, fillers="distinct")
 SMALL = computations.Concentration(

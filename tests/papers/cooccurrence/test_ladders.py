@@ -8,8 +8,24 @@ import xarray as xr
 
 from attnflow.claims import Scope, Verdict
 from attnflow.claims.decide import decide_one
-from attnflow.papers.cooccurrence.claims.evidence import WIDTHS, at_end, phase_one, with_end
-from attnflow.papers.cooccurrence.claims.ladders import by_width, every_run, ladder, output_signs, per_gain, points, small_ladder, span, variances, with_width
+from attnflow.papers.cooccurrence.claims.evidence import (
+    WIDTHS,
+    at_end,
+    phase_one,
+    with_end,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    every_run,
+    ladder,
+    output_signs,
+    per_gain,
+    points,
+    small_ladder,
+    span,
+    variances,
+    with_width,
+)
 from attnflow.papers.cooccurrence.settings import THEORY
 from attnflow.schema.settings import replace
 

@@ -5,10 +5,21 @@ import pytest
 import xarray as xr
 from scipy.integrate import solve_ivp
 
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence import PAPER
-from attnflow.papers.cooccurrence.stages import all_correct, clock_times, loss_reaches, signal_margins, stage_table
-from attnflow.papers.cooccurrence.stages.formulas import LABELS, NAMED, SHARES, counts_machine
+from attnflow.papers.cooccurrence.stages import (
+    all_correct,
+    clock_times,
+    loss_reaches,
+    signal_margins,
+    stage_table,
+)
+from attnflow.papers.cooccurrence.stages.formulas import (
+    LABELS,
+    NAMED,
+    SHARES,
+    counts_machine,
+)
+from attnflow.schema.declarations import Request
 
 RECORDED = ("loss", "value", "margin", "value_rate", "readout_gain")
 NAMES = ["T_half", "T1", "T_sig", "T_star"]

@@ -6,16 +6,19 @@ import jax
 import numpy as np
 import pytest
 
+from attnflow.claims.statistics import hard_margin
 from attnflow.data import CooccurrenceTask
 from attnflow.experiments import Computation, run
-from attnflow.claims.statistics import hard_margin
 from attnflow.papers.cooccurrence import computations
 from attnflow.papers.cooccurrence.systems import flows, hand_gradients
 from attnflow.papers.cooccurrence.systems.closed_system import OBJECTS, ClosedSystem
 from attnflow.papers.cooccurrence.systems.counts_machine import machine
 from attnflow.papers.cooccurrence.systems.hand_gradients import printed
 from attnflow.papers.cooccurrence.systems.model import drawn, initial_of, samples_of
-from attnflow.papers.cooccurrence.systems.six_variables import errors_of, readout_gain_error
+from attnflow.papers.cooccurrence.systems.six_variables import (
+    errors_of,
+    readout_gain_error,
+)
 from attnflow.papers.cooccurrence.systems.token_forms import token_terms
 
 # Sums of some 1e3 terms of one size: rounding is far below this, and a wrong term far

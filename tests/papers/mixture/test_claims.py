@@ -38,7 +38,7 @@ class TestClaims(OpenSeeds):
 
 
 def test_the_paper_has_them():
-    assert PAPER.claim_list == CLAIMS
+    assert PAPER.claims == CLAIMS
 
 
 def test_rows_of_the_sheet():

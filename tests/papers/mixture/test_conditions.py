@@ -5,7 +5,12 @@ from functools import partial
 import pytest
 
 from attnflow.papers.mixture import PAPER
-from attnflow.papers.mixture.settings import Concentration, Simultaneous, StageOne, ThreeStage
+from attnflow.papers.mixture.settings import (
+    Concentration,
+    Simultaneous,
+    StageOne,
+    ThreeStage,
+)
 from tests.papers import told
 
 items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)

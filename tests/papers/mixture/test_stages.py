@@ -4,10 +4,16 @@ import math
 import numpy as np
 import pytest
 
-from attnflow.schema.declarations import Request
 from attnflow.papers.mixture import PAPER, formulas
 from attnflow.papers.mixture.figures.stage_three import STAGE3
-from attnflow.papers.mixture.stages import alignment_time, convergence_margins, shading, stage_one_time, stage_table
+from attnflow.papers.mixture.stages import (
+    alignment_time,
+    convergence_margins,
+    shading,
+    stage_one_time,
+    stage_table,
+)
+from attnflow.schema.declarations import Request
 
 SMALL = {"steps": 60.0, "records": 13, "width": 16}
 

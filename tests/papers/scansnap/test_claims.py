@@ -6,10 +6,10 @@ import pytest
 
 from attnflow.claims import Scope, Verdict, judge
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, QUASI
+from attnflow.schema.declarations import Request
 from attnflow.testing import ClaimProtocol
 
 IDS = [claim.id for claim in CLAIMS]
@@ -54,7 +54,7 @@ class TestClaims(ClaimProtocol):
 
 
 def test_ids_are_the_papers_and_ours():
-    assert PAPER.claim_list == CLAIMS
+    assert PAPER.claims == CLAIMS
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert ours == {name for name in IDS if name.startswith("E-R-")}
     assert set(IDS) - ours == LEDGER

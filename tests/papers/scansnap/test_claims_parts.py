@@ -7,8 +7,19 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.scansnap import computations as settings
-from attnflow.papers.scansnap.claims.looks import falling, favourites, per_seed, rising, scale_of
-from attnflow.papers.scansnap.systems import decoder_courses, gradient_check, modified_updates, random_classes
+from attnflow.papers.scansnap.claims.looks import (
+    falling,
+    favourites,
+    per_seed,
+    rising,
+    scale_of,
+)
+from attnflow.papers.scansnap.systems import (
+    decoder_courses,
+    gradient_check,
+    modified_updates,
+    random_classes,
+)
 from attnflow.papers.scansnap.systems.decoder import Decoder
 
 SEEDS = (0, 1)

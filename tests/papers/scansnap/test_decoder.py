@@ -6,7 +6,10 @@ from scipy.integrate import quad, solve_ivp
 
 from attnflow.papers.scansnap.systems import quasi_static
 from attnflow.papers.scansnap.systems.decoder import Decoder, discrete_heights, log_odds
-from attnflow.papers.scansnap.systems.fixed_features import equal_correlations, train_decoder
+from attnflow.papers.scansnap.systems.fixed_features import (
+    equal_correlations,
+    train_decoder,
+)
 
 VOCABULARIES = (10.0, 34.0, 1e3, 1e5, 1e8)
 

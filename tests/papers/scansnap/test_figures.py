@@ -11,7 +11,15 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.scansnap import PAPER
-from attnflow.papers.scansnap.figures import attention, decomposition, figure6, panels, published, recall, runs
+from attnflow.papers.scansnap.figures import (
+    attention,
+    decomposition,
+    figure6,
+    panels,
+    published,
+    recall,
+    runs,
+)
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 
 FAST = {"figure8", "figure9"}

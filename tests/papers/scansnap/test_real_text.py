@@ -12,7 +12,21 @@ from attnflow.claims.verify import verify
 from attnflow.data.word_windows import WordWindows
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.deep_settings import Text
-from attnflow.papers.scansnap.text_runs import COURSES, FREQUENT, KINDS, LONG, OF_THREE, ONE_LAYER, by_rate, drift, entropy, last_entropies, on_frequent, share_of_uniform, uniform_entropy
+from attnflow.papers.scansnap.text_runs import (
+    COURSES,
+    FREQUENT,
+    KINDS,
+    LONG,
+    OF_THREE,
+    ONE_LAYER,
+    by_rate,
+    drift,
+    entropy,
+    last_entropies,
+    on_frequent,
+    share_of_uniform,
+    uniform_entropy,
+)
 from attnflow.runs.runner import Runner
 from attnflow.testing import check_claim
 

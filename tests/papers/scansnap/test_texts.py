@@ -26,7 +26,7 @@ class TestTexts(TextProtocol):
 
 
 def test_everything_covers_something():
-    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claim_list}
+    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claims}
     assert named(PAPER, "exhibits") == {exhibit.id for exhibit in PAPER.exhibits}
     assert named(PAPER, "covered_by") == set(NOTES)
     for _, entry in entries(PAPER):

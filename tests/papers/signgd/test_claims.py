@@ -19,6 +19,6 @@ class TestClaims(ClaimProtocol):
 
 
 def test_ids_are_the_papers_and_ours():
-    assert PAPER.claim_list == CLAIMS
+    assert PAPER.claims == CLAIMS
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert ours == {name for name in IDS if name.startswith("C-R-")}

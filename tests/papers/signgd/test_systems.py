@@ -5,10 +5,10 @@ import importlib
 import numpy as np
 import pytest
 
-from attnflow.training import precise
 from attnflow.papers.signgd.settings import Train
 from attnflow.papers.signgd.systems import naive_signs, updates
 from attnflow.papers.signgd.systems.weights_along import weights_along
+from attnflow.training import precise
 
 # The function of this name hides its module.
 module = importlib.import_module("attnflow.papers.signgd.systems.naive_signs")

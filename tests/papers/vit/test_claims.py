@@ -26,7 +26,7 @@ class TestClaims(ClaimProtocol):
 
 
 def test_ids_are_the_papers_and_ours():
-    assert PAPER.claim_list == CLAIMS
+    assert PAPER.claims == CLAIMS
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     theory = {"D-ctrl", "D-Thm4.1-const", "D-Thm4.2-err"}
     assert ours == theory | {"D-Fig2c-law", "D-Fig2c-patch"}

@@ -9,7 +9,15 @@ import xarray as xr
 
 from attnflow.claims import Verdict
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.digit_runs import MAIN, NEEDS, gains, level_power, powers, table, trained
+from attnflow.papers.vit.digit_runs import (
+    MAIN,
+    NEEDS,
+    gains,
+    level_power,
+    powers,
+    table,
+    trained,
+)
 from attnflow.testing import check_claim
 
 IDS = ("D-Fig2c", "D-Fig2c-law", "D-Fig2c-patch")

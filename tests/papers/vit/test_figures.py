@@ -10,7 +10,13 @@ from matplotlib.contour import ContourSet
 
 from attnflow import figures, schema
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.figures import boundaries, control, dynamics, phase_panels, stage_order
+from attnflow.papers.vit.figures import (
+    boundaries,
+    control,
+    dynamics,
+    phase_panels,
+    stage_order,
+)
 from attnflow.papers.vit.figures.figure1 import trend
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 from tests.papers.vit.courses import course

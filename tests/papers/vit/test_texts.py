@@ -35,7 +35,7 @@ class TestTexts(TextProtocol):
 
 
 def test_claims_and_notes_cover_something():
-    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claim_list}
+    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claims}
     assert named(PAPER, "covered_by") == set(NOTES)
     unsure = [e["id"] for _, e in entries(PAPER) if "yet" in e.get("about", "")]
     assert not unsure

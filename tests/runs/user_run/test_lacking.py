@@ -6,11 +6,11 @@ import pytest
 
 import attnflow as af
 from attnflow.claims import Exact, Finding
+from attnflow.runs.runner import Runner
 from attnflow.runs.user_run import JudgeError, judge_own_run
 from attnflow.runs.user_run.lacking import NotRecorded, as_given
 from attnflow.runs.user_run.places import Place, differences
 from attnflow.schema.declarations import Recipe, Request
-from attnflow.runs.runner import Runner
 from attnflow.schema.settings import canonical_json
 from tests.claims.toy import corrected_claim
 from tests.toy import ToySetting, make_run, toy_claim, toy_paper

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.schema.missing import MissingData
 from attnflow.claims import Verdict
 from attnflow.runs.processes import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.runs.verifying import verify_claims
+from attnflow.schema.missing import MissingData
 from tests import toy as toys
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def table(rows):
 
 def judged(paper=None, team=None, **options):
     paper = paper or toys.toy_paper()
-    chosen = [(paper, paper.claim_list)]
+    chosen = [(paper, paper.claims)]
     return verify_claims(chosen, team or Here(), seeds=2, **options)
 
 
@@ -36,7 +36,7 @@ def broken(error):
     def judge(evidence):
         raise error
 
-    return toys.toy_paper(claim_list=(replace(toys.toy_claim(), judge=judge),))
+    return toys.toy_paper(claims=(replace(toys.toy_claim(), judge=judge),))
 
 
 def test_processes_give_what_this_process_gives(toy, tmp_path):
@@ -94,7 +94,7 @@ if __name__ == "__main__":
     toy.install()
     paper = toy.toy_paper()
     team = Pool(1, prepare=toy.install)
-    verify_claims([(paper, paper.claim_list)], team, seeds=2)
+    verify_claims([(paper, paper.claims)], team, seeds=2)
 """
 
 

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from attnflow.runs.jobs import MakeRun, make_plan, past_costs, pick
-from attnflow.schema.declarations import Request
 from attnflow.runs.store import Store
 from attnflow.runs.verifying.drive import Case
 from attnflow.runs.verifying.identity import verdict_key
 from attnflow.runs.verifying.jobs import Judge
+from attnflow.schema.declarations import Request
 from tests.toy import make_run, toy_claim, toy_paper
 
 HERE = Path("nowhere")
 
 
 def plan_of(paper, *, seeds, root):
-    cases = [Case(paper, claim, claim.id) for claim in paper.claim_list]
+    cases = [Case(paper, claim, claim.id) for claim in paper.claims]
     return make_plan({c.job(seeds, root): c.needs(seeds) for c in cases}, root)
 
 
@@ -53,7 +53,7 @@ def test_the_dearest_family_comes_first(toy, tmp_path):
     assert past_costs(store) == {("toy", "flow"): 5.0}
     widths = {str(w): Request("flow", {"width": w}, seeds=1) for w in (1, 2, 3)}
     many = toy_claim("T-Many", widths)
-    paper = toy_paper(claim_list=(toy_claim("T-One"), many))
+    paper = toy_paper(claims=(toy_claim("T-One"), many))
     plan = plan_of(paper, seeds=1, root=tmp_path)
     assert [job.request.overrides.get("width") for job in plan.waiting] == [
         *(1, 2, 3),
@@ -81,7 +81,7 @@ def test_who_takes_what():
 
 def test_what_decides_a_verdict(toy):
     paper = toy_paper()
-    one, two = paper.claim_list
+    one, two = paper.claims
     key = verdict_key(paper, one, 3)
     assert key == verdict_key(paper, replace(one, judge=two.judge), 3)
     others = [

@@ -22,7 +22,7 @@ def texts(paper):
     yield paper.summary
     for exhibit in paper.shown:
         yield from (exhibit.title, exhibit.caption, *exhibit.silent)
-    for claim in paper.claim_list:
+    for claim in paper.claims:
         yield from (claim.place, claim.statement, claim.predicate, claim.conditions)
         yield from (claim.system, claim.source)
         yield claim.correction.statement if claim.correction else ""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from attnflow.claims import Claim, Scope, Verdict
+from attnflow.claims.stages import StageRow
 from attnflow.claims.verify import Row
 from attnflow.figures import label_ends, panels, series, time_axis
-from attnflow.schema.declarations import Exhibit, Note, Recipe, Request
 from attnflow.papers.base import Paper
-from attnflow.claims.stages import StageRow
+from attnflow.schema.declarations import Exhibit, Note, Recipe, Request
 
 HOSTILE = "<script>alert(1)</script> & w_c ≥ e^{-4a}"
 
@@ -92,7 +92,7 @@ def paper(**changes):
         "bibtex": "@misc{fake2026,\n  title = {A {fake} paper},\n}\n",
         "recipes": (Recipe("figure1", "Figure 1", Setting(), "nowhere:build"),),
         "exhibits": (exhibit(), exhibit("table1", "table"), exhibit("figure2")),
-        "claim_list": (claim(), claim("A-L2.1")),
+        "claims": (claim(), claim("A-L2.1")),
         "notes": (
             Note("1", "Lemma 2", "4", "2 w_c", "A-Thm1", "constant"),
             Note("2", "Lemma 3", "p", "q", "text", "typo", "reported"),

@@ -84,7 +84,7 @@ class Choosing:
 def test_alternatives_are_those_that_were_run():
     recipes = (Recipe("figure1", "Figure 1", Choosing(), "nowhere:build"),)
     flow = replace(claim(), needs={"run": Request("figure1", {"rule": "flow"})})
-    chosen = paper(recipes=recipes, claim_list=(flow,), exhibits=(exhibit(),))
+    chosen = paper(recipes=recipes, claims=(flow,), exhibits=(exhibit(),))
     ((gd, other),) = tried_choices(chosen)
     assert (gd.setting, gd.value, list(gd.exhibits)) == ("rule", "gd", ["figure1"])
     assert (other.value, other.claims) == ("flow", {"A-Thm1"})

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.schema.declarations import Request
 from attnflow.runs.processes import Here, Pool
+from attnflow.runs.store import Store
+from attnflow.schema.declarations import Request
 from attnflow.site.reproducing import Wanted, reproduce_exhibits, up_to_date
 from attnflow.site.reproducing.identity import exhibit_key, requests_of
-from attnflow.runs.store import Store
 from tests import toy as toys
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow.claims.stages import detect
 from attnflow.claims.stages.detect import Clock, Detected, Direction
 from attnflow.claims.stages.looks import Look, tell
 from attnflow.claims.stages.select import select
+from attnflow.schema.dims import SEED, TIME
 
 Series = str | xr.DataArray
 """A text such as `score[+,c1,v1]`, or a series computed from the run's variables."""

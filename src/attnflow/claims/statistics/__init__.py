@@ -15,7 +15,9 @@ from attnflow.claims.statistics.partial_maps import fill_rows as fill_rows
 from attnflow.claims.statistics.partial_maps import fit_partial as fit_partial
 from attnflow.claims.statistics.partial_maps import nearest as nearest
 from attnflow.claims.statistics.proportions import clopper_pearson as clopper_pearson
-from attnflow.claims.statistics.proportions import confidence_sequence as confidence_sequence
+from attnflow.claims.statistics.proportions import (
+    confidence_sequence as confidence_sequence,
+)
 from attnflow.claims.statistics.proportions import lower_bound as lower_bound
 from attnflow.claims.statistics.proportions import upper_bound as upper_bound
 from attnflow.claims.statistics.relu import Pattern as Pattern

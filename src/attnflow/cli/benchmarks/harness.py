@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.schema.names import look_up
 from attnflow.cli.benchmarks.case import Case, Rows, agreement, as_numbers
+from attnflow.schema.names import look_up
 
 PAPERS = {
     "mixture": "attnflow.cli.benchmarks.mixture",

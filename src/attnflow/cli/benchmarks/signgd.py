@@ -82,9 +82,9 @@ def _ours(plan: Any) -> Rows:
 
 def _arrays(plan: Any) -> dict[str, np.ndarray]:
     """The samples and the initial weights of seed 0, and the tokens that are shown."""
-    from attnflow.training import precise
     from attnflow.experiments.members import samples_of, test_samples_of, weights_key
     from attnflow.models.forms.initialise import draw_weights
+    from attnflow.training import precise
 
     with precise():
         data, test = samples_of(plan, 0, None), test_samples_of(plan, 0, None)

@@ -122,9 +122,9 @@ def _our_map(readout: str) -> Rows:
     import warnings
 
     from attnflow.data.noisy_patches import OneClassWarning
-    from attnflow.training import precise
     from attnflow.papers.vit.maps import phase_map
     from attnflow.papers.vit.settings import Map
+    from attnflow.training import precise
 
     with warnings.catch_warnings(), precise():
         warnings.simplefilter("ignore", OneClassWarning)
@@ -134,8 +134,8 @@ def _our_map(readout: str) -> Rows:
 
 def _arrays(plan: Any, *, tested: bool) -> dict[str, np.ndarray]:
     """The samples of seed 0 by their tokens, and its initial weights."""
-    from attnflow.training import precise
     from attnflow.experiments.members import samples_of, test_samples_of
+    from attnflow.training import precise
 
     def tokens(data: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(data.tokens)[np.asarray(data.key)], np.asarray(data.label)
@@ -149,9 +149,9 @@ def _arrays(plan: Any, *, tested: bool) -> dict[str, np.ndarray]:
 
 
 def _weights(plan: Any) -> dict[str, np.ndarray]:
-    from attnflow.training import precise
     from attnflow.experiments.members import weights_key
     from attnflow.models.forms.initialise import draw_weights
+    from attnflow.training import precise
 
     with precise():
         made = draw_weights(plan.initial, 1, plan.task.embed, key=weights_key(plan, 0))

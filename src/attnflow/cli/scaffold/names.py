@@ -5,8 +5,8 @@ import keyword
 import re
 from dataclasses import dataclass
 
-from attnflow.schema.plugins import registered
 from attnflow.papers import TAKEN
+from attnflow.schema.plugins import registered
 
 LONGEST_LETTER = 12
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from attnflow.schema.missing import MissingData
 from attnflow.data.real.catalogue import DataFile, DataSet, data_set
 from attnflow.data.real.files import place_of, state_of, where_to_put
+from attnflow.schema.missing import MissingData
 
 Progress = Callable[[float, str], None]
 

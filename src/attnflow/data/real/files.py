@@ -7,9 +7,9 @@ import zlib
 from pathlib import Path
 from typing import Literal
 
+from attnflow.data.real.catalogue import DataFile, DataSet, data_set
 from attnflow.schema.missing import MissingData
 from attnflow.schema.places import cache_directory
-from attnflow.data.real.catalogue import DataFile, DataSet, data_set
 
 VARIABLE = "ATTNFLOW_DATA"
 State = Literal["present", "missing", "damaged"]

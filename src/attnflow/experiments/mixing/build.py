@@ -4,15 +4,21 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from attnflow.schema.settings import as_record
 from attnflow.data import NoisyLabels, Positions, PromptQuery
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Experiment, Task
-from attnflow.models.forms import Initial
 from attnflow.experiments.mixing import parts
 from attnflow.experiments.mixing.settings import Mix
+from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
-from attnflow.training.rules import AbstractSchedule, Batches, Rules, per_part, schedule_named
+from attnflow.schema.settings import as_record
+from attnflow.training import Grid, Reach, Stage
+from attnflow.training.rules import (
+    AbstractSchedule,
+    Batches,
+    Rules,
+    per_part,
+    schedule_named,
+)
 
 PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
 RECORD = Mix().record

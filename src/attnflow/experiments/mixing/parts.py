@@ -1,7 +1,7 @@
 """The parts of a model and of training that can be mixed, by the names one types."""
 
-from attnflow.models.forms import Chain, ClassMeans, Neurons, Vector
 from attnflow.experiments.mixing.options import Choice, Slot, own_fields
+from attnflow.models.forms import Chain, ClassMeans, Neurons, Vector
 from attnflow.models.problem import Exponential, Linear, Logistic, ReluPair, Squared
 from attnflow.training.rules import RULES
 

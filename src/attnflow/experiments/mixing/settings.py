@@ -5,7 +5,15 @@ import typing
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from attnflow.data import CooccurrenceOrbits, CooccurrenceTask, DisjointNoiseTask, InContextTask, MixtureTask, NoisyPatchesTask, SignalNoiseTask
+from attnflow.data import (
+    CooccurrenceOrbits,
+    CooccurrenceTask,
+    DisjointNoiseTask,
+    InContextTask,
+    MixtureTask,
+    NoisyPatchesTask,
+    SignalNoiseTask,
+)
 
 
 @dataclass(frozen=True)

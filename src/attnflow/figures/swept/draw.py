@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from attnflow import figures
-from attnflow.figures.swept import numbers
 from attnflow.claims.statistics import fill_rows
+from attnflow.figures.swept import numbers
 from attnflow.schema import mean_over_seeds
 
 if TYPE_CHECKING:

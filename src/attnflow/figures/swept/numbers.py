@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow.claims.statistics import Boundary, fit_partial
-from attnflow.schema.declarations import Evidence
 from attnflow.schema import mean_over_seeds
+from attnflow.schema.declarations import Evidence
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from attnflow.figures.swept.declare import Curve, Level, Map

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow.figures.swept.declare import Curve, Level, Map
 from attnflow.figures.swept.numbers import boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.dims import SEED
 
 RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"

@@ -4,7 +4,6 @@ from attnflow.models.deep.base import Look as Look
 from attnflow.models.deep.base import Network as Network
 from attnflow.models.deep.losses import BinaryLoss as BinaryLoss
 from attnflow.models.deep.losses import ClassLoss as ClassLoss
-from attnflow.experiments.deep import DeepModel as DeepModel
 from attnflow.models.deep.stack import Stack as Stack
 from attnflow.models.deep.training import DeepTraining as DeepTraining
 from attnflow.models.deep.vit import VisionTransformer as VisionTransformer

@@ -7,7 +7,14 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.models.deep.base import Look, Weights, check_sizes
-from attnflow.models.deep.parts import check_shared, draw_multihead, layer_norm, layer_of, multihead, uniform
+from attnflow.models.deep.parts import (
+    check_shared,
+    draw_multihead,
+    layer_norm,
+    layer_of,
+    multihead,
+    uniform,
+)
 
 _ATTENTION = ("W_V", "b_V", "W_O", "b_O", "gain", "shift")
 

@@ -10,7 +10,15 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.models.deep.base import Look, Weights, check_sizes
-from attnflow.models.deep.parts import check_shared, draw_multihead, dropped, layer_norm, multihead, uniform, unit
+from attnflow.models.deep.parts import (
+    check_shared,
+    draw_multihead,
+    dropped,
+    layer_norm,
+    multihead,
+    uniform,
+    unit,
+)
 from attnflow.models.deep.stack import softmax_attention
 
 _OWN = ("words", "decoder", "decoder_bias")

@@ -24,7 +24,9 @@ from attnflow.models.forms.given_weights import check_weights as check_weights
 from attnflow.models.forms.given_weights import open_shapes as open_shapes
 from attnflow.models.forms.initial_chain import Chain as Chain
 from attnflow.models.forms.initial_class_means import ClassMeans as ClassMeans
-from attnflow.models.forms.initial_coordinates import COORDINATE_FORMS as COORDINATE_FORMS
+from attnflow.models.forms.initial_coordinates import (
+    COORDINATE_FORMS as COORDINATE_FORMS,
+)
 from attnflow.models.forms.initial_coordinates import column_plan as column_plan
 from attnflow.models.forms.initial_neurons import Neurons as Neurons
 from attnflow.models.forms.initial_values import AbstractValues as AbstractValues

@@ -21,10 +21,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs, Sight, Tables
 from attnflow.data import Sequences
 from attnflow.models.forms.whole import whole_refusal
 from attnflow.models.problem import Problem, forces
+from attnflow.models.tables import Pairs, Sight, Tables
 from attnflow.training.rules import Momentum, Muon, Rule
 
 PARTS = ("scores", "values")

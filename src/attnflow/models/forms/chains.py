@@ -20,8 +20,18 @@ last column G holds the values.
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractLinearPart, AbstractPart, memory_refusal, rotation_refusal
-from attnflow.models.forms.whole import AbstractLengths, AbstractMatrices, Matrices, divisor
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractPart,
+    memory_refusal,
+    rotation_refusal,
+)
+from attnflow.models.forms.whole import (
+    AbstractLengths,
+    AbstractMatrices,
+    Matrices,
+    divisor,
+)
 from attnflow.training.rules import Rule
 
 

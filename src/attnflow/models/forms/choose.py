@@ -50,19 +50,28 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.schema.names import look_up
 from attnflow.data import Sequences
 from attnflow.models.forms.base import Form, State, decays
 from attnflow.models.forms.column_maps import ColumnPlan
 from attnflow.models.forms.frames import frames_of
 from attnflow.models.forms.gram import Gram
-from attnflow.models.forms.initial_coordinates import COORDINATE_FORMS, build_coordinates, coordinate_refusal
+from attnflow.models.forms.initial_coordinates import (
+    COORDINATE_FORMS,
+    build_coordinates,
+    coordinate_refusal,
+)
 from attnflow.models.forms.initial_neurons import Neurons
-from attnflow.models.forms.initial_scores import check_scores, plain_scores, reduced_scores, sampled_scores
+from attnflow.models.forms.initial_scores import (
+    check_scores,
+    plain_scores,
+    reduced_scores,
+    sampled_scores,
+)
 from attnflow.models.forms.initial_tokens import build_tokens
 from attnflow.models.forms.initial_vector import Vector
 from attnflow.models.forms.initialise import Initial, draw_weights
 from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
+from attnflow.schema.names import look_up
 from attnflow.training.rules import Flow, Rule, SignGD
 
 FORMS = (

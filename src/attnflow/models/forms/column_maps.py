@@ -17,8 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.models.forms.scaled_pulls import finite
+from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with
 # the whole matrix (about a third of the time at a share of 0.11).

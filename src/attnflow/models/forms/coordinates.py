@@ -14,14 +14,28 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.data import Sequences
-from attnflow.models.forms.base import AbstractPart, AbstractRows, AbstractScores, Form, Rows, SelfScores, State, decays
+from attnflow.models.forms.base import (
+    AbstractPart,
+    AbstractRows,
+    AbstractScores,
+    Form,
+    Rows,
+    SelfScores,
+    State,
+    decays,
+)
 from attnflow.models.forms.column_maps import AbstractColumnMap
-from attnflow.models.forms.scaled_pulls import Positions, pulled_keys, pulled_queries, pulled_values
+from attnflow.models.forms.scaled_pulls import (
+    Positions,
+    pulled_keys,
+    pulled_queries,
+    pulled_values,
+)
 from attnflow.models.problem import Problem, scaled_forces
+from attnflow.models.tables import Pairs
 from attnflow.training.rules import Flow, Rule
+from attnflow.training.scaled_numbers import Scaled
 
 Neurons = Float[Array, "heads tokens neurons"]
 # Sums and their log scales, by token.

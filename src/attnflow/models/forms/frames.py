@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from attnflow.models.tables import Pairs, Tables
 from attnflow.data import Sequences
 from attnflow.models.forms.base import AbstractFrame
+from attnflow.models.tables import Pairs, Tables
 
 # Below this many entries a dense map is a single small product, which beats gathering
 # and scattering (2.4 against 4.1 µs at 1,152 entries; 20 against 8 µs at 34,560).

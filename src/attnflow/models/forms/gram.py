@@ -3,7 +3,12 @@
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractScores, SelfScores, memory_refusal, rotation_refusal
+from attnflow.models.forms.base import (
+    AbstractScores,
+    SelfScores,
+    memory_refusal,
+    rotation_refusal,
+)
 from attnflow.models.forms.whole import AbstractLengths
 from attnflow.training.rules import Flow, Rule
 

@@ -7,7 +7,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.models.forms.initial_values import AbstractValues, Alike, BasisVectors, Built, Draw, Weights, check_draw, check_scales, check_widths
+from attnflow.models.forms.initial_values import (
+    AbstractValues,
+    Alike,
+    BasisVectors,
+    Built,
+    Draw,
+    Weights,
+    check_draw,
+    check_scales,
+    check_widths,
+)
 from attnflow.models.forms.laws import Law, draw_entries
 from attnflow.models.forms.values import ValueTable
 from attnflow.models.forms.weights import ClassMeanWeights

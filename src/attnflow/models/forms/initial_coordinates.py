@@ -10,8 +10,19 @@ from jaxtyping import Array
 from attnflow.data import Sequences
 from attnflow.models.forms.base import State
 from attnflow.models.forms.column_maps import ColumnPlan, column_map, plan_of
-from attnflow.models.forms.columns import Columns, Representatives, collapsed, covered, representatives
-from attnflow.models.forms.coordinates import CoordinateForm, CoordinateScores, CoordinateValues, Passive
+from attnflow.models.forms.columns import (
+    Columns,
+    Representatives,
+    collapsed,
+    covered,
+    representatives,
+)
+from attnflow.models.forms.coordinates import (
+    CoordinateForm,
+    CoordinateScores,
+    CoordinateValues,
+    Passive,
+)
 from attnflow.models.forms.frames import Basis, frame_of
 from attnflow.models.forms.initialise import Initial
 from attnflow.models.forms.scaled_pulls import positions_of

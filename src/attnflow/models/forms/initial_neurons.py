@@ -7,8 +7,21 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.models.forms.chain_factors import drawn_factor, given_factor, part_of_factor
-from attnflow.models.forms.initial_values import AbstractValues, BasisVectors, Built, Draw, Weights, check_draw, check_scales, check_widths
+from attnflow.models.forms.chain_factors import (
+    drawn_factor,
+    given_factor,
+    part_of_factor,
+)
+from attnflow.models.forms.initial_values import (
+    AbstractValues,
+    BasisVectors,
+    Built,
+    Draw,
+    Weights,
+    check_draw,
+    check_scales,
+    check_widths,
+)
 from attnflow.models.forms.laws import Law, draw_entries
 from attnflow.models.forms.neurons import drawn_neurons, given_neurons
 from attnflow.models.forms.weights import NeuronWeights

@@ -9,14 +9,20 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.identity import Same
 from attnflow.data import Sequences
 from attnflow.models.forms.base import State
 from attnflow.models.forms.frames import GatherFrame
 from attnflow.models.forms.initialise import Initial
 from attnflow.models.forms.probes import Crossed, Probe
 from attnflow.models.forms.token_draws import Unscaled, unscaled
-from attnflow.models.forms.tokens import Places, TokenChain, TokenForm, TokenScores, TokenValues
+from attnflow.models.forms.tokens import (
+    Places,
+    TokenChain,
+    TokenForm,
+    TokenScores,
+    TokenValues,
+)
+from attnflow.schema.identity import Same
 
 
 def build_tokens(

@@ -6,7 +6,16 @@ from typing import ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.models.forms.initial_values import AbstractValues, Alike, BasisVectors, Built, Draw, Weights, check_draw, check_scales
+from attnflow.models.forms.initial_values import (
+    AbstractValues,
+    Alike,
+    BasisVectors,
+    Built,
+    Draw,
+    Weights,
+    check_draw,
+    check_scales,
+)
 from attnflow.models.forms.laws import Law, draw_entries
 from attnflow.models.forms.values import ValueTable
 from attnflow.models.forms.weights import ValueWeights

@@ -11,7 +11,12 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractLinearPart, AbstractScores, SelfScores, rotation_refusal
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractScores,
+    SelfScores,
+    rotation_refusal,
+)
 from attnflow.models.forms.weights import AbstractWeights
 from attnflow.models.forms.whole import AbstractMatrices, Matrices
 from attnflow.training.rules import Rule

@@ -23,7 +23,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractLinearPart, AbstractNeurons, decays, rotation_refusal
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractNeurons,
+    decays,
+    rotation_refusal,
+)
 from attnflow.models.forms.chains import ChainTransport
 from attnflow.models.forms.initial_values import BasisVectors, Built, Draw, Weights
 from attnflow.models.forms.whole import AbstractLengths, divisor

@@ -21,11 +21,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from attnflow.models.tables import Pairs, Tables
 from attnflow.data import PermutedGroups, PrivateTokens, Sequences
 from attnflow.data import Symmetry as Law
 from attnflow.models.forms.base import AbstractFrame
 from attnflow.models.forms.frames import basis_of
+from attnflow.models.tables import Pairs, Tables
 
 Tokens = Int[np.ndarray, "..."]
 

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.data import Sequences
+from attnflow.training.scaled_numbers import Scaled
 
 
 class Positions(eqx.Module):

@@ -12,7 +12,11 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.models.forms.column_maps import AbstractColumnMap
-from attnflow.models.forms.coordinates import AbstractCoordinateScores, AbstractCoordinateValues, Neurons
+from attnflow.models.forms.coordinates import (
+    AbstractCoordinateScores,
+    AbstractCoordinateValues,
+    Neurons,
+)
 from attnflow.models.forms.scaled_pulls import Positions
 from attnflow.training.rules import Rule, SignGD
 

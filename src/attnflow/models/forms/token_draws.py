@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.schema.identity import Same
 from attnflow.data import Sequences
 from attnflow.models.forms.frames import Basis, span_of
 from attnflow.models.forms.initial_scores import sampled_scores
@@ -21,6 +20,7 @@ from attnflow.models.forms.initial_values import BasisVectors
 from attnflow.models.forms.initialise import Initial, draw_weights
 from attnflow.models.forms.token_values import Values, values_in, values_of
 from attnflow.models.forms.values import ValueTable
+from attnflow.schema.identity import Same
 
 # A seed of a map has its training vectors of one number of samples and one set of
 # test vectors; two are room for going back and forth.

@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.identity import Same
 from attnflow.models.forms.chains import ChainTransport
 from attnflow.models.forms.initialise import Initial
 from attnflow.models.forms.values import ValueTable
+from attnflow.schema.identity import Same
 
 # As many draws are kept as in `attnflow.models.forms.token_draws`.
 KEPT = 2

@@ -24,11 +24,18 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from attnflow.models.tables import Pairs, Sight
 from attnflow.data import Sequences
-from attnflow.models.forms.base import AbstractLinearPart, AbstractScores, Form, SelfScores, State, rotation_refusal
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractScores,
+    Form,
+    SelfScores,
+    State,
+    rotation_refusal,
+)
 from attnflow.models.forms.probes import Probe
 from attnflow.models.problem import Problem, forces
+from attnflow.models.tables import Pairs, Sight
 from attnflow.training.rules import Flow, Rule
 
 Gram = Float[Array, "tokens tokens"]

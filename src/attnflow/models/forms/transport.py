@@ -3,7 +3,12 @@
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.models.forms.base import AbstractLinearPart, AbstractScores, SelfScores, rotation_refusal
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractScores,
+    SelfScores,
+    rotation_refusal,
+)
 from attnflow.models.forms.whole import AbstractMatrices, Matrices
 from attnflow.training.rules import Rule
 

@@ -6,7 +6,14 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractLinearPart, AbstractNeurons, AbstractRows, AbstractScores, Rows, SelfScores
+from attnflow.models.forms.base import (
+    AbstractLinearPart,
+    AbstractNeurons,
+    AbstractRows,
+    AbstractScores,
+    Rows,
+    SelfScores,
+)
 from attnflow.models.forms.whole import AbstractMatrices, Matrices
 from attnflow.training.rules import Rule
 

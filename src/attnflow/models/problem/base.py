@@ -9,11 +9,11 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs
 from attnflow.data import Sequences
 from attnflow.models.problem.attention import attention, pooled
 from attnflow.models.problem.losses import AbstractLoss, Logistic
 from attnflow.models.problem.readouts import AbstractReadout, Linear
+from attnflow.models.tables import Pairs
 
 
 def read_values(pairs: Pairs, data: Sequences) -> Float[Array, "samples heads keys"]:

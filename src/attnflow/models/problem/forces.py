@@ -18,11 +18,11 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.data import Sequences
 from attnflow.models.problem.attention import log_attention, pooled
 from attnflow.models.problem.base import Problem, read_values
+from attnflow.models.tables import Pairs
+from attnflow.training.scaled_numbers import Scaled
 
 
 class ScaledForces(NamedTuple):

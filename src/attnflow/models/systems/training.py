@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, UInt32
 
-from attnflow.models.tables import Pairs, Sight, Tables
-from attnflow.training.scaled_numbers import Scaled
 from attnflow.data import Sequences
 from attnflow.models.forms import CoordinateForm, Form, State
 from attnflow.models.forms.whole import AbstractLengths, AbstractMatrices
 from attnflow.models.problem import Problem
+from attnflow.models.tables import Pairs, Sight, Tables
 from attnflow.training.rules import Batches
+from attnflow.training.scaled_numbers import Scaled
 
 
 class Training(eqx.Module):

@@ -8,8 +8,12 @@ from attnflow.observables.curvature.hessian import sharpness as sharpness
 from attnflow.observables.curvature.kernel import tangent_kernel as tangent_kernel
 from attnflow.observables.curvature.linearised import Linearised as Linearised
 from attnflow.observables.curvature.linearised import linearised as linearised
-from attnflow.observables.curvature.stability import gauss_newton_sharpness as gauss_newton_sharpness
-from attnflow.observables.curvature.stability import output_curvature as output_curvature
+from attnflow.observables.curvature.stability import (
+    gauss_newton_sharpness as gauss_newton_sharpness,
+)
+from attnflow.observables.curvature.stability import (
+    output_curvature as output_curvature,
+)
 from attnflow.observables.curvature.stability import stable_step as stable_step
 from attnflow.observables.curvature.widths import Widths as Widths
 from attnflow.observables.curvature.widths import widths_of as widths_of

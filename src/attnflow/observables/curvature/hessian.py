@@ -27,11 +27,11 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from attnflow.models.forms import State
+from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
 from attnflow.observables.curvature.model import LocalModel, local_model
 from attnflow.observables.curvature.widths import UNKNOWN, Widths
-from attnflow.models.forms import State
-from attnflow.models.systems import Training
 
 # Up to this size the whole block costs no more than products with it (both 40 ms at
 # 337 rows; 3 s against 50 ms at 521).

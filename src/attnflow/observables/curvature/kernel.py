@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
+from attnflow.models.forms import AbstractPart, State, TokenForm
+from attnflow.models.systems import Training
 from attnflow.observables.curvature.samples import output_derivatives
 from attnflow.observables.curvature.token_kernel import token_kernel
 from attnflow.training import require_precise
-from attnflow.models.forms import AbstractPart, State, TokenForm
-from attnflow.models.systems import Training
 
 
 def tangent_kernel(

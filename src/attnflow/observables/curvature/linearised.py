@@ -6,10 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.observables.curvature.kernel import tangent_kernel
 from attnflow.models.forms import State
 from attnflow.models.problem import AbstractLoss
 from attnflow.models.systems import Training
+from attnflow.observables.curvature.kernel import tangent_kernel
 
 Outputs = Float[Array, " samples"]
 

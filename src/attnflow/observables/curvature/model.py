@@ -4,16 +4,16 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from attnflow.data import Sequences
+from attnflow.models.forms import AbstractFrame, State
+from attnflow.models.problem import Problem
+from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
 from attnflow.observables.curvature.local import AbstractLocalPart
 from attnflow.observables.curvature.parts import local_part
 from attnflow.observables.curvature.samples import require_heads
 from attnflow.observables.curvature.widths import Widths
-from attnflow.data import Sequences
 from attnflow.training import require_precise
-from attnflow.models.forms import AbstractFrame, State
-from attnflow.models.problem import Problem
-from attnflow.models.systems import Training
 
 
 class LocalModel(eqx.Module):

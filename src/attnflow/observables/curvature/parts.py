@@ -6,9 +6,6 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.observables.curvature.factors import factor_at_infinite_width, factor_of_gram
-from attnflow.observables.curvature.local import AbstractLocalPart, Line, Product
-from attnflow.observables.curvature.widths import Width, free_rows
 from attnflow.models.forms import AbstractPart
 from attnflow.models.forms.chains import ChainGram, ChainTransport
 from attnflow.models.forms.gram import Gram, InfiniteWidth
@@ -17,7 +14,20 @@ from attnflow.models.forms.merged import MergedTable, MergedWeights
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.transport import Transport
 from attnflow.models.forms.values import ValueTable
-from attnflow.models.forms.weights import ChainWeights, ClassMeanWeights, FixedOutputWeights, NeuronWeights, ScoreWeights, ValueWeights
+from attnflow.models.forms.weights import (
+    ChainWeights,
+    ClassMeanWeights,
+    FixedOutputWeights,
+    NeuronWeights,
+    ScoreWeights,
+    ValueWeights,
+)
+from attnflow.observables.curvature.factors import (
+    factor_at_infinite_width,
+    factor_of_gram,
+)
+from attnflow.observables.curvature.local import AbstractLocalPart, Line, Product
+from attnflow.observables.curvature.widths import Width, free_rows
 
 
 @singledispatch

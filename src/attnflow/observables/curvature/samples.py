@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.tables import Pairs
 from attnflow.models.forms import AbstractFrame, State
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.systems import Training
+from attnflow.models.tables import Pairs
 
 
 def require_heads(frame: AbstractFrame) -> None:

@@ -26,14 +26,14 @@ from jax.core import Tracer
 from jaxtyping import Array, ArrayLike, Float
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from attnflow.models.forms import State, TokenForm
+from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
 from attnflow.observables.curvature.kernel import table_rates, tangent_kernel
 from attnflow.observables.curvature.samples import require_heads
 from attnflow.training import require_precise
-from attnflow.models.forms import State, TokenForm
-from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.training.rules import GradientDescent, Momentum
-from attnflow.models.systems import Training
 
 Rates = Mapping[str, ArrayLike]
 

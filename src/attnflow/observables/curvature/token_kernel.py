@@ -6,10 +6,10 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from attnflow.observables.curvature.samples import pair_derivatives
 from attnflow.models.forms import State, TokenForm
 from attnflow.models.forms.tokens import TokenChain, TokenScores
 from attnflow.models.systems import Training
+from attnflow.observables.curvature.samples import pair_derivatives
 
 Kernel = Float[Array, "samples other_samples"]
 

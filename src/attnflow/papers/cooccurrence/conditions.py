@@ -8,8 +8,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.schema.conditions import Condition, at_least, exactly, gradient_flow, of_order
 from attnflow.papers.cooccurrence.readings import Scales, scales
+from attnflow.schema.conditions import (
+    Condition,
+    at_least,
+    exactly,
+    gradient_flow,
+    of_order,
+)
 
 NAMED = 3
 """Tokens that are no fillers."""

@@ -1,6 +1,5 @@
 """The figures of `cooccurrence`, the paper's own first."""
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.cooccurrence.figures.balancing import BALANCING
 from attnflow.papers.cooccurrence.figures.figure1 import FIGURE1A, FIGURE1B
 from attnflow.papers.cooccurrence.figures.generalisation import TEST_LOSS
@@ -8,6 +7,7 @@ from attnflow.papers.cooccurrence.figures.learning_rate import LEARNING_RATE
 from attnflow.papers.cooccurrence.figures.overview import OVERVIEW
 from attnflow.papers.cooccurrence.figures.phases import PHASES
 from attnflow.papers.cooccurrence.figures.width_scan import WIDTH_SCAN
+from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     OVERVIEW,

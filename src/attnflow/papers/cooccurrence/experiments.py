@@ -5,12 +5,12 @@ import math
 from typing import Any
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Builder, Experiment
 from attnflow.models.forms import Initial, Neurons
+from attnflow.models.problem import Logistic, Problem
 from attnflow.papers.cooccurrence import settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
-from attnflow.models.problem import Logistic, Problem
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, rule_of
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")

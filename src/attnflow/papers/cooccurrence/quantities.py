@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.declarations import Quantity
 from attnflow.papers.cooccurrence.claims import quiet
+from attnflow.schema.declarations import Quantity
 
 LEVEL = 2e-6
 """The training loss at which test losses are compared."""

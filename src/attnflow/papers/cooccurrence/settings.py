@@ -7,10 +7,17 @@ be changed.
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow.schema.rule_names import RuleName, ScheduleName
-from attnflow.schema.declarations import Recipe
-from attnflow.papers.cooccurrence.computations import AppendixC, Concentration, Conformance, Conservation, Gradients, TokenSvm
+from attnflow.papers.cooccurrence.computations import (
+    AppendixC,
+    Concentration,
+    Conformance,
+    Conservation,
+    Gradients,
+    TokenSvm,
+)
 from attnflow.papers.cooccurrence.readings import Reading
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.rule_names import RuleName, ScheduleName
 
 FormName = Literal["auto", "weights", "transport", "gram"]
 Draw = Literal["auto", "weights", "bartlett", "limit", "expected"]

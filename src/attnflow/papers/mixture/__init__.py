@@ -21,7 +21,7 @@ PAPER = Paper(
     ),
     recipes=RECIPES,
     exhibits=EXHIBITS,
-    claim_list=CLAIMS,
+    claims=CLAIMS,
     notes=NOTES,
     headline="overview",
     headline_claims=(

@@ -10,8 +10,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.schema.conditions import Condition, at_least, at_most, exactly, gradient_flow
 from attnflow.papers.mixture.formulas import switch_time
+from attnflow.schema.conditions import (
+    Condition,
+    at_least,
+    at_most,
+    exactly,
+    gradient_flow,
+)
 
 SMALL = 0.3
 """C of Condition 1."""

@@ -1,6 +1,5 @@
 """The figures of `mixture`: the paper's own nine, and what it states without one."""
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.mixture.figures.all_scores import FIGURE4
 from attnflow.papers.mixture.figures.attention_only import FIGURE3
 from attnflow.papers.mixture.figures.closed_form import STAGE1
@@ -11,6 +10,7 @@ from attnflow.papers.mixture.figures.stage_three import STAGE3
 from attnflow.papers.mixture.figures.stage_two import STAGE2
 from attnflow.papers.mixture.figures.training import FIGURE1A, FIGURE1B, FIGURE1C
 from attnflow.papers.mixture.figures.widths import WIDTH
+from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     OVERVIEW,

@@ -4,11 +4,11 @@ import dataclasses
 from typing import Any
 
 from attnflow.data import MixtureTask
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Builder, Experiment
 from attnflow.models.forms import Initial, Vector
-from attnflow.papers.mixture import settings
 from attnflow.models.problem import Logistic, Problem, ReluPair
+from attnflow.papers.mixture import settings
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, Rule, rule_of
 
 BUILD = Builder("mixture", "mixture2024")

@@ -8,8 +8,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Literal
 
-from attnflow.schema.rule_names import RuleName, ScheduleName
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.rule_names import RuleName, ScheduleName
 
 Width = int | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]

@@ -12,19 +12,19 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array
 
-from attnflow.models.tables import Tables
+from attnflow.claims.statistics import linear_separable, relu_patterns
 from attnflow.data import MixtureTask, Sequences
 from attnflow.experiments import run
 from attnflow.models.forms import AbstractFrame, Initial, build
 from attnflow.models.forms.frames import basis_of, frame_of
 from attnflow.models.forms.initialise import draw_weights
-from attnflow.claims.statistics import linear_separable, relu_patterns
+from attnflow.models.problem import Linear, Problem, ReluPair
+from attnflow.models.systems import Training
+from attnflow.models.tables import Tables
 from attnflow.observables import View, find
 from attnflow.papers.mixture.experiments import simultaneous
 from attnflow.papers.mixture.features import attention_features, feature_margin
 from attnflow.papers.mixture.settings import Simultaneous
-from attnflow.models.problem import Linear, Problem, ReluPair
-from attnflow.models.systems import Training
 
 
 def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:

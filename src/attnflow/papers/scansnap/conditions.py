@@ -12,8 +12,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.schema.conditions import Condition, at_least, exactly, much_more
 from attnflow.papers.scansnap.geometry import Geometry, geometry
+from attnflow.schema.conditions import Condition, at_least, exactly, much_more
 
 
 def conditions(setting: Mapping[str, Any]) -> list[Condition]:

@@ -1,12 +1,12 @@
 """From the settings of `scansnap` on real text to experiments."""
 
 from attnflow.data.word_windows import WordWindows
-from attnflow.models.deep import ClassLoss, PlainWords, WordEncoder
-from attnflow.experiments.deep import DeepModel
-from attnflow.training import Grid, Stage
 from attnflow.experiments import SystemExperiment
+from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import ClassLoss, PlainWords, WordEncoder
 from attnflow.papers.scansnap.deep_settings import Text
 from attnflow.papers.scansnap.experiments import BUILD
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import GradientDescent
 
 

@@ -1,6 +1,5 @@
 """The figures of `scansnap`, the headline first, then the paper's order, then ours."""
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
 from attnflow.papers.scansnap.figures.figure3 import FIGURE3
 from attnflow.papers.scansnap.figures.figure4 import FIGURE4_LEFT, FIGURE4_RIGHT
@@ -13,6 +12,7 @@ from attnflow.papers.scansnap.figures.scaling import SCALING
 from attnflow.papers.scansnap.figures.systems import SYSTEMS
 from attnflow.papers.scansnap.figures.text_maps import FIGURE7
 from attnflow.papers.scansnap.figures.text_rates import FIGURE10
+from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE3,

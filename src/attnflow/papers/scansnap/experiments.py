@@ -6,12 +6,12 @@ import numpy as np
 
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Builder, Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Descent, Flow, GradientDescent, Momentum
 
 BUILD = Builder("scansnap", "scansnap2023")

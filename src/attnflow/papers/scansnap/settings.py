@@ -8,10 +8,16 @@ C, the scalar model of Section 6.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.schema.declarations import Recipe
-from attnflow.papers.scansnap.checks import check_course, check_grid, check_rates, check_sequences, check_sizes
+from attnflow.papers.scansnap.checks import (
+    check_course,
+    check_grid,
+    check_rates,
+    check_sequences,
+    check_sizes,
+)
 from attnflow.papers.scansnap.computations import COMPUTATIONS
 from attnflow.papers.scansnap.deep_settings import RECIPES as DEEP_RECIPES
+from attnflow.schema.declarations import Recipe
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"

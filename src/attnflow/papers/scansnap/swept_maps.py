@@ -7,8 +7,8 @@ import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, boundary
 from attnflow.figures.swept.numbers import law
-from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
+from attnflow.schema.declarations import Evidence, SweepRequest
 
 ENTROPY = "mean_distinct_entropy"
 CUT = Level(1.9)

@@ -3,11 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
-from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.scansnap.claims.evidence import FEW, ONE
 from attnflow.papers.scansnap.deep_settings import MAPS
+from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.dims import SEED, TIME
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 OWN_RATE = RATES[-1]

@@ -9,8 +9,15 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.schema.conditions import Condition, at_least, at_most, exactly, much_less, of_order
 from attnflow.papers.signgd.sizes import Sizes, sizes
+from attnflow.schema.conditions import (
+    Condition,
+    at_least,
+    at_most,
+    exactly,
+    much_less,
+    of_order,
+)
 
 
 def conditions(setting: Mapping[str, Any]) -> list[Condition]:

@@ -5,14 +5,14 @@ from typing import Any
 from attnflow.data import SignalNoiseTask
 from attnflow.data.labelled import SequenceTokens
 from attnflow.data.noisy_digits import NoisyDigits, mixed
-from attnflow.models.deep import BinaryLoss, Stack
-from attnflow.experiments.deep import DeepModel
-from attnflow.training import Grid, Stage
 from attnflow.experiments import SystemExperiment
+from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import BinaryLoss, Stack
 from attnflow.papers.signgd import deep_settings
 from attnflow.papers.signgd.experiments import BUILD
 from attnflow.papers.signgd.settings import Train
 from attnflow.papers.signgd.sizes import sizes
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, GradientDescent, Rule, SignGD
 
 

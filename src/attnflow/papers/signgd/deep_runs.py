@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import PLAN
+from attnflow.schema.declarations import Request
 
 PAPERS_SIZE = 2000
 PAPERS_RATE = 1e-4

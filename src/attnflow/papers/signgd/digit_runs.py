@@ -3,8 +3,8 @@
 import numpy as np
 
 from attnflow import schema
-from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.signgd.claims.evidence import PLAN
+from attnflow.schema.declarations import Evidence, Request
 
 RULES = {"SignGD": "signgd", "Adam": "adam", "GD": "gd"}
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -1,6 +1,5 @@
 """The figures and tables of `signgd`, the headline first, then the paper's order."""
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.signgd.figures.betas import FIGURE16
 from attnflow.papers.signgd.figures.deep_courses import FIGURE14, FIGURE15
 from attnflow.papers.signgd.figures.deep_tables import TABLES4TO11
@@ -19,6 +18,7 @@ from attnflow.papers.signgd.figures.table2 import TABLE2
 from attnflow.papers.signgd.figures.timeline import FIGURE19
 from attnflow.papers.signgd.figures.updates import FIGURE17
 from attnflow.papers.signgd.figures.whole import FIGURE13, FIGURE18
+from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     OVERVIEW,

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Builder, Computation, Experiment
 from attnflow.models.forms import Chain, ClassMeans, Initial
+from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.papers.signgd import computations, settings
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import late
-from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, GradientDescent, Rule, SignGD
 
 BUILD = Builder("signgd", "signgd2025")

@@ -3,9 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.declarations import Quantity
-from attnflow.papers.signgd import stages
 from attnflow.claims.stages.ordering import order
+from attnflow.papers.signgd import stages
+from attnflow.schema.declarations import Quantity
 
 ENDS = (
     stages.values_positive,

@@ -7,8 +7,8 @@ reading of its README here. Every one of them can be changed.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.schema.declarations import Recipe
 from attnflow.papers.signgd import computations, deep_settings
+from attnflow.schema.declarations import Recipe
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]
 COURSE = (

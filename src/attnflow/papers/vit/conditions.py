@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from attnflow.schema.conditions import Condition, at_least, at_most, exactly
 from attnflow.papers.vit.sizes import Sizes, sizes
+from attnflow.schema.conditions import Condition, at_least, at_most, exactly
 
 
 def condition_table(setting: Mapping[str, Any]) -> list[Condition]:

@@ -1,12 +1,12 @@
 """From the settings of `vit` on real images to experiments."""
 
 from attnflow.data.noisy_digits import NoisyDigits, at_ratio
-from attnflow.models.deep import ClassLoss, VisionTransformer
-from attnflow.experiments.deep import DeepModel
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Computation, SystemExperiment
+from attnflow.experiments.deep import DeepModel
+from attnflow.models.deep import ClassLoss, VisionTransformer
 from attnflow.papers.vit.deep_settings import DigitImage, Digits
 from attnflow.papers.vit.experiments import BUILD
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Adam
 
 ALL = tuple(range(10))

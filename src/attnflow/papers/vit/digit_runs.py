@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import schema
-from attnflow.schema.outcome import Outcome
-from attnflow.schema.declarations import Evidence, Request
 from attnflow.papers.vit.claims.evidence import PLAN
+from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.dims import SEED
+from attnflow.schema.outcome import Outcome
 
 Cells = dict[str, Request]
 

@@ -1,6 +1,5 @@
 """The figures of `vit`, in the paper's order, then ours."""
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.vit.figures.control import CONTROL
 from attnflow.papers.vit.figures.digit_images import FIGURE2AB
 from attnflow.papers.vit.figures.digit_map import FIGURE2C
@@ -9,6 +8,7 @@ from attnflow.papers.vit.figures.figure1 import FIGURE1A, FIGURE1B
 from attnflow.papers.vit.figures.loss_and_error import LOSS_AND_ERROR
 from attnflow.papers.vit.figures.readings import READINGS
 from attnflow.papers.vit.figures.stage_order import STAGE_ORDER
+from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE1A,

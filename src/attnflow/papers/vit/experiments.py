@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from attnflow.data.noisy_patches import NoisyPatchesTask
-from attnflow.training import Grid, Reach, Stage
 from attnflow.experiments import Builder, Computation, Experiment
 from attnflow.models.forms import Chain, Initial, Vector
+from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.papers.vit import settings
 from attnflow.papers.vit.sizes import Sizes, sizes
-from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import GradientDescent
 
 BUILD = Builder("vit", "vit2024")

@@ -7,8 +7,8 @@ be changed.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from attnflow.schema.declarations import Recipe
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
+from attnflow.schema.declarations import Recipe
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]

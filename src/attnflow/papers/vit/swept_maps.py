@@ -7,10 +7,10 @@ import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
-from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
+from attnflow.schema.declarations import Evidence, SweepRequest
 
 NAMES = {"snr": "SNR", "samples": "training samples $N$"}
 CUT = Level(boundaries.CUT, power=2.0)

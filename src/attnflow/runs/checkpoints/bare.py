@@ -6,10 +6,17 @@ from typing import NoReturn
 
 from jaxtyping import Array
 
-from attnflow.training import Grid, Stage
 from attnflow.experiments import Experiment
-from attnflow.models.forms import AbstractValues, Chain, ClassMeans, Initial, Neurons, Vector
+from attnflow.models.forms import (
+    AbstractValues,
+    Chain,
+    ClassMeans,
+    Initial,
+    Neurons,
+    Vector,
+)
 from attnflow.models.problem import Problem
+from attnflow.training import Grid, Stage
 from attnflow.training.rules import GradientDescent
 
 OBSERVABLES = ("loss", "accuracy", "output", "margin", "attention", "score", "value")

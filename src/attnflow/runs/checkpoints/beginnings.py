@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from attnflow.data import Sequences
-from attnflow.training import precise
 from attnflow.experiments import Experiment
 from attnflow.experiments.members import samples_of, weights_key
 from attnflow.models.forms import drawn_weights
 from attnflow.runs.runner import find_experiment
+from attnflow.training import precise
 
 Named = str | Experiment
 

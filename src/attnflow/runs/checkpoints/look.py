@@ -16,7 +16,14 @@ from attnflow.experiments.record import fingerprint
 from attnflow.models.forms import open_shapes
 from attnflow.models.forms.initial_coordinates import coordinate_refusal
 from attnflow.observables import find
-from attnflow.runs.checkpoints.lenses import AbstractLens, CoordinatesLens, Seen, Subject, TablesLens, WeightsLens
+from attnflow.runs.checkpoints.lenses import (
+    AbstractLens,
+    CoordinatesLens,
+    Seen,
+    Subject,
+    TablesLens,
+    WeightsLens,
+)
 from attnflow.runs.checkpoints.names import Names, Shapes, explained, pick
 from attnflow.runs.checkpoints.series import Moment, State
 from attnflow.runs.checkpoints.tables import check_tables

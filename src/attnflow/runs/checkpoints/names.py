@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.schema.names import did_you_mean, unknown
 from attnflow.runs.checkpoints.series import State, as_array, listing
+from attnflow.schema.names import did_you_mean, unknown
 
 Source = str | Sequence[str] | np.ndarray | Callable[[State], Any]
 Names = Mapping[str, Source]

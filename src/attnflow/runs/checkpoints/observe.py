@@ -10,13 +10,13 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.data import Sequences
-from attnflow.training import precise
 from attnflow.experiments import Experiment, address
 from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiments.dataset import as_dataset
 from attnflow.experiments.members import samples_of, test_samples_of
 from attnflow.experiments.record import load
 from attnflow.experiments.run import attributes
+from attnflow.models.problem import Problem
 from attnflow.runs.checkpoints.assemble import as_course, as_seen, notes_of
 from attnflow.runs.checkpoints.bare import bare_experiment
 from attnflow.runs.checkpoints.beginnings import named_experiment, sample_arrays
@@ -24,9 +24,9 @@ from attnflow.runs.checkpoints.lenses import Subject
 from attnflow.runs.checkpoints.look import look_along
 from attnflow.runs.checkpoints.names import Names
 from attnflow.runs.checkpoints.series import Checkpoints, Moment, moments
-from attnflow.models.problem import Problem
 from attnflow.runs.runner import Arrays
 from attnflow.schema.settings import digest, seed_numbers
+from attnflow.training import precise
 
 
 def observe(

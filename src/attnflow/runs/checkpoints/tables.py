@@ -8,7 +8,13 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences
-from attnflow.models.forms import AbstractFrame, AbstractPart, AbstractScores, Form, SelfScores
+from attnflow.models.forms import (
+    AbstractFrame,
+    AbstractPart,
+    AbstractScores,
+    Form,
+    SelfScores,
+)
 from attnflow.models.forms.frames import Basis, frame_of
 from attnflow.training.rules import Rule
 

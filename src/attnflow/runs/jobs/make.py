@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from attnflow.schema.declarations import Request
 from attnflow.papers import paper as find_paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
+from attnflow.schema.declarations import Request
 
 AT_HAND = 2**29
 """Bytes of runs that a worker keeps: those of all claims are some gigabytes."""

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from attnflow.papers.base import Paper
 from attnflow.runs.jobs.make import MakeRun
 from attnflow.runs.jobs.work import Job
-from attnflow.papers.base import Paper
+from attnflow.runs.store import Store
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
-from attnflow.runs.store import Store
 
 Costs = Mapping[tuple[str, str], float]
 """Seconds of a run, by paper and experiment."""

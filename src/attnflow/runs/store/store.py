@@ -18,14 +18,14 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
-from attnflow.schema.outcome import Outcome
-from attnflow.schema.names import did_you_mean
 from attnflow.runs.store import atomic, encode
 from attnflow.runs.store.errors import StoreError
 from attnflow.runs.store.files import read_run_file
 from attnflow.runs.store.location import VARIABLE, default_root
 from attnflow.runs.store.manifest import damage, write_manifest
 from attnflow.runs.store.summary import summarise
+from attnflow.schema.names import did_you_mean
+from attnflow.schema.outcome import Outcome
 
 _RUN = "run.zarr"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
+from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.outcome import Outcome
 
 # The last of these that a seed met is the outcome of the run.

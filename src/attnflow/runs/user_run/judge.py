@@ -6,14 +6,24 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Finding, Gather, Judgement, Row, Scope, Unchecked, make_row
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Finding,
+    Gather,
+    Judgement,
+    Row,
+    Scope,
+    Unchecked,
+    make_row,
+)
 from attnflow.claims.decide import decide
 from attnflow.claims.verify import verify
+from attnflow.papers.base import Paper
+from attnflow.runs.runner import Runner
 from attnflow.runs.user_run.lacking import Lacks, as_given
 from attnflow.runs.user_run.places import Place, differences, is_of, place_of
-from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Request
-from attnflow.runs.runner import Runner
 from attnflow.schema.settings import seed_numbers
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, MissingData
-from attnflow.claims.explain.code import unwrapped
+from attnflow.claims.source_code import unwrapped
 from attnflow.schema import left_out_of, may_hold
 
 _ERRORS = (KeyError, IndexError, ValueError)

@@ -7,11 +7,11 @@ from typing import Any
 
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow.claims import Claim, Scope
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
 from attnflow.schema import outcomes_of, setting_of
+from attnflow.schema.declarations import Request
+from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.settings import canonical_json
 
 Changes = Mapping[str, tuple[Any, Any]]

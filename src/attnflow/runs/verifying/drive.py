@@ -6,14 +6,14 @@ from pathlib import Path
 
 from attnflow.claims import Claim, Row
 from attnflow.claims.verify import with_seeds
-from attnflow.runs.jobs import answers, make_plan
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
+from attnflow.runs.jobs import answers, make_plan
 from attnflow.runs.processes import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.runs.verifying.identity import verdict_key
 from attnflow.runs.verifying.jobs import Judge
 from attnflow.runs.verifying.verdicts import Verdicts
+from attnflow.schema.declarations import Request
 
 Chosen = Sequence[tuple[Paper, Sequence[Claim]]]
 Progress = Callable[[float, str], None]

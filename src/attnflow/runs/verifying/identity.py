@@ -2,8 +2,8 @@
 
 from attnflow.claims import Claim
 from attnflow.claims.verify import with_seeds
-from attnflow.runs.jobs import code_digest, described
 from attnflow.papers.base import Paper
+from attnflow.runs.jobs import code_digest, described
 from attnflow.schema.settings import canonical_json, digest
 
 JUDGING = ("claims", "stages", "measures", "schema.py")

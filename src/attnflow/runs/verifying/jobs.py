@@ -6,8 +6,8 @@ from pathlib import Path
 
 from attnflow.claims import Row
 from attnflow.claims.verify import verify
-from attnflow.runs.jobs import runner_of
 from attnflow.papers import paper as find_paper
+from attnflow.runs.jobs import runner_of
 from attnflow.runs.verifying.verdicts import Verdicts
 
 

@@ -84,14 +84,14 @@ def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
     """
     judged = {row.id: row for row in rows}
     views = [_judged(row, None) for row in rows if row.id not in _ids(paper)]
-    for claim in paper.claim_list:
+    for claim in paper.claims:
         row = judged.get(claim.id)
         views.append(_recorded(claim) if row is None else _judged(row, claim))
     return sorted(views, key=lambda v: (not v.is_surprise, ORDER.index(v.verdict)))
 
 
 def _ids(paper: Paper) -> set[str]:
-    return {claim.id for claim in paper.claim_list}
+    return {claim.id for claim in paper.claims}
 
 
 def _recorded(claim: Claim) -> ClaimView:

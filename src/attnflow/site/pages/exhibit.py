@@ -8,8 +8,8 @@ from pathlib import Path
 import xarray as xr
 
 from attnflow.figures.style import themed
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.site.pages.compare import Compared, compare
 from attnflow.site.pages.files import DARK, save_figure, write_text
 from attnflow.site.pages.markup import table_page

@@ -29,7 +29,7 @@ def inventory_rows(paper: Paper) -> list[Covered]:
     `id`, the ids in `COVERING` and the words in `SAYING`.
     """
     anchors = {e.id: anchor("exhibit", e.id) for e in paper.shown}
-    anchors |= {c.id: anchor("claim", c.id) for c in paper.claim_list}
+    anchors |= {c.id: anchor("claim", c.id) for c in paper.claims}
     anchors |= {n.id: anchor("note", n.id) for n in paper.notes}
     rows = []
     for kind, entries in paper.inventory.items():

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from attnflow.claims.stages import StageRow
 from attnflow.site.pages.compare import Compared
 from attnflow.site.pages.files import write_json, write_text
 from attnflow.site.pages.plain import plain
 from attnflow.site.pages.runs import RunRecord
-from attnflow.claims.stages import StageRow
 
 REASON = ".missing.txt"
 """How the name of the file ends that says why an exhibit could not be made."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
+from attnflow.claims.stages import StageRow
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Request
+from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.settings import seed_numbers
-from attnflow.claims.stages import StageRow
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Exhibit
 
 
 @dataclass
@@ -43,7 +43,7 @@ def tried_choices(paper: Paper) -> list[list[Choice]]:
     listed that was not tried.
     """
     found: dict[str, dict[str, Choice]] = {}
-    for owner in (*paper.exhibits, *paper.claim_list):
+    for owner in (*paper.exhibits, *paper.claims):
         for name, value in _chosen(paper, owner.needs.values()):
             choice = found.setdefault(name, {}).setdefault(value, Choice(name, value))
             if isinstance(owner, Exhibit):

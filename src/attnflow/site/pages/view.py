@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnflow.schema.declarations import Exhibit
 from attnflow.papers.base import Paper
+from attnflow.schema.declarations import Exhibit
 from attnflow.site.pages.files import DARK
 from attnflow.site.pages.markup import anchor
 from attnflow.site.pages.result import ExhibitResult

@@ -5,17 +5,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnflow.schema.missing import MissingData
-from attnflow.site.gathering import gather
-from attnflow.runs.jobs import Needs, answers, make_plan, runner_of
-from attnflow.schema.declarations import Exhibit, Request
-from attnflow.papers.base import Paper
 from attnflow.papers import paper as find_paper
+from attnflow.papers.base import Paper
+from attnflow.runs.jobs import Needs, answers, make_plan, runner_of
 from attnflow.runs.processes import Here, Pool
-from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
-from attnflow.site.reproducing.identity import exhibit_key, requests_of
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
+from attnflow.schema.declarations import Exhibit, Request
+from attnflow.schema.missing import MissingData
+from attnflow.site.gathering import gather
+from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
+from attnflow.site.reproducing.identity import exhibit_key, requests_of
 
 Progress = Callable[[float, str], None]
 

@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from attnflow.papers import papers
-from attnflow.site.pages import Place, copy_file, earlier_reason, earlier_result, keep_reason
+from attnflow.site.pages import (
+    Place,
+    copy_file,
+    earlier_reason,
+    earlier_result,
+    keep_reason,
+)
 from attnflow.site.reproducing.pages import write_pages
 
 MARK = "index.html"

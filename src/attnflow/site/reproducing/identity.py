@@ -2,9 +2,9 @@
 
 from dataclasses import asdict
 
+from attnflow.papers.base import Paper
 from attnflow.runs.jobs import code_digest, described
 from attnflow.schema.declarations import Exhibit, Request
-from attnflow.papers.base import Paper
 from attnflow.schema.settings import canonical_json, digest
 
 DRAWING = ("figures", "maps", "report", "stages", "measures", "schema.py")

@@ -5,10 +5,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from attnflow.claims import Claim, Row
-from attnflow.papers.base import Paper
 from attnflow.papers import papers
-from attnflow.site.pages import Place, write_index, write_page
+from attnflow.papers.base import Paper
 from attnflow.runs.verifying import Verdicts, verdict_key
+from attnflow.site.pages import Place, write_index, write_page
 
 _NONE: Mapping[str, Sequence[Row]] = MappingProxyType({})
 SEEDS = range(50, 0, -1)
@@ -53,7 +53,7 @@ def known_rows(paper: Paper) -> list[Row]:
     verdicts = Verdicts()
     if not verdicts.root.is_dir():
         return []
-    found = [_best(verdicts, paper, claim) for claim in paper.claim_list]
+    found = [_best(verdicts, paper, claim) for claim in paper.claims]
     return [row for row in found if row is not None]
 
 

@@ -8,7 +8,13 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array
 
-from attnflow.training.rules.base import Paced, Sees, check_fraction, check_not_negative, check_positive
+from attnflow.training.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.training.rules.schedules import AbstractSchedule
 
 

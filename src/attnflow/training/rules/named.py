@@ -3,12 +3,17 @@
 import dataclasses
 from typing import Any, get_args
 
-from attnflow.schema.rule_names import ScheduleName
 from attnflow.schema.names import look_up, unknown
+from attnflow.schema.rule_names import ScheduleName
 from attnflow.training.rules.coordinates import Adam, SignGD
 from attnflow.training.rules.flow import Flow
 from attnflow.training.rules.plain import GradientDescent, Momentum
-from attnflow.training.rules.schedules import AbstractSchedule, CosineDecay, LinearDecay, PowerDecay
+from attnflow.training.rules.schedules import (
+    AbstractSchedule,
+    CosineDecay,
+    LinearDecay,
+    PowerDecay,
+)
 from attnflow.training.rules.whole import Muon, NormalisedDescent
 
 Descent = GradientDescent | Momentum | Adam | SignGD | NormalisedDescent | Muon

@@ -5,7 +5,13 @@ from typing import ClassVar
 
 import optax
 
-from attnflow.training.rules.base import Paced, Sees, check_fraction, check_not_negative, check_positive
+from attnflow.training.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.training.rules.schedules import AbstractSchedule
 
 

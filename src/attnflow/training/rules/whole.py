@@ -11,7 +11,14 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float
 
-from attnflow.training.rules.base import Paced, Sees, check_fraction, check_known, check_not_negative, check_positive
+from attnflow.training.rules.base import (
+    Paced,
+    Sees,
+    check_fraction,
+    check_known,
+    check_not_negative,
+    check_positive,
+)
 from attnflow.training.rules.schedules import AbstractSchedule
 
 

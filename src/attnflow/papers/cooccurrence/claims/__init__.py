@@ -1,7 +1,29 @@
 """The claims of `cooccurrence`, in the paper's order."""
 
 from attnflow.claims import Claim
-from attnflow.papers.cooccurrence.claims import balance_root, balancing, changes, closed_system, concentration, end, experiment, fillers, generalisation, initial, initial_laws, noise_free, overtaking, phase_one, phase_one_course, phase_one_neurons, phase_two, phase_two_changes, phase_two_rates, readouts, reductions
+from attnflow.papers.cooccurrence.claims import (
+    balance_root,
+    balancing,
+    changes,
+    closed_system,
+    concentration,
+    end,
+    experiment,
+    fillers,
+    generalisation,
+    initial,
+    initial_laws,
+    noise_free,
+    overtaking,
+    phase_one,
+    phase_one_course,
+    phase_one_neurons,
+    phase_two,
+    phase_two_changes,
+    phase_two_rates,
+    readouts,
+    reductions,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     *closed_system.CLAIMS,

@@ -7,7 +7,14 @@ import numpy as np
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import quiet
-from attnflow.papers.cooccurrence.claims.courses import ALL_WIDTHS, Course, band, everywhere, extremes, ladder
+from attnflow.papers.cooccurrence.claims.courses import (
+    ALL_WIDTHS,
+    Course,
+    band,
+    everywhere,
+    extremes,
+    ladder,
+)
 from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW
 
 ALL = mutate.EVERY

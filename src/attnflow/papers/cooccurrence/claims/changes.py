@@ -7,8 +7,20 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Measurement, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, WIDTHS, phase_one, with_end
-from attnflow.papers.cooccurrence.claims.ladders import by_width, ladder, span, variances, with_width
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    WIDTHS,
+    phase_one,
+    with_end,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    ladder,
+    span,
+    variances,
+    with_width,
+)
 
 ALL = mutate.EVERY
 PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}

@@ -5,11 +5,25 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Seeds, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Seeds,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, WIDTHS, phase_one
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    WIDTHS,
+    phase_one,
+)
 from attnflow.papers.cooccurrence.stages import events
+from attnflow.schema.declarations import Request
 
 ROUNDING = 1e-12
 """Sums of n L² m1 = 4e5 products of one size: sqrt(4e5) · 1.1e-16 = 7e-14, and room."""

@@ -5,11 +5,26 @@ from functools import partial
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Finding, HighProbability, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Finding,
+    HighProbability,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.evidence import PLAN
-from attnflow.papers.cooccurrence.claims.initial_laws import ALONE, DRAWN, SIZES, flat, grows
+from attnflow.papers.cooccurrence.claims.initial_laws import (
+    ALONE,
+    DRAWN,
+    SIZES,
+    flat,
+    grows,
+)
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 DELTAS = (0.1, 0.5)

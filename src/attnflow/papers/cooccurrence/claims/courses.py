@@ -10,8 +10,14 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Evidence, Ladder, Seeds
+from attnflow.papers.cooccurrence.claims.evidence import (
+    END_OF_PHASE_ONE,
+    PLAN,
+    WIDTHS,
+    clock,
+    whole,
+)
 from attnflow.schema.declarations import Request
-from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, PLAN, WIDTHS, clock, whole
 
 LARGE = (8192, 32768, 131072, 524288, 1048576)
 """Five widths over 2.1 decades, for statements about sizes.

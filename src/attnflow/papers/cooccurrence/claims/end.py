@@ -7,11 +7,31 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import LARGE, LARGE_CONDITION, LARGE_TABLES, LARGE_WIDTHS
+from attnflow.papers.cooccurrence.claims.courses import (
+    LARGE,
+    LARGE_CONDITION,
+    LARGE_TABLES,
+    LARGE_WIDTHS,
+)
 from attnflow.papers.cooccurrence.claims.evidence import FLOW, at_end, noise_free
-from attnflow.papers.cooccurrence.claims.ladders import Measure, ladder, points, with_width
+from attnflow.papers.cooccurrence.claims.ladders import (
+    Measure,
+    ladder,
+    points,
+    with_width,
+)
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.settings import PHASES
+from attnflow.schema.declarations import Request
 
 WIDTHS = (512, 2048, 8192, 32768, 131072)
 """A ladder of five widths over 2.4 decades; m1, n and L stay, as Condition 1 allows."""

@@ -8,10 +8,22 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
+from attnflow.claims.stages import settled
 from attnflow.papers.cooccurrence.claims.evidence import APPENDIX_A, DESCENT, experiment
 from attnflow.papers.cooccurrence.claims.experiment_phases import IN_PHASES
-from attnflow.papers.cooccurrence.claims.phases import ONE_TARGET, RUN, SCORES, TEN, by_seed, end_of_first, in_first, in_second, least_step, signed, spread
-from attnflow.claims.stages import settled
+from attnflow.papers.cooccurrence.claims.phases import (
+    ONE_TARGET,
+    RUN,
+    SCORES,
+    TEN,
+    by_seed,
+    end_of_first,
+    in_first,
+    in_second,
+    least_step,
+    signed,
+    spread,
+)
 
 ALL = mutate.EVERY
 READINGS = ("fig1", "kaiming", "default-signs", "kaiming-signs")

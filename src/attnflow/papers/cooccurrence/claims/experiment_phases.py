@@ -7,8 +7,27 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import APPENDIX_A, DESCENT, at_end, balance_ratio, class_weights, velocity_ratio, velocity_share
-from attnflow.papers.cooccurrence.claims.phases import ONE_TARGET, RUN, SCORES, Signs, by_seed, in_second, least_over_mean, least_step, signed, spread
+from attnflow.papers.cooccurrence.claims.evidence import (
+    APPENDIX_A,
+    DESCENT,
+    at_end,
+    balance_ratio,
+    class_weights,
+    velocity_ratio,
+    velocity_share,
+)
+from attnflow.papers.cooccurrence.claims.phases import (
+    ONE_TARGET,
+    RUN,
+    SCORES,
+    Signs,
+    by_seed,
+    in_second,
+    least_over_mean,
+    least_step,
+    signed,
+    spread,
+)
 
 ALL = mutate.EVERY
 GAP = 0.2

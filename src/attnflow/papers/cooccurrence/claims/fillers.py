@@ -9,7 +9,16 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Ladder, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import LARGE_CONDITION, LARGE_TABLES, LARGE_WIDTHS, Course, at_widths, ladder, over_logs, worst
+from attnflow.papers.cooccurrence.claims.courses import (
+    LARGE_CONDITION,
+    LARGE_TABLES,
+    LARGE_WIDTHS,
+    Course,
+    at_widths,
+    ladder,
+    over_logs,
+    worst,
+)
 from attnflow.papers.cooccurrence.claims.evidence import FLOW, noise_free
 from attnflow.papers.cooccurrence.claims.ladders import with_width
 from attnflow.papers.cooccurrence.claims.quiet import filler_outputs, quiet_rows

@@ -3,10 +3,25 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, LargeEnough, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    LargeEnough,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import quiet
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, NOISE_FREE, at_end, noise_free, whole
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    NOISE_FREE,
+    at_end,
+    noise_free,
+    whole,
+)
 
 ALL = mutate.EVERY
 SAMPLES = (60.0, 120.0, 240.0, 600.0, 6e3, 6e4)

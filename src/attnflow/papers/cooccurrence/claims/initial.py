@@ -8,9 +8,32 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, LargeEnough, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, SMALLER, WIDTHS, neurons, start
-from attnflow.papers.cooccurrence.claims.ladders import by_width, ladder, small_ladder, span, with_width
-from attnflow.papers.cooccurrence.claims.neurons import COMMON, TARGETS, error_term, fillers, largest, largest_output, neuron_term, off_pull, velocity
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    SMALLER,
+    WIDTHS,
+    neurons,
+    start,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    ladder,
+    small_ladder,
+    span,
+    with_width,
+)
+from attnflow.papers.cooccurrence.claims.neurons import (
+    COMMON,
+    TARGETS,
+    error_term,
+    fillers,
+    largest,
+    largest_output,
+    neuron_term,
+    off_pull,
+    velocity,
+)
 
 ALL = mutate.EVERY
 START = {f"m={width}": start(width) for width in WIDTHS}

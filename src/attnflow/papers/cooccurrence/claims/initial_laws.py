@@ -6,10 +6,20 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Measurement, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Measurement,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.evidence import PLAN, WIDTHS
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 NEURONS = (8, 64, 512)

@@ -7,8 +7,8 @@ from scipy.interpolate import CubicSpline
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.phases import TEN, by_seed, spread
+from attnflow.schema.declarations import Request
 
 SEEDS = TEN[:5]
 TIMES = {"fig1": 40.0, "kaiming": 8.0}

@@ -3,12 +3,21 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Measurement, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Measurement,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.evidence import NOISE_FREE, noise_free
 from attnflow.papers.cooccurrence.claims.quiet import NAMED
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 _RECORDED = ("loss", "score", "value", "readout_gain", "margin", "pull_by_group")

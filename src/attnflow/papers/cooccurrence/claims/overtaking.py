@@ -8,8 +8,29 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, SMALLER, WIDTHS, at_end, balance_ratio, class_weights, phase_one, small_outputs, velocity_ratio, velocity_share, with_end
-from attnflow.papers.cooccurrence.claims.ladders import by_width, every_run, ladder, small_ladder, span, variances, with_width
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    SMALLER,
+    WIDTHS,
+    at_end,
+    balance_ratio,
+    class_weights,
+    phase_one,
+    small_outputs,
+    velocity_ratio,
+    velocity_share,
+    with_end,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    every_run,
+    ladder,
+    small_ladder,
+    span,
+    variances,
+    with_width,
+)
 from attnflow.papers.cooccurrence.stages import events
 
 ALL = mutate.EVERY

@@ -8,8 +8,23 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, END_OF_PHASE_ONE, FLOW, WIDTHS, at_end, phase_one
-from attnflow.papers.cooccurrence.claims.ladders import by_width, every_run, ladder, per_gain, span, variances, with_width
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    END_OF_PHASE_ONE,
+    FLOW,
+    WIDTHS,
+    at_end,
+    phase_one,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    every_run,
+    ladder,
+    per_gain,
+    span,
+    variances,
+    with_width,
+)
 
 ALL = mutate.EVERY
 PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}

@@ -8,10 +8,21 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, WIDTHS, phase_one, with_end
-from attnflow.papers.cooccurrence.claims.ladders import by_width, every_run, ladder, span
-from attnflow.papers.cooccurrence.stages import events
 from attnflow.claims.stages import first_crossing
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    WIDTHS,
+    phase_one,
+    with_end,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    by_width,
+    every_run,
+    ladder,
+    span,
+)
+from attnflow.papers.cooccurrence.stages import events
 
 ALL = mutate.EVERY
 PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}

@@ -7,10 +7,37 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.changes import KEY, PHASE_ONE, QUERY, SCORE, both_of, change
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, WIDTHS, neurons, with_end
-from attnflow.papers.cooccurrence.claims.ladders import ladder, span, variances, with_width
-from attnflow.papers.cooccurrence.claims.neurons import COMMON, NAMED, error_term, fillers, largest, neuron_term, off_pull, unit
+from attnflow.papers.cooccurrence.claims.changes import (
+    KEY,
+    PHASE_ONE,
+    QUERY,
+    SCORE,
+    both_of,
+    change,
+)
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    WIDTHS,
+    neurons,
+    with_end,
+)
+from attnflow.papers.cooccurrence.claims.ladders import (
+    ladder,
+    span,
+    variances,
+    with_width,
+)
+from attnflow.papers.cooccurrence.claims.neurons import (
+    COMMON,
+    NAMED,
+    error_term,
+    fillers,
+    largest,
+    neuron_term,
+    off_pull,
+    unit,
+)
 
 ALL = mutate.EVERY
 NEURONS = {f"neurons, m={width}": neurons(width) for width in WIDTHS}

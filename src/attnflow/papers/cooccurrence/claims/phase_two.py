@@ -6,7 +6,14 @@ import numpy as np
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import ALL_WIDTHS, Course, at_widths, everywhere, ladder, worst
+from attnflow.papers.cooccurrence.claims.courses import (
+    ALL_WIDTHS,
+    Course,
+    at_widths,
+    everywhere,
+    ladder,
+    worst,
+)
 from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW
 
 ALL = mutate.EVERY

@@ -7,7 +7,17 @@ import numpy as np
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import LARGE_CONDITION, LARGE_TABLES, LARGE_WIDTHS, Course, at_widths, band, ladder, over_logs, worst
+from attnflow.papers.cooccurrence.claims.courses import (
+    LARGE_CONDITION,
+    LARGE_TABLES,
+    LARGE_WIDTHS,
+    Course,
+    at_widths,
+    band,
+    ladder,
+    over_logs,
+    worst,
+)
 from attnflow.papers.cooccurrence.claims.evidence import FLOW
 from attnflow.papers.cooccurrence.claims.ladders import with_width
 

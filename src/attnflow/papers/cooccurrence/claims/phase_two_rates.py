@@ -6,7 +6,17 @@ import numpy as np
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import LARGE_CONDITION, LARGE_TABLES, LARGE_WIDTHS, Course, at_widths, band, extremes, ladder, worst
+from attnflow.papers.cooccurrence.claims.courses import (
+    LARGE_CONDITION,
+    LARGE_TABLES,
+    LARGE_WIDTHS,
+    Course,
+    at_widths,
+    band,
+    extremes,
+    ladder,
+    worst,
+)
 from attnflow.papers.cooccurrence.claims.evidence import FLOW
 from attnflow.papers.cooccurrence.claims.ladders import with_width
 from attnflow.papers.cooccurrence.claims.phase_two import score_rates

@@ -4,12 +4,33 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.cooccurrence.claims.courses import ALL_WIDTHS, LARGE_CONDITION, LARGE_WIDTHS, Course, at_widths, band, everywhere, extremes, ladder, worst
+from attnflow.papers.cooccurrence.claims.courses import (
+    ALL_WIDTHS,
+    LARGE_CONDITION,
+    LARGE_WIDTHS,
+    Course,
+    at_widths,
+    band,
+    everywhere,
+    extremes,
+    ladder,
+    worst,
+)
 from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, noise_free
 from attnflow.papers.cooccurrence.claims.quiet import phase_two_rows, size_of
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -4,10 +4,19 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.cooccurrence.claims.learning_rates import RATE_CLAIMS
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)

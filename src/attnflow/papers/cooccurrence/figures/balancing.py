@@ -6,11 +6,15 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.papers.cooccurrence.claims.evidence import balance_ratio, class_weights, clock
+from attnflow.papers.cooccurrence.claims.evidence import (
+    balance_ratio,
+    class_weights,
+    clock,
+)
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, noise_free
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

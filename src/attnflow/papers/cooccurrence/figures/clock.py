@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow.papers.cooccurrence.claims import evidence
+from attnflow.schema.dims import SEED, TIME
 
 
 def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:
@@ -13,9 +13,7 @@ def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:
     Seeds differ in b0, so that each is read off between its records, along lines over
     log t; beyond a seed's last record nothing is recorded. Time 0 is left out.
     """
-    own = (
-        evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
-    )
+    own = evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
     times = own.median(SEED).values
     kept = run["recorded"].transpose(SEED, TIME).values[:, 1:]
     found = {}

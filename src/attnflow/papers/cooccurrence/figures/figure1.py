@@ -6,11 +6,21 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.runs import EXPERIMENT, SILENT_EXPERIMENT, after, always, at_end, at_time, falls, grows, three_numbers
-from attnflow.papers.cooccurrence.stages import all_correct
 from attnflow.claims.stages import select
+from attnflow.papers.cooccurrence.figures import panels
+from attnflow.papers.cooccurrence.figures.runs import (
+    EXPERIMENT,
+    SILENT_EXPERIMENT,
+    after,
+    always,
+    at_end,
+    at_time,
+    falls,
+    grows,
+    three_numbers,
+)
+from attnflow.papers.cooccurrence.stages import all_correct
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

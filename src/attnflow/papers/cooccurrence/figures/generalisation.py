@@ -8,7 +8,6 @@ import xarray as xr
 from scipy.optimize import brentq
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.cooccurrence.claims import evidence as shared
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.figures import panels
@@ -16,6 +15,7 @@ from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
 from attnflow.papers.cooccurrence.quantities import LEVEL, at_level, exact_test_loss
 from attnflow.papers.cooccurrence.stages import formulas
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

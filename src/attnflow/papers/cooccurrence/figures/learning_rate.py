@@ -8,11 +8,11 @@ import xarray as xr
 from scipy.interpolate import PchipInterpolator
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.cooccurrence.claims import learning_rates
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import three_numbers
 from attnflow.papers.cooccurrence.stages import formulas
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

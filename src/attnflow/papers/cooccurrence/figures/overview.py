@@ -6,12 +6,24 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.cooccurrence.claims.evidence import class_weights
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, at_end, noise_free, theory
-from attnflow.papers.cooccurrence.stages import all_correct, clock_times, common_overtakes, formulas, loss_reaches, signal_correct
+from attnflow.papers.cooccurrence.figures.runs import (
+    SILENT_THEORY,
+    at_end,
+    noise_free,
+    theory,
+)
+from attnflow.papers.cooccurrence.stages import (
+    all_correct,
+    clock_times,
+    common_overtakes,
+    formulas,
+    loss_reaches,
+    signal_correct,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

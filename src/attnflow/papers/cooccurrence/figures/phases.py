@@ -6,11 +6,25 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, WIDTHS
 from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, noise_free, power, theory, three_numbers
-from attnflow.papers.cooccurrence.stages import all_correct, clock_times, common_overtakes, formulas, loss_level, loss_reaches, signal_correct
+from attnflow.papers.cooccurrence.figures.runs import (
+    SILENT_THEORY,
+    noise_free,
+    power,
+    theory,
+    three_numbers,
+)
+from attnflow.papers.cooccurrence.stages import (
+    all_correct,
+    clock_times,
+    common_overtakes,
+    formulas,
+    loss_level,
+    loss_reaches,
+    signal_correct,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

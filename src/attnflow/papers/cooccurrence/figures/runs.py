@@ -8,9 +8,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.schema.declarations import Request
-from attnflow.papers.cooccurrence.claims import evidence
 from attnflow.claims.stages import select
+from attnflow.papers.cooccurrence.claims import evidence
+from attnflow.schema.declarations import Request
 
 QUICK_EXPERIMENT: Mapping[str, Any] = {
     "steps": 15000.0,

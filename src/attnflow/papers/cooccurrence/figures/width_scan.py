@@ -6,11 +6,21 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import SILENT_EXPERIMENT, at_time, power, three_numbers
-from attnflow.papers.cooccurrence.stages import all_correct, clock_times, formulas, loss_reaches
+from attnflow.papers.cooccurrence.figures.runs import (
+    SILENT_EXPERIMENT,
+    at_time,
+    power,
+    three_numbers,
+)
+from attnflow.papers.cooccurrence.stages import (
+    all_correct,
+    clock_times,
+    formulas,
+    loss_reaches,
+)
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,9 @@ counts.
 
 from attnflow.papers.cooccurrence.stages.events import all_correct as all_correct
 from attnflow.papers.cooccurrence.stages.events import clock_times as clock_times
-from attnflow.papers.cooccurrence.stages.events import common_overtakes as common_overtakes
+from attnflow.papers.cooccurrence.stages.events import (
+    common_overtakes as common_overtakes,
+)
 from attnflow.papers.cooccurrence.stages.events import loss_level as loss_level
 from attnflow.papers.cooccurrence.stages.events import loss_reaches as loss_reaches
 from attnflow.papers.cooccurrence.stages.events import signal_correct as signal_correct

@@ -11,8 +11,8 @@ import xarray as xr
 from jaxtyping import Float
 
 from attnflow import schema
-from attnflow.papers.cooccurrence.claims import evidence
 from attnflow.claims.stages import Detected, Event, first_crossing, settled
+from attnflow.papers.cooccurrence.claims import evidence
 
 SIGNAL = {
     "both": ("mu1", "mu2", "mu3"),

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
+from attnflow.claims.stages import Event, StageRow
 from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
 from attnflow.papers.cooccurrence.stages import events, formulas
-from attnflow.claims.stages import Event, StageRow
+from attnflow.schema.dims import SEED, TIME
 
 NOT_SMALL = 0.1
 """From which share of b0 on |a|² σ0² m is worth a caveat."""

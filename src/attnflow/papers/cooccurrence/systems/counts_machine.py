@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.data.cooccurrence import COMMON, NAMED, SHARES, TARGETS, TYPES
 from attnflow.claims.statistics import HardMargin, hard_margin
+from attnflow.data.cooccurrence import COMMON, NAMED, SHARES, TARGETS, TYPES
 
 LABELS = np.array([1.0 if kind == "both" else -1.0 for kind in TYPES])
 

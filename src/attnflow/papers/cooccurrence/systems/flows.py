@@ -11,12 +11,23 @@ from jaxtyping import Array
 
 from attnflow.data import CooccurrenceTask, Sequences
 from attnflow.data.cooccurrence import NAMED
-from attnflow.training import Grid, Stage, flow, stack
 from attnflow.experiments import Experiment, run
 from attnflow.models.forms import Initial
-from attnflow.papers.cooccurrence.systems.closed_system import ClosedSystem, State, system_of, tables_of
-from attnflow.papers.cooccurrence.systems.model import Weights, drawn, initial_of, samples_of, task_of
 from attnflow.models.problem import Linear, Logistic, Problem
+from attnflow.papers.cooccurrence.systems.closed_system import (
+    ClosedSystem,
+    State,
+    system_of,
+    tables_of,
+)
+from attnflow.papers.cooccurrence.systems.model import (
+    Weights,
+    drawn,
+    initial_of,
+    samples_of,
+    task_of,
+)
+from attnflow.training import Grid, Stage, flow, stack
 from attnflow.training.rules import Flow
 
 QUANTITIES = ("loss", "score", "value")

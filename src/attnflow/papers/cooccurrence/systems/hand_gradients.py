@@ -9,7 +9,17 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
-from attnflow.papers.cooccurrence.systems.model import FILLERS, Samples, Weights, drawn, initial_of, relative_error, samples_of, task_of, velocity
+from attnflow.papers.cooccurrence.systems.model import (
+    FILLERS,
+    Samples,
+    Weights,
+    drawn,
+    initial_of,
+    relative_error,
+    samples_of,
+    task_of,
+    velocity,
+)
 
 FORMULAS = ("W", "W_V", "W_K", "W_Q", "W_K, Jacobian", "W_Q, Jacobian")
 Formulas = Callable[[Weights, Samples], dict[str, Array]]

@@ -9,8 +9,18 @@ import numpy as np
 import xarray as xr
 
 from attnflow.data import CooccurrenceTask
-from attnflow.papers.cooccurrence.systems.initial_draws import Sizes, Worst, worst_entries
-from attnflow.papers.cooccurrence.systems.lone_bounds import count_failure, drawn_failures, norm_failure, product_failure, reach
+from attnflow.papers.cooccurrence.systems.initial_draws import (
+    Sizes,
+    Worst,
+    worst_entries,
+)
+from attnflow.papers.cooccurrence.systems.lone_bounds import (
+    count_failure,
+    drawn_failures,
+    norm_failure,
+    product_failure,
+    reach,
+)
 from attnflow.papers.cooccurrence.systems.model import task_of
 
 Broken = Callable[[Worst, Sizes, float], Any]

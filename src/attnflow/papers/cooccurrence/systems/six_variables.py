@@ -9,9 +9,28 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array
 
-from attnflow.papers.cooccurrence.systems.closed_system import OBJECTS, ClosedSystem, State, Terms, added, system_of, tables_of
+from attnflow.papers.cooccurrence.systems.closed_system import (
+    OBJECTS,
+    ClosedSystem,
+    State,
+    Terms,
+    added,
+    system_of,
+    tables_of,
+)
 from attnflow.papers.cooccurrence.systems.flows import flow_differences
-from attnflow.papers.cooccurrence.systems.model import FILLERS, Samples, Weights, drawn, initial_of, outputs, relative_error, samples_of, task_of, velocity
+from attnflow.papers.cooccurrence.systems.model import (
+    FILLERS,
+    Samples,
+    Weights,
+    drawn,
+    initial_of,
+    outputs,
+    relative_error,
+    samples_of,
+    task_of,
+    velocity,
+)
 from attnflow.papers.cooccurrence.systems.token_forms import token_terms
 
 Formulas = Callable[[ClosedSystem, State], Terms]

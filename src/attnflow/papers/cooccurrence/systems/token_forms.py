@@ -8,7 +8,11 @@ is taken to be the first here, and the two forms part.
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.papers.cooccurrence.systems.closed_system import ClosedSystem, State, Terms
+from attnflow.papers.cooccurrence.systems.closed_system import (
+    ClosedSystem,
+    State,
+    Terms,
+)
 
 
 def first_positions(

@@ -5,9 +5,25 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import CONDITION, FLOW, LADDER, at_end, attention_map, ladder
+from attnflow.papers.mixture.claims.evidence import (
+    CONDITION,
+    FLOW,
+    LADDER,
+    at_end,
+    attention_map,
+    ladder,
+)
 
 ALL = mutate.EVERY
 _claim = partial(

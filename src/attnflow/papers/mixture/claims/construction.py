@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.schema.declarations import Request
 

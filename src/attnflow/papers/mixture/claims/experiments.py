@@ -7,12 +7,22 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, Measurement, Scope, Seeds, Verdict, named, per_seed
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Finding,
+    Measurement,
+    Scope,
+    Seeds,
+    Verdict,
+    named,
+    per_seed,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
+from attnflow.claims.stages import order
 from attnflow.papers.mixture import stages
 from attnflow.papers.mixture.claims.evidence import ALL_RIGHT, DESCENT
-from attnflow.claims.stages import order
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 MAIN = {"main": Request("figure1")}

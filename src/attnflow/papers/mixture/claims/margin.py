@@ -6,11 +6,22 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Seeds, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Seeds,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.mixture.claims.evidence import FLOW, PLAN, algorithm, stage
 from attnflow.papers.mixture.features import feature_margin
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -6,11 +6,22 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, Measurement, Scope, Seeds, Verdict, named, per_seed
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Measurement,
+    Scope,
+    Seeds,
+    Verdict,
+    named,
+    per_seed,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.mixture.claims.evidence import ALL_RIGHT, DESCENT
 from attnflow.claims.stages import Event, first_crossing, order
+from attnflow.papers.mixture.claims.evidence import ALL_RIGHT, DESCENT
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 NONE = 1 - ALL_RIGHT

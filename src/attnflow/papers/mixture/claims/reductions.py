@@ -8,10 +8,10 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
+from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import LADDER, ladder
-from attnflow.claims.stages import first_crossing
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)

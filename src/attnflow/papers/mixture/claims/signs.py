@@ -5,9 +5,27 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import CONDITION, FLOW, LADDER, is_consistent, ladder, two_stages, with_end
+from attnflow.papers.mixture.claims.evidence import (
+    CONDITION,
+    FLOW,
+    LADDER,
+    is_consistent,
+    ladder,
+    two_stages,
+    with_end,
+)
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -9,9 +9,14 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.claims.evidence import at_end, is_consistent, labels, loss_slopes
+from attnflow.papers.mixture.claims.evidence import (
+    at_end,
+    is_consistent,
+    labels,
+    loss_slopes,
+)
+from attnflow.schema.declarations import Request
 
 RUNS = {f"T1={t:g}": Request("stage1", {"T1": t}, seeds=1) for t in (3.0, 10.0, 100.0)}
 # rtol = 1e-13 for each of at most 401 steps between records.

@@ -6,10 +6,27 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Measurement, Scope, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Measurement,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import CONDITION, FLOW, algorithm, loss_slopes, stage
 from attnflow.claims.stages import first_crossing
+from attnflow.papers.mixture.claims.evidence import (
+    CONDITION,
+    FLOW,
+    algorithm,
+    loss_slopes,
+    stage,
+)
 
 ALL = mutate.EVERY
 EPSILONS = (0.03, 0.01, 0.003, 0.001, 0.0003)

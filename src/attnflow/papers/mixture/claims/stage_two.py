@@ -6,10 +6,28 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.claims.evidence import CONDITION, FLOW, LADDER, at_end, ladder, stage
+from attnflow.papers.mixture.claims.evidence import (
+    CONDITION,
+    FLOW,
+    LADDER,
+    at_end,
+    ladder,
+    stage,
+)
 
 _claim = partial(
     Claim,

@@ -7,7 +7,14 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import CONDITION, FLOW, LADDER, at_end, ladder, with_end
+from attnflow.papers.mixture.claims.evidence import (
+    CONDITION,
+    FLOW,
+    LADDER,
+    at_end,
+    ladder,
+    with_end,
+)
 
 ALL = mutate.EVERY
 # Both sides go through the same operations in another order: their difference grows

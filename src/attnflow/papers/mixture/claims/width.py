@@ -6,10 +6,28 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, HighProbability, Ladder, Measurement, Scope, Seeds, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Finding,
+    HighProbability,
+    Ladder,
+    Measurement,
+    Scope,
+    Seeds,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
+from attnflow.papers.mixture.claims.evidence import (
+    END_OF_STAGE_TWO,
+    PLAN,
+    WIDTHS,
+    attention_map,
+    two_stages,
+)
 from attnflow.schema.declarations import Request
-from attnflow.papers.mixture.claims.evidence import END_OF_STAGE_TWO, PLAN, WIDTHS, attention_map, two_stages
 
 ALL = mutate.EVERY
 OMEGAS = tuple(END_OF_STAGE_TWO)

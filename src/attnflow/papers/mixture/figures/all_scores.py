@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture.figures.panels import MAIN
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.mixture.figures.panels import LOG2
 from attnflow.papers.mixture.figures.runs import every_at_end
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.panels import ALIGNMENT
 from attnflow.papers.mixture.figures.runs import INFINITE
 from attnflow.papers.mixture.stages import stage_table
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,11 +7,21 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.papers.mixture.figures import panels
-from attnflow.papers.mixture.figures.runs import FINITE, at_end, comes_before, every_at_end
-from attnflow.papers.mixture.stages import LEARNED, attention_grown, learned, neurons_aligned
 from attnflow.claims.stages import first_crossing
+from attnflow.papers.mixture.figures import panels
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    at_end,
+    comes_before,
+    every_at_end,
+)
+from attnflow.papers.mixture.stages import (
+    LEARNED,
+    attention_grown,
+    learned,
+    neurons_aligned,
+)
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

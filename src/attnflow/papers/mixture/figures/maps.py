@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

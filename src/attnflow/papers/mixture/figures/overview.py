@@ -3,10 +3,22 @@
 from typing import TYPE_CHECKING, Any
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.mixture.figures import panels
-from attnflow.papers.mixture.figures.runs import FINITE, INFINITE, SILENT_TRAINING, at_end, comes_before, nearly_together
-from attnflow.papers.mixture.stages import attention_grown, learned, neurons_aligned, stage_table
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    INFINITE,
+    SILENT_TRAINING,
+    at_end,
+    comes_before,
+    nearly_together,
+)
+from attnflow.papers.mixture.stages import (
+    attention_grown,
+    learned,
+    neurons_aligned,
+    stage_table,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

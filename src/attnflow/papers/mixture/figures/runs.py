@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.schema.declarations import Request
 from attnflow.claims.stages import Event, select
+from attnflow.schema.declarations import Request
 
 FINITE = Request("figure1", seeds=3)
 INFINITE = Request("figure1", {"width": "infinite"}, seeds=1)

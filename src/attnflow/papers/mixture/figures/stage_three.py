@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture.figures.runs import LAST, algorithm, power
 from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
-from attnflow.claims.stages import first_crossing
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.runs import algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
-from attnflow.claims.stages import first_crossing
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,11 +5,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.mixture.figures import panels
-from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING, at_end, at_time, comes_before, every_at_end, nearly_together
-from attnflow.papers.mixture.stages import LEFT_PLATEAU, attention_grown, learned, main_score_reaches, neurons_aligned, stage_table
 from attnflow.claims.stages import first_crossing
+from attnflow.papers.mixture.figures import panels
+from attnflow.papers.mixture.figures.runs import (
+    FINITE,
+    SILENT_TRAINING,
+    at_end,
+    at_time,
+    comes_before,
+    every_at_end,
+    nearly_together,
+)
+from attnflow.papers.mixture.stages import (
+    LEFT_PLATEAU,
+    attention_grown,
+    learned,
+    main_score_reaches,
+    neurons_aligned,
+    stage_table,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

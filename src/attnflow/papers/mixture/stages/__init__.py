@@ -16,7 +16,9 @@ paper gives orders of magnitude alone; the closed forms are ours. They are those
 infinite width and of K = 2, L = 3.
 """
 
-from attnflow.papers.mixture.stages.algorithm import convergence_margins as convergence_margins
+from attnflow.papers.mixture.stages.algorithm import (
+    convergence_margins as convergence_margins,
+)
 from attnflow.papers.mixture.stages.closed_forms import alignment_time as alignment_time
 from attnflow.papers.mixture.stages.closed_forms import stage_one_time as stage_one_time
 from attnflow.papers.mixture.stages.closed_forms import steps_per_time as steps_per_time
@@ -25,6 +27,8 @@ from attnflow.papers.mixture.stages.together import LEARNED as LEARNED
 from attnflow.papers.mixture.stages.together import LEFT_PLATEAU as LEFT_PLATEAU
 from attnflow.papers.mixture.stages.together import attention_grown as attention_grown
 from attnflow.papers.mixture.stages.together import learned as learned
-from attnflow.papers.mixture.stages.together import main_score_reaches as main_score_reaches
+from attnflow.papers.mixture.stages.together import (
+    main_score_reaches as main_score_reaches,
+)
 from attnflow.papers.mixture.stages.together import neurons_aligned as neurons_aligned
 from attnflow.papers.mixture.stages.together import shading as shading

@@ -3,13 +3,17 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, STAGE
 from attnflow import schema
+from attnflow.claims.stages import Detected, Event, StageRow, first_crossing, select
 from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.stages.closed_forms import Setting, stage_one_time, steps_per_time
+from attnflow.papers.mixture.stages.closed_forms import (
+    Setting,
+    stage_one_time,
+    steps_per_time,
+)
 from attnflow.papers.mixture.stages.together import is_recorded
-from attnflow.claims.stages import Detected, Event, StageRow, first_crossing, select
+from attnflow.schema.dims import SEED, STAGE
 
 MEANING = {
     "T_half": "the positive head switches off on c1, −v1, −v2",

@@ -2,11 +2,11 @@
 
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import schema
+from attnflow.claims.stages import StageRow
 from attnflow.papers.mixture.stages.algorithm import algorithm_rows
 from attnflow.papers.mixture.stages.together import together_rows
-from attnflow.claims.stages import StageRow
+from attnflow.schema.dims import TIME
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:

@@ -5,9 +5,21 @@ import math
 
 import xarray as xr
 
+from attnflow.claims.stages import (
+    Event,
+    StageRow,
+    StageRule,
+    first_crossing,
+    select,
+    stage_table,
+)
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.stages.closed_forms import Setting, alignment_time, stage_one_time, steps_per_time
-from attnflow.claims.stages import Event, StageRow, StageRule, first_crossing, select, stage_table
+from attnflow.papers.mixture.stages.closed_forms import (
+    Setting,
+    alignment_time,
+    stage_one_time,
+    steps_per_time,
+)
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
 """Levels of the neurons' alignment, and of the main and the largest score."""

@@ -1,7 +1,29 @@
 """The claims of `scansnap`, in the paper's order."""
 
 from attnflow.claims import Claim
-from attnflow.papers.scansnap.claims import coefficients, commons, correlations, couplings, decoder, drive, experiments, fates, gains, gradient, grid, insights, real_text, reductions, residual, samples, snapping, speed, trained_fates, trained_gains, transfer
+from attnflow.papers.scansnap.claims import (
+    coefficients,
+    commons,
+    correlations,
+    couplings,
+    decoder,
+    drive,
+    experiments,
+    fates,
+    gains,
+    gradient,
+    grid,
+    insights,
+    real_text,
+    reductions,
+    residual,
+    samples,
+    snapping,
+    speed,
+    trained_fates,
+    trained_gains,
+    transfer,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     *gradient.CLAIMS,

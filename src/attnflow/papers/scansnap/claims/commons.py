@@ -6,7 +6,14 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import NO_SEED, NOT_2, VELOCITY, J, Q, flow
+from attnflow.papers.scansnap.claims.evidence import (
+    NO_SEED,
+    NOT_2,
+    VELOCITY,
+    J,
+    Q,
+    flow,
+)
 from attnflow.papers.scansnap.claims.looks import end
 
 SYMMETRIC = {

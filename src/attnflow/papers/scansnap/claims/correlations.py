@@ -4,11 +4,20 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import NO_SEED, flow
 from attnflow.papers.scansnap.claims.looks import per_seed
+from attnflow.schema.declarations import Request
 
 GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
 # Inverses and eigenvalues of well-conditioned 5 × 5 matrices.

@@ -5,7 +5,16 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import NO_SEED, TRUE_DECODER, flow
 from attnflow.papers.scansnap.systems.decoder import log_odds

@@ -5,11 +5,20 @@ from functools import partial
 import numpy as np
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW, NO_SEED, flow
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
+from attnflow.schema.declarations import Request
 
 UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
 COURSES = {"courses": flow("decoder-courses")}

@@ -6,11 +6,20 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Seeds, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Seeds,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import LAWS_Q, NO_SEED, PLAN, Q, flow
 from attnflow.papers.scansnap.claims.looks import course, per_seed
+from attnflow.schema.declarations import Request
 
 RANDOM = {"random": Request("random-classes", seeds=PLAN)}
 MET = {

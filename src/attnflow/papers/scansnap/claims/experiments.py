@@ -6,9 +6,9 @@ import numpy as np
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import PLAN, STEPS
 from attnflow.papers.scansnap.claims.looks import favourites, per_seed
+from attnflow.schema.declarations import Request
 
 ENDS = ("mean_distinct_entropy", "common_mass", "top_share", "batch_loss")
 FIGURE_4 = {

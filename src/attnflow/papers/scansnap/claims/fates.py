@@ -4,12 +4,21 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.drive import MET, MET_SIZES, assumption_2
 from attnflow.papers.scansnap.claims.evidence import FEW, Q, flow
 from attnflow.papers.scansnap.claims.looks import COMMON, end, per_seed
+from attnflow.schema.declarations import Request
 
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}
 ALIKE = {"classes": 5, "vocabulary": 100, "distinct": (0.2, 0.3, 0.5)}

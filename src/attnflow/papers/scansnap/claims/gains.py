@@ -8,7 +8,15 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.drive import assumption_2
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3, FIGURE_3_Q, LAWS_Q, MET_Q, NO_SEED, SMALL, Q
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_Q,
+    LAWS_Q,
+    MET_Q,
+    NO_SEED,
+    SMALL,
+    Q,
+)
 from attnflow.papers.scansnap.claims.looks import COMMON, TOP, course, end, falling
 
 OTHERS = ("distinct0@0", "distinct4@0", "distinct8@0")

@@ -5,11 +5,21 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, HighProbability, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import FEW, NO_SEED, PLAN, J, flow
 from attnflow.papers.scansnap.claims.looks import per_seed
+from attnflow.schema.declarations import Request
 
 # Sums of some thirty terms, each rounded to 2.2e-16, through four matrix products.
 ROUNDING = 1e-12

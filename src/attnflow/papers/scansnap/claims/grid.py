@@ -6,8 +6,8 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, STEPS
+from attnflow.schema.declarations import Request
 
 FIGURE_6 = {
     f"{queries} queries": Request(

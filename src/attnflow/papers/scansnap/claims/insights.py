@@ -4,10 +4,22 @@ from functools import partial
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3, FIGURE_3_C, FIGURE_3_J, FIGURE_3_Q, NO_SEED, SMALL, C, J, Q, flow, small
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_C,
+    FIGURE_3_J,
+    FIGURE_3_Q,
+    NO_SEED,
+    SMALL,
+    C,
+    J,
+    Q,
+    flow,
+    small,
+)
 from attnflow.papers.scansnap.claims.looks import entropy, falling, part, rising
 from attnflow.papers.scansnap.stages import attention_snap
+from attnflow.schema.declarations import Request
 
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 RISING = (1.0, 2.0, 5.0, 10.0, 20.0)

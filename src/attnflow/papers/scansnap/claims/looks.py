@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from attnflow.schema.dims import CLASS, SEED, TIME
 from attnflow import schema
 from attnflow.claims import Evidence, Exact
 from attnflow.claims import per_seed as per_seed
 from attnflow.papers.scansnap.stages.formulas import classes_of
+from attnflow.schema.dims import CLASS, SEED, TIME
 
 COMMON = "common0"
 TOP = "distinct9@0"

@@ -6,7 +6,20 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.looks import per_seed
-from attnflow.papers.scansnap.text_runs import COURSES, LONG, OF_THREE, ONE_LAYER, PLAIN, RATES, by_rate, drift, entropy, last_entropies, name_of, on_frequent
+from attnflow.papers.scansnap.text_runs import (
+    COURSES,
+    LONG,
+    OF_THREE,
+    ONE_LAYER,
+    PLAIN,
+    RATES,
+    by_rate,
+    drift,
+    entropy,
+    last_entropies,
+    name_of,
+    on_frequent,
+)
 
 JUDGED = (ONE_LAYER, PLAIN)
 """Networks of one layer, of which Figure 10 speaks."""

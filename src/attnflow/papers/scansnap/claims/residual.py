@@ -7,9 +7,9 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.scansnap.claims.evidence import NO_SEED, PLAN, STEPS, J, flow
 from attnflow.papers.scansnap.claims.looks import end, favourites, per_seed
+from attnflow.schema.declarations import Request
 
 # Classes 0 and 1 have one query, 2 and 3 another. Token 0 is common to classes 0 and 2,
 # and so distinct within its query; tokens 1 and 2 are common within one.

@@ -6,7 +6,16 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, NO_SEED, C, flow
 from attnflow.papers.scansnap.claims.looks import scale_of, units

@@ -5,7 +5,17 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, NO_SEED

@@ -5,7 +5,17 @@ from functools import partial
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.drive import RANDOM, RANDOM_SIZES
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3, FIGURE_3_J, LAWS_J, NO_SEED, NOT_2, SMALL, VELOCITY, J, flow
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_J,
+    LAWS_J,
+    NO_SEED,
+    NOT_2,
+    SMALL,
+    VELOCITY,
+    J,
+    flow,
+)
 from attnflow.papers.scansnap.claims.looks import course, per_seed
 
 SMALLEST = {"smallest": flow("classes", until=1e5, record=VELOCITY)}

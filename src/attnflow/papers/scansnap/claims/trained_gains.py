@@ -4,9 +4,28 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3, FIGURE_3_J, FIGURE_3_Q, LAWS_J, NO_SEED, NOT_2, SMALL, J, Q
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_J,
+    FIGURE_3_Q,
+    LAWS_J,
+    NO_SEED,
+    NOT_2,
+    SMALL,
+    J,
+    Q,
+)
 from attnflow.papers.scansnap.claims.gains import OTHERS, deviations
 from attnflow.papers.scansnap.claims.looks import COMMON, TOP, end, part
 

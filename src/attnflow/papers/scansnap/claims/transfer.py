@@ -3,11 +3,37 @@
 from functools import partial
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3, FIGURE_3_J, NO_SEED, THIN_SIZES, J, Q, thin
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3,
+    FIGURE_3_J,
+    NO_SEED,
+    THIN_SIZES,
+    J,
+    Q,
+    thin,
+)
 from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
-from attnflow.papers.scansnap.claims.looks import COMMON, TOP, end, entropy, falling, part, rising, scale_of
+from attnflow.papers.scansnap.claims.looks import (
+    COMMON,
+    TOP,
+    end,
+    entropy,
+    falling,
+    part,
+    rising,
+    scale_of,
+)
 from attnflow.papers.scansnap.claims.snapping import closed_forms
 
 THIN_Q = {

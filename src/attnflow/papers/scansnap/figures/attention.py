@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import figures
 from attnflow.papers.scansnap.figures.panels import named, remark
+from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import DECOMPOSITION, SYN_MEDIUM_SILENT
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

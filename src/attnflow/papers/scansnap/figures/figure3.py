@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
-from attnflow.papers.scansnap.figures.runs import FIGURE3_SILENT, VALUE_RATES, joint, quasi, rate_name, scalar
+from attnflow.papers.scansnap.figures.runs import (
+    FIGURE3_SILENT,
+    VALUE_RATES,
+    joint,
+    quasi,
+    rate_name,
+    scalar,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

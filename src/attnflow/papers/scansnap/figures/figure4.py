@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
-from attnflow.papers.scansnap.figures.runs import REPLAYS, STREAM_SILENT, SYN_SMALL_SILENT, syn_small
+from attnflow.papers.scansnap.figures.runs import (
+    REPLAYS,
+    STREAM_SILENT,
+    SYN_SMALL_SILENT,
+    syn_small,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

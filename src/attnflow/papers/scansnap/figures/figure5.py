@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures.panels import named
 from attnflow.papers.scansnap.figures.runs import SYN_SMALL_SILENT, adam
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,12 +5,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.published import HALF_DIGIT, MEANS, SPREADS
-from attnflow.papers.scansnap.figures.runs import GRID, PANELS, RATIOS, REPLAYS, SCORE_RATES, SYN_MEDIUM_SILENT, WHOLE, panel_name
+from attnflow.papers.scansnap.figures.runs import (
+    GRID,
+    PANELS,
+    RATIOS,
+    REPLAYS,
+    SCORE_RATES,
+    SYN_MEDIUM_SILENT,
+    WHOLE,
+    panel_name,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.scansnap.systems.decoder import log_odds
+from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.settings import Scalar
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

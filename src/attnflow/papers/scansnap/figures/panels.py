@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import figures, schema
 from attnflow.papers.scansnap.stages import series
 from attnflow.papers.scansnap.stages.formulas import classes_of, decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.schema import dims as _dims
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,20 +74,20 @@ def common_fall(run: xr.Dataset) -> xr.DataArray:
         found = run["drive_integral"]
     else:
         found = -run["score"].sel(query="query0", token="common0", drop=True)
-    return found.isel({SEED: 0}, drop=True)
+    return found.isel({_dims.SEED: 0}, drop=True)
 
 
 def growth_exponent(run: xr.Dataset) -> xr.DataArray:
     """The exponent ln χ of the dominant token: 2(z − z(0)), and in C its bound 2B."""
     if "score" not in run:
         return 2 * common_fall(run)
-    score = series.top_score(run).isel({SEED: 0}, drop=True)
-    return 2 * (score - score.isel({TIME: 0}, drop=True))
+    score = series.top_score(run).isel({_dims.SEED: 0}, drop=True)
+    return 2 * (score - score.isel({_dims.TIME: 0}, drop=True))
 
 
 def at(curve: xr.DataArray, time: float) -> float:
     """A curve at a time, between records by the logarithm of time."""
-    grid = curve[TIME].values
+    grid = curve[_dims.TIME].values
     later = grid > 0
     values = curve.values[later]
     return float(np.interp(np.log(time), np.log(grid[later]), values))
@@ -96,13 +96,13 @@ def at(curve: xr.DataArray, time: float) -> float:
 def reach(curve: xr.DataArray, level: float) -> float:
     """The first recorded time at which a curve is at a level or above; else none."""
     above = np.flatnonzero(curve.values >= level)
-    return float(curve[TIME].values[above[0]]) if len(above) else float("nan")
+    return float(curve[_dims.TIME].values[above[0]]) if len(above) else float("nan")
 
 
 def positive(curve: xr.DataArray, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Times, rescaled, and values of a curve from its first positive time on."""
-    later = curve.isel({TIME: curve[TIME].values > 0})
-    return scale * later[TIME].values, later.values
+    later = curve.isel({_dims.TIME: curve[_dims.TIME].values > 0})
+    return scale * later[_dims.TIME].values, later.values
 
 
 def dot(ax: "Axes", x: float, y: float, colour: str, **look: Any) -> None:

@@ -5,11 +5,19 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures.panels import named, queries_title
-from attnflow.papers.scansnap.figures.runs import GRID, PANELS, RATIOS, SCORE_RATES, SYN_MEDIUM_SILENT, WHOLE, panel_name
+from attnflow.papers.scansnap.figures.runs import (
+    GRID,
+    PANELS,
+    RATIOS,
+    SCORE_RATES,
+    SYN_MEDIUM_SILENT,
+    WHOLE,
+    panel_name,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

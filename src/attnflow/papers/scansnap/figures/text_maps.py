@@ -5,11 +5,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.scansnap.figures.text_rates import SILENT
-from attnflow.papers.scansnap.text_runs import COURSES, LONG, OF_THREE, drift, entropy, on_frequent, share_of_uniform
+from attnflow.papers.scansnap.text_runs import (
+    COURSES,
+    LONG,
+    OF_THREE,
+    drift,
+    entropy,
+    on_frequent,
+    share_of_uniform,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

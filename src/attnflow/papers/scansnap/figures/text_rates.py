@@ -4,10 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow.schema.dims import TIME
 from attnflow import figures
+from attnflow.papers.scansnap.text_runs import (
+    KINDS,
+    ONE_LAYER,
+    RATES,
+    by_rate,
+    last_entropies,
+    name_of,
+    uniform_entropy,
+)
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.scansnap.text_runs import KINDS, ONE_LAYER, RATES, by_rate, last_entropies, name_of, uniform_entropy
+from attnflow.schema.dims import TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

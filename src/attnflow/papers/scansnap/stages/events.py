@@ -2,8 +2,8 @@
 
 import xarray as xr
 
-from attnflow.papers.scansnap.stages import series
 from attnflow.claims.stages import Event, extreme_time, first_crossing, settled
+from attnflow.papers.scansnap.stages import series
 
 FROZEN = 0.01
 """Total variation per doubling of time below which attention is called frozen."""

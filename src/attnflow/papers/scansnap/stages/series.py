@@ -3,10 +3,10 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import CLASS, SEED, TIME
 from attnflow import schema
+from attnflow.schema import dims as _dims
 
-CLASS = CLASS
+CLASS = _dims.CLASS
 DOUBLING = 2.0
 
 
@@ -19,8 +19,8 @@ def decoder_speed(run: xr.Dataset) -> xr.DataArray:
 
 def top_token(run: xr.Dataset) -> str:
     """The distinct token of the first class with the largest attention at the end."""
-    attention = run["attention_per_class"].isel({SEED: 0})
-    last = attention.isel({TIME: _last(run)})
+    attention = run["attention_per_class"].isel({_dims.SEED: 0})
+    last = attention.isel({_dims.TIME: _last(run)})
     lone = (last > 0).sum(CLASS) == 1
     mine = last.isel({CLASS: 0}).where(lone, -1.0)
     return str(mine["token"].values[int(np.argmax(mine.values))])
@@ -58,13 +58,13 @@ def log_slope(series: xr.DataArray) -> xr.DataArray:
 
     Not a number where the series is not positive, or time is zero.
     """
-    time = series[TIME].values.astype(float)
-    values = series.transpose(SEED, TIME).values
+    time = series[_dims.TIME].values.astype(float)
+    values = series.transpose(_dims.SEED, _dims.TIME).values
     later = time > 0
     logs = np.log(np.where(values > 0, values, np.nan)[:, later])
     slope = np.full(values.shape, np.nan)
     slope[:, later] = np.gradient(logs, np.log(time[later]), axis=1)
-    return series.transpose(SEED, TIME).copy(data=slope)
+    return series.transpose(_dims.SEED, _dims.TIME).copy(data=slope)
 
 
 def attention_drift(run: xr.Dataset) -> xr.DataArray:
@@ -73,13 +73,13 @@ def attention_drift(run: xr.Dataset) -> xr.DataArray:
     Between records attention is interpolated by the logarithm of time.
     """
     attention = run["attention_per_class"]
-    time = attention[TIME].values.astype(float)
+    time = attention[_dims.TIME].values.astype(float)
     early = (time > 0) & (DOUBLING * time <= time[_last(run)])
-    flat = attention.transpose(SEED, TIME, CLASS, "token").values
+    flat = attention.transpose(_dims.SEED, _dims.TIME, CLASS, "token").values
     later = _interpolated(time, flat, DOUBLING * time[early])
     apart = np.abs(later - flat[:, early]).sum(axis=-1).mean(axis=-1) / 2
-    coords = {SEED: attention[SEED], TIME: time[early]}
-    return xr.DataArray(apart, dims=(SEED, TIME), coords=coords)
+    coords = {_dims.SEED: attention[_dims.SEED], _dims.TIME: time[early]}
+    return xr.DataArray(apart, dims=(_dims.SEED, _dims.TIME), coords=coords)
 
 
 def _interpolated(time: np.ndarray, values: np.ndarray, at: np.ndarray) -> np.ndarray:

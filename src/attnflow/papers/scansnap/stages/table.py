@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import schema
+from attnflow.claims.stages import Event, StageRow
 from attnflow.papers.scansnap.stages import events
 from attnflow.papers.scansnap.stages.formulas import pace, stage_times
-from attnflow.claims.stages import Event, StageRow
+from attnflow.schema.dims import TIME
 
 LEAST_RECORDS = 3
 """From two records neither a peak nor a slope can be told."""

@@ -10,7 +10,10 @@ from scipy.integrate import cumulative_simpson, solve_ivp
 from scipy.optimize import root_scalar
 
 from attnflow.papers.scansnap.systems.decoder import Decoder, log_odds
-from attnflow.papers.scansnap.systems.fixed_features import equal_correlations, train_decoder
+from attnflow.papers.scansnap.systems.fixed_features import (
+    equal_correlations,
+    train_decoder,
+)
 
 
 def decoder_courses(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:

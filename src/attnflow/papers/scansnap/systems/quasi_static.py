@@ -23,9 +23,9 @@ from jaxtyping import Array, Float
 from attnflow.data.class_layouts import Classes
 from attnflow.experiments.token_starts import check_rates, refuse_tables
 from attnflow.models.forms.token_classes import TokenFrame, token_form
+from attnflow.models.problem.next_token import NextToken
 from attnflow.observables.directly import Registry
 from attnflow.observables.next_token import NEXT_TOKEN, TokenView
-from attnflow.models.problem.next_token import NextToken
 from attnflow.training.rules import Flow, Rule
 
 State = dict[str, Any]

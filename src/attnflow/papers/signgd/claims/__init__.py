@@ -1,7 +1,26 @@
 """The claims of `signgd`, in the paper's order."""
 
 from attnflow.claims import Claim
-from attnflow.papers.signgd.claims import adam, adam_rate, alignment, collapse, cycles, deep_precision, descent, noisy_digits, precision, reductions, stage_one, stage_three, stage_two, stage_two_end, theorem, turning, updates, zero_one
+from attnflow.papers.signgd.claims import (
+    adam,
+    adam_rate,
+    alignment,
+    collapse,
+    cycles,
+    deep_precision,
+    descent,
+    noisy_digits,
+    precision,
+    reductions,
+    stage_one,
+    stage_three,
+    stage_two,
+    stage_two_end,
+    theorem,
+    turning,
+    updates,
+    zero_one,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     *updates.CLAIMS,

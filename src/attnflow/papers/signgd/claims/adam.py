@@ -7,11 +7,11 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import ADAM, FEW, ROW_A
 from attnflow.papers.signgd.claims.fits import column, falls
 from attnflow.papers.signgd.claims.looks import along, extent, per_seed
 from attnflow.papers.signgd.stages import minority, series
+from attnflow.schema.declarations import Request
 
 PICK = 100.0
 """Where the paper marks the minority."""

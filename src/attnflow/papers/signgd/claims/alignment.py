@@ -5,10 +5,32 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
+from attnflow.papers.signgd.claims.evidence import (
+    DISJOINT,
+    FEW,
+    IDEAL,
+    LATTICE,
+    ROW_A,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    climb,
+    extent,
+    formula,
+    per_seed,
+    sizes_of,
+    when,
+)
+from attnflow.papers.signgd.stages import (
+    all_follow,
+    keys_turn,
+    queries_turn,
+    two_cycles,
+)
 from attnflow.schema.declarations import Request
-from attnflow.papers.signgd.claims.evidence import DISJOINT, FEW, IDEAL, LATTICE, ROW_A, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import along, at, climb, extent, formula, per_seed, sizes_of, when
-from attnflow.papers.signgd.stages import all_follow, keys_turn, queries_turn, two_cycles
 
 ALL = mutate.EVERY
 NEURONS = (20, 60, 200, 600, 2000)

@@ -7,8 +7,28 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import IDEAL, LADDER, LATTICE, ROW_A, RUNGS, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import along, at, between, but_for, climb, extent, formula, on_clock, per_seed, sizes_of, when
+from attnflow.papers.signgd.claims.evidence import (
+    IDEAL,
+    LADDER,
+    LATTICE,
+    ROW_A,
+    RUNGS,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    between,
+    but_for,
+    climb,
+    extent,
+    formula,
+    on_clock,
+    per_seed,
+    sizes_of,
+    when,
+)
 from attnflow.papers.signgd.stages import keys_turn, series
 
 ALL = mutate.EVERY

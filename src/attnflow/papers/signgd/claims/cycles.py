@@ -5,10 +5,10 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import DISJOINT, PLAN
 from attnflow.papers.signgd.claims.looks import extent, moves, per_seed
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Request
 
 TABLES = ("key_neuron", "query_neuron")
 FINE, COARSE = 1.6e-13, 2.56e-12

@@ -5,11 +5,11 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import FEW, SETTING_A, SIZES_A
 from attnflow.papers.signgd.claims.fits import column, falls
 from attnflow.papers.signgd.claims.looks import extent, per_seed
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Request
 
 NEEDS = {
     **SETTING_A,

@@ -6,13 +6,13 @@ from typing import Any, Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
 from attnflow.claims import Evidence, Ladder
 from attnflow.claims import per_seed as per_seed
+from attnflow.claims.stages import Event
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
-from attnflow.claims.stages import Event
+from attnflow.schema.dims import SEED, TIME
 
 Measure = Callable[[xr.Dataset], Any]
 """From a run to one number for each of its seeds."""

@@ -8,10 +8,30 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.signgd.claims.evidence import DISJOINT, IDEAL, LADDER, LATTICE, PLAN, ROW_A, RUNGS, SETTING_A
-from attnflow.papers.signgd.claims.looks import along, at, between, but_for, climb, extent, formula, on_clock, per_seed, sizes_of
+from attnflow.papers.signgd.claims.evidence import (
+    DISJOINT,
+    IDEAL,
+    LADDER,
+    LATTICE,
+    PLAN,
+    ROW_A,
+    RUNGS,
+    SETTING_A,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    between,
+    but_for,
+    climb,
+    extent,
+    formula,
+    on_clock,
+    per_seed,
+    sizes_of,
+)
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Request
 
 WIDTHS = (20, 200, 2000, 20_000, 200_000)
 BARELY = 0.2

@@ -7,8 +7,29 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import DISJOINT, IDEAL, LADDER, LATTICE, ROW_A, RUNGS, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import along, at, between, but_for, climb, extent, formula, largest_from_half, moves, per_seed, sizes_of
+from attnflow.papers.signgd.claims.evidence import (
+    DISJOINT,
+    IDEAL,
+    LADDER,
+    LATTICE,
+    ROW_A,
+    RUNGS,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    between,
+    but_for,
+    climb,
+    extent,
+    formula,
+    largest_from_half,
+    moves,
+    per_seed,
+    sizes_of,
+)
 from attnflow.papers.signgd.stages import series
 
 ALL = mutate.EVERY

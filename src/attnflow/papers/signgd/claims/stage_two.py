@@ -6,12 +6,38 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, LargeEnough, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    LargeEnough,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.signgd.claims.evidence import DISJOINT, IDEAL, LADDER, LATTICE, MANY, ROW_A, RUNGS, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import along, at, but_for, extent, formula, per_seed
+from attnflow.papers.signgd.claims.evidence import (
+    DISJOINT,
+    IDEAL,
+    LADDER,
+    LATTICE,
+    MANY,
+    ROW_A,
+    RUNGS,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    but_for,
+    extent,
+    formula,
+    per_seed,
+)
 from attnflow.papers.signgd.stages import series, two_cycles
+from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 TABLES = ("key_neuron", "query_neuron")

@@ -9,7 +9,17 @@ from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims.evidence import DISJOINT, IDEAL, LADDER, LATTICE
 from attnflow.papers.signgd.claims.evidence import RUNGS as ALL_RUNGS
-from attnflow.papers.signgd.claims.looks import along, at, between, climb, extent, formula, largest_from_half, per_seed, sizes_of
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    at,
+    between,
+    climb,
+    extent,
+    formula,
+    largest_from_half,
+    per_seed,
+    sizes_of,
+)
 from attnflow.papers.signgd.stages import series, two_cycles
 
 ALL = mutate.EVERY

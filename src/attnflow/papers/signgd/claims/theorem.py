@@ -7,12 +7,27 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.signgd.claims.evidence import FEW, IDEAL, LATTICE, PLAN, ROW_A, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.fits import column, falls
-from attnflow.papers.signgd.claims.looks import at, extent, formula, per_seed, sizes_of, when
-from attnflow.papers.signgd.stages import series
 from attnflow.claims.stages import first_crossing
+from attnflow.papers.signgd.claims.evidence import (
+    FEW,
+    IDEAL,
+    LATTICE,
+    PLAN,
+    ROW_A,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.fits import column, falls
+from attnflow.papers.signgd.claims.looks import (
+    at,
+    extent,
+    formula,
+    per_seed,
+    sizes_of,
+    when,
+)
+from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Request
 
 LEVELS = (0.1, 0.01, 0.001)
 ROWS = {

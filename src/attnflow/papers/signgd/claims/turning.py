@@ -6,11 +6,44 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Finding, LargeEnough, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Finding,
+    LargeEnough,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import DISJOINT, IDEAL, LADDER, LATTICE, ROW_A, RUNGS, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import along, but_for, extent, formula, on_clock, per_seed, when
-from attnflow.papers.signgd.stages import keys_turn, minority, queries_turn, series, softmax_yields, turned
+from attnflow.papers.signgd.claims.evidence import (
+    DISJOINT,
+    IDEAL,
+    LADDER,
+    LATTICE,
+    ROW_A,
+    RUNGS,
+    SETTING_A,
+    SIGNGD,
+)
+from attnflow.papers.signgd.claims.looks import (
+    along,
+    but_for,
+    extent,
+    formula,
+    on_clock,
+    per_seed,
+    when,
+)
+from attnflow.papers.signgd.stages import (
+    keys_turn,
+    minority,
+    queries_turn,
+    series,
+    softmax_yields,
+    turned,
+)
 
 ALL = mutate.EVERY
 TABLES = ("query_neuron", "key_neuron")

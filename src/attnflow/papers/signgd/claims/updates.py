@@ -8,10 +8,10 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SETTING_A, SIGNGD
 from attnflow.papers.signgd.claims.looks import extent, moves, per_seed, sizes_of
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Request
 
 TABLES = ("query_neuron", "key_neuron")
 STEPS = 60

@@ -5,9 +5,9 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
 from attnflow.papers.signgd.claims.looks import along, per_seed
+from attnflow.schema.declarations import Request
 
 _BRIEF = {
     "record": ("loss", "test_accuracy"),

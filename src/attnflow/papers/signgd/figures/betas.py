@@ -6,10 +6,17 @@ import numpy as np
 
 from attnflow import figures, schema
 from attnflow.claims.statistics import Fall
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import late_laws, law_table
-from attnflow.papers.signgd.figures.runs import BETAS1, BETAS2, PRECISION_SILENT, SEEDS_SILENT, adam, signgd
+from attnflow.papers.signgd.figures.runs import (
+    BETAS1,
+    BETAS2,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+    signgd,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,15 +7,23 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import TIME
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.deep_runs import NEAREST, PLAIN, Blocks, course, models, name_of, smaller
+from attnflow.papers.signgd.deep_runs import (
+    NEAREST,
+    PLAIN,
+    Blocks,
+    course,
+    models,
+    name_of,
+    smaller,
+)
 from attnflow.papers.signgd.deep_settings import READINGS
 from attnflow.papers.signgd.figures import deep_panels as panels
 from attnflow.papers.signgd.figures.readings import at_step
 from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.dims import TIME
 
 EMBED = 600
 SIZE = {**smaller(EMBED), "steps": 400, "every": 10}
@@ -46,9 +54,7 @@ def numbers(run: xr.Dataset) -> dict[str, float]:
         ),
         "outvoted queries that turn, most": panels.turning(first).max(TIME),
         "signals' attention to signals at the end": panels.kept(first).isel(end),
-        "log10 mean |gradient| of queries, least": panels.gradient(first).min(
-            TIME
-        ),
+        "log10 mean |gradient| of queries, least": panels.gradient(first).min(TIME),
         "mean |update| / η at the end": panels.moving(first).isel(end),
         "share of zero signs at the end": first["zero_signs"].isel(end),
     }

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 from attnflow import figures
-from attnflow.schema.declarations import Evidence
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import NEAREST, PLAIN, Blocks, name_of
 from attnflow.papers.signgd.deep_settings import READINGS
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

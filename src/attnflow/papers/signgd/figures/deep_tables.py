@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import xarray as xr
 
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.deep_runs import Blocks, smaller
 from attnflow.papers.signgd.figures import table2
 from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,16 +5,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import at_step, leaves_first
-from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, signgd, slow_start
+from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    signgd,
+    slow_start,
+)
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,9 +75,7 @@ def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
     for name, members in groups.items():
         kind, label = KINDS[name]
         colour = figures.current_theme().colour(kind)
-        lines = ax.plot(
-            keys[TIME], keys.isel(token=members), color=colour, lw=1.1
-        )
+        lines = ax.plot(keys[TIME], keys.isel(token=members), color=colour, lw=1.1)
         for line in lines[:1]:
             line.set_label(label)
     figures.time_axis(ax, early, label=panels.STEP)

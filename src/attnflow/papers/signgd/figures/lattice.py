@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import three_numbers
 from attnflow.papers.signgd.figures.runs import ATTENTION, LATTICE, SEEDS_SILENT
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,9 +41,7 @@ def on_clock(run: xr.Dataset) -> xr.Dataset:
     unit = stages.stage_formulas(run)["T4-"].time
     assert unit is not None
     growth = sizes(schema.setting_of(run)).growth
-    return run.assign_coords(
-        {TIME: stages.clock_of(run[TIME].values, growth) / unit}
-    )
+    return run.assign_coords({TIME: stages.clock_of(run[TIME].values, growth) / unit})
 
 
 def times(run: xr.Dataset) -> dict[str, np.ndarray]:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import schema
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import first_crossing
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.long_samples import COMMON, MEMORISE, SETTING
 from attnflow.papers.signgd.figures.readings import late_laws, law_table
-from attnflow.claims.stages import first_crossing
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import TIME
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

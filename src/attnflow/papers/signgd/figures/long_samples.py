@@ -5,15 +5,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import first_crossing
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import MOMENTUM
 from attnflow.papers.signgd.figures.readings import three_numbers
-from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT, long_samples
+from attnflow.papers.signgd.figures.runs import (
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    long_samples,
+)
 from attnflow.papers.signgd.stages import series, winners
-from attnflow.claims.stages import first_crossing
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +46,7 @@ def to_winner(run: xr.Dataset) -> dict[str, xr.DataArray]:
     paid = attention.isel({KEY_POSITION: places})
     return {
         "signal": paid.isel(query_position=slice(0, first)).mean(QUERY_POSITION),
-        "noise": paid.isel(query_position=slice(first, None)).mean(
-            QUERY_POSITION
-        ),
+        "noise": paid.isel(query_position=slice(first, None)).mean(QUERY_POSITION),
     }
 
 

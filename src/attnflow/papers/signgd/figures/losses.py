@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import ADAMS, SPARSE, ends
 from attnflow.papers.signgd.figures.readings import late_laws
-from attnflow.papers.signgd.figures.runs import BETA2_SILENT, PRECISION_SILENT, SEEDS_SILENT, descent
+from attnflow.papers.signgd.figures.runs import (
+    BETA2_SILENT,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    descent,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

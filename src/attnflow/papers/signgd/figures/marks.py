@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from attnflow.claims.stages import Event
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures.readings import three_numbers
-from attnflow.claims.stages import Event
 
 Marks = Mapping[str, tuple[float, Callable[[xr.Dataset], Event]]]
 

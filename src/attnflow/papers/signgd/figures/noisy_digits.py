@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
 from attnflow.papers.signgd.figures.runs import BETA2_SILENT
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,23 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import late_laws, law_table, three_numbers, turned_by_end
-from attnflow.papers.signgd.figures.runs import BETA2_SILENT, BETAS1, PRECISION_SILENT, SEEDS_SILENT, adam, descent, signgd
+from attnflow.papers.signgd.figures.readings import (
+    late_laws,
+    law_table,
+    three_numbers,
+    turned_by_end,
+)
+from attnflow.papers.signgd.figures.runs import (
+    BETA2_SILENT,
+    BETAS1,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+    descent,
+    signgd,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,15 +5,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, SAMPLE
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import Event, first_crossing
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import ADAMS, curves, ends, turned
-from attnflow.papers.signgd.figures.readings import at_step, three_numbers, turned_by_end
-from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, adam, descent, signgd
+from attnflow.papers.signgd.figures.readings import (
+    at_step,
+    three_numbers,
+    turned_by_end,
+)
+from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+    descent,
+    signgd,
+)
 from attnflow.papers.signgd.stages import series
-from attnflow.claims.stages import Event, first_crossing
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,15 +5,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, SAMPLE, TIME
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import at_step, three_numbers
-from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, SEEDS_SILENT, signgd, slow_start
+from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    signgd,
+    slow_start,
+)
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SAMPLE, SEED, TIME, TOKEN
 from attnflow import figures
-from attnflow.schema.declarations import Evidence
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import attended, series
 from attnflow.papers.signgd.stages.attended import is_long
+from attnflow.schema.declarations import Evidence
+from attnflow.schema.dims import SAMPLE, SEED, TIME, TOKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,9 +143,7 @@ def values(ax: "Axes", run: xr.Dataset) -> None:
     ax.plot(noise[TIME], noise, **style)
     middle = noise.mean(TOKEN)
     ax.plot(middle[TIME], middle, color=theme.colour("noise"), label="noise")
-    ax.plot(
-        signal[TIME], signal, color=theme.colour("signal"), label="signal", lw=2.0
-    )
+    ax.plot(signal[TIME], signal, color=theme.colour("signal"), label="signal", lw=2.0)
     figures.time_axis(ax, run, label=STEP)
     ax.set_ylabel(f"mean value {VALUE}")
 

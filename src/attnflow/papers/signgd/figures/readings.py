@@ -3,11 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 from attnflow import schema
 from attnflow.claims.statistics import Fall, fit_fall
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 
 
 def at_step(series: xr.DataArray, step: float) -> xr.DataArray:

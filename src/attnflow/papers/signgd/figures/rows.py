@@ -6,17 +6,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.figure1 import LATE, start_of_keys, turning_points
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
 from attnflow.papers.signgd.figures.readings import leaves_first, three_numbers
-from attnflow.papers.signgd.figures.runs import ATTENTION, PRECISION_SILENT, ROWS, SEEDS_SILENT, signgd, slow_start
+from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
+    PRECISION_SILENT,
+    ROWS,
+    SEEDS_SILENT,
+    signgd,
+    slow_start,
+)
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

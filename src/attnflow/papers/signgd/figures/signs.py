@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

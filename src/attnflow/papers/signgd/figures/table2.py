@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, SEED
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.figures.readings import at_step
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.dims import HEAD, SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,16 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.figures.runs import LATTICE, PRECISION_SILENT, SEEDS_SILENT, signgd
-from attnflow.papers.signgd.sizes import sizes
 from attnflow.claims.stages import StageRow
+from attnflow.papers.signgd import stages
+from attnflow.papers.signgd.figures.runs import (
+    LATTICE,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    signgd,
+)
+from attnflow.papers.signgd.sizes import sizes
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

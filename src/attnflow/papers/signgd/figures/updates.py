@@ -6,11 +6,16 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.betas import SETTING_SILENT
 from attnflow.papers.signgd.figures.readings import turned_by_end
-from attnflow.papers.signgd.figures.runs import BETAS2, PRECISION_SILENT, SEEDS_SILENT, adam
+from attnflow.papers.signgd.figures.runs import (
+    BETAS2,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    adam,
+)
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,14 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.readings import late_laws, law_table, three_numbers
-from attnflow.papers.signgd.figures.runs import ATTENTION, HEADS, PRECISION_SILENT, SEEDS_SILENT, signgd
+from attnflow.papers.signgd.figures.runs import (
+    ATTENTION,
+    HEADS,
+    PRECISION_SILENT,
+    SEEDS_SILENT,
+    signgd,
+)
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,8 +89,7 @@ def apart(evidence: Evidence) -> dict[str, float]:
     found = {"s11": series.signal_to_signal(run), "s21": series.noise_to_signal(run)}
     middles = {name: table.median(SAMPLE) for name, table in found.items()}
     return {
-        name: float((m.max(HEAD) - m.min(HEAD)).max())
-        for name, m in middles.items()
+        name: float((m.max(HEAD) - m.min(HEAD)).max()) for name, m in middles.items()
     }
 
 

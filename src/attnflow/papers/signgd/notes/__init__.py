@@ -8,10 +8,10 @@ the theory can be met at all; most of what follows is within proofs, and harms n
 statement.
 """
 
-from attnflow.schema.declarations import Note
 from attnflow.papers.signgd.notes.conditions import CONDITIONS
 from attnflow.papers.signgd.notes.proofs_early import EARLY
 from attnflow.papers.signgd.notes.proofs_late import LATE
 from attnflow.papers.signgd.notes.statements import STATEMENTS
+from attnflow.schema.declarations import Note
 
 NOTES: tuple[Note, ...] = (*STATEMENTS, *CONDITIONS, *EARLY, *LATE)

@@ -7,9 +7,9 @@ largest of a signal's attention after training. Stages are those of this token.
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, SAMPLE, SEED, TOKEN
 from attnflow import schema
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.dims import HEAD, KEY_POSITION, SAMPLE, SEED, TOKEN
 
 TABLES = ("value", "key_neuron", "query_neuron")
 

@@ -9,12 +9,12 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME, TOKEN
 from attnflow import schema
+from attnflow.claims.stages import Event, first_crossing, settled
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.papers.signgd.stages.clock import clock_of
-from attnflow.claims.stages import Event, first_crossing, settled
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME, TOKEN
 
 LEFT_HALF = 0.2
 """Where the median s21 has left 1/2: about t = 100 in setting (a), the paper's mark."""

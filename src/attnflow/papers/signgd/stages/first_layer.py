@@ -2,8 +2,8 @@
 
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow.claims.stages import Event, settled
+from attnflow.schema.dims import TIME
 
 
 def first_layer(run: xr.Dataset) -> xr.Dataset:

@@ -9,8 +9,8 @@ that queries of either kind pay to all signals, in the mean over such queries.
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TOKEN
 from attnflow import schema
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TOKEN
 
 NEURON = "neuron"
 SIGNAL = "mu"

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import schema
+from attnflow.claims.stages import Event, StageRow
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import events, formulas, series
 from attnflow.papers.signgd.stages.attended import attended, is_long
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.papers.signgd.stages.formulas import Formula
-from attnflow.claims.stages import Event, StageRow
+from attnflow.schema.dims import TIME
 
 NEURONS = ("key_neuron", "query_neuron")
 

@@ -20,9 +20,9 @@ import xarray as xr
 from jaxtyping import Array, Float
 
 from attnflow.models.forms import CoordinateForm
+from attnflow.models.systems import Training
 from attnflow.papers.signgd.settings import Train
 from attnflow.papers.signgd.systems.weights_along import Along, weights_along
-from attnflow.models.systems import Training
 
 PRECISIONS = ("float32", "float64", "exact")
 SIDES = {"key": "W_K", "query": "W_Q"}

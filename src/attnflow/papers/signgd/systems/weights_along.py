@@ -7,11 +7,11 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.training import train as follow
 from attnflow.experiments.prepare import prepare
+from attnflow.models.systems import Training
 from attnflow.papers.signgd import experiments
 from attnflow.papers.signgd.settings import Train
-from attnflow.models.systems import Training
+from attnflow.training import train as follow
 
 
 class Along(NamedTuple):

@@ -1,7 +1,23 @@
 """The claims of `vit`, in the paper's order."""
 
 from attnflow.claims import Claim
-from attnflow.papers.vit.claims import condition, control, digits, figure1, fresh, ladders, losses, norms, scores, stage_one, stage_three, stage_two, times, updates, winners
+from attnflow.papers.vit.claims import (
+    condition,
+    control,
+    digits,
+    figure1,
+    fresh,
+    ladders,
+    losses,
+    norms,
+    scores,
+    stage_one,
+    stage_three,
+    stage_two,
+    times,
+    updates,
+    winners,
+)
 
 CLAIMS: tuple[Claim, ...] = (
     *times.CLAIMS,

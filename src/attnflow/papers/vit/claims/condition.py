@@ -15,10 +15,10 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW, PLAN
 from attnflow.papers.vit.claims.looks import held, size_of, spread
 from attnflow.papers.vit.stages.formulas import benign, harmful
+from attnflow.schema.declarations import Request
 
 FORMULAS = {"benign": benign, "harmful": harmful}
 LARGER = 25.0

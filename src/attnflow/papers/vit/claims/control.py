@@ -2,7 +2,16 @@
 
 import numpy as np
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import FEW
 from attnflow.papers.vit.claims.figure1 import SECTION_6

@@ -8,7 +8,20 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named, per_seed
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit.digit_runs import CELLS, ENDS, LAW, MAIN, NEEDS, RATIOS, SAMPLES, gains, level_power, name_of, powers, table
+from attnflow.papers.vit.digit_runs import (
+    CELLS,
+    ENDS,
+    LAW,
+    MAIN,
+    NEEDS,
+    RATIOS,
+    SAMPLES,
+    gains,
+    level_power,
+    name_of,
+    powers,
+    table,
+)
 
 HARMFUL, BENIGN = 0.5, 0.2
 """Test errors above and below; a guess has 0.9."""

@@ -5,10 +5,28 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Slope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Slope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.claims.statistics import agreement, best_constant
-from attnflow.papers.vit.claims.maps import CURVE, CUT, SEEDS, boundary, control, losses, reading
+from attnflow.papers.vit.claims.maps import (
+    CURVE,
+    CUT,
+    SEEDS,
+    boundary,
+    control,
+    losses,
+    reading,
+)
 
 NEAR = 0.15
 # With three seeds of 0 to 4 the bootstrap's 95% reach ±0.12; ten have √(3/10) of it.

@@ -6,8 +6,25 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Correction, Evidence, Finding, Scope, Slope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, SAMPLED, SAMPLED_RUNS, TARGETS, only, sampled_claim
-from attnflow.papers.vit.claims.looks import SIGNAL, STRONG, at, held, most, reached, size_of, spread
+from attnflow.papers.vit.claims.evidence import (
+    APPENDIX,
+    APPENDIX_RUNS,
+    SAMPLED,
+    SAMPLED_RUNS,
+    TARGETS,
+    only,
+    sampled_claim,
+)
+from attnflow.papers.vit.claims.looks import (
+    SIGNAL,
+    STRONG,
+    at,
+    held,
+    most,
+    reached,
+    size_of,
+    spread,
+)
 
 LOW = 0.05
 """The share of test points that may lie below."""

@@ -8,11 +8,11 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Ladder, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.condition import over_formula
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW
 from attnflow.papers.vit.claims.looks import medians, size_of
 from attnflow.papers.vit.sizes import Sizes
+from attnflow.schema.declarations import Request
 
 STRENGTHS = tuple(2000.0 * 10**i for i in range(5))
 TARGETS = tuple(0.01 * 10 ** (-0.5 * i) for i in range(5))

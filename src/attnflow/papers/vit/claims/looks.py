@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, SEED, TIME
 from attnflow import schema
 from attnflow.claims import Seeds, per_seed
+from attnflow.claims.stages import Event, first_crossing
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
-from attnflow.claims.stages import Event, first_crossing
+from attnflow.schema.dims import HEAD, KEY_POSITION, SEED, TIME
 
 Measure = Callable[[xr.Dataset], np.ndarray]
 """From a run to one number for each of its seeds."""

@@ -6,9 +6,27 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Correction, Evidence, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Finding,
+    Ladder,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, SAMPLED, SAMPLED_RUNS, TARGETS, appendix, only
+from attnflow.papers.vit.claims.evidence import (
+    APPENDIX,
+    APPENDIX_RUNS,
+    DESCENT,
+    SAMPLED,
+    SAMPLED_RUNS,
+    TARGETS,
+    appendix,
+    only,
+)
 from attnflow.papers.vit.claims.looks import at, held, reached, spread
 
 FLOOR = 0.1

@@ -7,8 +7,8 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.statistics import Boundary, fit_boundary
-from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
+from attnflow.schema.declarations import Request
 
 CUT = 0.2
 """The test loss at which Figure 1b cuts the map."""

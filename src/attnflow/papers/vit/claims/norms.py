@@ -8,7 +8,15 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, FEW, REGIMES, SAMPLED, sampled
+from attnflow.papers.vit.claims.evidence import (
+    APPENDIX,
+    APPENDIX_RUNS,
+    DESCENT,
+    FEW,
+    REGIMES,
+    SAMPLED,
+    sampled,
+)
 from attnflow.papers.vit.claims.looks import held, least, most, size_of, spread
 
 SQUARES = ("query_square", "key_square")

@@ -8,7 +8,18 @@ import xarray as xr
 from attnflow.claims import Evidence, Finding, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS, only, sampled_claim
-from attnflow.papers.vit.claims.looks import by_seed, held, least, most, moves, others, scores, size_of, spread, within
+from attnflow.papers.vit.claims.looks import (
+    by_seed,
+    held,
+    least,
+    most,
+    moves,
+    others,
+    scores,
+    size_of,
+    spread,
+    within,
+)
 from attnflow.papers.vit.claims.stage_two import stage_two
 from attnflow.papers.vit.stages.series import WINNER, Regime
 

@@ -9,11 +9,19 @@ import xarray as xr
 
 from attnflow.claims import Claim, Correction, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, PLAN, SAMPLED, SAMPLED_RUNS, only
+from attnflow.papers.vit.claims.evidence import (
+    APPENDIX,
+    APPENDIX_RUNS,
+    DESCENT,
+    PLAN,
+    SAMPLED,
+    SAMPLED_RUNS,
+    only,
+)
 from attnflow.papers.vit.claims.looks import at, held, others, size_of, spread
 from attnflow.papers.vit.stages import events, formulas
 from attnflow.papers.vit.stages.series import Regime, values_at
+from attnflow.schema.declarations import Request
 
 NEEDED = 60 * 4**2 * 100
 """60M²C_p² with M = 4: Lemma 5.2's T1 is positive where N·SNR² is above it."""

@@ -9,7 +9,18 @@ from attnflow import schema
 from attnflow.claims import Evidence, Finding, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS, only, sampled_claim
-from attnflow.papers.vit.claims.looks import by_seed, exp, held, least, most, others, spread, unit, winner, within
+from attnflow.papers.vit.claims.looks import (
+    by_seed,
+    exp,
+    held,
+    least,
+    most,
+    others,
+    spread,
+    unit,
+    winner,
+    within,
+)
 from attnflow.papers.vit.claims.stage_two import stage_two
 from attnflow.papers.vit.stages.series import Regime, values_at
 

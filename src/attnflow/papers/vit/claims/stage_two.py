@@ -6,7 +6,20 @@ import xarray as xr
 from attnflow.claims import Evidence, Finding, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS, sampled_claim
-from attnflow.papers.vit.claims.looks import at, by_seed, exp, gaps, held, least, others, size_of, spread, unit, winner, within
+from attnflow.papers.vit.claims.looks import (
+    at,
+    by_seed,
+    exp,
+    gaps,
+    held,
+    least,
+    others,
+    size_of,
+    spread,
+    unit,
+    winner,
+    within,
+)
 from attnflow.papers.vit.stages import events
 from attnflow.papers.vit.stages.series import Regime, values_at
 

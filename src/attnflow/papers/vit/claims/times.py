@@ -9,10 +9,17 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims import Claim, Evidence, Finding, Scope, Slope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
-from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, FEW, TARGETS, only
+from attnflow.papers.vit.claims.evidence import (
+    APPENDIX,
+    APPENDIX_RUNS,
+    DESCENT,
+    FEW,
+    TARGETS,
+    only,
+)
 from attnflow.papers.vit.claims.looks import medians, reached, size_of, spread
 from attnflow.papers.vit.stages.formulas import benign, harmful
+from attnflow.schema.declarations import Request
 
 TOLERANCE = 0.05
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5, 0.01)

@@ -5,12 +5,31 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import (
+    Claim,
+    Correction,
+    Evidence,
+    Exact,
+    Finding,
+    Scope,
+    Verdict,
+    named,
+)
 from attnflow.claims import mutations as mutate
-from attnflow.schema.declarations import Request
 from attnflow.papers.vit.claims.evidence import DESCENT, FEW, REGIMES
-from attnflow.papers.vit.claims.looks import SIGNAL, gain, held, most, moves, pulls, scores, size_of, spread
+from attnflow.papers.vit.claims.looks import (
+    SIGNAL,
+    gain,
+    held,
+    most,
+    moves,
+    pulls,
+    scores,
+    size_of,
+    spread,
+)
 from attnflow.papers.vit.stages.series import values_at
+from attnflow.schema.declarations import Request
 
 STEPS = 1200
 ULPS = 64 * 2.0**-52

@@ -7,7 +7,16 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, only
-from attnflow.papers.vit.claims.looks import STRONG, at, gaps, held, least, reached, scores, spread
+from attnflow.papers.vit.claims.looks import (
+    STRONG,
+    at,
+    gaps,
+    held,
+    least,
+    reached,
+    scores,
+    spread,
+)
 from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
 

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import READOUT_SILENT, SEEDS_SILENT, strong_noise
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

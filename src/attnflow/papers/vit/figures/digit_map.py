@@ -5,10 +5,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED
 from attnflow import figures, schema
+from attnflow.papers.vit.digit_runs import (
+    ENDS,
+    LAW,
+    MAIN,
+    NEEDS,
+    gains,
+    level_power,
+    powers,
+    table,
+    trained,
+)
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.vit.digit_runs import ENDS, LAW, MAIN, NEEDS, gains, level_power, powers, table, trained
+from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
 from attnflow.papers.vit.stages import Regime, stage_rows, values_at
+from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

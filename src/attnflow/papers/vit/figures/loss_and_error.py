@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import SEED, STAGE
 from attnflow import figures
+from attnflow.papers.vit.figures.runs import (
+    APPENDIX_SILENT,
+    LITERAL,
+    READOUTS,
+    SEEDS_SILENT,
+    harmful,
+)
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, LITERAL, READOUTS, SEEDS_SILENT, harmful
+from attnflow.schema.dims import SEED, STAGE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,16 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.papers.vit.figures import boundaries, phase_panels
-from attnflow.papers.vit.figures.runs import EQUAL, LITERAL, MAP_SILENT, READOUTS, TRAINED, phase_map
+from attnflow.papers.vit.figures.runs import (
+    EQUAL,
+    LITERAL,
+    MAP_SILENT,
+    READOUTS,
+    TRAINED,
+    phase_map,
+)
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.claims.stages import StageRow
 from attnflow.papers.vit.figures.dynamics import SYMBOLS
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix, theory
 from attnflow.papers.vit.stages import Regime, stage_rows
-from attnflow.claims.stages import StageRow
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ lines, and what looks like a slip may be the extraction's, or be mended elsewher
 notes are within proofs, and harm no statement.
 """
 
-from attnflow.schema.declarations import Note
 from attnflow.papers.vit.notes.experiments import EXPERIMENTS
 from attnflow.papers.vit.notes.proofs import PROOFS
+from attnflow.schema.declarations import Note
 
 NOTES: tuple[Note, ...] = (*PROOFS, *EXPERIMENTS)

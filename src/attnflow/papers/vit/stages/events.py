@@ -5,11 +5,11 @@ They may fire in another order than the paper's, and not at all.
 
 import xarray as xr
 
-from attnflow.schema.dims import SEED, STAGE
 from attnflow import schema
+from attnflow.claims.stages import Detected, Event, first_crossing, settled
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import series
-from attnflow.claims.stages import Detected, Event, first_crossing, settled
+from attnflow.schema.dims import SEED, STAGE
 
 SMALL_VALUE = 0.1
 """What o(1) is read as in stage two, where no value has left the neighbourhood of 0."""

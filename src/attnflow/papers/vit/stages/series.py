@@ -5,8 +5,17 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME, TOKEN, VOCABULARY
 from attnflow import schema
+from attnflow.schema.dims import (
+    HEAD,
+    KEY_POSITION,
+    QUERY_POSITION,
+    SAMPLE,
+    SEED,
+    TIME,
+    TOKEN,
+    VOCABULARY,
+)
 
 Regime = Literal["benign", "harmful"]
 WINNER: dict[str, int] = {"benign": 0, "harmful": 1}

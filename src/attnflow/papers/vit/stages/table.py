@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import xarray as xr
 
-from attnflow.schema.dims import TIME
 from attnflow import schema
+from attnflow.claims.stages import Event, StageRow
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import events, formulas, series
 from attnflow.papers.vit.stages.formulas import Time
-from attnflow.claims.stages import Event, StageRow
+from attnflow.schema.dims import TIME
 
 FORMULAS = {"benign": formulas.benign, "harmful": formulas.harmful}
 WINNERS = {"benign": "the signal", "harmful": "the strong noise"}

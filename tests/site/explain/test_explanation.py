@@ -7,14 +7,24 @@ from functools import partial
 import numpy as np
 import pytest
 
-from attnflow.claims import Exact, Finding, HighProbability, Ladder, LargeEnough, Seeds, Slope, Unchecked, Verdict
-from attnflow.schema.conditions import Condition
-from attnflow.claims.explain import explain
-from attnflow.claims.explain.code import sources, unwrapped
-from attnflow.claims.explain.explanation import seed_names
-from attnflow.claims.explain.failing import fails_where
-from attnflow.claims.explain.watching import series_of, watch
+from attnflow.claims import (
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Seeds,
+    Slope,
+    Unchecked,
+    Verdict,
+)
+from attnflow.claims.source_code import sources, unwrapped
 from attnflow.claims.stages import first_crossing, listening
+from attnflow.schema.conditions import Condition
+from attnflow.site.explain import explain
+from attnflow.site.explain.explanation import seed_names
+from attnflow.site.explain.failing import fails_where
+from attnflow.site.explain.watching import series_of, watch
 from tests.claims import toy
 from tests.toy import toy_paper
 

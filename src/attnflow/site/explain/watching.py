@@ -7,10 +7,10 @@ from typing import Any
 
 import xarray as xr
 
-from attnflow.schema.dims import SEED, TIME
 from attnflow import schema
 from attnflow.claims import Evidence, Finding
 from attnflow.claims.stages import Look, listening
+from attnflow.schema.dims import SEED, TIME
 
 _read: ContextVar[list[str]] = ContextVar("read")
 

@@ -5,14 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from attnflow.claims import Claim, Evidence, Row, Scope, Seeds, Verdict
+from attnflow.claims.source_code import Source, sources
 from attnflow.claims.verify import judge as judge_claim
 from attnflow.claims.verify import make_row, plain
-from attnflow.schema.conditions import Condition
-from attnflow.claims.explain.code import Source, sources
-from attnflow.claims.explain.failing import Broken, broken, fails_where
-from attnflow.claims.explain.watching import Seen, watch
 from attnflow.papers.base import Paper
 from attnflow.schema import setting_of
+from attnflow.schema.conditions import Condition
+from attnflow.site.explain.failing import Broken, broken, fails_where
+from attnflow.site.explain.watching import Seen, watch
 
 MET = {
     Scope.THEOREM: "all of them are met, with the constants that are printed there",

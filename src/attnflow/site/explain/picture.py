@@ -8,14 +8,14 @@ from matplotlib.figure import Figure
 
 from attnflow import figures
 from attnflow.claims import Evidence, Exact, Measurement
-from attnflow.figures.explain.errors import draw_errors
-from attnflow.claims.explain.explanation import Explanation, seed_names
-from attnflow.figures.explain.panels import draw_check
-from attnflow.figures.explain.series import draw_look
-from attnflow.claims.explain.watching import series_of
+from attnflow.claims.stages import Look
 from attnflow.figures.style import FULL_WIDTH, styled
 from attnflow.papers.base import Paper
-from attnflow.claims.stages import Look
+from attnflow.site.explain.errors import draw_errors
+from attnflow.site.explain.explanation import Explanation, seed_names
+from attnflow.site.explain.panels import draw_check
+from attnflow.site.explain.series import draw_look
+from attnflow.site.explain.watching import series_of
 
 Drawing = Callable[[Axes], None]
 SERIES, CHECKS = 2, 4

@@ -5,10 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnflow.claims import Exact, Finding, HighProbability, Ladder, LargeEnough, Seeds, Slope
-from attnflow.figures.explain import draw_claim
-from attnflow.claims.explain import explain
+from attnflow.claims import (
+    Exact,
+    Finding,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Seeds,
+    Slope,
+)
 from attnflow.claims.stages import StageRow
+from attnflow.site.explain import draw_claim, explain
 from tests.claims import toy
 from tests.toy import toy_paper
 

@@ -8,7 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from attnflow import figures
-from attnflow.claims import HighProbability, Ladder, LargeEnough, Measurement, Seeds, Slope
+from attnflow.claims import (
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Measurement,
+    Seeds,
+    Slope,
+)
 from attnflow.claims.ladder import BAND, QUARTER
 from attnflow.claims.statistics import clopper_pearson, fit_line
 

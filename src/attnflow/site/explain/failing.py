@@ -6,7 +6,19 @@ from functools import singledispatch
 
 import numpy as np
 
-from attnflow.claims import Claim, Evidence, Exact, HighProbability, Ladder, LargeEnough, Measurement, Seeds, Slope, Verdict, judge
+from attnflow.claims import (
+    Claim,
+    Evidence,
+    Exact,
+    HighProbability,
+    Ladder,
+    LargeEnough,
+    Measurement,
+    Seeds,
+    Slope,
+    Verdict,
+    judge,
+)
 from attnflow.claims.ladder import BAND
 from attnflow.claims.statistics import upper_bound
 

@@ -4,13 +4,13 @@ import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
 
-from attnflow.schema.dims import STAGE, TIME
 from attnflow import figures
-from attnflow.figures.explain.panels import title
+from attnflow.claims.stages import Look
 from attnflow.figures.axes import Scale
 from attnflow.figures.curves import thin
 from attnflow.papers.base import Paper
-from attnflow.claims.stages import Look
+from attnflow.schema.dims import STAGE, TIME
+from attnflow.site.explain.panels import title
 
 DECADES = 1e3
 """A series that spans more is drawn on a logarithmic axis."""

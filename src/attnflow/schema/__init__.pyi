@@ -1,0 +1,12 @@
+from .dataset import AT_END as AT_END
+from .dataset import ATTRIBUTES as ATTRIBUTES
+from .dataset import BOOKKEEPING as BOOKKEEPING
+from .dataset import FINAL as FINAL
+from .dataset import check as check
+from .dataset import last as last
+from .dataset import left_out_of as left_out_of
+from .dataset import may_hold as may_hold
+from .dataset import mean_over_seeds as mean_over_seeds
+from .dataset import observables_of as observables_of
+from .dataset import outcomes_of as outcomes_of
+from .dataset import setting_of as setting_of
