@@ -40,7 +40,6 @@ from .observables.curvature import linearised as linearised
 from .observables.curvature import sharpness as sharpness
 from .observables.curvature import tangent_kernel as tangent_kernel
 from .observables.curvature import widths_of as widths_of
-from .papers import paper as paper
 from .papers.base import Paper as Paper
 from .papers.base import texts_of as texts_of
 from .papers.citation import citation as citation
@@ -48,6 +47,7 @@ from .runs.checkpoints import initial_weights as initial_weights
 from .runs.checkpoints import observe as observe
 from .runs.checkpoints import samples as samples
 from .runs.checkpoints import times as times
+from .runs.ledger import paper as paper
 from .runs.runner import Runner as Runner
 from .runs.runner import run as run
 from .runs.store import Store as Store

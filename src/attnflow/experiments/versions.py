@@ -13,20 +13,12 @@ from attnflow.schema import plugins as _plugins
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
 NUMERICS = (
-    "_types.py",
-    "rules",
-    "datasets",
     "data",
-    "deep",
-    "problem",
-    "forms",
-    "systems",
-    "dynamics",
+    "models",
+    "training",
     "observables",
-    "conserved",
-    "curvature",
-    "experiment",
-    "measures",
+    "experiments",
+    "claims/statistics",
 )
 # Of a paper's folder: modules or packages of these names compute, the others judge.
 OWN = (
@@ -105,7 +97,10 @@ def setting_sources(root: Path, paper: str) -> list[Path]:
     """
     within = f"papers/{paper}"
     own = [file for file in sources(root, paper) if root / within in file.parents]
-    return [*reached(root, within, own), *python_files([root / "mixing"])]
+    return [
+        *reached(root, within, own),
+        *python_files([root / "experiments" / "mixing"]),
+    ]
 
 
 def foreign_sources(paper: str) -> tuple[Path, list[Path]]:

@@ -20,25 +20,7 @@ TAKEN = (*SLUGS, "mix")
 
 
 def paper(slug: str) -> "Paper":
-    """The paper with this short name, ours or another package's.
-
-    It prints as what there is of it. Its parts are `recipes` (experiments), `exhibits`
-    (figures and tables), `claims`, `notes` and `inventory`; `recipe(id)`, `exhibit(id)`
-    and `claim(id)` find one of them.
-
-    !!! example
-
-        >>> import attnflow as af
-        >>> paper = af.paper("mixture")
-        >>> paper.recipe("figure1").setting.width
-        128
-        >>> paper.claim("B-L6.1").place
-        'Lemma 6.1'
-        >>> af.paper("mixtures")
-        Traceback (most recent call last):
-        ...
-        attnflow.schema.names.UnknownName: There is no paper 'mixtures'. Did you mean ...
-    """
+    """The paper with this short name, ours or another package's."""
     if slug in SLUGS:
         return importlib.import_module(_ours(slug)).PAPER
     others = registered.of_others(TAKEN)

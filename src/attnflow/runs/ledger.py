@@ -2,17 +2,63 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import xarray as xr
 
 from attnflow.claims import Claim, ClaimsTable, Row
 from attnflow.claims.verify import verify
+from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner
 from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_own_run
 from attnflow.schema.facts import Facts, Shown
+
+
+def paper(slug: str) -> "PaperView":
+    """The paper with this short name, ours or another package's.
+
+    It prints as what there is of it. Its parts are `recipes` (experiments), `exhibits`
+    (figures and tables), `claims`, `notes` and `inventory`; `recipe(id)`, `exhibit(id)`
+    and `claim(id)` find one of them.
+
+    !!! example
+
+        >>> import attnflow as af
+        >>> paper = af.paper("mixture")
+        >>> paper.recipe("figure1").setting.width
+        128
+        >>> paper.claim("B-L6.1").place
+        'Lemma 6.1'
+        >>> af.paper("mixtures")
+        Traceback (most recent call last):
+        ...
+        attnflow.schema.names.UnknownName: There is no paper 'mixtures'. Did you ...
+    """
+    return PaperView(find_paper(slug))
+
+
+class PaperView(Shown):
+    """A paper to work with: its declarations, and claims that can be verified.
+
+    `declared` is the `Paper` itself, whose attributes are also those of the view.
+    """
+
+    def __init__(self, declared: Paper):
+        self.declared = declared
+
+    @property
+    def claims(self) -> "ClaimsView":
+        """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
+        return ClaimsView(self.declared)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.declared, name)
+
+    def facts(self) -> Facts:
+        """What there is of this paper, by name."""
+        return self.declared.facts()
 
 
 class ClaimsView(Shown):

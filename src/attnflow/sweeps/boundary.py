@@ -98,7 +98,7 @@ def fit_refined(
 ) -> Boundary:
     """The law of a boundary: its place along the second axis by that along the first.
 
-    As `attnflow.claims.statistics.fit_partial`: cells that were not computed are as the nearest
+    As `fit_partial`: cells that were not computed are as the nearest
     one of their row, on the same side of the boundary.
     """
     size, x = (str(dim) for dim in found[variable].dims[:2])

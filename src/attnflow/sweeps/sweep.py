@@ -240,7 +240,7 @@ def _code(paper: str, *more: str, others: tuple[Path, ...] = ()) -> str:
         setting_version,
     )
 
-    root = Path(__file__).resolve().parent
-    names = ("stages", "sweeps/measure.py", *more)
+    root = Path(__file__).resolve().parents[1]
+    names = ("claims/stages", "sweeps/measure.py", *more)
     files = python_files(root / name for name in names)
     return digest_files(setting_version(paper), [*files, *others])

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "your-own-paper.md"
+PAGE = Path(__file__).parents[3] / "docs" / "your-own-paper.md"
 BLOCK = re.compile(
     r"`(?P<file>[\w./]+\.(?:py|toml))`(?P<part>, these lines)?:\n\n"
     r"```\w+\n(?P<text>.*?)```\n",

@@ -14,7 +14,7 @@ from attnflow.experiments.mixing.parts import LOSSES, READOUTS, RULE, VALUES
 from attnflow.experiments.mixing.settings import Mix
 from attnflow.training.rules import RULES
 
-DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "mixing.md"
+DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs" / "mixing.md"
 
 
 def test_a_paper_s_experiment_out_of_its_parts():

@@ -117,7 +117,7 @@ if __name__ == "__main__":
 def test_workers_end_with_a_driver_that_is_killed(tmp_path, end):
     program, number = tmp_path / "driver.py", tmp_path / "number"
     program.write_text(DRIVER)
-    paths = os.pathsep.join(map(str, (*sys.path, Path(__file__).parents[2])))
+    paths = os.pathsep.join(map(str, (*sys.path, Path(__file__).parents[3])))
     driver = subprocess.Popen(
         [sys.executable, program, number], env={**os.environ, "PYTHONPATH": paths}
     )

@@ -18,7 +18,7 @@ from attnflow.runs.verifying import verify_claims
 from attnflow.schema.missing import MissingData
 from tests import toy as toys
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def table(rows):

@@ -54,8 +54,7 @@ def max_margin(features: Float[np.ndarray, "samples dim"]) -> Margin:
 
     **Returns:**
 
-    A [`Margin`][attnflow.claims.statistics.Margin]: the value and the certificates of both
-    sides, `value <= margin <= upper` up to rounding.
+    A `Margin`: the value and the certificates of both sides, `value <= margin <= upper` up to rounding.
 
     !!! example
 

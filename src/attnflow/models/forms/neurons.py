@@ -6,7 +6,7 @@ so that `W(t) = k W(0) + a u(t)ᵀ`, with k = 1 unless weights decay, and `β = 
 
     R(t) = W(0) [W_V β](t)
 
-move by `R Ω` as every row of `[W_V β]` does (see `attnflow.models.forms.chains`), and they
+move by `R Ω` as every row of `[W_V β]` does (see `chains.py`), and they
 tell what each neuron does, for the basis vectors as columns of W_V:
 
     W W_V = k R_V + (a / |a|²) (G − k aᵀ R_V),

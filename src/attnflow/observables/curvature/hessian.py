@@ -1,6 +1,6 @@
 """The Hessian of the training loss over all trained weights, at any width.
 
-In orthonormal coordinates (see `attnflow.observables.curvature.local`) it is one finite block, the
+In orthonormal coordinates (see `local.py`) it is one finite block, the
 Hessian of the plain problem at the smallest equivalent width, beside copies of
 `−[[0, D], [Dᵀ, 0]]` with D the force on a table, one for each direction of the hidden
 space that the weights do not reach:

@@ -18,7 +18,7 @@ def code_digest(slug: str, places: Sequence[str]) -> str:
     """
     from attnflow.experiments.versions import code_version, digest_files, python_files
 
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     files = python_files(root / name for name in (*places, f"papers/{slug}"))
     _, foreign = files_of(slug) or (root, [])
     return digest_files(code_version(slug), (*files, *foreign))

@@ -6,7 +6,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.jobs import code_digest, described
 from attnflow.schema.settings import canonical_json, digest
 
-JUDGING = ("claims", "stages", "measures", "schema.py")
+JUDGING = ("claims", "schema")
 """What turns runs into verdicts, beside the paper's own folder."""
 
 

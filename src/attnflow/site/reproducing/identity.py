@@ -7,7 +7,7 @@ from attnflow.runs.jobs import code_digest, described
 from attnflow.schema.declarations import Exhibit, Request
 from attnflow.schema.settings import canonical_json, digest
 
-DRAWING = ("figures", "maps", "report", "stages", "measures", "schema.py")
+DRAWING = ("figures", "site", "claims", "schema")
 """What turns runs into pictures and numbers, beside the paper's own folder."""
 
 
