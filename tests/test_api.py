@@ -42,7 +42,7 @@ def test_importing_is_light():
 
 def test_submodules_do_not_hide_names():
     code = (
-        "import attnflow.schema.declarations, attnflow.papers.citation, attnflow as af\n"
+        "import attnflow.papers.citation, attnflow as af\n"
         "from attnflow.schema.declarations import Request\n"
         "assert callable(af.paper) and callable(af.citation) and af.Request is Request"
     )

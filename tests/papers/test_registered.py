@@ -57,7 +57,10 @@ def test_its_quantities_can_be_swept(site):
     text = MODULE.format(slug="needle_three", letter="Needle").replace(
         "claims=()", f"claims=(), recipes=(RECIPE,), quantities=({quantity},)"
     )
-    imports = "from attnflow.schema.declarations import Quantity\nfrom tests.sweeps.trivial import RECIPE"
+    imports = (
+        "from attnflow.schema.declarations import Quantity\n"
+        "from tests.sweeps.trivial import RECIPE"
+    )
     file = site("needle_three", f"{imports}\n{text}")
 
     def code():

@@ -243,7 +243,8 @@ def test_what_dead_processes_left_is_removed(store, run):
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from attnflow.runs.store import atomic\n"
+            "import sys; from pathlib import Path\n"
+            "from attnflow.runs.store import atomic\n"
             "path = atomic._temporary(Path(sys.argv[1]) / 'abc'); path.mkdir()\n"
             "print(path.name)",
             str(store.root.parent),

@@ -55,7 +55,8 @@ def hard_margin(
     - `kernel`: `kernel[i, j] = x_i·x_j`: symmetric, with no eigenvalue below 0.
     - `labels`: +1 or −1.
 
-    **Returns:** a `HardMargin`. A kernel squares the margin: below 1e-8 of the largest |x_i|, samples count as not separable.
+    **Returns:** a `HardMargin`. A kernel squares the margin: below
+    1e-8 of the largest |x_i|, samples count as not separable.
 
     !!! example
 

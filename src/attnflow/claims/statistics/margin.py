@@ -54,7 +54,8 @@ def max_margin(features: Float[np.ndarray, "samples dim"]) -> Margin:
 
     **Returns:**
 
-    A `Margin`: the value and the certificates of both sides, `value <= margin <= upper` up to rounding.
+    A `Margin`: the value and the certificates of both sides,
+    `value <= margin <= upper` up to rounding.
 
     !!! example
 

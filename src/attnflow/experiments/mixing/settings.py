@@ -30,8 +30,8 @@ class Mix:
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
       `neurons` (those, `neurons` and `inner_scale`) or `class-means` (`neurons`), with
       `value_scale`.
-    - `rule`: one of `attnflow.training.rules.RULES`, with its options; `schedule` of its
-      rate; `batch`: how many samples a step sees.
+    - `rule`: one of `attnflow.training.rules.RULES`, with its options; `schedule` of
+      its rate; `batch`: how many samples a step sees.
     - `trains`: `both`, or one of `scores` and `values`; `steps` of a descent, or time
       of a flow.
     - `records` times, `linear` or `log` spaced from `first_record`; `record`: what.
