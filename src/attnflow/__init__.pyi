@@ -48,11 +48,11 @@ from .runs.checkpoints import observe as observe
 from .runs.checkpoints import samples as samples
 from .runs.checkpoints import times as times
 from .runs.ledger import paper as paper
+from .runs.run_files import export_netcdf as export_netcdf
+from .runs.run_files import read_run_file as read_run_file
 from .runs.runner import Runner as Runner
 from .runs.runner import run as run
 from .runs.store import Store as Store
-from .runs.store import export_netcdf as export_netcdf
-from .runs.store import read_run_file as read_run_file
 from .schema.declarations import Exhibit as Exhibit
 from .schema.declarations import Note as Note
 from .schema.declarations import Recipe as Recipe

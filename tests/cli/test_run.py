@@ -5,7 +5,9 @@ import pytest
 import xarray as xr
 
 from attnflow.cli.show_run import error_lines, rate_lines, sign_lines
-from attnflow.runs.store import Store, read_run_file, summarise
+from attnflow.runs.run_files import read_run_file
+from attnflow.runs.store import Store
+from attnflow.runs.summary import summarise
 from tests.toy import make_run
 
 FIELDS = {

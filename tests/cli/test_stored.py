@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnflow.runs.store import read_run_file
+from attnflow.runs.run_files import read_run_file
 
 
 def test_runs_lists_what_run_stored(program):

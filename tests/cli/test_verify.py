@@ -6,7 +6,7 @@ import pytest
 
 import attnflow as af
 from attnflow.claims import Finding, Scope, Seeds
-from attnflow.runs.store import export_netcdf
+from attnflow.runs.run_files import export_netcdf
 from attnflow.runs.verifying import identity
 from attnflow.schema.conditions import at_least
 from attnflow.schema.missing import MissingData

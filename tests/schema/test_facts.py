@@ -75,7 +75,7 @@ def test_a_run_says_where_it_comes_from():
     assert told.startswith("Run of toy/flow (0123456789abcdef)\n  setting   width=4\n")
     assert "transport: the cheapest exact form" in told
     assert "loss        0.1, 0.41" in told
-    assert make_run().attnflow.schema.settings == {"width": 4}
+    assert make_run().attnflow.setting == {"width": 4}
     assert "<th>at the end</th>" in make_run().attnflow._repr_html_()
 
 

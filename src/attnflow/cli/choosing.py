@@ -5,14 +5,13 @@ from fnmatch import fnmatchcase
 
 from attnflow.claims import Claim, Scope, Verdict
 from attnflow.cli.target import chosen_papers
-from attnflow.papers.base import Paper
+from attnflow.runs.verify import Selection
 from attnflow.schema.names import did_you_mean
 
-Chosen = Sequence[tuple[Paper, Sequence[Claim]]]
 WORDS = (*map(str, Scope), *map(str, Verdict), "paper", "ours")
 
 
-def chosen_claims(target: str | None, only: Sequence[str] = ()) -> Chosen:
+def chosen_claims(target: str | None, only: Sequence[str] = ()) -> Selection:
     """The claims of a target, by paper.
 
     **Arguments:**

@@ -27,10 +27,11 @@ def demo(
     """Reproduce one result, with its stages, some claims, figures and a page."""
     from attnflow.cli.show_claims import claims_table, is_surprise
     from attnflow.papers import papers
-    from attnflow.runs.ledger import judge_all
     from attnflow.runs.runner import Runner
+    from attnflow.runs.verify import verify_claims
     from attnflow.site.pages import write_page
-    from attnflow.site.reproducing import Wanted, draw, write_site_index
+    from attnflow.site.reproduce import Drawing
+    from attnflow.site.write import write_site_index
 
     output = Output(json)
     paper = next(iter(papers().values()))
@@ -39,15 +40,13 @@ def demo(
     with shown_progress() as bar:
         runner = Runner(seeds=SEEDS, progress=bar, call=in_background)
         bar.begin(f"{paper.slug}/{paper.headline}")
-        headline = Wanted(paper, paper.exhibit(paper.headline), place.directory)
-        results = [draw(headline, runner)]
+        headline = Drawing(paper, paper.exhibit(paper.headline), place.directory)
+        results = [headline.draw(runner)]
+        bar.begin("claims")
         claims = [paper.claim(id) for id in paper.headline_claims]
-        judged = judge_all(
-            paper, claims, runner, seeds=SEEDS, tell=lambda claim: bar.begin(claim.id)
-        )
-        rows = list(judged)
+        rows = verify_claims([(paper, claims)], seeds=SEEDS, progress=bar)
     page = write_page(
-        paper, results, rows, place.directory, runs=runner.made, site=place.site
+        paper, results, rows, place.directory, runs=runner.runs, site=place.site
     )
     if place.index:
         write_site_index(place.site)

@@ -12,7 +12,7 @@ from attnflow.cli.output import Json, Output
 @guarded
 def doctor(json: Json = None) -> int:
     """Say what this machine has: versions, cores, the store, double precision."""
-    from attnflow.runs.store import cache_directory
+    from attnflow.schema.places import cache_directory
 
     output = Output(json)
     found = {
@@ -56,7 +56,8 @@ def _packages() -> dict[str, str | None]:
 
 
 def _store() -> dict[str, Any]:
-    from attnflow.runs.store import Store, StoreError
+    from attnflow.runs.run_files import StoreError
+    from attnflow.runs.store import Store
 
     store = Store()
     trouble = ""

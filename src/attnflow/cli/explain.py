@@ -7,12 +7,12 @@ from pathlib import Path
 from attnflow.claims import Claim, Row, Verdict
 from attnflow.claims.verify import with_seeds
 from attnflow.cli import text
-from attnflow.cli.choosing import Chosen
 from attnflow.cli.conditions import condition_table
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
+from attnflow.runs.verify import Selection
 from attnflow.schema.conditions import READING
 from attnflow.site.explain import Explanation, draw_claim, explain
 from attnflow.site.pages.files import save_figure
@@ -24,7 +24,7 @@ _wrapped = partial(
 )
 
 
-def the_one(chosen: Chosen, *, own: bool, changed: bool) -> tuple[Paper, Claim]:
+def the_one(chosen: Selection, *, own: bool, changed: bool) -> tuple[Paper, Claim]:
     """The claim that is to be explained, which must be one, with runs of ours."""
     if own or changed:
         raise ValueError(

@@ -16,7 +16,8 @@ def export(
     json: Json = None,
 ) -> int:
     """Write a stored run as a netCDF file."""
-    from attnflow.runs.store import Store, export_netcdf
+    from attnflow.runs.run_files import export_netcdf
+    from attnflow.runs.store import Store
 
     output = Output(json)
     store = Store()

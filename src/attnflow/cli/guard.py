@@ -70,7 +70,7 @@ def _is_usage(error: Exception) -> bool:
     from attnflow.schema.missing import MissingData
 
     if isinstance(error, OSError):
-        from attnflow.runs.store.errors import StoreError
+        from attnflow.runs.run_files import StoreError
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None

@@ -52,8 +52,8 @@ def observe(
     """
     from attnflow import observe as see
     from attnflow.cli.show_run import give_and_show
+    from attnflow.runs.run_files import export_netcdf
     from attnflow.runs.runner import find_experiment
-    from attnflow.runs.store import export_netcdf
     from attnflow.schema import left_out_of
 
     output = Output(json)

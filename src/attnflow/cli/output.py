@@ -92,7 +92,7 @@ def plain(value: Any) -> Any:
 
 
 def _write(path: Path, text: str) -> None:
-    from attnflow.runs.store.atomic import new_file
+    from attnflow.runs.atomic import new_file
 
     with new_file(path) as temporary:
         temporary.write_text(text, "utf-8")

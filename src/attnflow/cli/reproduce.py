@@ -1,7 +1,5 @@
 """`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
-import warnings
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,11 +14,8 @@ from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from attnflow.papers.base import Paper
     from attnflow.site.pages import ExhibitResult, Place
-    from attnflow.site.reproducing import Wanted
 
 OUTPUT = Path("attnflow-output")
 QUICK = OUTPUT / "quick"
@@ -50,23 +45,30 @@ def reproduce(
     What is there already and did not change is left. Killed, it goes on where it was.
     Maps are sweeps, which take minutes: they are made by name, or with --maps.
     """
-    from attnflow.site.reproducing import Wanted, write_pages
+    from attnflow.site.reproduce import Drawing
+    from attnflow.site.reproduce import reproduce as reproduce_exhibits
+    from attnflow.site.write import write_pages
 
     output = Output(json)
-    wanted, places = [], []
+    drawings, places = [], []
     for paper, id in chosen_papers(target):
         place = output_place(out, paper, alone=target is not None, quick=quick)
         every = paper.shown if maps else paper.exhibits
         exhibits = every if id is None else (paper.exhibit(id),)
-        wanted += [Wanted(paper, exhibit, place.directory) for exhibit in exhibits]
+        drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
         places.append((paper, place))
-    made = make_exhibits(wanted, quick=quick, workers=workers)
+    with shown_progress() as bar:
+        if len(drawings) == 1:
+            bar.begin(drawings[0].name)
+        results = reproduce_exhibits(
+            drawings, workers=workers, progress=bar, call=in_background
+        )
     pages = write_pages(places)
-    output.give({"exhibits": [as_json(result) for result in made]})
-    output.show(exhibit_table(made))
+    output.give({"exhibits": [as_json(result) for result in results]})
+    output.show(exhibit_table(results))
     for page in pages:
         output.say(f"page  {page}")
-    return OTHERWISE if any(result.agrees is False for result in made) else 0
+    return OTHERWISE if any(result.agrees is False for result in results) else 0
 
 
 def output_place(
@@ -85,45 +87,6 @@ def output_place(
             "with --out DIR."
         ) from error
     return Place(directory, site)
-
-
-def make_exhibits(
-    wanted: "Sequence[Wanted]", *, quick: bool, workers: int | None
-) -> "list[ExhibitResult]":
-    """The results of what is wanted, made by processes.
-
-    An exhibit of one run that is wanted alone is made here; so is each map, whose cells
-    are shared out instead. Of several, what needs a data set that is not here is left
-    out with a warning.
-    """
-    from attnflow.cli.judging import make_team
-    from attnflow.runs.runner import Runner
-    from attnflow.site.reproducing import (
-        draw,
-        draw_or_leave,
-        reproduce_exhibits,
-        up_to_date,
-    )
-
-    alone = len(wanted) == 1
-    shared, here = [], []
-    for item in wanted:
-        is_one = alone and len(item.exhibit.needs) < 2
-        (here if item.exhibit.sweeps or is_one else shared).append(item)
-    made: list[ExhibitResult | None] = []
-    with shown_progress() as bar:
-        if shared:
-            with closing(make_team(workers)) as team, warnings.catch_warnings():
-                if alone:
-                    warnings.filterwarnings("ignore", message=".* is left out: ")
-                made += reproduce_exhibits(shared, team, quick=quick, progress=bar)
-        runner = Runner(quick=quick, progress=bar, call=in_background)
-        make = draw if alone else draw_or_leave
-        # What is wanted alone and lacks its data set says so here, as an error.
-        for item in wanted if alone and not made else here:
-            bar.begin(item.name)
-            made.append(up_to_date(item, quick=quick) or make(item, runner))
-    return [result for result in made if result is not None]
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:

@@ -46,8 +46,8 @@ def run(
 ) -> int:
     """Run one experiment, or read its run where it is stored."""
     from attnflow.cli.show_run import give_and_show
+    from attnflow.runs.run_files import export_netcdf
     from attnflow.runs.runner import Runner, find_experiment, is_interrupted
-    from attnflow.runs.store import export_netcdf
     from attnflow.schema.declarations import Request
 
     output = Output(json)

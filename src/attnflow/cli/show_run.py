@@ -11,7 +11,8 @@ from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import stage_rows
-from attnflow.runs.store import Store, summarise
+from attnflow.runs.store import Store
+from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
 
 

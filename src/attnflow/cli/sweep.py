@@ -67,7 +67,7 @@ def sweep(
     KEY=a..b:n[:log] and KEY=x,y,z are swept, KEY=x is set. See docs/sweeps.md.
     """
     from attnflow.cli import show_sweep
-    from attnflow.runs.store import export_netcdf
+    from attnflow.runs.run_files import export_netcdf
     from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
     from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
 

@@ -1,12 +1,18 @@
 """`attnflow verify`: the claims table."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, complain, guarded
 from attnflow.cli.output import Json, Output
+from attnflow.cli.progress import Bar, shown_progress
+
+if TYPE_CHECKING:
+    from attnflow.claims import Row
+    from attnflow.runs.verify import Selection
 
 SEEDS = 5
 
@@ -43,17 +49,20 @@ def verify(
     from attnflow.claims import ClaimsTable
     from attnflow.cli.choosing import chosen_claims
     from attnflow.cli.explain import explain_claim, the_one
-    from attnflow.cli.judging import judge_chosen, judge_file
     from attnflow.cli.show_claims import is_surprise, show_claims, warning_of
+    from attnflow.runs.verify import verify_claims
 
     output = Output(json)
     chosen = chosen_claims(target, only or ())
     one = the_one(chosen, own=bool(run), changed=changed) if explain else None
-    rows = (
-        judge_file(chosen, run, seeds=seeds)
-        if run
-        else judge_chosen(chosen, seeds=seeds, workers=workers, changed=changed)
-    )
+    with shown_progress() as bar:
+        rows = (
+            _judge_file(chosen, run, seeds, bar)
+            if run
+            else verify_claims(
+                chosen, seeds=seeds, workers=workers, changed=changed, progress=bar
+            )
+        )
     table = ClaimsTable(tuple(rows))
     content = table.as_json()
     if one:
@@ -64,3 +73,27 @@ def verify(
     for warning in filter(None, map(warning_of, rows)):
         complain(warning)
     return OTHERWISE if any(map(is_surprise, rows)) else 0
+
+
+def _judge_file(
+    selection: "Selection", path: Path, seeds: int, bar: Bar
+) -> "list[Row]":
+    """Rows of those claims that look at the experiment that a user's run is of."""
+    from attnflow.runs.run_files import read_run_file
+    from attnflow.runs.runner import Runner
+    from attnflow.runs.user_run import judge_user_run
+
+    run = read_run_file(path)
+    runner = Runner(seeds=seeds, progress=bar, call=in_background)
+    rows = [
+        row
+        for paper, claims in selection
+        for row in judge_user_run(paper, claims, run, runner, seeds=seeds)
+    ]
+    if not rows:
+        which = "/".join(str(run.attrs.get(n, "?")) for n in ("paper", "experiment"))
+        raise ValueError(
+            f"{path} is a run of {which}, at which none of these claims looks. "
+            "`attnflow list` shows claims and experiments; name another claim."
+        )
+    return rows

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences, Symmetry
-from attnflow.experiments.versions import code_version, setting_version
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
 from attnflow.schema.facts import Facts, Shown
@@ -190,13 +189,13 @@ def address(
     weights: Given | None = None,
     check: bool = False,
     lift: bool = False,
+    code: str = "",
 ) -> str:
-    """The content address of a run: setting, seeds, given arrays, code version.
+    """The content address of a run: experiment, seeds, arrays, and a digest of code.
 
     A run that is checked at a finer tolerance, or that keeps its final weights, is
     another one.
     """
-    version = setting_version if isinstance(experiment, Computation) else code_version
     parts = {
         "experiment": experiment.canonical(),
         "seeds": [int(seed) for seed in seeds],
@@ -204,7 +203,7 @@ def address(
         "weights": fingerprint(weights),
         "check": check,
         "lift": lift,
-        "code": version(experiment.paper),
+        "code": code,
     }
     return digest(canonical_json(parts))
 

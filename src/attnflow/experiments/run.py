@@ -25,9 +25,9 @@ from attnflow.experiments.rates import rate_limit
 from attnflow.experiments.record import Computation, Experiment, Given, address, load
 from attnflow.experiments.refinement import finer, refinement, require_flow
 from attnflow.experiments.swamping import epsilon_of, swamping
-from attnflow.experiments.versions import library_versions
 from attnflow.models.systems import Training
 from attnflow.observables.conserved import drift
+from attnflow.schema.libraries import library_versions
 from attnflow.schema.settings import canonical_json
 from attnflow.training import Grid, precise
 from attnflow.training.rules import per_part

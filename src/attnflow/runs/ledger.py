@@ -1,18 +1,17 @@
-"""The claims of a paper, judged one after the other."""
+"""Papers to work with in Python: `af.paper`, and claims that can be verified."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import xarray as xr
 
-from attnflow.claims import Claim, ClaimsTable, Row
-from attnflow.claims.verify import verify
+from attnflow.claims import Claim, ClaimsTable
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner
 from attnflow.runs.store import Store
-from attnflow.runs.user_run import judge_own_run
+from attnflow.runs.user_run import judge_user_run
+from attnflow.runs.verify import verify_claims
 from attnflow.schema.facts import Facts, Shown
 
 
@@ -104,38 +103,35 @@ class ClaimsView(Shown):
         *ids: str,
         seeds: int = 5,
         store: Store | Literal[False] | None = None,
+        workers: int | None = None,
         progress: Progress | None = None,
         run: xr.Dataset | None = None,
     ) -> ClaimsTable:
-        """Judge the claims with these ids, or all of them.
+        """Judge the claims with these ids, or all of them, in parallel.
+
+        Runs and verdicts are kept: what was judged before with the same code is read.
 
         **Arguments:**
 
         - `seeds`: how many, for claims that leave it open.
-        - `store`: where runs are kept; `None` is your own store, `False` none.
-        - `progress`: called with a fraction and a message while a run is computed.
+        - `store`: where runs are kept; `None` is your own store, `False` a temporary
+          one.
+        - `workers`: how many processes, one for each core without it; 0 for this one
+          alone.
+        - `progress`: called with a fraction and a message.
         - `run`: a run of your own, in the place of ours of its experiment; then those
           claims alone that look at it are judged.
         """
         claims = [self[id] for id in ids] if ids else list(self)
-        runner = Runner(store, progress=progress)
         if run is not None:
-            rows = judge_own_run(self.paper, claims, run, runner, seeds=seeds)
+            runner = Runner(store, progress=progress)
+            rows = judge_user_run(self.paper, claims, run, runner, seeds=seeds)
             return ClaimsTable(tuple(rows))
-        return ClaimsTable(tuple(judge_all(self.paper, claims, runner, seeds=seeds)))
-
-
-def judge_all(
-    paper: Paper,
-    claims: Iterable[Claim],
-    runner: Runner,
-    *,
-    seeds: int,
-    tell: Callable[[Claim], None] | None = None,
-) -> Iterator[Row]:
-    """Judge the `claims` with runs of the `runner`; `tell` hears which one is next."""
-    gather = partial(runner.gather, paper)
-    for claim in claims:
-        if tell:
-            tell(claim)
-        yield verify(claim, paper.slug, gather, seeds)
+        rows = verify_claims(
+            [(self.paper, claims)],
+            seeds=seeds,
+            store=store,
+            workers=workers,
+            progress=progress,
+        )
+        return ClaimsTable(tuple(rows))

@@ -1,5 +1,6 @@
 """Runs on request: read where they are stored, computed and stored where not."""
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -13,9 +14,13 @@ import xarray as xr
 from attnflow.papers.base import Paper
 
 # Gives every Dataset `run.attnflow`, from the first run on.
-from attnflow.runs.store import Store, StoreError, StoreWarning
+from attnflow.runs import view as view
+from attnflow.runs.code import RUN, code_digest, modules_behind
+from attnflow.runs.run_files import StoreError, StoreWarning
+from attnflow.runs.store import Store
 from attnflow.schema import outcomes_of
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import LIBRARIES
 from attnflow.schema.outcome import Outcome
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
@@ -27,6 +32,8 @@ Progress = Callable[[float, str], None]
 
 Arrays = Mapping[str, Any] | str | Path
 """Arrays by name, or the path of an `.npz` file of them."""
+
+_NOT_OURS = {*sys.stdlib_module_names, *LIBRARIES}
 
 
 class Runner:
@@ -40,7 +47,7 @@ class Runner:
     - `rerun`: compute anew what is stored already.
     - `progress`: called with a fraction and a message while a run is computed.
     - `call`: calls the computation; the command line does so in a thread.
-    - `memory`: bytes of stored runs that are kept at hand, the last ones; others are
+    - `memory`: bytes of stored runs that are kept in memory, the last ones; others are
       read again. All of them without it.
     """
 
@@ -62,21 +69,22 @@ class Runner:
         self.progress = progress
         self.call = call
         self.memory = memory
-        self._made: dict[str, xr.Dataset] = {}
+        self._runs: dict[str, xr.Dataset] = {}
 
     @property
-    def made(self) -> tuple[xr.Dataset, ...]:
-        """The runs that this runner has given so far, each of them once."""
-        return tuple(self._made.values())
+    def runs(self) -> tuple[xr.Dataset, ...]:
+        """The runs that this runner has returned so far, each of them once."""
+        return tuple(self._runs.values())
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
-        made = request.made(quick=self.quick)
-        recipe = paper.recipe(made.experiment)
+        request = request.made(quick=self.quick)
+        recipe = paper.recipe(request.experiment)
         return self.run_experiment(
-            recipe.experiment(recipe.with_overrides(made.overrides)),
-            seeds=made.seeds,
+            recipe.experiment(recipe.with_overrides(request.overrides)),
+            seeds=request.seeds,
             name=recipe.id,
+            build=recipe.build,
             stage_table=paper.stage_table,
             **inputs,
         )
@@ -94,6 +102,7 @@ class Runner:
         *,
         seeds: int | Sequence[int] | None = None,
         name: str | None = None,
+        build: str = "",
         stage_table: Callable[[xr.Dataset], Any] | None = None,
         data: Arrays | None = None,
         weights: Arrays | None = None,
@@ -111,26 +120,29 @@ class Runner:
         - `lift`: add all weights at the end.
         - `check`: repeat a flow at a tenth of its tolerance.
         - `name`: what the run is called; several names may share an address.
+        - `build`: the path of the function that built the experiment.
         - `stage_table`: what the stored summary says about stages.
         """
         from attnflow.experiments import address
 
-        wanted = seed_numbers(self.seeds if seeds is None else seeds)
-        given = {"data": data, "weights": weights, "check": check, "lift": lift}
+        numbers = seed_numbers(self.seeds if seeds is None else seeds)
+        inputs = {"data": data, "weights": weights, "check": check, "lift": lift}
         recording = _recording(record, at)
-        id = address(experiment, seeds=wanted, **given)
+        id = address(
+            experiment, seeds=numbers, code=run_code(experiment, build), **inputs
+        )
         if recording:
             id = digest(id, canonical_json(recording))
-        run = self._made.get(id)
+        run = self._runs.get(id)
         if run is None and not self.rerun:
             run = self._stored(id)
         is_new = run is None
         if run is None:
-            run = self._compute(experiment, seeds=wanted, **given, **recording)
+            run = self._compute(experiment, seeds=numbers, **inputs, **recording)
         run = run.assign_attrs(id=id, experiment=name or run.attrs["experiment"])
         if not is_interrupted(run):
-            self._made.pop(id, None)
-            self._made[id] = run
+            self._runs.pop(id, None)
+            self._runs[id] = run
             if is_new:
                 self._keep(run, stage_table)
             self._let_go()
@@ -141,12 +153,12 @@ class Runner:
         # Who computes anew what is stored would do so again.
         if self.memory is None or self.store is None or self.rerun:
             return
-        total = sum(run.nbytes for run in self._made.values())
-        for id in list(self._made)[:-1]:
+        total = sum(run.nbytes for run in self._runs.values())
+        for id in list(self._runs)[:-1]:
             if total <= self.memory:
                 return
             if self.store.has(id):
-                total -= self._made.pop(id).nbytes
+                total -= self._runs.pop(id).nbytes
 
     def _compute(self, experiment: Any, **arguments: Any) -> xr.Dataset:
         from attnflow.experiments import run as compute
@@ -239,19 +251,32 @@ def run(
     return runner.run(paper, Request(id, overrides, seeds=chosen), **inputs)
 
 
+def run_code(experiment: "Experiment | Computation", build: str = "") -> str:
+    """A digest of the code that a run depends on.
+
+    That is what builds the experiment, or where somebody built it, the modules of its
+    parts; a computation's function; and what computes every run.
+    """
+    start = [build.partition(":")[0]] if build else modules_behind(experiment)
+    function = getattr(experiment, "function", "").partition(":")[0]
+    modules = {module for module in (*start, function) if module}
+    ours = {m for m in modules if m.partition(".")[0] not in _NOT_OURS}
+    return code_digest(*sorted({*RUN, *ours}))
+
+
 def find_experiment(name: str) -> tuple[Paper, str]:
     """The paper and the experiment's id of a name such as `mixture/figure1`.
 
     `mix/TASK` is no paper's, and is found like one.
     """
     slug, _, id = name.partition("/")
-    found = find_source(slug)
+    paper = find_source(slug)
     if not id:
-        known = ", ".join(f"{slug}/{recipe.id}" for recipe in found.recipes)
+        known = ", ".join(f"{slug}/{recipe.id}" for recipe in paper.recipes)
         raise ValueError(
             f"{name!r} names a paper. Name one of its experiments: {known}."
         )
-    return found, found.recipe(id).id
+    return paper, paper.recipe(id).id
 
 
 def find_source(slug: str) -> Paper:
@@ -277,8 +302,8 @@ def _recording(
 ) -> dict[str, Any]:
     """What was asked to be recorded beside the usual; empty where nothing was."""
     names = [record] if isinstance(record, str) else record
-    asked = {"record": names and list(names), "at": at and [float(t) for t in at]}
-    return {name: value for name, value in asked.items() if value}
+    options = {"record": names and list(names), "at": at and [float(t) for t in at]}
+    return {name: value for name, value in options.items() if value}
 
 
 def _stages_or_warning(run: xr.Dataset, stage_table: Callable | None) -> list[dict]:

@@ -5,7 +5,7 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
-from attnflow.runs.store.summary import final_values, worst_outcome
+from attnflow.runs.summary import final_values, worst_outcome
 from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.settings import typed
 
@@ -23,7 +23,7 @@ class RunView(Shown):
         >>> run = af.run("mixture/figure1", steps=20, records=3, store=False)
         >>> run.attnflow.outcome
         'finished'
-        >>> run.attnflow.schema.settings["width"]
+        >>> run.attnflow.setting["width"]
         128
     """
 

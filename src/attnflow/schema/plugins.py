@@ -5,13 +5,11 @@ A package registers a paper in its `pyproject.toml`, under the paper's short nam
     [project.entry-points."attnflow.papers"]
     needle = "needle:PAPER"
 
-This file only finds entry points and files; `attnflow.papers` loads them.
+This file only finds entry points; `attnflow.papers` loads them.
 """
 
-import importlib.util
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
 
 GROUP = "attnflow.papers"
 
@@ -28,18 +26,6 @@ def package_of(slug: str) -> str | None:
     """The module in which the paper of another package is; `None` without one."""
     points = registered().get(slug, ())
     return points[0].module if points else None
-
-
-def files_of(slug: str) -> tuple[Path, list[Path]] | None:
-    """The folder of another package's paper and its Python files, in a fixed order."""
-    module = package_of(slug)
-    spec = importlib.util.find_spec(module) if module else None
-    if spec is None or spec.origin is None:
-        return None
-    origin = Path(spec.origin)
-    if not spec.submodule_search_locations:
-        return origin.parent, [origin]
-    return origin.parent, sorted(origin.parent.rglob("*.py"))
 
 
 def distribution_of(point: EntryPoint) -> str:

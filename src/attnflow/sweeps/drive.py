@@ -8,8 +8,8 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.runs.processes import time_left
-from attnflow.runs.store import StoreError, StoreWarning
+from attnflow.runs.plan import time_left
+from attnflow.runs.run_files import StoreError, StoreWarning
 from attnflow.sweeps.assemble import assemble
 from attnflow.sweeps.compute import Job
 from attnflow.sweeps.executors import Executor

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.runs.store import Store, StoreError, atomic
+from attnflow.runs import atomic
+from attnflow.runs.run_files import StoreError
+from attnflow.runs.store import Store
 
 _ABOUT = "about this batch"
 FAILED = "failed_cells"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from attnflow.runs.store import StoreError
+from attnflow.runs.run_files import StoreError
 from attnflow.sweeps.assemble import PENDING
 from attnflow.sweeps.compute import FAILURES
 from attnflow.sweeps.plan import Batch

@@ -3,19 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import xarray as xr
 
 from attnflow.papers.base import Paper
+from attnflow.runs.code import RUN, code_digest
 from attnflow.runs.runner import Progress, find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.names import did_you_mean
-from attnflow.schema.plugins import files_of
 from attnflow.schema.settings import seed_numbers
 from attnflow.sweeps import (
     Executor,
@@ -79,7 +77,7 @@ def plan_sweep(
         axes,
         seed_numbers(seeds),
         measures,
-        code=_code(plan.paper),
+        code=_cell_code(recipe),
         fixed=tuple(fixed.items()),
         size=batch,
     )
@@ -218,29 +216,13 @@ def _quantity(paper: Paper, text: str) -> QuantityMeasure | None:
     known = {quantity.name: quantity for quantity in paper.quantities}
     if text not in known:
         return None
-    # Functions look at runs through the paper's detectors and claims.
-    names = ("quantities.py", "stages", "claims")
-    own = [f"papers/{paper.slug}/{name}" for name in names]
-    _, others = files_of(paper.slug) or (None, [])
-    code = _code(paper.slug, *own, others=tuple(others))
+    code = code_digest(known[text].function.partition(":")[0])
     return QuantityMeasure(known[text], code)
 
 
-@cache
-def _code(paper: str, *more: str, others: tuple[Path, ...] = ()) -> str:
-    """A digest of what computes cells of a paper, and of what measures them.
-
-    **Arguments:**
-
-    - `more`: files and folders of the library; `others`: files of other packages.
-    """
-    from attnflow.experiments.versions import (
-        digest_files,
-        python_files,
-        setting_version,
+def _cell_code(recipe: Recipe) -> str:
+    """A digest of the code that computes cells of an experiment and reads them."""
+    build = recipe.build.partition(":")[0]
+    return code_digest(
+        "attnflow.sweeps.compute", "attnflow.sweeps.measure", *RUN, build
     )
-
-    root = Path(__file__).resolve().parents[1]
-    names = ("claims/stages", "sweeps/measure.py", *more)
-    files = python_files(root / name for name in names)
-    return digest_files(setting_version(paper), [*files, *others])

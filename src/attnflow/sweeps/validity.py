@@ -10,7 +10,7 @@ from attnflow.claims.verify import verify
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
-from attnflow.runs.verifying import judging_code
+from attnflow.runs.verify import judging_code
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps import Cell, Column
@@ -39,7 +39,9 @@ class ClaimMeasure:
     @property
     def identity(self) -> str:
         """The claim, and a digest of the code that judges it."""
-        return f"{self.slug}/{self.id} {judging_code(self.slug)}"
+        paper = find_paper(self.slug)
+        code = judging_code(paper, paper.claim(self.id))
+        return f"{self.slug}/{self.id} {code}"
 
     @property
     def columns(self) -> Mapping[str, Column]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import xarray as xr
 
-from attnflow.runs.store import StoreError
+from attnflow.runs.run_files import StoreError
 from attnflow.sweeps.compute import FAILURES, Failure, Job, compute, table
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.shelf import BEGUN, FAILED, SECONDS, Shelf

@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from attnflow.figures.style import themed
-from attnflow.runs.store.atomic import new_file
+from attnflow.runs.atomic import new_file
 
 DARK = ".dark.svg"
 """How the name of a picture for dark pages ends."""

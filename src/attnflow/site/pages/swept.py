@@ -15,7 +15,7 @@ def record_sweep(name: str, found: xr.Dataset) -> RunRecord:
 
     **Arguments:**
 
-    - `found`: as `attnflow.site.gathering` gives it.
+    - `found`: as `attnflow.site.reproduce` gives it.
     """
     attrs = found.attrs
     cells = Counter(found["outcome"].isel(seed=0).values.ravel().astype(str).tolist())

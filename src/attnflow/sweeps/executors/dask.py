@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from attnflow.runs.processes import cores, pin, worker_environment
+from attnflow.runs.workers import cores, pin, worker_environment
 from attnflow.sweeps.compute import Job
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.work import Report, work

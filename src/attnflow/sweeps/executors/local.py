@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from attnflow.runs.processes import Pool, Trouble
+from attnflow.runs.pool import Pool, Trouble
 from attnflow.sweeps.compute import Job
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.work import Report, work

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import xarray as xr
 
-from attnflow.runs.store import Store, StoreError, default_root
+from attnflow.runs.run_files import StoreError
+from attnflow.runs.store import Store, default_root
 from tests.toy import make_run
 
 
@@ -146,7 +147,7 @@ def test_many_writers_of_one_run(store, run):
 
 def test_list_is_newest_first_and_passes_over_strangers(store, monkeypatch):
     clock = iter([10.0, 30.0, 20.0])
-    monkeypatch.setattr("attnflow.runs.store.store.time.time", lambda: next(clock))
+    monkeypatch.setattr("attnflow.runs.store.time.time", lambda: next(clock))
     for id in ("aa", "bb", "cc"):
         store.write(make_run(id))
     (store.root / "stray.txt").write_text("not a run")
@@ -244,7 +245,7 @@ def test_what_dead_processes_left_is_removed(store, run):
             sys.executable,
             "-c",
             "import sys; from pathlib import Path\n"
-            "from attnflow.runs.store import atomic\n"
+            "from attnflow.runs import atomic\n"
             "path = atomic._temporary(Path(sys.argv[1]) / 'abc'); path.mkdir()\n"
             "print(path.name)",
             str(store.root.parent),

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from attnflow.claims import Claim, Row
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
-from attnflow.runs.verifying import Verdicts, verdict_key
+from attnflow.runs.verify import Verdicts, verdict_key
 from attnflow.site.pages import Place, write_index, write_page
 
 _NONE: Mapping[str, Sequence[Row]] = MappingProxyType({})
@@ -15,17 +15,17 @@ SEEDS = range(50, 0, -1)
 """Numbers of seeds with which a claim that leaves it open may have been judged."""
 
 
-def write_pages(made: Sequence[tuple[Paper, Place]]) -> list[Path]:
+def write_pages(papers_at: Sequence[tuple[Paper, Place]]) -> list[Path]:
     """Write the page of each paper from what lies in its place, and then the index.
 
     **Returns:** the pages; the index is the last where the papers have one.
     """
-    rows = {paper.slug: known_rows(paper) for paper, _ in made}
+    rows = {paper.slug: known_rows(paper) for paper, _ in papers_at}
     pages = [
         write_page(paper, (), rows[paper.slug], place.directory, site=place.site)
-        for paper, place in made
+        for paper, place in papers_at
     ]
-    sites = dict.fromkeys(place.site for _, place in made if place.index)
+    sites = dict.fromkeys(place.site for _, place in papers_at if place.index)
     return [*pages, *(write_site_index(site, rows) for site in sites)]
 
 
@@ -53,8 +53,8 @@ def known_rows(paper: Paper) -> list[Row]:
     verdicts = Verdicts()
     if not verdicts.root.is_dir():
         return []
-    found = [_best(verdicts, paper, claim) for claim in paper.claims]
-    return [row for row in found if row is not None]
+    rows = [_best(verdicts, paper, claim) for claim in paper.claims]
+    return [row for row in rows if row is not None]
 
 
 def _best(verdicts: Verdicts, paper: Paper, claim: Claim) -> Row | None:

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from multiprocessing import connection
 from typing import Any, TypeVar
 
-from attnflow.runs.processes.machine import cores
-from attnflow.runs.processes.worker import Trouble, Worker, answered, spawn
+from attnflow.runs.workers import Trouble, Worker, answered, cores, spawn
 
 T = TypeVar("T")
 
 Pick = Callable[[Sequence[Any], Any, Sequence[Any]], int]
-"""Which waiting task is next: (waiting, the worker's last, tasks of others) → place."""
+"""Index of the next task, from the waiting ones, the worker's last and the others'."""
 
 _STILLBORN = 3
 
@@ -123,9 +122,8 @@ class Pool:
         if self._stillborn >= _STILLBORN:
             raise RuntimeError(
                 f"{self._stillborn} worker processes ended before they began (the last "
-                f"with exit code {worker.process.exitcode}). A script that starts "
-                "processes needs `if __name__ == '__main__':` around it; a sweep with "
-                "executor='here' has none."
+                f"with exit code {worker.process.exitcode}). Work in this process "
+                "alone instead: workers=0, or a sweep with executor='here'."
             )
 
 

@@ -1,16 +1,45 @@
-"""One spawned process: tasks in, answers out, until its pipe is closed."""
+"""Worker processes: spawned, on one core and one thread each, tasks in, answers out."""
 
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
-from attnflow.runs.processes.machine import pin, worker_environment
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+}
+"""Variables that give a worker one thread; they must be set before it starts."""
+
+
+def worker_environment() -> dict[str, str]:
+    """The variables of `ONE_THREAD` with what the user has set of them kept."""
+    return {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}
+
+
+def pin(core: int) -> None:
+    """Keep this process on one core, where the system can.
+
+    XLA takes as many threads as it finds cores, whatever its flags say.
+    """
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {core})
+
+
+def cores() -> list[int]:
+    """The cores that this process may use, which in a container are not all."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return sorted(usable(0)) if usable else list(range(os.cpu_count() or 1))
+
 
 _READY = "ready"
 
@@ -74,7 +103,7 @@ def spawn(core: int, prepare: Callable[[], None] | None = None) -> Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(theirs, core, prepare), daemon=True)
-    with _environment(worker_environment()):
+    with _environment(worker_environment()), _without_main():
         process.start()
     # Without our copy of its end, the pipe tells when the worker dies.
     theirs.close()
@@ -94,6 +123,21 @@ def _environment(variables: dict[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Let a process that starts in the context not import the user's script again.
+
+    Tasks are records of importable modules, so that a worker needs nothing of it, and a
+    script without `if __name__ == "__main__":` works.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _serve(pipe: Any, core: int, prepare: Callable[[], None] | None) -> None:

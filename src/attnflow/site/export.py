@@ -10,7 +10,7 @@ from attnflow.site.pages import (
     earlier_result,
     keep_reason,
 )
-from attnflow.site.reproducing.pages import write_pages
+from attnflow.site.write import write_pages
 
 MARK = "index.html"
 

@@ -1,13 +1,15 @@
-"""The store: runs by their content address.
+"""The store: runs on disk under the addresses of their content.
 
     <root>/<id>/run.zarr        the run, an xarray Dataset
-    <root>/<id>/files.json      which files that has; see `attnflow.runs.store.manifest`
+    <root>/<id>/files.json      names and sizes of its files: zarr reads a missing chunk
+                                as zeros, caches are cleaned file by file, copies break
     <root>/<id>/summary.json    what `Store.list` gives, so that listing reads no arrays
 
-A directory under its final name is complete; see `attnflow.runs.store.atomic`.
+A directory under its final name is complete; see `attnflow.runs.atomic`.
 """
 
 import json
+import os
 import re
 import tempfile
 import time
@@ -18,17 +20,24 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
-from attnflow.runs.store import atomic, encode
-from attnflow.runs.store.errors import StoreError
-from attnflow.runs.store.files import read_run_file
-from attnflow.runs.store.location import VARIABLE, default_root
-from attnflow.runs.store.manifest import damage, write_manifest
-from attnflow.runs.store.summary import summarise
+from attnflow.runs import atomic
+from attnflow.runs.run_files import StoreError, for_zarr, read_run_file
+from attnflow.runs.summary import summarise
 from attnflow.schema.names import did_you_mean
 from attnflow.schema.outcome import Outcome
+from attnflow.schema.places import cache_directory
 
-_RUN = "run.zarr"
+VARIABLE = "ATTNFLOW_STORE"
+_RUN, _FILES = "run.zarr", "files.json"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def default_root() -> Path:
+    """The directory of the stored runs: `$ATTNFLOW_STORE`, or in the user's cache."""
+    directory = os.environ.get(VARIABLE)
+    if directory:
+        return Path(directory).expanduser().absolute()
+    return cache_directory() / "attnflow" / "runs"
 
 
 class Store:
@@ -62,7 +71,7 @@ class Store:
     def read(self, id: str) -> xr.Dataset:
         """The stored run, loaded into memory."""
         self._must_have(id)
-        if wrong := damage(self.path(id), _RUN):
+        if wrong := damage(self.path(id)):
             raise self._damaged(id, wrong)
         try:
             return schema.check(read_run_file(self.path(id)))
@@ -104,8 +113,8 @@ class Store:
         """Summaries of the stored runs, newest first; anything else is passed over."""
         if not self.root.is_dir():
             return []
-        found = [self._summary(path) for path in self.root.iterdir()]
-        return sorted(filter(None, found), key=lambda s: s["created"], reverse=True)
+        summaries = [self._summary(path) for path in self.root.iterdir()]
+        return sorted(filter(None, summaries), key=lambda s: s["created"], reverse=True)
 
     def find(self, start: str) -> str:
         """The address of the one stored run whose address starts so."""
@@ -168,8 +177,33 @@ class Store:
 
 
 def _fill(directory: Path, run: xr.Dataset, summary: dict[str, Any]) -> None:
-    encode.for_zarr(run).to_zarr(
-        directory / _RUN, mode="w", consolidated=False, zarr_format=3
-    )
-    write_manifest(directory, _RUN)
+    for_zarr(run).to_zarr(directory / _RUN, mode="w", consolidated=False, zarr_format=3)
+    sizes = json.dumps(_sizes(directory / _RUN))
+    (directory / _FILES).write_text(sizes, "utf-8")
     (directory / "summary.json").write_text(json.dumps(summary), "utf-8")
+
+
+def damage(directory: Path) -> str | None:
+    """What of a stored run is not as it was written; `None` where all is."""
+    try:
+        written = json.loads((directory / _FILES).read_text("utf-8"))
+    except FileNotFoundError:
+        # Runs that were stored before there were manifests.
+        return None
+    except (OSError, ValueError) as error:
+        return f"{_FILES} cannot be read ({error})."
+    present = _sizes(directory / _RUN)
+    odd = [name for name in written if present.get(name) != written[name]]
+    if not odd:
+        return None
+    return (
+        f"{len(odd)} of {len(written)} files are gone or cut off, {odd[0]} the first."
+    )
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,195 @@
+"""The claims table: claims judged in parallel, from runs that are computed once.
+
+    <store>/verdicts/<key>.json    a row of the claims table
+
+A verdict is kept under the digest of its claim, of the settings of its runs and of the
+code that computes and judges them. What is complete is stored at once: whoever is
+killed goes on where it was.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from attnflow.claims import Claim, Row, Verdict
+from attnflow.claims.verify import verify, with_seeds
+from attnflow.papers import paper as find_paper
+from attnflow.papers.base import Paper
+from attnflow.runs import atomic
+from attnflow.runs.code import RUN, code_digest, modules_behind, signature
+from attnflow.runs.plan import (
+    Job,
+    Needs,
+    build_modules,
+    carry_out,
+    described,
+    make_plan,
+    runner_of,
+)
+from attnflow.runs.pool import Here, Pool
+from attnflow.runs.store import Store
+from attnflow.schema.settings import canonical_json, digest
+
+Selection = Sequence[tuple[Paper, Sequence[Claim]]]
+"""Claims by paper."""
+
+Progress = Callable[[float, str], None]
+DEATHS = 3
+"""Workers that a job may lose, by chance or for want of memory."""
+
+
+def verify_claims(
+    selection: Selection,
+    *,
+    seeds: int,
+    store: Store | Literal[False] | None = None,
+    workers: int | None = None,
+    pool: Pool | Here | None = None,
+    changed: bool = False,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """Judge claims of papers in parallel, from runs that are computed once for all.
+
+    **Arguments:**
+
+    - `seeds`: how many, for claims that leave it open.
+    - `store`: where runs and verdicts are kept; `None` is the user's own store, `False`
+      a temporary one.
+    - `workers`: how many processes, one for each core without it; 0 for this one alone.
+    - `pool`: processes that somebody else starts and ends.
+    - `changed`: leave out claims that have a verdict for their present code.
+    - `progress`: called with the fraction done and how long the rest may take.
+
+    **Returns:** the rows, in the order of the claims.
+    """
+    with store_of(store) as root, pool_of(workers, pool) as team:
+        verdicts = Verdicts(root)
+        cases = {
+            verdict_key(paper, claim, seeds): (paper, claim)
+            for paper, claims in selection
+            for claim in claims
+        }
+        known = {key: row for key in cases if (row := verdicts.read(key))}
+        new: dict[Job, Needs] = {
+            Judge(paper.slug, claim.id, seeds, root, key): (
+                paper,
+                list(with_seeds(claim.needs, seeds).values()),
+            )
+            for key, (paper, claim) in cases.items()
+            if key not in known
+        }
+        rows = {} if changed else known
+        for job, row in carry_out(make_plan(new, root), team, "claims", progress):
+            rows[job.key] = row
+        return [rows[key] for key in cases if key in rows]
+
+
+@contextmanager
+def store_of(store: Store | Literal[False] | None) -> Iterator[Path]:
+    """The directory of a store; a temporary one for `False`."""
+    if store is not False:
+        yield (store or Store()).root
+        return
+    with tempfile.TemporaryDirectory(prefix="attnflow-") as directory:
+        yield Path(directory)
+        runner_of.cache_clear()
+
+
+@contextmanager
+def pool_of(
+    workers: int | None, pool: Pool | Here | None = None
+) -> Iterator[Pool | Here]:
+    """Processes that work: those given, or new ones that end with the context."""
+    if pool is not None:
+        yield pool
+        return
+    with closing(Here() if workers == 0 else Pool(workers, deaths=DEATHS)) as team:
+        yield team
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The job of judging a claim; its row is stored under `key`."""
+
+    slug: str
+    id: str
+    seeds: int
+    root: Path
+    key: str
+
+    # As measured over the claims of five papers.
+    usual_seconds = 0.1
+    verb = "judged"
+
+    def __str__(self) -> str:
+        return f"{self.slug}/{self.id}"
+
+    def do(self) -> Row:
+        """The row; runs are read, or computed where computing them apart had failed."""
+        paper = find_paper(self.slug)
+        gather = partial(runner_of(self.root).gather, paper)
+        row = verify(paper.claim(self.id), paper.slug, gather, self.seeds)
+        Verdicts(self.root).write(self.key, row)
+        return row
+
+
+class Verdicts:
+    """The verdicts that a store keeps, one small file each, complete or absent.
+
+    **Arguments:**
+
+    - `root`: the directory of the store; without it the user's own.
+    """
+
+    def __init__(self, root: str | Path | None = None):
+        self.root = Store(root).root / "verdicts"
+
+    def read(self, key: str) -> Row | None:
+        """The row with this key; `None` where there is none that can be read."""
+        with suppress(OSError, ValueError):
+            return Row.from_json(json.loads(self._path(key).read_text("utf-8")))
+        return None
+
+    def write(self, key: str, row: Row) -> None:
+        """Keep a row, unless it is unchecked: what was missing may come.
+
+        A verdict that cannot be written is judged again the next time, from runs that
+        are stored.
+        """
+        if row.verdict is Verdict.UNCHECKED:
+            return
+        with suppress(OSError):
+            self.root.mkdir(parents=True, exist_ok=True)
+            atomic.remove_stale(self.root)
+            with atomic.new_file(self._path(key)) as temporary:
+                temporary.write_text(json.dumps(row.as_json()), "utf-8")
+
+    def _path(self, key: str) -> Path:
+        return self.root / f"{key}.json"
+
+
+def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
+    """The address of a verdict: claim, settings and seeds of its runs, code.
+
+    **Arguments:**
+
+    - `seeds`: how many, for the runs that leave it open.
+    """
+    requests = with_seeds(claim.needs, seeds)
+    runs = {name: described(paper, request) for name, request in requests.items()}
+    texts = (claim.place, claim.statement, claim.predicate, claim.scope, claim.expected)
+    code = judging_code(paper, claim)
+    return digest(paper.slug, claim.id, canonical_json(runs), *texts, code)
+
+
+def judging_code(paper: Paper, claim: Claim) -> str:
+    """A digest of what computes a claim's runs and turns them into a verdict."""
+    judges = (claim.judge, claim.correction)
+    modules = {"attnflow.claims.verify", *RUN, *modules_behind(judges)}
+    modules |= build_modules(paper, claim.needs.values())
+    return digest(code_digest(*sorted(modules)), signature(judges))

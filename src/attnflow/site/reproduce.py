@@ -1,0 +1,252 @@
+"""Figures and tables of papers as files: drawn in parallel from runs, and kept.
+
+Runs are stored, and the files of each exhibit are complete or absent: what was done
+when it was interrupted or killed is not done again, nor what did not change since.
+"""
+
+import json
+import platform
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from attnflow.papers import paper as find_paper
+from attnflow.papers.base import Paper
+from attnflow.runs.code import RUN, code_digest, modules_behind, signature
+from attnflow.runs.plan import (
+    Job,
+    Needs,
+    build_modules,
+    carry_out,
+    described,
+    make_plan,
+    runner_of,
+)
+from attnflow.runs.pool import Here, Pool
+from attnflow.runs.runner import Runner
+from attnflow.runs.store import Store
+from attnflow.runs.verify import pool_of
+from attnflow.schema.declarations import Exhibit, Request, SweepRequest
+from attnflow.schema.libraries import library_versions
+from attnflow.schema.missing import MissingData
+from attnflow.schema.settings import canonical_json, digest
+from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
+from attnflow.sweeps import Shelf, choose_executor
+from attnflow.sweeps.sweep import compute_sweep, plan_sweep
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """An exhibit of a paper to be drawn, and the folder for its files."""
+
+    paper: Paper
+    exhibit: Exhibit
+    directory: Path
+    quick: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return f"{self.paper.slug}/{self.exhibit.id}"
+
+    @property
+    def requests(self) -> dict[str, Request]:
+        """The runs that it needs, with the smaller settings of `--quick` put in."""
+        needs = self.exhibit.needs.items()
+        return {name: request.made(quick=self.quick) for name, request in needs}
+
+    @property
+    def key(self) -> str:
+        """The address of what it comes to: settings and seeds of runs, and code."""
+        exhibit = self.exhibit
+        runs = {name: described(self.paper, r) for name, r in self.requests.items()}
+        sweeps = {name: [asdict(r), self.quick] for name, r in exhibit.sweeps.items()}
+        functions = (exhibit.draw, exhibit.values, exhibit.seen)
+        needs = [*exhibit.needs.values(), *exhibit.sweeps.values()]
+        modules = {"attnflow.site.pages.exhibit", *RUN, *modules_behind(functions)}
+        modules |= build_modules(self.paper, needs)
+        texts = (canonical_json(part) for part in (runs, sweeps) if part)
+        printed = (repr(exhibit.printed), repr(exhibit.tolerance))
+        code = (code_digest(*sorted(modules)), signature(functions))
+        return digest(self.paper.slug, exhibit.id, *texts, *printed, *code)
+
+    def earlier(self) -> ExhibitResult | None:
+        """The result in the folder, drawn from the same settings by the same code."""
+        result = earlier_result(self.paper.slug, self.exhibit.id, self.directory)
+        return result if result is not None and result.key == self.key else None
+
+    def draw(self, runner: Runner) -> ExhibitResult:
+        """The files, drawn from runs and sweeps that the `runner` computes or reads."""
+        evidence = runner.gather(self.paper, self.exhibit.needs)
+        for name, request in self.exhibit.sweeps.items():
+            evidence[name] = gather_sweep(runner, self.paper, request)
+        # A runner with seeds of its own draws something else, which nobody asks for.
+        return make_exhibit(
+            self.paper,
+            self.exhibit,
+            evidence,
+            self.directory,
+            quick=self.quick,
+            key=self.key if runner.seeds is None else "",
+        )
+
+    def draw_or_leave(self, runner: Runner) -> ExhibitResult | None:
+        """The files; none, and a warning, where its data set is not on this machine.
+
+        The reason is kept in its folder, so that its page says it.
+        """
+        try:
+            return self.draw(runner)
+        except MissingData as error:
+            keep_reason(self.exhibit.id, error.what, self.directory)
+            warnings.warn(f"{self.name} is left out: {error}", stacklevel=2)
+            return None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The job of drawing an exhibit from its runs and writing its files."""
+
+    slug: str
+    id: str
+    directory: Path
+    root: Path
+    quick: bool
+
+    # As measured over the exhibits of five papers, each drawn for light and dark.
+    usual_seconds = 2.0
+    verb = "drawn"
+
+    def __str__(self) -> str:
+        return f"{self.slug}/{self.id}"
+
+    def do(self) -> ExhibitResult | None:
+        """The result; runs are read, or computed where computing them had failed."""
+        paper = find_paper(self.slug)
+        drawing = Drawing(paper, paper.exhibit(self.id), self.directory, self.quick)
+        return drawing.draw_or_leave(runner_of(self.root, quick=self.quick))
+
+
+def reproduce(
+    drawings: Sequence[Drawing],
+    *,
+    store: Store | None = None,
+    workers: int | None = None,
+    pool: Pool | Here | None = None,
+    progress: Progress | None = None,
+    call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
+) -> list[ExhibitResult]:
+    """Draw exhibits in parallel, from runs that are computed once for all.
+
+    An exhibit of one run that is wanted alone is drawn in this process; so is each map,
+    whose cells are shared out instead.
+
+    **Arguments:**
+
+    - `store`, `workers`, `pool`, `progress`: as for `verify_claims`.
+    - `call`: calls long computations of this process, as for `Runner`.
+
+    **Returns:** the results, in order. What needs a data set that is not on this
+    machine is left out with a warning; wanted alone, it is an error.
+    """
+    store = store or Store()
+    results = {drawing.name: drawing.earlier() for drawing in drawings}
+    new = [drawing for drawing in drawings if results[drawing.name] is None]
+    is_alone = len(drawings) == 1
+    shared = [
+        drawing
+        for drawing in new
+        if not drawing.exhibit.sweeps
+        and not (is_alone and len(drawing.exhibit.needs) < 2)
+    ]
+    if shared:
+        jobs: dict[Job, Needs] = {
+            Draw(d.paper.slug, d.exhibit.id, d.directory, store.root, d.quick): (
+                d.paper,
+                list(d.requests.values()),
+            )
+            for d in shared
+        }
+        plan = make_plan(jobs, store.root)
+        with pool_of(workers, pool) as team, warnings.catch_warnings():
+            if is_alone:
+                warnings.filterwarnings("ignore", message=".* is left out: ")
+            for job, result in carry_out(plan, team, "exhibits", progress):
+                results[str(job)] = result
+    for drawing in new:
+        if results[drawing.name] is None and (is_alone or drawing not in shared):
+            runner = Runner(store, quick=drawing.quick, progress=progress, call=call)
+            draw = drawing.draw if is_alone else drawing.draw_or_leave
+            results[drawing.name] = draw(runner)
+    return [result for result in results.values() if result is not None]
+
+
+def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Dataset:
+    """The Dataset of a sweep, with those attributes of a run that a sweep has.
+
+    `wall_seconds` is the CPU time of all its cells, whenever they were computed, and
+    `changed` names the settings of `--quick`.
+    """
+    if runner.store is None:
+        raise ValueError(
+            f"{paper.slug}/{request.experiment} is swept, which needs a store for its "
+            "batches: give the runner one, as in Runner(Store('directory'))."
+        )
+    sized = request.made(quick=runner.quick)
+    plan = plan_sweep(
+        f"{paper.slug}/{request.experiment}",
+        sized.settings,
+        zip=request.zip,
+        seeds=sized.seeds,
+        measure=request.measure,
+        batch=request.batch,
+    )
+    shelf = Shelf(runner.store.root)
+
+    def compute() -> xr.Dataset:
+        # Starting processes takes longer than a quick sweep does.
+        executor = choose_executor("here" if runner.quick else "local")
+        with closing(executor):
+            return compute_sweep(
+                plan,
+                executor,
+                refine=request.refine,
+                coarse=request.coarse,
+                shelf=shelf,
+                retry=True,
+                progress=runner.progress,
+            )
+
+    cells = runner.call(compute) if runner.quick else compute()
+    return cells.assign_attrs(_about(cells, plan.sweep.recipe.id, shelf)).assign_attrs(
+        changed=json.dumps(_changed(request) if runner.quick else []),
+    )
+
+
+def _changed(request: SweepRequest) -> list[str]:
+    """Names of what the smaller sweep has otherwise."""
+    seeds = ["seeds"] if request.quick_seeds is not None else []
+    return sorted([*request.quick, *seeds])
+
+
+def _about(cells: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:
+    count = int(cells["error"].size)
+    id = cells.attrs["sweep"]
+    return {
+        "cells_computed": count,
+        "cells_full": count,
+        # A refined sweep has its own two numbers.
+        **{key: cells.attrs[key] for key in cells.attrs if key.startswith("cells_")},
+        "id": id,
+        "experiment": experiment,
+        "wall_seconds": shelf.seconds(id),
+        "versions": json.dumps(library_versions()),
+        "platform": f"{platform.machine()} {platform.system()}",
+    }
