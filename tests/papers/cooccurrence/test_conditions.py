@@ -20,16 +20,16 @@ def test_the_theorys_own_sizes_meet_all():
 
 def test_appendix_a_does_not():
     """Its m is below m1, its fillers repeat, its a is small, and it takes steps."""
-    found = items(Train())
+    conditions = items(Train())
     assert unmet(Train()) == {"m", "a", "2.3(ii)", "flow"}
-    assert (found["m"].value, found["m"].least) == (128, 256)
+    assert (conditions["m"].value, conditions["m"].least) == (128, 256)
     # n/2 · 2 + 2 · n/6 · 3 + n/6 · 4 = 160 slots, 160 · 159/2 pairs, 61 fillers.
-    assert found["2.3(ii)"].value == pytest.approx(12720 / 61)
+    assert conditions["2.3(ii)"].value == pytest.approx(12720 / 61)
     # Uniform on ±1/√64 has variance 1/(3 · 64); L m = 640.
-    assert found["σ0"].value == pytest.approx(math.sqrt(640 / 192))
+    assert conditions["σ0"].value == pytest.approx(math.sqrt(640 / 192))
     # Uniform on ±1/√128; m1 = 256.
-    assert found["σ1"].value == pytest.approx(math.sqrt(256 / 384))
-    assert found["a"].value == pytest.approx(1 / math.sqrt(3 * 256))
+    assert conditions["σ1"].value == pytest.approx(math.sqrt(256 / 384))
+    assert conditions["a"].value == pytest.approx(1 / math.sqrt(3 * 256))
 
 
 def test_slots_are_those_of_the_task():
@@ -53,8 +53,8 @@ def test_each_can_fail(changes, item):
 
 
 def test_drawn_shares_deviate():
-    found = items(Train(shares="drawn", samples=100))
-    assert found["2.3(i)"].value == pytest.approx(0.05)
+    conditions = items(Train(shares="drawn", samples=100))
+    assert conditions["2.3(i)"].value == pytest.approx(0.05)
 
 
 def test_what_is_computed_has_none():

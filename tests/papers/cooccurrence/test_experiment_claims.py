@@ -1,4 +1,4 @@
-"""Claims at the paper's sizes on runs made by hand, and what reductions are held to."""
+"""Claims at the paper's sizes on synthetic runs, and helpers of the reductions."""
 
 import json
 
@@ -20,10 +20,10 @@ def claim(id):
 
 def by_hand(**series):
     """A run of two seeds that are alike, from series by time."""
-    one = np.ones((2, 1))
+    seeds = np.ones((2, 1))
     body = {"recorded": (("seed", "time"), np.ones((2, len(TIME)), bool))}
     for name, values in series.items():
-        body[name] = (("seed", "time"), one * values)
+        body[name] = (("seed", "time"), seeds * values)
     coords = {"seed": [0, 1], "time": TIME}
     setting = json.dumps({"samples": 60, "width": 128, "learning_rate": 0.01})
     return xr.Dataset(body, coords, {"setting": setting})
@@ -77,8 +77,8 @@ def test_a_small_test_loss_would_be_seen(train, test, verdict):
     run = by_hand().assign(
         {f"{n}_at_end": (("seed", "stage"), [[v], [v]]) for n, v in ends.items()}
     )
-    found = judge(claim("A-Thm3.3-test-fig1"), {"run": run})
-    assert found.decision.verdict is verdict
+    row = judge(claim("A-Thm3.3-test-fig1"), {"run": run})
+    assert row.decision.verdict is verdict
 
 
 def boosted(size, angle):
@@ -93,9 +93,9 @@ def boosted(size, angle):
 
 def test_spectrum_drift():
     gram = np.stack(boosted(6, 0.7))
-    kept = spectrum_drift(gram, 6)
-    assert kept[0] == 0.0
-    assert kept[1] <= 1e-13
+    drift = spectrum_drift(gram, 6)
+    assert drift[0] == 0.0
+    assert drift[1] <= 1e-13
     assert spectrum_drift(gram, 7)[1] > 0.1
     # The eigenvalues of K P are of one order with P: an error of P shows as itself.
     wrong = spectrum_drift(gram * np.array([1.0, 1 + 1e-6])[:, None, None], 6)
@@ -104,7 +104,7 @@ def test_spectrum_drift():
 
 def test_one_ulp():
     weights = {"W": np.random.default_rng(1).normal(size=(30, 20))}
-    moved = one_ulp(weights, 0)["W"]
-    ulps = (moved - weights["W"]) / np.spacing(np.abs(weights["W"]))
+    neighbours = one_ulp(weights, 0)["W"]
+    ulps = (neighbours - weights["W"]) / np.spacing(np.abs(weights["W"]))
     assert np.isin(np.abs(ulps), [0.5, 1.0]).all()
     assert 0.3 < (ulps > 0).mean() < 0.7

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 SLOW = {"overview", "learning-rate", "test-loss", "width-scan"}
 """Many programs to compile."""
-# Changes of a run, under some of which something that is seen must vanish.
+# Changes of a run; under some of them a sentence of `seen` must become false.
 
 
 def negated(run):
@@ -48,7 +48,7 @@ def test_the_papers_figures_are_all_there():
 
 
 def test_numbers_of_figure_1(evidence_of):
-    """Against two programs beside this one, on other seeds: only ranges agree."""
+    """Against two independent programs on other seeds: only ranges agree."""
     scores = PAPER.exhibit("figure1a").values(evidence_of("figure1a"))
     phase = scores["Phase 1 ends at epoch"]
     assert 1100 < phase["least"] < phase["largest"] < 2050

@@ -1,4 +1,4 @@
-"""Appendices D and H: laws in closed form, draws beside weights, bounds broken."""
+"""Appendices D and H: exact failure rates, sampled entries, violated bounds."""
 
 import functools
 from dataclasses import asdict
@@ -27,7 +27,7 @@ from attnflow.papers.cooccurrence.systems.lone_bounds import (
     reach,
 )
 from attnflow.papers.cooccurrence.systems.model import (
-    drawn,
+    draw,
     initial_of,
     outputs,
     samples_of,
@@ -79,14 +79,14 @@ def test_worst_entries_are_those_of_weights(precise):
     """The same weights through Gram matrices and through the model itself."""
     m, m1, L, scale, sigma1 = 40, 6, 5, 2.0, 0.3
     sigma0 = scale / np.sqrt(L * m)
-    initial = initial_of({"sigma_scores": sigma0, "sigma_values": sigma0}, m, m1)
-    data, w = drawn(TASK, initial, 1)
+    initial = initial_of(m, m1, sigma_scores=sigma0, sigma_values=sigma0)
+    data, w = draw(TASK, initial, 1)
     w["W"] = sigma1 / sigma0 * w["W"]
     first = jnp.concatenate([w["W_K"], w["W_Q"]], axis=1) / sigma0
     second = jnp.concatenate([w["W_V"] / sigma0, w["W"].T / sigma1], axis=1)
     sizes = Sizes(m, m1, 35, 12, L)
     grams = Grams(first.T @ first / m, second.T @ second / m, w["a"])
-    found = worst_of(grams, data.key, scale, sizes)
+    worst = worst_of(grams, data.key, scale, sizes)
     X = samples_of(data).tokens
     p = jax.nn.softmax(X @ (w["W_Q"].T @ w["W_K"]) @ X.swapaxes(1, 2) / np.sqrt(m))
     reads = p @ (X @ w["W_V"].T)
@@ -101,7 +101,7 @@ def test_worst_entries_are_those_of_weights(precise):
     }
     for name, (entries, unit) in units.items():
         expected = float(jnp.abs(entries).max()) / unit
-        assert float(getattr(found, name)) == pytest.approx(expected, rel=1e-11), name
+        assert float(getattr(worst, name)) == pytest.approx(expected, rel=1e-11), name
 
 
 def sizes_at(width):
@@ -147,23 +147,23 @@ def test_bounds_are_broken_where_they_are_too_small(precise):
 def test_concentration():
     function = "attnflow.papers.cooccurrence.systems:concentration"
     plan = Computation("cooccurrence", "Concentration", asdict(SMALL), function)
-    found = run(plan, seeds=(0, 1))
-    assert dict(found.sizes) == {
+    dataset = run(plan, seeds=(0, 1))
+    assert dict(dataset.sizes) == {
         "seed": 2,
         "width": 2,
         "lemma": 7,
         "delta": 3,
         "lone_width": 3,
     }
-    assert (found["norm_failure"] <= found["delta"]).all()
-    assert (found["product_failure"] <= found["delta"]).all()
-    assert (found["count_failure"] <= found["delta"]).all()
-    counts = SMALL.draws * found["broken"].values
+    assert (dataset["norm_failure"] <= dataset["delta"]).all()
+    assert (dataset["product_failure"] <= dataset["delta"]).all()
+    assert (dataset["count_failure"] <= dataset["delta"]).all()
+    counts = SMALL.draws * dataset["broken"].values
     assert np.abs(counts - np.rint(counts)).max() < 1e-12
-    broken = found["broken"].mean("seed")
-    kept = [name for name in LEMMAS if name != "D.5"]
+    broken = dataset["broken"].mean("seed")
+    sound = [name for name in LEMMAS if name != "D.5"]
     # 120 draws: five standard deviations of a share.
-    slack = 5 * np.sqrt(found["delta"] * (1 - found["delta"]) / 120)
-    assert (broken.sel(lemma=kept) <= found["delta"] + slack).all()
+    slack = 5 * np.sqrt(dataset["delta"] * (1 - dataset["delta"]) / 120)
+    assert (broken.sel(lemma=sound) <= dataset["delta"] + slack).all()
     # Without the 2 of the normal tail, D.5's bound is broken far too often.
-    assert (broken.sel(lemma="D.5") > found["delta"] + slack).sel(delta=0.1).all()
+    assert (broken.sel(lemma="D.5") > dataset["delta"] + slack).sel(delta=0.1).all()

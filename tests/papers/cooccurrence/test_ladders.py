@@ -1,4 +1,4 @@
-"""What claims measure in each run, on runs that are made up."""
+"""Ladders, checks over runs and initial variances, on synthetic runs."""
 
 import json
 
@@ -32,7 +32,7 @@ from attnflow.schema.settings import replace
 SETTING = replace(THEORY, phase_one(512).overrides)
 
 
-def made_up(value, *, c0=0.3, width=512, **variables):
+def synthetic_run(value, *, c0=0.3, width=512, **variables):
     """A run of two seeds with `value` in the variable `loss`, and others."""
     setting = {**vars(SETTING), "width": width, "c0": c0}
     seeds = np.array([0.99, 1.01]) * value
@@ -54,13 +54,13 @@ def end(run):
 
 
 def along_widths(power):
-    return {str(m): made_up((m / 512) ** power, width=m) for m in WIDTHS}
+    return {str(m): synthetic_run((m / 512) ** power, width=m) for m in WIDTHS}
 
 
 def test_every_seed_of_every_run_is_a_point():
-    size, found = points(along_widths(0.5), end)
+    size, values = points(along_widths(0.5), end)
     assert size.tolist() == np.repeat(WIDTHS, 2).tolist()
-    assert found == pytest.approx(3 * np.sqrt(size / 512) * np.tile([0.99, 1.01], 5))
+    assert values == pytest.approx(3 * np.sqrt(size / 512) * np.tile([0.99, 1.01], 5))
     assert span(along_widths(0.0), end) == pytest.approx([2.97, 3.03])
     assert by_width(along_widths(0.5), end)["m=2048"] == pytest.approx(6)
 
@@ -88,7 +88,9 @@ def test_ladders_in_the_width(kind, power, held):
 
 @pytest.mark.parametrize(("power", "held"), [(0.0, True), (1.0, True), (-0.2, False)])
 def test_ladders_in_small_outputs(power, held):
-    runs = {str(c): made_up(c**power, c0=c) for c in (0.3, 0.1, 0.03, 0.01, 0.003)}
+    runs = {
+        str(c): synthetic_run(c**power, c0=c) for c in (0.3, 0.1, 0.03, 0.01, 0.003)
+    }
     check = small_ladder(runs, end, "any")
     assert check.size == pytest.approx((1 / 0.3, 10, 1 / 0.03, 100, 1 / 0.003))
     assert (decide_one(check, Scope.THEOREM).verdict is Verdict.HOLDS) == held
@@ -102,13 +104,13 @@ def test_one_seed_breaks_what_is_said_of_every_run():
 
 
 def test_the_end_stands_in_for_a_record_that_just_missed_it():
-    course = with_end(made_up(1.0), "loss")
+    course = with_end(synthetic_run(1.0), "loss")
     assert course["time"].values.tolist() == [0.0, 1.0, 7.0]
     assert course.isel(seed=1).values == pytest.approx([1.01, 2.02, 3.03])
 
 
 def test_variances_are_those_of_condition_one():
-    run = made_up(1.0, width=2048)
+    run = synthetic_run(1.0, width=2048)
     assert variances(run) == pytest.approx((0.09 / (5 * 2048), 0.09 / 64))
     assert per_gain(run) == pytest.approx(1 / (0.09 * 2048))
 

@@ -1,4 +1,4 @@
-"""What claims of phase 2 compute from runs, on runs whose answers are known."""
+"""Statistics of Phase 2 and of noise-free runs, where the answers are known."""
 
 import json
 
@@ -16,7 +16,7 @@ LENGTH, SAMPLES, UNSEEN = 5, 12.0, 20.0
 @pytest.fixture
 def run():
     """Two records without noise; nothing moves between them."""
-    own = {"samples": SAMPLES, "length": LENGTH, "unseen": UNSEEN}
+    setting = {"samples": SAMPLES, "length": LENGTH, "unseen": UNSEEN}
     both = np.stack([VALUES, VALUES])[None, :, None]
     return xr.Dataset(
         {
@@ -24,7 +24,7 @@ def run():
             "readout_gain": (("seed", "time", "head"), np.full((1, 2, 1), 4.0)),
         },
         {"seed": [0], "time": [0.0, 5.0], "token": TOKENS, "head": ["0"]},
-        {"setting": json.dumps(own)},
+        {"setting": json.dumps(setting)},
     )
 
 
@@ -34,18 +34,18 @@ def drawn_loss(draws, generator):
     fillers = np.append(VALUES[3:], 0.0)
     odds = np.append(SAMPLES * quiet.SHARES * free, UNSEEN)
     kinds = generator.choice(4, draws, p=quiet.SHARES)
-    chosen = generator.choice(5, (draws, LENGTH), p=odds / odds.sum())
+    slots = generator.choice(5, (draws, LENGTH), p=odds / odds.sum())
     used = np.arange(LENGTH) < free[kinds][:, None]
-    output = quiet.HELD[kinds] @ VALUES[:3] + (fillers[chosen] * used).sum(axis=1)
+    output = quiet.HELD[kinds] @ VALUES[:3] + (fillers[slots] * used).sum(axis=1)
     losses = np.logaddexp(0, -quiet.LABELS[kinds] * output)
     return losses.mean(), losses.std() / draws**0.5
 
 
 def test_the_expected_test_loss_is_that_of_drawn_samples(run):
     mean, error = drawn_loss(200_000, np.random.default_rng(0))
-    found = quiet.test_loss(run)
-    assert found[0] == found[1]
-    assert abs(found[0] - mean) < 5 * error
+    expected = quiet.test_loss(run)
+    assert expected[0] == expected[1]
+    assert abs(expected[0] - mean) < 5 * error
 
 
 def test_without_fillers_values_the_test_loss_is_that_of_named_tokens(run):
@@ -56,9 +56,9 @@ def test_without_fillers_values_the_test_loss_is_that_of_named_tokens(run):
 
 
 def test_outputs_are_sums_of_readouts(run):
-    found = quiet.outputs(quiet.quiet_rows(run)["value"], LENGTH)[0]
+    outputs = quiet.outputs(quiet.quiet_rows(run)["value"], LENGTH)[0]
     expected = [1.0 + 2 * 0.3, -0.5 - 3 * 0.4, -1.0 - 3 * 0.5, -2.5 + 4 * 0.1]
-    assert found == pytest.approx(expected, rel=1e-14)
+    assert outputs == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.fixture
@@ -68,7 +68,14 @@ def wide():
 
 
 def _wide(width):
-    own = {"width": width, "samples": 6, "length": 5, "neurons": 2, "c0": 1, "c1": 1}
+    setting = {
+        "width": width,
+        "samples": 6,
+        "length": 5,
+        "neurons": 2,
+        "c0": 1,
+        "c1": 1,
+    }
     loss = np.array([[0.7, 0.5, 0.25, 0.125], [0.7, 0.5, 0.25, np.nan]]) / width
     gain = np.full((2, 4, 1), 2.0)
     return xr.Dataset(
@@ -78,7 +85,7 @@ def _wide(width):
             "readout_gain": (("seed", "time", "head"), gain),
         },
         {"seed": [0, 1], "time": [0.0, 5.0, 15.0, 45.0], "head": ["0"]},
-        {"setting": json.dumps(own)},
+        {"setting": json.dumps(setting)},
     )
 
 
@@ -94,10 +101,10 @@ def test_ladders_take_the_worst_of_each_seed_and_sort_widths(wide):
     def loss(course):
         return course["loss"]
 
-    found = courses.ladder(wide, loss, "loss", kind="O", pick=np.min)
-    assert found.size == (4, 4, 16, 16)
-    assert found.ratio == (0.125 / 4, 0.25 / 4, 0.125 / 16, 0.25 / 16)
-    assert found.seeds == 2
+    ladder = courses.ladder(wide, loss, "loss", kind="O", pick=np.min)
+    assert ladder.size == (4, 4, 16, 16)
+    assert ladder.ratio == (0.125 / 4, 0.25 / 4, 0.125 / 16, 0.25 / 16)
+    assert ladder.seeds == 2
     assert courses.worst(wide, loss, np.max) == {4: 0.25 / 4, 16: 0.25 / 16}
     by_seed = courses.everywhere(wide, lambda c: c["loss"] - 0.01, "loss")
     assert by_seed.held == (False, True)

@@ -42,22 +42,27 @@ def with_setting(run, **changes):
 @pytest.fixture(scope="module", params=[60.0, 6000.0, 1e7], ids="n={:g}".format)
 def noise_free(runner, request):
     """Records so near to one another that lines between them are the curve."""
-    own = {"horizon": 30.0, "first_record": 1.0, "records": 401, "record": RECORDED}
-    own |= {"samples": request.param}
-    return runner.run(PAPER, Request("quotient", own, seeds=1))
+    overrides = {
+        "horizon": 30.0,
+        "first_record": 1.0,
+        "records": 401,
+        "record": RECORDED,
+    }
+    overrides |= {"samples": request.param}
+    return runner.run(PAPER, Request("quotient", overrides, seeds=1))
 
 
 @pytest.fixture(scope="module")
 def long(runner):
     """The same to where the loss is 1/m."""
-    own = {"width": 10**5, "records": 401, "record": RECORDED}
-    return runner.run(PAPER, Request("quotient", own, seeds=1))
+    overrides = {"width": 10**5, "records": 401, "record": RECORDED}
+    return runner.run(PAPER, Request("quotient", overrides, seeds=1))
 
 
 @pytest.fixture(scope="module")
 def descent(runner):
-    own = {"steps": 3000.0, "records": 151, "test_samples": 0, "record": RECORDED}
-    return runner.run(PAPER, Request("figure1", own, seeds=2))
+    overrides = {"steps": 3000.0, "records": 151, "test_samples": 0, "record": RECORDED}
+    return runner.run(PAPER, Request("figure1", overrides, seeds=2))
 
 
 def frozen_attention(samples, length, end):
@@ -76,10 +81,10 @@ def frozen_attention(samples, length, end):
         pull = LABELS / (1 + np.exp(margins(state)))
         return np.append((SHARES * pull) @ NAMED, pull / samples)
 
-    look = {"rtol": 1e-10, "atol": 1e-12, "dense_output": True}
-    found = solve_ivp(velocity, (0, end), np.zeros(7), method="DOP853", **look)
+    options = {"rtol": 1e-10, "atol": 1e-12, "dense_output": True}
+    solution = solve_ivp(velocity, (0, end), np.zeros(7), method="DOP853", **options)
     times = np.linspace(0, end, 200_001)[1:]
-    states = found.sol(times).T
+    states = solution.sol(times).T
     rates = np.array([velocity(0, state) for state in states])
     ahead = -rates[:, 2] - rates[:, :2].max(axis=1)
     right = np.array([margins(state) for state in states]).min(axis=1)
@@ -92,8 +97,8 @@ def test_phase_one_against_an_oracle(noise_free):
     samples = json.loads(noise_free.attrs["setting"])["samples"]
     rows = rows_of(noise_free)
     gain = float(noise_free["readout_gain"].isel(time=0).squeeze())
-    found = [detected(rows[name]) * gain for name in NAMES[:3]]
-    assert found == pytest.approx(frozen_attention(samples, 5, 30.0), rel=5e-4)
+    times = [detected(rows[name]) * gain for name in NAMES[:3]]
+    assert times == pytest.approx(frozen_attention(samples, 5, 30.0), rel=5e-4)
 
 
 def test_the_table_says_both_clocks_and_the_formula(noise_free):
@@ -177,33 +182,35 @@ def test_a_dip_postpones_what_is_for_good(descent):
 
 
 def test_the_level_is_the_users(descent):
-    own = with_setting(descent, level=0.5)
-    assert loss_reaches(own).times == pytest.approx(loss_reaches(descent, 0.5).times)
-    assert "loss ≤ 0.5" in rows_of(own)["T_star"].note
+    with_level = with_setting(descent, level=0.5)
+    assert loss_reaches(with_level).times == pytest.approx(
+        loss_reaches(descent, 0.5).times
+    )
+    assert "loss ≤ 0.5" in rows_of(with_level)["T_star"].note
 
 
 def test_a_run_that_ended_at_its_level(descent):
     """It has no record of that loss, but an end."""
-    kept = xr.zeros_like(descent["recorded"])
-    kept[:, :10] = True
-    ended = with_setting(descent.assign(recorded=kept), level=0.5)
-    last = 0 * ended["loss_at_end"] + 0.5
-    ended = ended.assign(loss_at_end=last, end_time=0 * ended["end_time"] + 193.0)
-    assert loss_reaches(ended).times.tolist() == [193.0, 193.0]
-    assert loss_reaches(ended, 0.4).reached == (False, False)
+    is_recorded = xr.zeros_like(descent["recorded"])
+    is_recorded[:, :10] = True
+    run = with_setting(descent.assign(recorded=is_recorded), level=0.5)
+    last = 0 * run["loss_at_end"] + 0.5
+    run = run.assign(loss_at_end=last, end_time=0 * run["end_time"] + 193.0)
+    assert loss_reaches(run).times.tolist() == [193.0, 193.0]
+    assert loss_reaches(run, 0.4).reached == (False, False)
 
 
 def test_signal_margins_by_type(descent):
     value = descent["value"].isel(head=0, time=-1, seed=0)
-    one, two, common = value.sel(token=["mu1", "mu2", "mu3"]).values
-    found = signal_margins(descent).isel(time=-1, seed=0)
+    first, second, common = value.sel(token=["mu1", "mu2", "mu3"]).values
+    margins = signal_margins(descent).isel(time=-1, seed=0)
     for kind, expected in (
-        ("both", one + two + common),
-        ("first", -(one + common)),
-        ("second", -(two + common)),
+        ("both", first + second + common),
+        ("first", -(first + common)),
+        ("second", -(second + common)),
         ("neither", -common),
     ):
-        assert float(found.sel(group=kind)) == pytest.approx(expected)
+        assert float(margins.sel(group=kind)) == pytest.approx(expected)
 
 
 def test_nothing_trained_nothing_in_the_table(runner):

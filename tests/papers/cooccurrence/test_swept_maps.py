@@ -1,4 +1,4 @@
-"""The numbers of the map of samples, on a map whose boundary is known."""
+"""Numbers of the map of samples, on a synthetic map with a known boundary."""
 
 import numpy as np
 import pytest

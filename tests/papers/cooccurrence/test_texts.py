@@ -13,9 +13,9 @@ class TestTexts(TextProtocol):
 
 
 def test_no_number_of_an_appendix_is_left_out():
-    found = {entry["id"].rpartition(" ")[2] for _, entry in entries(PAPER)}
+    numbers = {entry["id"].rpartition(" ")[2] for _, entry in entries(PAPER)}
     for letter, (first, last) in NUMBERED.items():
-        assert {f"{letter}.{n}" for n in range(first, last + 1)} <= found
+        assert {f"{letter}.{n}" for n in range(first, last + 1)} <= numbers
 
 
 def test_every_exhibit_covers_something():

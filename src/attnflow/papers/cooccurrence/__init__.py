@@ -1,4 +1,4 @@
-"""Word co-occurrence by one softmax head and a linear layer: two phases of training."""
+"""Word co-occurrence: a softmax head and a linear MLP learn it in two phases."""
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
@@ -34,13 +34,13 @@ PAPER = Paper(
         "A-R4",
     ),
     summary=(
-        "A one-layer transformer with one softmax head and a linear layer must say "
+        "A one-layer transformer with one softmax head and a linear MLP must decide "
         "whether two target tokens are both present. First, in a time that shrinks "
-        "like 1/m, only the readout of tokens moves, until every sample is right. "
-        "Then, for long, the loss falls like 1/t, attention between the two targets "
-        "rises, and the logistic weights of the kinds of samples keep fixed "
-        "proportions. These proportions, we find, are the dual variables of a "
-        "hard-margin classifier of token counts."
+        "like 1/m, only the readouts of tokens move, until every sample is classified "
+        "correctly. Then, in a long second phase, the loss falls like 1/t, attention "
+        "between the two targets rises, and the logistic weights of the types of "
+        "samples keep fixed proportions. We find that these proportions are the dual "
+        "variables of a hard-margin classifier of token counts."
     ),
     stage_table=stage_table,
     maps=MAPS,

@@ -1,6 +1,7 @@
-"""Settings of the computations of `cooccurrence`, which `systems` carries out.
+"""Settings of the computations in `systems`: gradients, bounds, the token SVM.
 
-They train nothing through the forms of the core, or something beside them.
+These experiments train nothing with the forms of the core, or compare them with
+something else.
 """
 
 from dataclasses import dataclass
@@ -8,12 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gradients:
-    """Appendix B: its gradients beside autodiff of a forward pass of its own.
+    """Gradients of Appendix B against automatic differentiation.
 
-    Twice: with fillers that repeat, among `embed` tokens, and with distinct ones. An
-    identity holds at all weights; these standard deviations (`sigma_scores` of W_K and
-    W_Q, `sigma_values` of W_V and W) give scores and outputs of order 1 and terms of
-    one size, so that each of them counts.
+    With fillers that repeat, among `embed` tokens, and with distinct ones. An identity
+    holds at all weights; these standard deviations (`sigma_scores` of W_K and W_Q,
+    `sigma_values` of W_V and W) give scores and outputs of order 1 and terms of similar
+    size, so that an error in any of them shows.
     """
 
     samples: int = 60
@@ -27,12 +28,12 @@ class Gradients:
 
 @dataclass(frozen=True)
 class AppendixC:
-    """Appendix C: its right-hand sides, equation (5), and its own flow beside ours.
+    """Appendix C's right-hand sides, equation (5), and its flow against ours.
 
-    The right-hand sides are taken at `width` and `neurons`, the flow, which is of
-    neurons² numbers, at `flow_width` and `flow_neurons`; it goes on to the time `clock`
-    in units of 1 / (sigma_values² · flow_width · flow_neurons), and both integrations
-    keep to `rtol` per step.
+    Right-hand sides are evaluated at `width` and `neurons`; the flow, a system of
+    neurons² numbers, runs at `flow_width` and `flow_neurons`, to the time `clock` in
+    units of 1 / (sigma_values² · flow_width · flow_neurons). Both integrations have the
+    tolerance `rtol` per step.
     """
 
     samples: int = 60
@@ -51,7 +52,7 @@ class AppendixC:
 
 @dataclass(frozen=True)
 class Concentration:
-    """Appendices D and H: how often the bounds at initialisation are broken.
+    """Failure rates of the bounds at initialisation, Appendices D and H.
 
     Appendix D for `samples` of `length` tokens with distinct fillers, by `widths` and
     `deltas`, over `draws` per seed, with standard deviations `scale0 / sqrt(L m)` and
@@ -72,7 +73,7 @@ class Concentration:
 
 @dataclass(frozen=True)
 class TokenSvm:
-    """The hard-margin machine of token counts, to which frozen attention leads.
+    """Hard-margin SVM of token counts, the limit of training at frozen attention.
 
     For n `samples` (any real number) with exact shares of the types and distinct
     fillers, by `lengths`, and in the limit of many samples.
@@ -84,11 +85,11 @@ class TokenSvm:
 
 @dataclass(frozen=True)
 class Conformance:
-    """Reduced forms against plain weights along a descent, and twins one ulp apart.
+    """Reduced forms against plain weights along gradient descent.
 
-    Appendix A's run for `steps` steps with all tokens shown. `twins` plain runs start
-    one ulp from the first: their divergence is what rounding does to any computation
-    of this run.
+    Appendix A's run for `steps` steps, with tables on all tokens. `twins` further runs
+    with plain weights start one ulp from the first: their divergence is the effect of
+    rounding on any computation of this run.
     """
 
     width: int = 128
@@ -101,10 +102,10 @@ class Conformance:
 
 @dataclass(frozen=True)
 class Conservation:
-    """What the flow conserves, along Appendix A's run: by flow, and by descents.
+    """Conserved spectra along Appendix A's run, by gradient flow and by descent.
 
-    All go on to the training `time`, the descents with each of `learning_rates`; the
-    flow keeps to `rtol` per step.
+    All run to the training `time`, gradient descent with each of `learning_rates`; the
+    flow has the tolerance `rtol` per step.
     """
 
     width: int = 128

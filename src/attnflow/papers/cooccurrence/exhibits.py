@@ -1,4 +1,4 @@
-"""The figures of `cooccurrence`, the paper's own first."""
+"""Figures of `cooccurrence`: the overview, the paper's Figure 1, then ours."""
 
 from attnflow.papers.cooccurrence.figures.balancing import BALANCING
 from attnflow.papers.cooccurrence.figures.figure1 import FIGURE1A, FIGURE1B

@@ -1,8 +1,7 @@
-"""From the settings of `cooccurrence` to experiments of the core."""
+"""Builders of the experiments of `cooccurrence` from their settings."""
 
 import dataclasses
 import math
-from typing import Any
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask
 from attnflow.experiments import Builder, Experiment
@@ -18,8 +17,8 @@ SYSTEMS = "attnflow.papers.cooccurrence.systems"
 
 
 def train(setting: settings.Train) -> Experiment:
-    """All weights trained together on a drawn training set."""
-    drawn = _scales(setting)
+    """Training of all weights together on a random training set."""
+    deviations = _scales(setting)
     task = CooccurrenceTask(
         samples=setting.samples,
         length=setting.length,
@@ -29,12 +28,13 @@ def train(setting: settings.Train) -> Experiment:
         test_samples=setting.test_samples,
         shown=setting.show,
     )
-    unit = _unit(setting, drawn)
-    return _experiment(
+    unit = _unit(setting, deviations)
+    return BUILD.experiment(
         setting,
+        problem=_problem(setting.width),
         task=task,
         form=setting.form,
-        initial=_initial(setting, drawn, draw=setting.draw, follow=setting.follow),
+        initial=_initial(setting, deviations, draw=setting.draw, follow=setting.follow),
         stages=(_stage(setting, unit),),
         grid=_grid(setting, unit),
         observables=_recorded(setting),
@@ -42,8 +42,8 @@ def train(setting: settings.Train) -> Experiment:
 
 
 def quotient(setting: settings.Quotient) -> Experiment:
-    """The same without noise and up to symmetry."""
-    drawn = scales(
+    """Training of all weights without noise, up to symmetry."""
+    deviations = scales(
         "theory",
         embed=0,
         length=setting.length,
@@ -55,7 +55,7 @@ def quotient(setting: settings.Quotient) -> Experiment:
     task = CooccurrenceOrbits(
         setting.samples, setting.length, setting.unseen, setting.test_samples
     )
-    unit = 1 / _gain(setting, drawn)
+    unit = 1 / _gain(setting, deviations)
     flow = setting.rule == "flow"
     if not flow:
         unit /= setting.learning_rate
@@ -64,11 +64,12 @@ def quotient(setting: settings.Quotient) -> Experiment:
         if flow
         else GradientDescent(setting.learning_rate)
     )
-    return _experiment(
+    return BUILD.experiment(
         setting,
+        problem=_problem(setting.width),
         task=task,
         form="quotient",
-        initial=_initial(setting, drawn, draw="expected"),
+        initial=_initial(setting, deviations, draw="expected"),
         stages=(Stage(rule, setting.horizon * unit),),
         grid=Grid(
             start=setting.first_record * unit,
@@ -81,7 +82,7 @@ def quotient(setting: settings.Quotient) -> Experiment:
 
 
 def _scales(setting: settings.Train) -> Scales:
-    drawn = scales(
+    deviations = scales(
         setting.reading,
         embed=setting.embed,
         length=setting.length,
@@ -91,22 +92,24 @@ def _scales(setting: settings.Train) -> Scales:
         c1=setting.c1,
     )
     return (
-        dataclasses.replace(drawn, law="normal") if setting.law == "normal" else drawn
+        dataclasses.replace(deviations, law="normal")
+        if setting.law == "normal"
+        else deviations
     )
 
 
-def _gain(setting: Any, drawn: Scales) -> float:
-    """b0 = |a|² σ1² m in the mean."""
-    output = setting.neurons * drawn.output**2
-    return output * drawn.inner**2 * setting.width
+def _gain(setting: settings.Train | settings.Quotient, deviations: Scales) -> float:
+    """Mean of the initial readout gain, b0 = |a|² σ1² m."""
+    output = setting.neurons * deviations.output**2
+    return output * deviations.inner**2 * setting.width
 
 
-def _unit(setting: settings.Train, drawn: Scales) -> float:
-    """What times are given in: 1, or 1/b0 beside a horizon; descents count steps."""
+def _unit(setting: settings.Train, deviations: Scales) -> float:
+    """Unit of times: 1, or 1/b0 with a `horizon`; in steps for gradient descent."""
     if setting.horizon is None:
         return 1.0
     rate = 1.0 if setting.rule == "flow" else setting.learning_rate
-    return 1 / (rate * _gain(setting, drawn))
+    return 1 / (rate * _gain(setting, deviations))
 
 
 def _end(setting: settings.Train, unit: float) -> float | Reach:
@@ -127,7 +130,7 @@ def _grid(setting: settings.Train, unit: float) -> Grid:
 
 
 def _recorded(setting: settings.Train) -> tuple[str, ...]:
-    """Tests are recorded where there are test samples."""
+    """Observables to record: those of the test set only where there is one."""
     return tuple(
         name
         for name in setting.record
@@ -137,34 +140,35 @@ def _recorded(setting: settings.Train) -> tuple[str, ...]:
 
 def _stage(setting: settings.Train, unit: float) -> Stage:
     batches = None if setting.batch is None else Batches(setting.batch, "epochs")
-    # Late training slows down like 1/t: steps of a flow should grow with time.
+    # Late training slows down like 1/t: the flow's steps should grow with time.
     rule = rule_of(setting, clock="log")
     return Stage(rule, _end(setting, unit), batches=batches)
 
 
 def _initial(
-    setting: Any, drawn: Scales, *, draw: settings.Draw, follow: bool = False
+    setting: settings.Train | settings.Quotient,
+    deviations: Scales,
+    *,
+    draw: settings.Draw,
+    follow: bool = False,
 ) -> Initial:
     values = Neurons(
         width=setting.width,
         count=setting.neurons,
-        scale=drawn.first,
-        inner_scale=drawn.inner,
-        output_scale=drawn.output,
-        output=drawn.output_kind,
-        law=drawn.law,
+        scale=deviations.first,
+        inner_scale=deviations.inner,
+        output_scale=deviations.output,
+        output=deviations.output_kind,
+        law=deviations.law,
         follow=follow,
     )
-    omega = drawn.first * math.sqrt(setting.width)
-    return Initial(setting.width, omega, values, draw, drawn.law)
+    omega = deviations.first * math.sqrt(setting.width)
+    return Initial(setting.width, omega, values, draw, deviations.law)
 
 
-def _experiment(setting: Any, **parts: Any) -> Experiment:
-    return BUILD.experiment(
-        setting,
-        problem=Problem(loss=Logistic(), score_scale=setting.width**-0.5),
-        **parts,
-    )
+def _problem(width: int) -> Problem:
+    """The logistic loss, with scores over the square root of the width."""
+    return Problem(loss=Logistic(), score_scale=width**-0.5)
 
 
 computed = BUILD.computed(
@@ -177,4 +181,4 @@ computed = BUILD.computed(
         "Conservation": f"{SYSTEMS}:conservation",
     }
 )
-"""What trains nothing through the forms: which function carries out each of them."""
+"""Builder of computations: the function that computes each type of setting."""

@@ -1,10 +1,9 @@
-"""Reader's notes on `cooccurrence`: places to read with care.
+"""Reader's notes on `cooccurrence`: slips and ambiguities in the paper's text.
 
-The version read is the text extracted from the NeurIPS 2024 paper. Its formulas are
-mangled, bars of absolute values are often lost, and neither is ever noted: what looks
-like a slip may be the extraction's, or be mended elsewhere. The theorems stand in
-their own regime, up to logarithms; most of what follows is inside proofs, and harms
-no statement.
+We read text extracted from the NeurIPS 2024 paper. Its formulas are mangled and bars of
+absolute values are often lost, which is not noted: what looks like a slip may be due to
+the extraction, or be corrected elsewhere. The theorems hold in their regime, up to
+logarithms; most notes concern proofs, and affect no statement.
 """
 
 from attnflow.schema.declarations import Note
@@ -14,7 +13,7 @@ _STATEMENTS = (
         id="A-N1",
         place="Theorem 3.2, third item",
         printed="−G(μ3) is at most Ω(1) in Phase 2.",
-        ours="At least Ω(1): it was so at T1, and grows.",
+        ours="At least Ω(1): this holds at T1, and −G(μ3) grows.",
         shown_by="A-Thm3.2-i3",
         effect="typo",
     ),
@@ -24,8 +23,8 @@ _STATEMENTS = (
         printed="Attention between targets moves at the rate Θ̃(Loss σ0² m) / (√m L²).",
         ours=(
             "With 1/m for 1/√m, as in the proof: scores move with 1/√m (Lemma F.16) "
-            "and enter the softmax divided by √m once more. What the corollary is used "
-            "for, a change of at most O(1/L²), only gains."
+            "and enter the softmax divided by √m once more. The corollary's use, "
+            "a change of at most O(1/L²), is only strengthened."
         ),
         shown_by="A-F.17",
         effect="statement",
@@ -36,7 +35,8 @@ _STATEMENTS = (
         printed="C12, C21, −C31 and −C32 are Θ of a power of the sizes.",
         ours=(
             "Θ̃: they grow like the square of log(bt), b the readout gain, because the "
-            "readouts that drive them grow like log(bt). The proof has Õ, from above."
+            "readouts that drive them grow like log(bt). The proof has Õ, an upper "
+            "bound."
         ),
         shown_by="A-Thm3.3-C",
         effect="statement",
@@ -46,9 +46,9 @@ _STATEMENTS = (
         place="Theorem 3.3, second item, and Lemma F.16",
         printed="The theorem counts scores from time 0, the lemma from T1.",
         ours=(
-            "The part of Phase 1 has Lemma E.23's bound, whose factor Õ(1/L) exceeds "
-            "what Phase 2 adds by a factor L. The line before it in that proof has "
-            "σ0² m / L, of order 1/L² under Condition 1, and suffices."
+            "The change in Phase 1 is bounded by Lemma E.23, whose factor Õ(1/L) "
+            "exceeds the change in Phase 2 by a factor L. The line before it in that "
+            "proof has σ0² m / L, of order 1/L² under Condition 1, and suffices."
         ),
         shown_by="A-Thm3.1-i3",
         effect="typo",
@@ -60,8 +60,8 @@ _STATEMENTS = (
         ours=(
             "True where a target is present: class weights tend to 7 : 5 : 5. Margins "
             "of samples with neither target grow three times as fast, so that their "
-            "loss falls like t^−3 and their class weight vanishes beside the others. "
-            "Theorem F.8 needs margins to grow at rates of one order, and these do."
+            "loss falls like t^−3 and their class weight becomes negligible. Theorem "
+            "F.8 needs margins to grow at rates of the same order, and these do."
         ),
         shown_by="A-R4",
         effect="statement",
@@ -74,10 +74,10 @@ _EXPERIMENT = (
         printed="n = 60, L = 5, d = 64, m = 128, m1 = 256 illustrate the theorems.",
         ours=(
             "160 slots for 61 fillers, so that fillers repeat, within samples too, "
-            "where the assumption has each at most once; m < m1 where the condition "
-            "has m above m1. The assumption needs d ≥ n(L − 7/3) + 3, a little less "
-            "than the nL ≤ d that the paper mentions. The figure shows both phases "
-            "all the same."
+            "where the assumption allows each at most once; m < m1 where the condition "
+            "requires m above m1. The assumption needs d ≥ n(L − 7/3) + 3, a little "
+            "less than the nL ≤ d that the paper mentions. The figure nevertheless "
+            "shows both phases."
         ),
         shown_by="text",
         effect="statement",
@@ -100,9 +100,10 @@ _EXPERIMENT = (
         printed="Definition F.1 bounds the fillers' part of a new sample.",
         ours=(
             "That definition is about training samples, whose initial part is bounded "
-            "through their initial outputs. A new one brings other fillers: √L times "
-            "a readout's initial size typically, L times at worst. The argument is "
-            "good for most new samples; the mean over all needs a word on the rest."
+            "through their initial outputs. A new sample has other fillers, which "
+            "contribute √L times a readout's initial size typically, and L times at "
+            "worst. The argument covers most new samples; the mean over all needs a "
+            "word on the rest."
         ),
         shown_by="text",
         effect="typo",
@@ -121,18 +122,18 @@ _INITIAL = (
         id="A-N5b",
         place="Lemma E.4, proof",
         printed="The main term is 1/3 of (σ0² + σ1²) m.",
-        ours="1/6: g = 1/2 at small outputs is left out. Θ is the same.",
+        ours="1/6: the factor g = 1/2 at small outputs is missing. Θ is the same.",
         shown_by="A-L4.1",
         effect="constant",
     ),
     Note(
         id="A-N7a",
         place="Lemma D.8",
-        printed="The statement lacks a factor log(m1 n L / δ) that its proof carries.",
+        printed="The statement lacks a factor log(m1 n L / δ) that is in its proof.",
         ours=(
-            "It is true without: given the values, the output is normal, and needs no "
-            "bound on single neurons. It is below 0.01 where the constants in "
-            "Condition 1 are small enough."
+            "It holds without: conditionally on the values the output is normal, and "
+            "no bound on single neurons is needed. It is below 0.01 where the "
+            "constants in Condition 1 are small enough."
         ),
         shown_by="A-D.8",
         effect="constant",
@@ -143,8 +144,8 @@ _INITIAL = (
         printed="All are within sqrt(log(m1 n L / δ)) standard deviations.",
         ours=(
             "sqrt(2 log(2 m1 n L / δ)): a normal variable is beyond sqrt(log x) with "
-            "probability about x^−1/2, too much for a union over m1 n L of them. What "
-            "follows has Õ."
+            "probability about x^−1/2, too much for a union over m1 n L of them. Later "
+            "steps have Õ."
         ),
         shown_by="A-D.5",
         effect="constant",
@@ -155,7 +156,8 @@ _INITIAL = (
         printed="log(2d/δ) for all pairs of d tokens.",
         ours=(
             "Lemma H.2 and a union over pairs give log(d²/δ) and a constant. The "
-            "lemmas stand: a product's tail falls as the square of Lemma H.2's bound."
+            "lemmas hold: the tail of a product falls as the square of Lemma H.2's "
+            "bound."
         ),
         shown_by="A-D.1",
         effect="constant",
@@ -176,9 +178,10 @@ _INITIAL = (
         place="Lemma H.2, proof",
         printed="A squared entry is sub-Gamma with (4/m², 4/m).",
         ours=(
-            "With (2/m², 2/m), from which the lemma follows; the printed ones give "
-            "sqrt(8/m) for sqrt(4/m). It is not Lemma H.1, which is for bounded "
-            "variables, but Bernstein's inequality for sub-Gamma ones that is used."
+            "With (2/m², 2/m), from which the lemma follows; the printed constants "
+            "give sqrt(8/m) instead of sqrt(4/m). The proof uses Bernstein's "
+            "inequality for sub-Gamma variables, not Lemma H.1, which is for bounded "
+            "ones."
         ),
         shown_by="A-H.2",
         effect="constant",
@@ -189,7 +192,7 @@ _PHASE_ONE = (
         id="A-N6a",
         place="Corollary E.20",
         printed="T' is when the outputs of samples with one target exceed C.",
-        ours="When their margins y F do: these outputs are to be negative.",
+        ours="When their margins y F do: these outputs should be negative.",
         shown_by="text",
         effect="typo",
     ),
@@ -207,7 +210,7 @@ _PHASE_ONE = (
         printed="From R_S = O(m^−3/2): R_P = O(1/(√m L) + L/m).",
         ours=(
             "That is what R_S = O(m^−1/2) gives. From Definition E.2 and the scores' "
-            "1/√m it is smaller by powers of m; as an upper bound it stands."
+            "1/√m it is smaller by powers of m; as an upper bound it holds."
         ),
         shown_by="text",
         effect="typo",
@@ -215,10 +218,10 @@ _PHASE_ONE = (
     Note(
         id="A-N12b",
         place="Theorem E.19, proof",
-        printed="From t = Θ(F/m) on, samples with neither target are right.",
+        printed="From t = Θ(F/m) on, samples with neither target are correct.",
         ours=(
-            "From Θ(√F/m), fillers apart: G(μ3) starts with a small velocity, and "
-            "falls like t². The proof needs O(1/m) only. That their class weight is "
+            "From Θ(√F/m), fillers aside: the initial velocity of G(μ3) is small, and "
+            "it falls like t². The proof needs O(1/m) only. That their class weight is "
             "the smallest holds from Θ(F/m), as printed."
         ),
         shown_by="text",
@@ -227,10 +230,11 @@ _PHASE_ONE = (
     Note(
         id="A-N12c",
         place="Proposition E.21",
-        printed="The bound is O(F); the proof ends with initial G(μ1), G(μ2) beside F.",
+        printed="The bound is O(F); the proof ends with initial G(μ1), G(μ2) as well "
+        "as F.",
         ours=(
             "Differences of initial outputs between types bound these by 2F and a "
-            "mean over fillers, so that the statement stands."
+            "mean over fillers, so that the statement holds."
         ),
         shown_by="A-E.21",
         effect="typo",
@@ -240,9 +244,9 @@ _PHASE_ONE = (
         place="Corollary E.24, rates",
         printed="Õ(1/(L(L² + n)√m)) between fillers, Õ(1/(L²√m)) else.",
         ours=(
-            "The proof, and the changes stated below, have 1/m for 1/√m. The second "
-            "is looser and stands; the first follows where n ≤ L²√m. Later steps use "
-            "the second."
+            "The proof, and the changes stated below, have 1/m instead of 1/√m. The "
+            "second rate is looser and holds; the first follows where n ≤ L²√m. Later "
+            "steps use the second."
         ),
         shown_by="text",
         effect="constant",
@@ -286,8 +290,8 @@ _PHASE_TWO = (
         place="Lemma F.5, proof, where (12) is an equality",
         printed="Samples of I3 get the margins' rate of I2, samples of I2 that of I3.",
         ours=(
-            "The other way round, as two displays before; and a −1 belongs beside the "
-            "ratio in the last line. The result is symmetric in both, and stands."
+            "The other way round, as two displays before; and the ratio in the last "
+            "line lacks a −1. The result is symmetric in both, and holds."
         ),
         shown_by="A-L4.4",
         effect="typo",
@@ -297,8 +301,8 @@ _PHASE_TWO = (
         place="Lemma F.3 and Theorem F.20, lists of conditions",
         printed="All of Definition F.1 is checked at T1, and then up to T2.",
         ours=(
-            "At T1 the order of the class weights is left out, which Theorem E.19 "
-            "gives; later |G| = O(log m), which is Theorem F.8 integrated."
+            "At T1 the order of the class weights is missing, which Theorem E.19 "
+            "gives; later |G| = O(log m) is, which follows by integrating Theorem F.8."
         ),
         shown_by="text",
         effect="typo",
@@ -329,9 +333,9 @@ _DISPLAYS = (
         place="Proofs of Lemmas E.9, E.11 and E.16",
         printed="σ̇ and α, an extra L, 1/L² for an error of attention, v(μ1) for v(μ3).",
         ours=(
-            "Neither σ̇ nor α exists here: leftovers, it seems, of a model with an "
-            "activation and a scale. Lemma E.11's statement has no L, rightly; "
-            "attention starts within Õ(1/Lm) of 1/L; the common token is meant."
+            "Neither σ̇ nor α exists here: apparently leftovers of a model with an "
+            "activation and a scale. Lemma E.11's statement correctly has no L; "
+            "initial attention is within Õ(1/Lm) of 1/L; the common token is meant."
         ),
         shown_by="text",
         effect="typo",
@@ -348,7 +352,7 @@ _DISPLAYS = (
         id="A-N11b",
         place="Lemmas C.2, D.6 and D.7",
         printed="Sets U and S±1 without definition; in D.7's proof a sum without a_j.",
-        ours="Any set of tokens; the neurons with a_j = ±1; a_j is of no effect there.",
+        ours="Any set of tokens; the neurons with a_j = ±1; a_j has no effect there.",
         shown_by="text",
         effect="typo",
     ),
@@ -360,7 +364,7 @@ _DISPLAYS = (
             "without m1 in the middle; the loss's derivative without 1/n; an integral "
             "without σ0² m; a sum over neurons without a_j."
         ),
-        ours="With them, as the lines around have it.",
+        ours="With them, as in the surrounding lines.",
         shown_by="text",
         effect="typo",
     ),

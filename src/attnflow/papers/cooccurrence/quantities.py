@@ -1,4 +1,4 @@
-"""Numbers that sweeps of `cooccurrence` measure beside observables."""
+"""Statistics for sweeps of `cooccurrence`: the test loss at a given training loss."""
 
 import numpy as np
 import xarray as xr
@@ -11,19 +11,19 @@ LEVEL = 2e-6
 
 
 def at_level(train: np.ndarray, test: np.ndarray) -> float:
-    """The test loss where the training loss has fallen to the level; NaN if nowhere."""
+    """Test loss when the training loss has fallen to `LEVEL`; NaN if it never does."""
     if not train[-1] <= LEVEL:
         return float("nan")
     return float(np.exp(np.interp(-np.log(LEVEL), -np.log(train), np.log(test))))
 
 
 def exact_test_loss(run: xr.Dataset) -> float:
-    """The test loss there over all samples, by the probabilities of their fillers."""
+    """Expected test loss at `LEVEL`, over all samples that may be drawn."""
     return at_level(run["loss"].values[0], quiet.test_loss(run))
 
 
 def exact_test_losses(run: xr.Dataset) -> np.ndarray:
-    """The same of the one seed that a run without noise has."""
+    """Expected test loss at `LEVEL`, as an array over the only seed."""
     return np.array([exact_test_loss(run)])
 
 

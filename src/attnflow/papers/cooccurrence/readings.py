@@ -1,7 +1,7 @@
-"""Readings of the initialisation, which the paper's experiment leaves open.
+"""Readings of "Kaiming initialization", which the paper does not specify.
 
-Each says the standard deviations of the entries of `W_K`, `W_Q`, `W_V` (fan-in d), of
-`W` (fan-in m), and how the frozen output vector a is made.
+Each gives the standard deviations of the entries of `W_K`, `W_Q`, `W_V` (fan-in d) and
+of `W` (fan-in m), and the distribution of the frozen output vector a.
 """
 
 import math
@@ -22,7 +22,11 @@ Reading = Literal[
 
 @dataclass(frozen=True)
 class Scales:
-    """Standard deviations of the entries, and their laws."""
+    """Standard deviations of initial weights, and their distribution.
+
+    - `first`: of W_K, W_Q and W_V; `inner`: of W; `output`: of a.
+    - `output_kind`: whether a holds signs, or entries distributed by `law`.
+    """
 
     first: float
     inner: float
@@ -41,15 +45,15 @@ def scales(
     c0: float,
     c1: float,
 ) -> Scales:
-    """The scales of a reading.
+    """Standard deviations and distribution of a reading.
 
     - `fig1`: PyTorch's default for linear layers, uniform on ±1/sqrt(fan-in), for all
       four matrices and for a: the reading that matches Figure 1.
-    - `default-…`: the same for the matrices, a of signs.
-    - `kaiming…`: normal with gain sqrt(2) and fan-in, a likewise or of signs.
+    - `default-…`: the same for the matrices, signs for a.
+    - `kaiming…`: normal with gain sqrt(2) and fan-in; the same or signs for a.
     - `…-signs`: a is ±1; `…-root`: ±1/sqrt(m1); `…-mean`: ±1/m1.
     - `theory`: normal, `c0 / sqrt(L m)` for the first three and `c1 / sqrt(m1)` for
-      `W`, a of signs ±1: Condition 1 with its logarithms as the constants c0 and c1.
+      `W`, a of signs ±1: Condition 1, its logarithms replaced by constants c0, c1.
     """
     kind, _, output = reading.partition("-")
     if kind == "theory":

@@ -1,11 +1,12 @@
-"""The settings of `cooccurrence` and its named experiments.
+"""Settings and named experiments of `cooccurrence`.
 
-What the paper leaves silent has the reading of its README here; every one of them can
-be changed.
+Where the paper is unspecific, defaults are the readings in README.md; all of them can
+be overridden.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from attnflow.papers.cooccurrence.computations import (
     AppendixC,
@@ -19,6 +20,8 @@ from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.rule_names import RuleName, ScheduleName
 
+Fields = Mapping[str, Any]
+"""A setting as runs and computations store it: values by field name."""
 FormName = Literal["auto", "weights", "transport", "gram"]
 Draw = Literal["auto", "weights", "bartlett", "limit", "expected"]
 CURVES = ("loss", "loss_by_group", "accuracy", "score", "value", "readout_gain")
@@ -37,21 +40,21 @@ PHASES = (
 
 @dataclass(frozen=True)
 class Train:
-    """All of W_K, W_Q, W_V and W trained together; a stays.
+    """Training of W_K, W_Q, W_V and W together; a is frozen.
 
     - `samples` n of `length` L tokens out of `embed` d; `fillers`, `shares` as in
       `CooccurrenceTask`; `test_samples` fresh ones.
     - `width` m, `neurons` m1; `reading` of the initialisation, with `c0` and `c1` for
       `theory`; `law`: `normal` draws normal weights of the reading's variances.
     - `rule`; `learning_rate` for descents, with a `schedule` over `steps`, and
-      `momentum` where a rule has it; `batch`: samples that a step sees, in epochs, all
-      if none.
+      `momentum` where a rule has it; `batch`: samples per step, in epochs; by default
+      all of them.
     - `steps` of a descent, or time of a `flow`, or instead `horizon`: training time in
-      units of 1/b0, b0 = |a|² σ1² m. `level`: training ends where the loss falls to it.
-    - `follow`: every neuron's own readout rides along.
+      units of 1/b0, b0 = |a|² σ1² m. `level`: training ends when the loss falls to it.
+    - `follow`: every neuron's readout is tracked too.
     - `show`: tables on the three `named` tokens, or on `all`.
-    - `records` times of recording, `even` or by the logarithm from `first_record` (in
-      steps, times, or units of 1/b0 beside a horizon).
+    - `records`: number of records, evenly spaced or logarithmically from `first_record`
+      (in steps or time, or in units of 1/b0 with a horizon).
     """
 
     samples: int = 60
@@ -88,11 +91,11 @@ class Train:
 
 @dataclass(frozen=True)
 class Quotient:
-    """The noise-free flow or descent up to symmetry: n is a number, and may be huge.
+    """Noise-free training up to symmetry; the number of samples is any real number.
 
-    - `samples` n, `length` L; `unseen` fillers that only tests hold; `test_samples`.
+    - `samples` n, `length` L; `unseen`: fillers of the test set alone; `test_samples`.
     - `width` m, `neurons` m1, `c0`, `c1`: scales of Condition 1, as in `Train`.
-    - `horizon`: training time in units of 1/b0; `first_record` likewise.
+    - `horizon`: training time in units of 1/b0; `first_record` in the same units.
     """
 
     samples: float = 60.0
@@ -145,7 +148,7 @@ RECIPES = (
     ),
     Recipe(
         "flow",
-        "The same by gradient flow",
+        "Gradient flow at Appendix A's sizes",
         Train(
             test_samples=4000, rule="flow", steps=300.0, spacing="log", first_record=0.1
         ),
@@ -171,7 +174,7 @@ RECIPES = (
     ),
     Recipe(
         "appendix-c",
-        "Appendix C's system of six variables beside the reduced form",
+        "Appendix C's system of six variables against the reduced form",
         AppendixC(),
         f"{_HERE}:computed",
     ),
@@ -189,13 +192,13 @@ RECIPES = (
     ),
     Recipe(
         "conformance",
-        "Reduced forms and followed neurons against plain weights along the run",
+        "Reduced forms and tracked neurons against plain weights along the run",
         Conformance(),
         f"{_HERE}:computed",
     ),
     Recipe(
         "conservation",
-        "Spectra that gradient flow conserves, by flow and by descents",
+        "Spectra that gradient flow conserves, under flow and under descent",
         Conservation(),
         f"{_HERE}:computed",
     ),

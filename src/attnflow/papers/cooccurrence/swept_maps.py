@@ -1,37 +1,35 @@
-"""Maps of `cooccurrence`: how many samples are enough, and learning rates."""
-
-from typing import Any
+"""Maps over settings: sufficient numbers of samples, and learning rates."""
 
 import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
-from attnflow.papers.cooccurrence.figures.generalisation import enough
+from attnflow.papers.cooccurrence.figures.generalisation import sufficient_samples
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
 from attnflow.papers.cooccurrence.quantities import LEVEL
 from attnflow.schema.declarations import Evidence, SweepRequest
 
 LOSS = "test_loss_at_level"
 FOLLOWS = 10.0
-"""Times the training loss: where the test loss is less, it follows it."""
+"""The test loss follows the training loss where it is less than this times it."""
 CUT = Level(float(np.log10(FOLLOWS)), power=-2.0)
 LENGTHS = (4, 5, 6, 7, 8, 10, 12, 14, 17, 20)
 SILENT = (
     *SILENT_THEORY,
-    "How many samples 'n at least L²', up to logarithms, means is not stated.",
+    "The constant in 'n at least L²', up to logarithms, is not stated.",
 )
 
 
 def test_losses(evidence: Evidence) -> xr.DataArray:
-    """log₁₀ of the test loss over the training loss, when that is 2·10⁻⁶."""
-    found = evidence["map"][LOSS]
-    ratio = found.copy(data=np.log10(found.values / LEVEL))
+    """log₁₀ of test over training loss, when the training loss is 2·10⁻⁶."""
+    losses = evidence["map"][LOSS]
+    ratio = losses.copy(data=np.log10(losses.values / LEVEL))
     return ratio.transpose("samples", "length", "seed")
 
 
-def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+def _curves(evidence: Evidence, panel: None) -> tuple[Curve, ...]:
     lengths = evidence["map"]["length"].values
-    logs = np.log([enough(int(length)) for length in lengths])
+    logs = np.log([sufficient_samples(int(length)) for length in lengths])
 
     def wrong(length: np.ndarray, samples: np.ndarray) -> np.ndarray:
         return np.interp(length, lengths, logs) - np.log(samples)
@@ -56,12 +54,12 @@ def _seen(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-def _more(evidence: Evidence) -> dict[str, Any]:
-    """How many times L² the samples are that are enough, over the lengths."""
+def _more(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Sufficient numbers of samples over L²: least and largest over lengths."""
     table = test_losses(evidence)
     times = table["samples"].values / boundary(CUT, table).places ** 2
-    known = times[np.isfinite(times)]
-    ends = {"least": known.min(), "largest": known.max()} if known.size else {}
+    finite = times[np.isfinite(times)]
+    ends = {"least": finite.min(), "largest": finite.max()} if finite.size else {}
     return {"n/L² where the test loss follows": ends}
 
 
@@ -69,12 +67,12 @@ SAMPLES = Map(
     id="map-samples",
     title="How many samples are enough, over n and L",
     caption=(
-        "The expected test loss over the training loss, when that is 2·10⁻⁶, of the "
-        "noise-free flow up to symmetry, in which n is any number. Dots: ten times. "
-        "Dashed: n = L², the theorem's order with its constant read as 1. Dotted: n*, "
-        "from which on the hard-margin classifier of token counts leaves no test "
-        "sample wrong. To be seen: whether the number of samples that is enough grows "
-        "more slowly than L², and on which side of n = L² it is."
+        "The expected test loss over the training loss, when the latter is 2·10⁻⁶, of "
+        "the noise-free flow up to symmetry, in which n is any number. Dots: a ratio "
+        "of ten. Dashed: n = L², the theorem's order with its constant read as 1. "
+        "Dotted: n*, above which the hard-margin classifier of token counts "
+        "misclassifies no test sample. The map shows whether the sufficient number of "
+        "samples grows more slowly than L², and on which side of n = L² it is."
     ),
     sweeps={
         "map": SweepRequest(
@@ -121,10 +119,10 @@ LEAVES = RATES.map(
     "map-rates",
     about=(
         "over the width, with normal weights of the variances of Figure 1's reading. "
-        "The paper's η = 0.01 is left of the map."
+        "The paper's η = 0.01 lies to the left of the map."
     ),
     within=(0.1, 2.0),
-    silent=("Why 0.01 was chosen is not stated.", *SILENT_THEORY),
+    silent=("The choice of 0.01 is not explained.", *SILENT_THEORY),
 )
 
 MAPS = tuple(map.exhibit() for map in (SAMPLES, LEAVES))

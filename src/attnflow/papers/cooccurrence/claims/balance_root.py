@@ -1,4 +1,4 @@
-"""Automatic balancing: the root towards which the ratio of class weights moves."""
+"""Automatic balancing: the fixed point R* of the class-weight ratio (Lemma F.6)."""
 
 import numpy as np
 import xarray as xr
@@ -31,31 +31,31 @@ def _root(run: xr.Dataset) -> dict[str, np.ndarray]:
 
 
 RESOLVED = 1e-6
-"""Beyond this, R differs from its root: o(1) terms, of 16/n and m1/m, are below 1e-7.
+"""Smallest |R − R*| whose sign is judged: o(1) terms, 16/n and m1/m, are below 1e-7.
 
-Later than b0·t = 1e5 R follows its root more closely, and nothing can be told.
+After b0·t = 1e5 R follows its root more closely than this, and nothing is judged.
 """
 
 
 def _judge_root(evidence: Evidence) -> Finding:
-    found = _root(evidence["many"])
-    R, root = found["R"], found["root"]
-    told = np.abs(root - R) > RESOLVED
-    agree = np.sign(found["rate"]) == np.sign(root - R)
+    many = _root(evidence["many"])
+    R, root = many["R"], many["root"]
+    resolved = np.abs(root - R) > RESOLVED
+    agree = np.sign(many["rate"]) == np.sign(root - R)
     few = _root(evidence["few"])
-    # What is to be told at all: five points on either side of the root.
-    both_sides = min((told & (root > R)).sum(), (told & (root < R)).sum())
+    # The check is empty without points: at least five on either side of the root.
+    both_sides = min((resolved & (root > R)).sum(), (resolved & (root < R)).sum())
     outside = max(0.0, 1.0 - root.min(), root.max() - 2.0)
     return Finding(
         (
             Exact(outside, 0.0, "R* outside of (1, 2)"),
-            Exact(float((told & ~agree).sum()), 0.0, "R moves away from its root"),
+            Exact(float((resolved & ~agree).sum()), 0.0, "R moves away from its root"),
             Exact(float(max(0, 5 - both_sides)), 0.0, "points that lack on a side"),
         ),
         {
-            "points told apart": int(told.sum()),
+            "points told apart": int(resolved.sum()),
             "R* from and to": [root[0], root[-1]],
-            "c / a, largest and least": [found["c / a"].max(), found["c / a"].min()],
+            "c / a, largest and least": [many["c / a"].max(), many["c / a"].min()],
             "n = 600, R and R* at the end": [few["R"][-1], few["root"][-1]],
         },
     )
@@ -78,10 +78,10 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="without noise at n = m = 1e9, where the proof's o(1) is below 1e-7: "
         f"at every time of phase 2 with |R − R*| > {RESOLVED:g}, R' has the sign of "
         "R* − R, at 5 points or more on either side",
-        conditions="σ's as elsewhere; n → ∞ and m → ∞: the proof leaves out fillers, "
-        "which hold R below R* at n = 600 (1.4745 against 1.5008)",
-        source="sheet A section 7, and our run. c/a is near −2 throughout, as the root "
-        "formula has it, and not near 2 as printed (note A-N4)",
+        conditions="σ0 and σ1 as in the other claims; n → ∞ and m → ∞: the proof "
+        "neglects fillers, which keep R below R* at n = 600 (1.4745 against 1.5008)",
+        source="our runs, in which nothing is drawn. c/a is near −2 throughout, as the "
+        "root formula has it, and not near 2 as printed (reader's note A-N4)",
         mutations=named(
             mutate.negate("many", "value_rate"),
             mutate.scale("many", "margin", 0.5),

@@ -1,4 +1,4 @@
-"""Automatic balancing: class weights and velocities of readouts in phase 2."""
+"""Automatic balancing in Phase 2: class weights and readout velocities."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from attnflow.papers.cooccurrence.claims.courses import (
     extremes,
     ladder,
 )
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW
+from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, THEORY_RUNS
 
 ALL = mutate.EVERY
 _claim = partial(
@@ -25,10 +25,10 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 SMALL = 0.2
-"""C of Lemma 4.4; samples with one target differ by what was drawn, a few per cent."""
+"""C of Lemma 4.4; the two one-target types differ by a few per cent, by chance."""
 GAP = 0.2
 """C of Lemma 4.5; without noise −G3' / G1' is 1.269 late at n = 60, L = 5."""
 
@@ -79,7 +79,7 @@ def _ratio_and_share(course: Course) -> np.ndarray:
 
 
 def _slack(course: Course) -> np.ndarray:
-    """By how much −G3' keeps both bounds, as a part of its size."""
+    """Slack of both bounds on −G3', relative to |G3'|."""
     first, second, common = course["value_rate"].T
     low, high = (1 + GAP) * np.maximum(first, second), (1 - GAP) * (first + second)
     return np.minimum(-common - low, high + common) / np.abs(common)
@@ -107,7 +107,7 @@ def _judge_velocities(evidence: Evidence) -> Finding:
 
 
 def _order(course: Course) -> np.ndarray:
-    """Gaps of the stated order, over Σ; and of 1/2 ≤ Σ2/Σ3 ≤ 2."""
+    """Gaps of the stated order of class weights, and of 1/2 ≤ Σ2/Σ3 ≤ 2, over Σ."""
     both, first, second, neither = _weights(course)
     total = both + first + second + neither
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -143,7 +143,7 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="the largest of the three over phase 2 and seeds by the rule for O, "
         "and least and largest G1' / G2' by that for Θ, over m = 512 … 131072; the "
         "gaps are positive at every time",
-        source="sheet A section 7, and our run: 17/3 and 17/2 for many samples",
+        source=f"{THEORY_RUNS}: 17/3 and 17/2 for many samples (A-R4)",
         mutations=named(
             mutate.swap(ALL, "pull_by_group", "group", ("both", "first")),
             mutate.only(
@@ -160,9 +160,9 @@ CLAIMS: tuple[Claim, ...] = (
         "some constant C.",
         judge=_judge_velocities,
         predicate=f"of the readouts' own velocities, with C = {GAP:g} at every time of "
-        "phase 2, of every width and seed; R of class weights is printed beside",
-        source="sheet A section 7, and our run. Not for n below about L²: without "
-        "noise R ends at 0.987 for n = 60, L = 20",
+        "phase 2, of every width and seed; R of the class weights is printed too",
+        source=f"{THEORY_RUNS}. Not for n below about L²: without noise R ends at "
+        "0.987 for n = 60, L = 20",
         mutations=named(
             mutate.swap(ALL, "value_rate", "token", ("mu1", "mu3")),
             mutate.some_seeds(0.3, mutate.negate(ALL, "value_rate")),

@@ -1,4 +1,4 @@
-"""What moves in Phase 1 beside the readouts, and how little: Theorem 3.1, item 3."""
+"""Changes of Gram matrices, scores and attention in Phase 1 (Theorem 3.1, item 3)."""
 
 from functools import partial
 
@@ -10,6 +10,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
     FLOW,
+    THEORY_RUNS,
     WIDTHS,
     phase_one,
     with_end,
@@ -47,14 +48,14 @@ def change(run: xr.Dataset, *, name: str, power: float) -> xr.DataArray:
 
 
 def _bounded(run: xr.Dataset, *, name: str, power: float) -> xr.DataArray:
-    """The same over 1/L + 1/sqrt(m)."""
+    """The largest change by T1 times m^power, over 1/L + 1/sqrt(m)."""
     setting = schema.setting_of(run)
     factor = 1 / setting["length"] + setting["width"] ** -0.5
     return change(run, name=name, power=power) / factor
 
 
 def _relative(run: xr.Dataset, *, name: str) -> xr.DataArray:
-    """The largest change by T1 over the size of initial entries."""
+    """The largest change by T1 relative to the size of the initial entries."""
     first, inner = variances(run)
     width = schema.setting_of(run)["width"]
     size = {GRAM: inner * width, SCORE: first * width**0.5}.get(name, first * width)
@@ -81,7 +82,7 @@ def _judge_changes(evidence: Evidence) -> Finding:
         ladder(evidence, measure, "o(1)", f"{name} over initial size")
         for name, measure in close.items()
     ]
-    numbers: dict[str, object] = {
+    numbers: dict[str, list[float] | dict[str, float]] = {
         name: span(evidence, measure) for name, measure in STATED.items()
     }
     numbers["⟨v, v⟩ over σ0² m"] = by_width(evidence, close[VALUE])
@@ -104,7 +105,7 @@ def _judge_attention(evidence: Evidence) -> Finding:
 
 
 def both_of(name: str) -> tuple[str, str]:
-    """The records of an observable, and its value at the end."""
+    """Names of an observable's records and of its final value."""
     return name, f"{name}_at_end"
 
 
@@ -120,8 +121,8 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="the largest changes by T1 over these bounds are Õ(1) by the "
         "ladder's rule, growing by at most 3, and over the size of initial entries "
         "(σ1² m, σ0² m, σ0² √m, σ0² m) they are o(1); a point for each of 3 seeds",
-        source="sheet A section 7, and our run. Close to initial is what they become: "
-        "at m = 512 values' inner products change by more than twice their size",
+        source=f"{THEORY_RUNS}. They are close to their initial values only for large "
+        "m: at m = 512 inner products of values change by more than twice their size",
         mutations=named(
             with_width(both_of(GRAM), 0.5),
             with_width(both_of(VALUE), 0.5),
@@ -139,7 +140,7 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="the largest change over all samples, queries and keys over that "
         "bound is Õ(1) by the ladder's rule, growing by at most 3; a point for each of "
         "3 seeds",
-        source="our run",
+        source=THEORY_RUNS,
         mutations=named(
             with_width(both_of(ATTENTION), 0.5),
             mutate.replace("m=131072", ATTENTION, 1e-9),

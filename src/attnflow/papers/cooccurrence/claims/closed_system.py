@@ -1,4 +1,4 @@
-"""Appendices B and C, and equation (5): identities of the gradient flow."""
+"""Identities of the gradient flow: Appendices B and C, equation (5)."""
 
 from functools import partial
 
@@ -26,16 +26,16 @@ from attnflow.papers.cooccurrence.stages import events
 from attnflow.schema.declarations import Request
 
 ROUNDING = 1e-12
-"""Sums of n L² m1 = 4e5 products of one size: sqrt(4e5) · 1.1e-16 = 7e-14, and room."""
+"""Sums of n L² m1 = 4e5 terms of like size: sqrt(4e5) · 1.1e-16 = 7e-14, and room."""
 FLOW_ERROR = 1e-10
-"""Two integrations that keep to 1e-12 a step, over some hundred steps."""
+"""Two integrations with a tolerance of 1e-12 per step, over some hundred steps."""
 
 ALL = mutate.EVERY
 TABLES = {"tables": Request("appendix-c", seeds=1)}
 PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}
 WEIGHTS = (
-    "none; n = 60, L = 5, m = 128, m1 = 256, with fillers that repeat (d = 64) and "
-    "distinct ones (d = 163), at weights that make scores and outputs of order 1"
+    "none; n = 60, L = 5, m = 128, m1 = 256, with repeated fillers (d = 64) and with "
+    "distinct ones (d = 163), at weights for which scores and outputs are of order 1"
 )
 _claim = partial(
     Claim,
@@ -122,9 +122,9 @@ CLAIMS: tuple[Claim, ...] = (
         needs={"gradients": Request("gradients", seeds=3)},
         judge=_judge_gradients,
         predicate="every entry of every matrix agrees with automatic differentiation "
-        "of a forward pass of its own to 1e-12 of the largest entry (rounding of sums "
+        "of a separate forward pass to 1e-12 of the largest entry (rounding of sums "
         "of 4e5 products); both forms of W_K and W_Q",
-        source="sheet A section 7 (7e-13), and our run (3e-15)",
+        source="our computation, seeds 0–2 (3e-15); an earlier one: 7e-13",
         mutations=named(
             mutate.add(ALL, "relative_error", 1e-9),
             mutate.replace(ALL, "relative_error", float("nan")),
@@ -138,13 +138,13 @@ CLAIMS: tuple[Claim, ...] = (
         needs=TABLES,
         judge=_judge_tables,
         predicate="right-hand sides equal exact derivatives of the full model's "
-        "tables to 1e-12 (rounding); the lemmas' forms by token likewise where no "
-        "sample holds a token twice; the six tables integrated by themselves agree "
+        "tables to 1e-12 (rounding); the lemmas' forms by token do so too where no "
+        "sample holds a token twice; the six tables integrated on their own agree "
         "with our reduced form in loss, scores and values to 1e-10 of their move "
         "(two integrations of 1e-12 a step)",
-        source="sheet A section 7 (2.4e-14), and our run (3e-15; flow 8e-14). Where "
-        "fillers repeat within a sample the lemmas' forms are ambiguous, and taken at "
-        "a token's first position off by up to a third",
+        source="our computation, seed 0 (3e-15; flow 8e-14; an earlier one: 2.4e-14). "
+        "Where fillers repeat within a sample the lemmas' forms are ambiguous; taken "
+        "at a token's first position, they are off by up to a third",
         mutations=named(
             mutate.add(ALL, "right_side_error", 1e-9),
             mutate.swap(ALL, "token_form_error", "fillers", ("distinct", "repeated")),
@@ -162,7 +162,8 @@ CLAIMS: tuple[Claim, ...] = (
         "run of phase 1 (5 widths, 3 seeds) b rises from each record to the next from "
         "T1 on",
         conditions=f"the equation: {WEIGHTS}; its sign: {CONDITION}",
-        source="sheet A section 7 (1e-15), and our run",
+        source="our computation, seed 0 (an earlier one: 1e-15), and our runs of Phase "
+        "1, seeds 200–202",
         mutations=named(
             mutate.add("tables", "readout_gain_error", 1e-9),
             mutate.reverse("m=8192", "readout_gain", "time"),

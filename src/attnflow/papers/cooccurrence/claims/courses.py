@@ -1,9 +1,8 @@
-"""Phase 2 of a run, seed by seed, and ladders over widths of what is seen there."""
+"""Phase 2 of a run, seed by seed, and ladders of its statistics over widths."""
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -17,14 +16,15 @@ from attnflow.papers.cooccurrence.claims.evidence import (
     clock,
     whole,
 )
+from attnflow.papers.cooccurrence.claims.ladders import Kind
 from attnflow.schema.declarations import Request
 
 LARGE = (8192, 32768, 131072, 524288, 1048576)
 """Five widths over 2.1 decades, for statements about sizes.
 
-By Lemma F.10 the readout gain b grows by m1 log²m / b in phase 2, and counts as
-Θ(σ1² m m1) where that is small beside b: here b grows by at most 7%. At m = 512 it
-grows nearly fourfold, and every size that is told by σ1² m m1 is off by that.
+By Lemma F.10 the readout gain b grows by m1 log²m / b in phase 2, and is
+Θ(σ1² m m1) where that is small compared with b: here b grows by at most 7%. At
+m = 512 it grows nearly fourfold, and every size in terms of σ1² m m1 is off by that.
 """
 
 LARGE_CONDITION = (
@@ -34,11 +34,11 @@ LARGE_CONDITION = (
 )
 
 TABLES_START = 25.0
-"""First record of `tables`: b0 is drawn, and may be 10% below its mean."""
+"""First record of `tables`: b0 is random, and may be 10% below its mean."""
 
 
 def tables(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
-    """Phase 2 until the loss is 1/m, with tables on all tokens, fillers too."""
+    """Request for Phase 2 until the loss is 1/m, with tables on all tokens."""
     recorded = (
         "loss",
         "pull_by_group",
@@ -67,7 +67,7 @@ def tables(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
 def needs(
     request: Callable[[int], Request], widths: tuple[int, ...]
 ) -> dict[str, Request]:
-    """One run for each width."""
+    """Requests by name, one for each width."""
     return {f"m={width}": request(width) for width in widths}
 
 
@@ -81,9 +81,9 @@ class Course:
     """Phase 2 of one seed.
 
     - `width` m, `samples` n, `length` L, `neurons` m1.
-    - `key_norm`: σ0² m, and `gain`: σ1² m m1, of the law that weights are drawn from.
-    - `start`: what was recorded at time 0; `rows`: from b0·t = 20 to the end, with
-      the coordinate `clock`, b0·t.
+    - `key_norm`: σ0² m, and `gain`: σ1² m m1, of the initial distribution.
+    - `start`: the record at time 0; `rows`: those from b0·t = 20 to the end, with the
+      coordinate `clock`, b0·t.
     """
 
     width: float
@@ -96,24 +96,24 @@ class Course:
     rows: xr.Dataset
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The rows of an observable as an array, time first."""
+        """Records of an observable as an array, time first."""
         return self.rows[name].values
 
 
 def courses(run: xr.Dataset) -> list[Course]:
     """Phase 2 of every seed of a run under Condition 1."""
-    own = schema.setting_of(run)
+    setting = schema.setting_of(run)
     sizes = {
-        "width": own["width"],
-        "samples": own["samples"],
-        "length": own["length"],
-        "neurons": own["neurons"],
-        "key_norm": own["c0"] ** 2 / own["length"],
-        "gain": own["c1"] ** 2 * own["width"],
+        "width": setting["width"],
+        "samples": setting["samples"],
+        "length": setting["length"],
+        "neurons": setting["neurons"],
+        "key_norm": setting["c0"] ** 2 / setting["length"],
+        "gain": setting["c1"] ** 2 * setting["width"],
     }
     time = clock(run).transpose("seed", "time")
-    timed = run.assign_coords(clock=(("seed", "time"), time.values)).isel(head=0)
-    each = (timed.isel(seed=number) for number in range(run.sizes["seed"]))
+    clocked = run.assign_coords(clock=(("seed", "time"), time.values)).isel(head=0)
+    each = (clocked.isel(seed=number) for number in range(run.sizes["seed"]))
     return [
         Course(**sizes, start=seed.isel(time=0), rows=_phase_two(seed)) for seed in each
     ]
@@ -125,36 +125,39 @@ def _phase_two(seed: xr.Dataset) -> xr.Dataset:
 
 
 def by_width(evidence: Evidence) -> list[tuple[float, list[Course]]]:
-    """Widths with the courses of their seeds, the smallest first."""
+    """Widths, in increasing order, with the courses of their seeds."""
     pairs = [
         (schema.setting_of(run)["width"], courses(run)) for run in evidence.values()
     ]
     return sorted(pairs, key=lambda pair: pair[0])
 
 
-Series = Callable[[Course], Any]
-"""A number, or one for each time, of a course."""
+Series = Callable[[Course], np.ndarray]
+"""A course's numbers, one or several for each time."""
+Pick = Callable[[np.ndarray], float]
+"""The extreme that counts: `np.max` or `np.min`."""
 
 
 def points(
-    evidence: Evidence, series: Series, pick: Callable[[Any], Any]
+    evidence: Evidence, series: Series, pick: Pick
 ) -> tuple[tuple[float, float], ...]:
-    """Width and the largest or smallest (`pick`) in phase 2, for each seed."""
+    """Width and extreme value (`pick`) of a series in phase 2, for each seed."""
     return tuple(
         (width, float(pick(series(course))))
-        for width, found in by_width(evidence)
-        for course in found
+        for width, seeds in by_width(evidence)
+        for course in seeds
     )
 
 
-def worst(
-    evidence: Evidence, series: Series, pick: Callable[[Any], Any]
-) -> dict[float, float]:
-    """The largest or smallest over seeds too, by width."""
-    found: dict[float, list[float]] = {}
+def worst(evidence: Evidence, series: Series, pick: Pick) -> dict[float, float]:
+    """Extreme value (`pick`) of a series over phase 2 and seeds, by width."""
+    values_by_width: dict[float, list[float]] = {}
     for width, value in points(evidence, series, pick):
-        found.setdefault(width, []).append(value)
-    return {width: float(pick(values)) for width, values in found.items()}
+        values_by_width.setdefault(width, []).append(value)
+    return {
+        width: float(pick(np.array(values)))
+        for width, values in values_by_width.items()
+    }
 
 
 def ladder(
@@ -162,14 +165,14 @@ def ladder(
     series: Series,
     what: str,
     *,
-    kind: Any,
-    pick: Callable[[Any], Any] = np.max,
+    kind: Kind,
+    pick: Pick = np.max,
     constant: float = 2.0,
     max_log_power: float = 2.0,
 ) -> Ladder:
-    """A ladder over widths of the worst of phase 2, with a point for each seed.
+    """Ladder over widths of a series' extreme in phase 2, with a point for each seed.
 
-    Where the kind allows for a logarithm, it is that of m.
+    The logarithm that tilde kinds allow for is that of m.
     """
     size, ratio = zip(*points(evidence, series, pick), strict=True)
     return Ladder(
@@ -184,9 +187,9 @@ def ladder(
 
 
 def band(
-    evidence: Evidence, series: Series, what: str, *, kind: Any, constant: float = 2.0
+    evidence: Evidence, series: Series, what: str, *, kind: Kind, constant: float = 2.0
 ) -> tuple[Ladder, Ladder]:
-    """Both ends of a quantity in phase 2: its smallest and its largest values."""
+    """Ladders of the smallest and of the largest value of a series in phase 2."""
     low, high = (
         ladder(
             evidence, series, f"{word} {what}", kind=kind, pick=pick, constant=constant
@@ -197,14 +200,16 @@ def band(
 
 
 def everywhere(evidence: Evidence, margin: Series, what: str) -> Seeds:
-    """A property of each seed at all widths and times: where its margin is positive."""
-    found = [[float(np.min(margin(c))) for c in each] for _, each in by_width(evidence)]
-    least = [min(seed) for seed in zip(*found, strict=True)]
-    return Seeds(tuple(m > 0 for m in least), tuple(least), what)
+    """Check that a margin is positive at all widths and times, seed by seed."""
+    least_by_width = [
+        [float(np.min(margin(c))) for c in each] for _, each in by_width(evidence)
+    ]
+    margins = [min(seed) for seed in zip(*least_by_width, strict=True)]
+    return Seeds(tuple(m > 0 for m in margins), tuple(margins), what)
 
 
 def extremes(evidence: Evidence, series: Series) -> dict[str, list[float]]:
-    """The least and the largest by width, for printing."""
+    """Smallest and largest value by width, for printing."""
     return {
         "least by width": at_widths(worst(evidence, series, np.min)),
         "largest by width": at_widths(worst(evidence, series, np.max)),
@@ -212,15 +217,15 @@ def extremes(evidence: Evidence, series: Series) -> dict[str, list[float]]:
 
 
 def over_logs(evidence: Evidence, series: Series, power: int) -> dict[str, list[float]]:
-    """The largest by width, and the same over a power of log m, for printing."""
-    found = worst(evidence, series, np.max)
-    logs = [value / math.log(m) ** power for m, value in found.items()]
-    return {"over its bound": at_widths(found), f"and over log^{power} m": logs}
+    """Largest value by width, plain and over a power of log m, for printing."""
+    largest = worst(evidence, series, np.max)
+    logs = [value / math.log(m) ** power for m, value in largest.items()]
+    return {"over its bound": at_widths(largest), f"and over log^{power} m": logs}
 
 
-def at_widths(found: Mapping[float, float]) -> list[float]:
-    """Numbers by width as a list, for printing."""
-    return [float(value) for value in found.values()]
+def at_widths(values_by_width: Mapping[float, float]) -> list[float]:
+    """Numbers by width, as a list for printing."""
+    return [float(value) for value in values_by_width.values()]
 
 
 def _seeds(evidence: Evidence) -> int:

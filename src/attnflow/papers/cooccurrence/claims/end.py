@@ -1,7 +1,6 @@
-"""The end of training: the loss, and the scores that were learned."""
+"""Training loss and learned attention scores at T* (Theorem 3.3)."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -25,8 +24,14 @@ from attnflow.papers.cooccurrence.claims.courses import (
     LARGE_TABLES,
     LARGE_WIDTHS,
 )
-from attnflow.papers.cooccurrence.claims.evidence import FLOW, at_end, noise_free
+from attnflow.papers.cooccurrence.claims.evidence import (
+    FLOW,
+    THEORY_RUNS,
+    at_end,
+    noise_free,
+)
 from attnflow.papers.cooccurrence.claims.ladders import (
+    Kind,
     Measure,
     ladder,
     points,
@@ -41,7 +46,7 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=LARGE_CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 TARGETS = [0, 1, 2, 2], [1, 0, 0, 1]
 """Keys and queries of C12, C21, C31 and C32."""
@@ -51,14 +56,14 @@ NAMED = 3
 
 def _over_width(evidence: Evidence, measure: Measure) -> list[float]:
     """Means over seeds by width, for printing."""
-    size, found = points(evidence, measure)
-    return [float(found[size == m].mean()) for m in np.unique(size)]
+    size, values = points(evidence, measure)
+    return [float(values[size == m].mean()) for m in np.unique(size)]
 
 
 def _gain(run: xr.Dataset) -> float:
     """σ1² m m1."""
-    own = schema.setting_of(run)
-    return own["c1"] ** 2 * own["width"]
+    setting = schema.setting_of(run)
+    return setting["c1"] ** 2 * setting["width"]
 
 
 def _end_clock(run: xr.Dataset) -> np.ndarray:
@@ -95,15 +100,17 @@ def _coefficients(run: xr.Dataset) -> np.ndarray:
 
 def _unit(run: xr.Dataset, *, samples: bool = False) -> float:
     """σ0² m / (√m L σ1² m m1), over n too for fillers."""
-    own = schema.setting_of(run)
-    first = own["c0"] ** 2 / own["length"] / (own["width"] ** 0.5 * _gain(run))
-    return first / own["length"] / (own["samples"] if samples else 1)
+    setting = schema.setting_of(run)
+    first = (
+        setting["c0"] ** 2 / setting["length"] / (setting["width"] ** 0.5 * _gain(run))
+    )
+    return first / setting["length"] / (setting["samples"] if samples else 1)
 
 
 def _printed(run: xr.Dataset) -> float:
-    """Both terms of the theorem's Θ: the second is σ0² √m for σ0² m / L."""
-    own = schema.setting_of(run)
-    return _unit(run) * (1 + own["length"] / own["width"] ** 0.5)
+    """Both terms of the theorem's Θ; the second has σ0² √m instead of σ0² m / L."""
+    setting = schema.setting_of(run)
+    return _unit(run) * (1 + setting["length"] / setting["width"] ** 0.5)
 
 
 def _targets(run: xr.Dataset) -> np.ndarray:
@@ -127,7 +134,7 @@ def _largest(run: xr.Dataset) -> np.ndarray:
     return _targets(run).max(axis=1)
 
 
-def _ladder(evidence: Evidence, measure: Measure, what: str, kind: Any) -> Ladder:
+def _ladder(evidence: Evidence, measure: Measure, what: str, kind: Kind) -> Ladder:
     size, ratio = points(evidence, measure)
     return Ladder(
         tuple(size.tolist()),
@@ -144,7 +151,7 @@ def _tables(evidence: Evidence) -> dict[str, xr.Dataset]:
 
 
 def _beside(run: xr.Dataset) -> dict[str, float]:
-    """Named coefficients beside C12, of which the theorem names four."""
+    """Coefficients between named tokens relative to C12; the theorem mentions four."""
     C = _coefficients(run).mean(axis=0)
     pairs = {"C31": (2, 0), "C11": (0, 0), "C13": (0, 2), "C33": (2, 2)}
     return {name: float(C[at] / C[0, 1]) for name, at in pairs.items()}
@@ -153,7 +160,7 @@ def _beside(run: xr.Dataset) -> dict[str, float]:
 def _judge_scores(evidence: Evidence, *, tilde: bool) -> Finding:
     runs = _tables(evidence)
     kind = "theta-tilde" if tilde else "theta"
-    own = [
+    targets = [
         _ladder(runs, measure, f"{word} of C12, C21, −C31, −C32 over its size", kind)
         for word, measure in (("least", _least), ("largest", _largest))
     ]
@@ -167,7 +174,7 @@ def _judge_scores(evidence: Evidence, *, tilde: bool) -> Finding:
         "beside C12 at n = 60": _beside(runs[f"m={LARGE[-1]}"]),
         "beside C12 at n = 6000, without noise": _beside(evidence["many"]),
     }
-    return Finding((*own, fillers), numbers)
+    return Finding((*targets, fillers), numbers)
 
 
 CLAIMS: tuple[Claim, ...] = (
@@ -178,7 +185,7 @@ CLAIMS: tuple[Claim, ...] = (
         "1/poly(m).",
         judge=_judge_train,
         predicate="the loss falls to 1/m in every seed of m = 8192 … 1048576, and "
-        "σ1² m m1 T* is Θ(m) by the ladder's rule; A-F.8 makes it |w*|² m = 8.22 m",
+        "σ1² m m1 T* is Θ(m) by the ladder's rule; by A-F.8 it is |w*|² m = 8.22 m",
         mutations=named(
             mutate.scale(ALL, "loss_at_end", 1.001),
             with_width("end_time", 0.5),
@@ -194,11 +201,12 @@ CLAIMS: tuple[Claim, ...] = (
         needs={**LARGE_TABLES, "many": noise_free(6e3)},
         judge=partial(_judge_scores, tilde=False),
         predicate="least and largest of the four over the printed size by the rule for "
-        "Θ as printed, for Θ̃ as corrected, and the largest with a filler by that for Õ "
-        "(over the first term alone, which is stronger); powers of log m up to 2",
+        "Θ as printed, for Θ̃ as corrected, and the largest with a filler by that for "
+        "Õ (over the first term alone, which is stronger); powers of log m up to 2",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet A section 8, item 3, and our run. C33, C11, C13 and C22, C23 are "
-        "of one order with C12 for many samples, and are not mentioned",
+        source=f"{THEORY_RUNS}, and one run without noise; the proof has Õ, from above "
+        "only (reader's note A-N3a). C33, C11, C13 and C22, C23, which the theorem "
+        "does not mention, are of the same order as C12 for many samples",
         correction=Correction(
             "Θ̃: the coefficients grow like the square of log m, once for the readouts "
             "that drive them and once for the time that it takes.",

@@ -1,8 +1,8 @@
-"""The runs that claims of `cooccurrence` share, and how to look into them.
+"""Run requests and statistics that several claims of `cooccurrence` share.
 
-What is compiled into a flow (its observables, the number of its records, the number
-of seeds) is the same in as many runs as possible; what differs (the width, the number
-of samples of a quotient, horizons) is an argument of the compiled program.
+What is compiled into a flow (observables, number of records, number of seeds) is the
+same in as many runs as possible; what differs (width, number of samples of a quotient,
+horizon) is an argument of the compiled program.
 """
 
 from dataclasses import replace
@@ -14,20 +14,23 @@ from attnflow import schema
 from attnflow.papers.cooccurrence.settings import PHASES
 from attnflow.schema.declarations import Request
 
+Override = float | str | tuple[str, ...] | None
+"""A value of a setting's field that differs from the experiment's."""
+
 WIDTHS = (512, 2048, 8192, 32768, 131072)
-"""A ladder of five widths over 2.4 decades; m1, n and L stay, as Condition 1 allows."""
+"""Ladder of five widths over 2.4 decades, at fixed m1, n, L, as Condition 1 allows."""
 
 PLAN = (200, 201, 202)
-"""Seeds that decide, first used when every predicate was fixed."""
+"""Seeds on which claims are judged; first used when every predicate was fixed."""
 
 START = tuple(range(200, 220))
-"""The same for what is judged at time 0 alone, and costs little."""
+"""Seeds of claims about time 0 alone, which are cheap."""
 
 SMALLER = (0.3, 0.1, 0.03, 0.01, 0.003)
-"""A ladder of c0, to which initial outputs are proportional; at m = 8192."""
+"""Ladder of c0, to which initial outputs are proportional, at m = 8192."""
 
 END_OF_PHASE_ONE = 20.0
-"""C_T1: phase 1 ends at b0·t = 20, beyond T1 of every run that we met (9 to 10)."""
+"""C_T1: phase 1 ends at b0·t = 20, after T1 of every run that we saw (9 to 10)."""
 
 FLOW = "gradient flow of all weights"
 DESCENT = "gradient descent of all weights, learning rate 0.01"
@@ -39,9 +42,17 @@ CONDITION = (
 )
 APPENDIX_A = (
     "Appendix A's sizes (n = 60, L = 5, d = 64, m = 128, m1 = 256) with the reading of "
-    "the initialisation that matches Figure 1; fillers repeat and m < m1, against "
+    "the initialisation that matches Figure 1; fillers repeat and m < m1, contrary to "
     "Assumption 2.3 and Condition 1"
 )
+
+THEORY_RUNS = "our runs, seeds 200–202 at each width"
+EXPERIMENT_RUNS = "our runs, seeds 200–209"
+EARLIER = "earlier runs of ours, three seeds at each of m = 512, 4096 and 32768"
+"""Sources of recorded verdicts: the claims' own runs, and runs of an earlier program.
+
+Ranges of the earlier runs are an independent check; verdicts do not depend on them.
+"""
 
 CHANGES = (
     "largest_score_change",
@@ -53,7 +64,7 @@ CHANGES = (
 
 
 def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
-    """Phase 1 with every neuron followed, to b0·t = 20."""
+    """Request for Phase 1, to b0·t = 20, with every neuron tracked."""
     recorded = (
         "loss",
         "loss_by_group",
@@ -81,7 +92,7 @@ def phase_one(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
 
 
 def start(width: int, *, c0: float = 0.3, seeds: tuple[int, ...] = START) -> Request:
-    """Time 0 with every neuron on every token; the one step taken moves nothing."""
+    """Request for time 0, every neuron on every token; its one step is negligible."""
     setting = {
         "width": width,
         "c0": c0,
@@ -107,7 +118,7 @@ def start(width: int, *, c0: float = 0.3, seeds: tuple[int, ...] = START) -> Req
 
 
 def neurons(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
-    """Phase 1 with every neuron on every token, at few times."""
+    """Request for Phase 1, every neuron on every token, with few records."""
     recorded = (
         "pull_by_group",
         "value",
@@ -130,13 +141,13 @@ def neurons(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
 
 
 def small_outputs(c0: float, *, width: int = 8192) -> Request:
-    """Phase 1 from initial outputs that are c0 / 0.3 of the usual ones."""
+    """Request for Phase 1 with initial outputs c0 / 0.3 times the usual ones."""
     request = phase_one(width)
     return replace(request, overrides={**request.overrides, "c0": c0})
 
 
 def whole(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
-    """Training until the loss is 1/m; records on the b0·t clock from 0.1 to 1e7."""
+    """Request for training until the loss is 1/m; records from b0·t = 0.1 to 1e7."""
     recorded = (
         *PHASES,
         "vocabulary_value",
@@ -155,21 +166,23 @@ def whole(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
     return Request("theory", setting, seeds=seeds)
 
 
-def noise_free(samples: float, length: int = 5, **changes: object) -> Request:
-    """The quotient to b0·t = 1e8."""
+def noise_free(samples: float, length: int = 5, **changes: Override) -> Request:
+    """Request for the noise-free quotient, to b0·t = 1e8."""
     setting = {"samples": samples, "length": length, **changes}
     return Request("quotient", setting, seeds=1)
 
 
-def experiment(*, seeds: int | tuple[int, ...] | None = None, **changes: object):
-    """Appendix A's run; `reading` picks the initialisation."""
+def experiment(
+    *, seeds: int | tuple[int, ...] | None = None, **changes: Override
+) -> Request:
+    """Request for the paper's experiment; `reading` selects the initialisation."""
     return Request("figure1", changes, seeds=seeds)
 
 
 def clock(run: xr.Dataset) -> xr.DataArray:
-    """b0·t by seed and time, b0 the readout gain at the start of each seed.
+    """Clock b0·t by seed and time, b0 being each seed's initial readout gain.
 
-    Descents count steps, whose time is the learning rate.
+    A step of gradient descent has the learning rate as its time.
     """
     unit = 1.0
     if run["time"].attrs.get("units") == "step":
@@ -179,19 +192,19 @@ def clock(run: xr.Dataset) -> xr.DataArray:
 
 
 def class_weights(run: xr.Dataset) -> xr.DataArray:
-    """Σ_k, the sum of the logistic weights of each type, by group."""
+    """Class weights Σ_k: logistic weights summed over each type, by group."""
     return run["pull_by_group"] * schema.setting_of(run)["samples"]
 
 
 def balance_ratio(weights: xr.DataArray) -> xr.DataArray:
-    """R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
+    """Balance ratio R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
     both, first = weights.sel(group="both"), weights.sel(group="first")
     rest = weights.sum("group") - both
     return (rest - both) / (both - first)
 
 
 def velocity_ratio(run: xr.Dataset) -> xr.DataArray:
-    """−G3' / max(G1', G2'), of the values' own velocities."""
+    """−G3' / max(G1', G2'), by the recorded velocities of the readouts."""
     rate = run["value_rate"].isel(head=0)
     largest = np.maximum(rate.sel(token="mu1"), rate.sel(token="mu2"))
     return -rate.sel(token="mu3") / largest
@@ -204,9 +217,9 @@ def velocity_share(run: xr.Dataset) -> xr.DataArray:
 
 
 def at_end(run: xr.Dataset) -> xr.Dataset:
-    """Values at the end of training, under the observables' own names, by seed.
+    """Observables at the end of training, under their names, by seed.
 
-    Not the last record: a time that is known to rounding may just miss the end.
+    Not the last record: its time may miss the end by rounding.
     """
     ends = run.isel(stage=-1)
     suffix = "_at_end"
@@ -215,7 +228,7 @@ def at_end(run: xr.Dataset) -> xr.Dataset:
 
 
 def with_end(run: xr.Dataset, name: str) -> xr.DataArray:
-    """The records of an observable and its value at the end, along time."""
+    """Records of an observable followed by its final value, along time."""
     records = run[name].isel(time=np.flatnonzero(run["recorded"].all("seed")))
     end = at_end(run)[name].drop_vars("stage", errors="ignore")
     last = end.expand_dims(time=[float(run["end_time"].max())])

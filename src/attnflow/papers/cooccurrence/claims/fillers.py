@@ -1,4 +1,4 @@
-"""Phase 2: readouts of fillers, and their part in outputs."""
+"""Readouts of fillers in Phase 2, and their contribution to outputs."""
 
 import math
 from functools import partial
@@ -19,7 +19,7 @@ from attnflow.papers.cooccurrence.claims.courses import (
     over_logs,
     worst,
 )
-from attnflow.papers.cooccurrence.claims.evidence import FLOW, noise_free
+from attnflow.papers.cooccurrence.claims.evidence import FLOW, THEORY_RUNS, noise_free
 from attnflow.papers.cooccurrence.claims.ladders import with_width
 from attnflow.papers.cooccurrence.claims.quiet import filler_outputs, quiet_rows
 
@@ -31,13 +31,13 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=LARGE_CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 NAMED = 3
 
 
 def _filler_change(course: Course) -> np.ndarray:
-    """The largest |G − G(T1)| of a filler over 1/n and the lemma's second term."""
+    """Largest |G − G(T1)| of a filler over the lemma's bound, by time."""
     values = course["vocabulary_value"][:, NAMED:]
     m, first = course.width, course.key_norm
     second = course.length * (first / m**0.5 + 1 / m) + first
@@ -52,7 +52,7 @@ def _judge_filler_change(evidence: Evidence) -> Finding:
 
 
 def _fillers(course: Course, *, absolute: bool) -> np.ndarray:
-    """max_i |Σ_l Σ_fillers G p|, or with the bars inside, by time."""
+    """max_i |Σ_l Σ_fillers G p| by time; with `absolute`, of |G|."""
     values = course["value"][:, NAMED:]
     pooled = course["pooled_token"][:, :, NAMED:]
     values = np.abs(values) if absolute else values
@@ -60,11 +60,11 @@ def _fillers(course: Course, *, absolute: bool) -> np.ndarray:
 
 
 TIED = (10**3, 10**4, 10**5, 10**6, 5 * 10**6)
-"""Widths at which n follows the logarithm that Condition 1 asks for."""
+"""Widths at which n grows with the logarithm that Condition 1 asks for."""
 
 
 def tied_samples(width: float, length: int = 5) -> float:
-    """The number n = (L log m / 4)², which is 61 at m = 512, L = 5."""
+    """Number of samples n = (L log m / 4)²: 61 at m = 512, L = 5."""
     return (length * math.log(width) / 4) ** 2
 
 
@@ -74,10 +74,10 @@ _TIED = {
 
 
 def _tied_part(run: xr.Dataset) -> float:
-    """The largest part of fillers in an output until the loss is 1/m."""
-    rows, own = quiet_rows(run), schema.setting_of(run)
-    before = rows.isel(time=np.flatnonzero(rows["loss"] >= 1 / own["width"]))
-    return float(np.abs(filler_outputs(before["value"], own["length"])).max())
+    """Largest contribution of fillers to an output until the loss is 1/m."""
+    rows, setting = quiet_rows(run), schema.setting_of(run)
+    before = rows.isel(time=np.flatnonzero(rows["loss"] >= 1 / setting["width"]))
+    return float(np.abs(filler_outputs(before["value"], setting["length"])).max())
 
 
 def _judge_fillers(evidence: Evidence) -> Finding:
@@ -85,17 +85,17 @@ def _judge_fillers(evidence: Evidence) -> Finding:
     fixed = {n: run for n, run in evidence.items() if n not in tied}
     sizes = tuple(float(schema.setting_of(run)["width"]) for run in tied.values())
     parts = tuple(_tied_part(run) for run in tied.values())
-    own = partial(_fillers, absolute=False)
-    check = ladder(fixed, own, "fillers' part at n = 60", kind="O-tilde")
+    series = partial(_fillers, absolute=False)
+    check = ladder(fixed, series, "fillers' part at n = 60", kind="O-tilde")
     inside = worst(fixed, partial(_fillers, absolute=True), np.max)
     what = "fillers' part with n = (L log m / 4)²"
     return Finding(
         (Ladder(sizes, parts, "O", what, constant=2.0), check),
         {
             "n tied to log²m": parts,
-            "n = 60": at_widths(worst(fixed, own, np.max)),
+            "n = 60": at_widths(worst(fixed, series, np.max)),
             "n = 60, bars inside": at_widths(inside),
-            "n = 60, at T1": at_widths(worst(fixed, lambda c: own(c)[:1], np.max)),
+            "n = 60, at T1": at_widths(worst(fixed, lambda c: series(c)[:1], np.max)),
         },
     )
 
@@ -120,14 +120,14 @@ CLAIMS: tuple[Claim, ...] = (
         statement="In phase 2 fillers contribute O(1) to every output: "
         "|Σ_l Σ_fillers G p| is bounded.",
         judge=_judge_fillers,
-        predicate="until the loss is 1/m: without noise the largest part by the rule "
-        "for O with n = (L log m / 4)² over m = 1e3 … 5e6, since Condition 1 asks for "
-        "n ≥ L² times logarithms; and with noise at n = 60 by that for Õ over m = 8192 "
-        "… 1048576, where it grows like log m",
+        predicate="until the loss is 1/m: without noise the largest contribution by "
+        "the rule for O with n = (L log m / 4)² over m = 1e3 … 5e6, since Condition 1 "
+        "asks for n ≥ L² times logarithms; and with noise at n = 60 by that for Õ over "
+        "m = 8192 … 1048576, where it grows like log m",
         needs={**_TIED, **LARGE_TABLES},
         conditions=f"{LARGE_CONDITION}; without noise n = (L log m / 4)²",
-        source="sheet A sections 7 and 8, item 8, and our run: bounded along the "
-        "theorem's own n, growing with log m at fixed n",
+        source=f"{THEORY_RUNS}, and runs without noise (reader's note A-N8b): bounded "
+        "for the theorem's n, growing with log m at fixed n",
         mutations=named(
             with_width("value", 0.3),
             mutate.only(f"tied m={TIED[-1]}", mutate.scale(ALL, "value", 3.0)),

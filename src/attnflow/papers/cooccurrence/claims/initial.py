@@ -1,4 +1,4 @@
-"""Velocities at time 0: targets, the common token, fillers (Section E.1)."""
+"""Neuron velocities at initialisation: targets, common token, fillers (Section E.1)."""
 
 from functools import partial
 
@@ -10,6 +10,7 @@ from attnflow.claims import Claim, Evidence, Finding, LargeEnough, Scope, Verdic
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
+    EARLIER,
     FLOW,
     SMALLER,
     WIDTHS,
@@ -40,7 +41,7 @@ START = {f"m={width}": start(width) for width in WIDTHS}
 SMALL = {f"c0={c0:g}": start(8192, c0=c0) for c0 in SMALLER}
 LATER = {f"later, m={width}": neurons(width) for width in WIDTHS}
 CONSTANT = 2.0
-"""Of Θ in Lemma 4.1: all neurons within this factor of 1/6."""
+"""Constant of Θ in Lemma 4.1: all neurons within this factor of 1/6."""
 RATE = "neuron_value_rate"
 _claim = partial(
     Claim,
@@ -57,27 +58,27 @@ def _extremes(run: xr.Dataset) -> tuple[float, float]:
 
 
 def _judge_targets(evidence: Evidence) -> Finding:
-    widths, held, numbers = [], [], {}
+    widths, is_in_band, numbers = [], [], {}
     for run in evidence.values():
         least, most = _extremes(run)
         widths.append(float(schema.setting_of(run)["width"]))
-        held.append(6 * least >= 1 / CONSTANT and 6 * most <= CONSTANT)
+        is_in_band.append(6 * least >= 1 / CONSTANT and 6 * most <= CONSTANT)
         numbers[f"least and largest, m = {widths[-1]:g}"] = [least, most]
     seeds = max(run.sizes["seed"] for run in evidence.values())
     what = "velocity over (σ0² + σ1²) m within a factor 2 of 1/6, every neuron and seed"
-    band = LargeEnough(tuple(widths), tuple(held), what, seeds=seeds)
+    band = LargeEnough(tuple(widths), tuple(is_in_band), what, seeds=seeds)
     what = "largest deviation from the pull over sqrt(m1/m)"
     off = ladder(evidence, _off_pull_over_term, "O-tilde", what)
     return Finding((band, off), numbers)
 
 
 def _off_pull_over_term(run: xr.Dataset) -> xr.DataArray:
-    """With σ0² sqrt(mL) of Proposition E.5 beside σ1² sqrt(m m1)."""
+    """Deviation from the pull over Proposition E.5's terms."""
     return off_pull(run) / (neuron_term(run) + error_term(run, 0.5))
 
 
 def _common(run: xr.Dataset) -> xr.DataArray:
-    """Over the last term alone, (σ0² + σ1²) m F."""
+    """Largest velocity on the common token over (σ0² + σ1²) m F."""
     return largest(run, [COMMON]) / largest_output(run)
 
 
@@ -133,14 +134,14 @@ def _judge_fillers(evidence: Evidence) -> Finding:
 
 
 def _common_like_targets(run: xr.Dataset) -> xr.Dataset:
-    """No cancellation: the common token moves as a target does."""
+    """Mutation without cancellation: the common token moves like a target."""
     rate = run[RATE]
-    moved = rate.where(rate["token"] != COMMON, rate.sel(token="mu1", drop=True))
-    return run.assign({RATE: moved.transpose(*rate.dims)})
+    changed = rate.where(rate["token"] != COMMON, rate.sel(token="mu1", drop=True))
+    return run.assign({RATE: changed.transpose(*rate.dims)})
 
 
 def _one_neuron_back(run: xr.Dataset) -> xr.Dataset:
-    """One neuron of the first seed moves the other way."""
+    """Mutation in which one neuron of the first seed moves the other way."""
     rate = run[RATE]
     first = (xr.DataArray(np.arange(rate.sizes["neuron"]), dims="neuron") == 0) & (
         rate["seed"] == rate["seed"][0]
@@ -160,9 +161,9 @@ CLAIMS: tuple[Claim, ...] = (
         "is within a factor 2 of 1/6 (a third of the samples, g = 1/2) for m large "
         "enough, that is at the two largest widths or more; and it deviates from the "
         "pull of the samples by Õ of Proposition E.5's terms, by the ladder's rule",
-        source="sheet A section 7, and our run. At m = 512 = 8 m1 some neuron may be "
-        "slow, or even move back: m ≥ Ω̃(m1) is needed. The mean is 1/6, not the 1/3 "
-        "of the proof (reader's note A-N5b)",
+        source="our runs, seeds 200–219 at each width. At m = 512 = 8 m1 some neuron "
+        "may be slow, or even move back: m ≥ Ω̃(m1) is needed. The mean is 1/6, not "
+        "the 1/3 of the proof (reader's note A-N5b)",
         mutations=named(
             mutate.on_run("one neuron moved back", "m=131072", _one_neuron_back),
             with_width(RATE, 0.25),
@@ -182,7 +183,7 @@ CLAIMS: tuple[Claim, ...] = (
         "the bound, by the ladder's rule: in m, a point for each of 20 seeds, growing "
         "by at most 10; and O of it in 1/c0, from c0 = 0.3 to 0.003 at m = 8192, where "
         "F vanishes, the largest of 20 seeds growing by at most 3",
-        source="sheet A section 7 (0.008 to 0.09 of the bound), and our run",
+        source=f"our runs, seeds 200–219; {EARLIER}: 0.008 to 0.09 of the bound",
         mutations=named(
             with_width(RATE, 0.5),
             mutate.on_run("the common token like a target", ALL, _common_like_targets),
@@ -199,8 +200,9 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="the largest over neurons and fillers over that sum is O(1) by the "
         "ladder's rule, without a logarithm, growing by at most 3; 20 seeds at time 0, "
         "3 seeds to b0·t = 20",
-        source="sheet A section 7 (0.59 to 0.92), and our run. The second term, for "
-        "which Õ is needed (reader's note A-N12e), is below 1% of the first here",
+        source="our runs, seeds 200–219 at time 0 and 200–202 along Phase 1; "
+        f"{EARLIER}: 0.59 to 0.92. The second term, for which Õ is needed (reader's "
+        "note A-N12e), is below 1% of the first here",
         mutations=named(
             with_width(RATE, 0.25),
             mutate.setting("m=131072", samples=6000),

@@ -1,4 +1,4 @@
-"""Initial attention, signs and single products: laws behind Appendices D and H."""
+"""Concentration of initial attention, signs and single products (Appendices D, H)."""
 
 from functools import partial
 
@@ -33,6 +33,7 @@ COUNTS = {
     )
     for count in NEURONS
 }
+DRAWS = "our draws, seeds 200–202"
 SIZES = (
     "normal weights of standard deviations 0.3/sqrt(L m) and 0.3/sqrt(m1), distinct "
     "fillers; n = 60, L = 5, m1 = 64, d = 163, m = 512 … 131072; δ = 0.1 and 0.5"
@@ -48,7 +49,7 @@ _claim = partial(
 
 
 def flat(run: xr.Dataset, name: str, what: str) -> Ladder:
-    """O(1) along the widths, a point for every seed."""
+    """Ladder of kind O over the widths, with a point for every seed."""
     table = run[name].transpose("seed", "width")
     size = np.broadcast_to(table["width"].values.astype(float), table.shape)
     values = tuple(table.values.ravel().tolist())
@@ -93,7 +94,7 @@ def _judge_lone(evidence: Evidence) -> Finding:
 
 
 def grows(name: str) -> mutate.NamedMutation:
-    """A table that grows like m^0.25."""
+    """Mutation that multiplies a variable by m^0.25."""
 
     def change(table: xr.DataArray) -> xr.DataArray:
         return table * (table["width"] / WIDTHS[0]) ** 0.25
@@ -108,9 +109,9 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Attention starts within Õ(1/(Lm)) of 1/L.",
         judge=_judge_attention,
         predicate="L m · max |p − 1/L|, the mean of 50 draws, is O(1) along the widths "
-        "by the ladder's rule, growing by at most 3 (the logarithm is one of d/δ, "
-        "which stays); a point for each of 3 seeds",
-        source="our run: 0.056 = 0.62 c0² at every width",
+        "by the ladder's rule, growing by at most 3 (the logarithm is of d/δ, which is "
+        "fixed); a point for each of 3 seeds",
+        source=f"{DRAWS}: 0.056 = 0.62 c0² at every width",
         mutations=named(
             grows("attention_gap"), mutate.noise("drawn", "attention_gap", 1.0)
         ),
@@ -124,9 +125,9 @@ CLAIMS: tuple[Claim, ...] = (
         judge=_judge_counts,
         predicate="the exact failure probability, by the binomial law, is at most δ, "
         "for m1 = 8, 64, 512 and δ = 0.01, 0.1, 0.5",
-        conditions="none but signs of equal chance",
-        source="our run: at most 5e-5 of δ; Hoeffding's inequality gives a quarter of "
-        "the spread's square",
+        conditions="none except that both signs are equally likely",
+        source="the binomial law, nothing is drawn: at most 5e-5 of δ; Hoeffding's "
+        "inequality needs only a quarter of the squared deviation",
         mutations=named(
             mutate.scale(ALL, "count_failure", 1e5),
             mutate.replace("m1=64", "count_failure", 0.6),
@@ -141,8 +142,8 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="exact failure probabilities (chi squared; a normal law mixed by "
         "chi) are at most δ for m = 1 … 1000 and δ = 0.01, 0.1, 0.5; shares in 12 000 "
         "draws agree with them within four standard deviations and one draw",
-        conditions="none but normal entries",
-        source="sheet A section 7, and our run: at most 0.15 of δ",
+        conditions="none except normal entries",
+        source=f"{DRAWS}: at most 0.15 of δ",
         mutations=named(
             mutate.scale("drawn", "norm_failure", 100.0),
             mutate.replace("drawn", "product_failure", 0.6),

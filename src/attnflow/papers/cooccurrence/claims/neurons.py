@@ -1,4 +1,4 @@
-"""Velocities of what single neurons read of tokens, by seed.
+"""Velocities of single neurons' readouts w_j · W_V μ, by seed.
 
 For runs that recorded every neuron on every token (`evidence.start`, where nothing
 moves, and `evidence.neurons`); over all records and the end.
@@ -36,8 +36,8 @@ def fillers(run: xr.Dataset) -> list[str]:
 def pull_on_targets(run: xr.Dataset) -> xr.DataArray:
     """(1/n) Σ_{i ∋ μ} g_i y_i for μ1 and μ2, by seed, time and token.
 
-    What (1/n) Σ_i g_i y_i Σ_l p_{l,μ} is at uniform attention, from which Phase 1
-    departs by 1e-4 at most.
+    Equal to (1/n) Σ_i g_i y_i Σ_l p_{l,μ} at uniform attention, from which Phase 1
+    departs by at most 1e-4.
     """
     pull = with_end(run, "pull_by_group")
     alone = pull.sel(group=["first", "second"]).rename(group="token")
@@ -46,7 +46,7 @@ def pull_on_targets(run: xr.Dataset) -> xr.DataArray:
 
 
 def off_pull(run: xr.Dataset) -> xr.DataArray:
-    """The largest |a_j (w_j · W_V μ)' − (σ0² + σ1²) m · pull| over the same unit."""
+    """Largest |a_j (w_j · W_V μ)' − (σ0² + σ1²) m · pull|, over (σ0² + σ1²) m."""
     off = abs(velocity(run, TARGETS) - pull_on_targets(run))
     return off.max(["time", "neuron", "token"])
 

@@ -1,4 +1,4 @@
-"""How the common token overtakes the targets in Phase 1, and types stay balanced."""
+"""Phase 1: the common token overtakes the targets, one-target types stay balanced."""
 
 from functools import partial
 
@@ -10,8 +10,10 @@ from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
+    EARLIER,
     FLOW,
     SMALLER,
+    THEORY_RUNS,
     WIDTHS,
     at_end,
     balance_ratio,
@@ -37,7 +39,7 @@ ALL = mutate.EVERY
 PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}
 SMALL = {f"c0={c0:g}": small_outputs(c0) for c0 in SMALLER}
 LATER = 1.5
-"""At T_half itself the ratio is 1 by definition; C > 0 is looked for a little later."""
+"""At T_half itself the ratio is 1 by definition; C > 0 is checked a little later."""
 _claim = partial(
     Claim,
     system=FLOW,
@@ -48,7 +50,7 @@ _claim = partial(
 
 
 def _late(run: xr.Dataset) -> xr.DataArray:
-    """Velocities of G1, G2, G3 from 1.5 T_half on, NaN before, as a run holds them."""
+    """Velocities of G1, G2, G3 from 1.5 T_half on, NaN before, with a run's dims."""
     rate = with_end(run, "value_rate")
     half = xr.DataArray(events.common_overtakes(run).times, dims="seed")
     return rate.where(rate["time"] >= LATER * half)
@@ -76,7 +78,7 @@ def _speed(run: xr.Dataset) -> xr.DataArray:
 
 
 def _printed_speed(run: xr.Dataset) -> xr.DataArray:
-    """The same over (σ0² + σ1²) m m1."""
+    """The least of G1', G2' over (σ0² + σ1²) m m1."""
     setting = schema.setting_of(run)
     size = sum(variances(run)) * setting["width"] * setting["neurons"]
     return _targets(run).min(["time", "token"]) / size
@@ -151,9 +153,8 @@ CLAIMS: tuple[Claim, ...] = (
         "both constants and the least target velocity over the readout gain b, which "
         "is Θ(σ1² m m1) by A-E.27, are Ω(1) by the ladder's rule, falling by at most "
         "3; a point for each of 3 seeds",
-        source="sheet A section 7 (R from 1.27, U up to 0.693, in class weights and "
-        "without noise), and our run, which judges the readouts' own velocities, as "
-        "the lemma does",
+        source=f"{THEORY_RUNS}, which judge the readouts' own velocities, as the lemma "
+        "does. For class weights without noise R is at least 1.27 and U at most 0.693",
         mutations=named(
             mutate.swap(
                 ALL, ("value_rate", "value_rate_at_end"), "token", ("mu1", "mu3")
@@ -172,7 +173,7 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="|Σ2 − Σ3|/n is at most F in every run (5 widths, 3 seeds); over F "
         "it is O(1) as F vanishes, by the ladder's rule in 1/c0 from c0 = 0.3 to "
         "0.003 at m = 8192, the largest of 3 seeds growing by at most 3",
-        source="sheet A section 7 (0.002 to 0.017), and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: 0.002 to 0.017",
         mutations=named(
             mutate.swap(
                 ALL,

@@ -1,4 +1,4 @@
-"""Where Phase 1 ends: readouts, margins and loss at T1 (Theorems 3.1, E.27)."""
+"""Readouts, margins and loss at T1, the end of Phase 1 (Theorems 3.1, E.27)."""
 
 from functools import partial
 
@@ -10,8 +10,10 @@ from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
+    EARLIER,
     END_OF_PHASE_ONE,
     FLOW,
+    THEORY_RUNS,
     WIDTHS,
     at_end,
     phase_one,
@@ -76,7 +78,7 @@ def _first_gain(run: xr.Dataset) -> xr.DataArray:
 
 
 def _growth(run: xr.Dataset) -> xr.DataArray:
-    """The relative change of the gain."""
+    """Relative change of the readout gain by T1."""
     return abs(_gain(run) / _first_gain(run) - 1)
 
 
@@ -146,7 +148,7 @@ CLAIMS: tuple[Claim, ...] = (
         judge=_judge_readouts,
         predicate=f"the least of G1, G2, −G3 {AT_T1} is Ω(1) by the ladder's rule, "
         "falling by at most 2; a point for each of 3 seeds",
-        source="sheet A section 7 (1.24 to 1.64), and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: 1.24 to 1.64",
         mutations=named(
             mutate.swap(ALL, "value_at_end", "token", ("mu1", "mu3")),
             with_width("value_at_end", -0.1),
@@ -159,7 +161,7 @@ CLAIMS: tuple[Claim, ...] = (
         statement="At the end of Phase 1 every training sample is classified rightly.",
         judge=_judge_margins,
         predicate=f"all margins are positive {AT_T1}, in every run",
-        source="sheet A section 7 (0.44 to 0.59), and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: 0.44 to 0.59",
         mutations=named(
             mutate.negate(ALL, "margin_at_end"),
             mutate.some_seeds(0.3, mutate.add(ALL, "margin_at_end", -1.0)),
@@ -173,7 +175,7 @@ CLAIMS: tuple[Claim, ...] = (
         judge=_judge_loss,
         predicate=f"the loss {AT_T1} is Θ(1) by the ladder's rule, within a factor 2; "
         "a point for each of 3 seeds",
-        source="sheet A section 7 (0.25 to 0.29), and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: 0.25 to 0.29",
         mutations=named(
             with_width("loss_at_end", -0.1),
             with_width("loss_at_end", 0.1),
@@ -191,7 +193,7 @@ CLAIMS: tuple[Claim, ...] = (
         "margins scatter with initial outputs, which hides a slope); G1, G2, −G3 and "
         "b(0)/(σ1² m m1) by the ladder's rule for Θ, fillers for Õ, within a factor 3, "
         "and b changes by o(1) of itself; a point for each of 3 seeds",
-        source="our run; sheet A section 7 has the parts",
+        source=THEORY_RUNS,
         mutations=named(
             mutate.scale(ALL, "margin_at_end", 0.2),
             with_width("value_at_end", 0.1),

@@ -1,4 +1,4 @@
-"""The course of Phase 1: when samples become right, and whose loss rises first."""
+"""Phase 1: when samples are classified correctly, and which losses first rise."""
 
 from functools import partial
 
@@ -11,7 +11,9 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import first_crossing
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
+    EARLIER,
     FLOW,
+    THEORY_RUNS,
     WIDTHS,
     phase_one,
     with_end,
@@ -29,7 +31,7 @@ PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}
 MARGIN = 0.1
 """C of Corollary E.20."""
 RISE = 0.02
-"""A loss that rises by less would not be seen in the paper's figure."""
+"""A smaller rise of the loss would not be visible in the paper's figure."""
 _claim = partial(
     Claim,
     system=FLOW,
@@ -52,8 +54,8 @@ def _judge_time(evidence: Evidence) -> Finding:
 
 def _one_target(run: xr.Dataset) -> xr.DataArray:
     """Margins of samples with exactly one target."""
-    held = [set(str(name).split()) for name in run["sample"].values]
-    alone = [("mu1" in tokens) != ("mu2" in tokens) for tokens in held]
+    samples = [set(str(name).split()) for name in run["sample"].values]
+    alone = [("mu1" in tokens) != ("mu2" in tokens) for tokens in samples]
     return run["margin"].isel(sample=np.flatnonzero(alone))
 
 
@@ -70,7 +72,7 @@ def _judge_one_target(evidence: Evidence) -> Finding:
 
 
 def _rises(run: xr.Dataset) -> xr.DataArray:
-    """The largest loss of each type over its first, by seed and group."""
+    """Largest over initial loss of each type, by seed and group."""
     loss = with_end(run, "loss_by_group")
     return loss.max("time") / loss.isel(time=0)
 
@@ -98,7 +100,7 @@ def _judge_rise(evidence: Evidence) -> Finding:
 
 
 def _slower(run: xr.Dataset) -> xr.Dataset:
-    """Margins as they would be if all took sqrt(m) times as long."""
+    """Mutation: margins as if everything took sqrt(m / 512) times as long."""
     stretch = (schema.setting_of(run)["width"] / WIDTHS[0]) ** 0.5
     later = run["margin"].interp(time=run["time"] / stretch)
     return run.assign(margin=later.assign_coords(time=run["time"]))
@@ -113,7 +115,7 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="the time from which on all margins are positive, times the readout "
         "gain b0 at time 0, is Õ(1) by the ladder's rule, growing by at most 3; a "
         "point for each of 3 seeds. b0 is Θ(σ1² m m1) by A-E.27",
-        source="sheet A section 7 (8.9 to 10.2), and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: 8.9 to 10.2",
         mutations=named(
             mutate.shift("m=131072", "margin", 1e-2),
             mutate.on_run("times times sqrt(m)", ALL, _slower),
@@ -128,9 +130,9 @@ CLAIMS: tuple[Claim, ...] = (
         judge=_judge_one_target,
         predicate="the first time with all these margins at 0.1 or more, times b0 as "
         "in A-Thm3.1-T1, is O(1) by the ladder's rule, growing by at most 3; a point "
-        "for each of 3 seeds. Margins y F: the print has F, which is to be negative "
-        "(reader's note A-N6a)",
-        source="our run",
+        "for each of 3 seeds. Margins are y F; the paper has F, which should be "
+        "negative here (reader's note A-N6a)",
+        source=THEORY_RUNS,
         mutations=named(
             mutate.on_run("times times sqrt(m)", ALL, _slower),
             mutate.negate(ALL, "margin"),
@@ -146,8 +148,8 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="in every run the losses of both one-target types rise by 2% or "
         "more over their first value, and the loss with both targets stays below its "
         "first value",
-        source="sheet A section 7 (1.07 to 1.15), and our run. From outputs of 0 it is "
-        "1.10 at n = 60 and at most 1.16, so that initial outputs of order 1 hide it",
+        source=f"{THEORY_RUNS}; {EARLIER}: 1.07 to 1.15. From outputs of 0 it is 1.10 "
+        "at n = 60 and at most 1.16, so that initial outputs of order 1 hide it",
         mutations=named(
             mutate.constant(ALL, "loss_by_group"),
             mutate.swap(ALL, "loss_by_group", "group", ("both", "first")),

@@ -1,4 +1,4 @@
-"""Single neurons in Phase 1: velocities (E.14) and how far they come (E.26)."""
+"""Single neurons in Phase 1: velocities (Theorem E.14) and changes (Theorem E.26)."""
 
 from functools import partial
 
@@ -17,7 +17,9 @@ from attnflow.papers.cooccurrence.claims.changes import (
 )
 from attnflow.papers.cooccurrence.claims.evidence import (
     CONDITION,
+    EARLIER,
     FLOW,
+    THEORY_RUNS,
     WIDTHS,
     neurons,
     with_end,
@@ -53,7 +55,7 @@ _claim = partial(
 
 
 def _off_pull(run: xr.Dataset) -> xr.DataArray:
-    """Over L σ0² sqrt(m) + σ1² sqrt(m m1)."""
+    """Deviation from the pull over L σ0² sqrt(m) + σ1² sqrt(m m1)."""
     return off_pull(run) / (error_term(run, 1.0) + neuron_term(run))
 
 
@@ -77,20 +79,20 @@ def _judge_velocities(evidence: Evidence) -> Finding:
     )
 
 
-def _moved(run: xr.Dataset, tokens: list[str]) -> xr.DataArray:
-    """The largest change of what a neuron reads of some tokens, by T1."""
+def _largest_change(run: xr.Dataset, tokens: list[str]) -> xr.DataArray:
+    """Largest change by T1 of a neuron's readout of some tokens."""
     read = with_end(run, "neuron_value").isel(head=0).sel(token=tokens)
     return abs(read - read.isel(time=0)).max(["time", "neuron", "token"])
 
 
 def _radius(run: xr.Dataset) -> xr.DataArray:
-    """R m1."""
-    return _moved(run, NAMED) * schema.setting_of(run)["neurons"]
+    """R m1, R being the largest change of a neuron's readout of a named token."""
+    return _largest_change(run, NAMED) * schema.setting_of(run)["neurons"]
 
 
 def _filler_radius(run: xr.Dataset) -> xr.DataArray:
-    """The fillers' change over R/n, which is below R/n + R/sqrt(m)."""
-    part = _moved(run, fillers(run)) / _moved(run, NAMED)
+    """Change of fillers' readouts over R/n, which is less than R/n + R/sqrt(m)."""
+    part = _largest_change(run, fillers(run)) / _largest_change(run, NAMED)
     return part * schema.setting_of(run)["samples"]
 
 
@@ -136,7 +138,7 @@ CLAIMS: tuple[Claim, ...] = (
         "targets and times to b0·t = 20 over the error term is Õ(1) by the ladder's "
         "rule, and so is the common token's velocity over σ1² m; both grow by at most "
         "3; a point for each of 3 seeds",
-        source="our run",
+        source=THEORY_RUNS,
         mutations=named(
             with_width(RATE, 0.1),
             mutate.scale(ALL, RATE, 1.5),
@@ -154,8 +156,8 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="R m1 and the fillers' change over R/n (which implies the bound) are "
         "O(1) by the ladder's rule, so are scores times m^3/2, and keys and queries "
         "over σ0² √m Õ(1); all grow by at most 3; a point for each of 3 seeds",
-        source="sheet A section 7 (R m1 1.4 to 2.7, fillers 11 to 20 over 1/(n m1)), "
-        "and our run",
+        source=f"{THEORY_RUNS}; {EARLIER}: R m1 1.4 to 2.7, fillers 11 to 20 over "
+        "1/(n m1)",
         mutations=named(
             with_width(READ, 0.3),
             mutate.scale("neurons, m=131072", READ, 10.0),

@@ -1,4 +1,4 @@
-"""Phase 2: what rises and what falls, and how alike samples of a type are."""
+"""Phase 2: signs of score and value rates, and logistic weights within a type."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from attnflow.papers.cooccurrence.claims.courses import (
     ladder,
     worst,
 )
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW
+from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, THEORY_RUNS
 
 ALL = mutate.EVERY
 _claim = partial(
@@ -24,7 +24,7 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 Pairs = tuple[tuple[str, str, float], ...]
 VALUES: Pairs = (
@@ -44,10 +44,10 @@ SCORES: Pairs = (
 
 
 def signed(course: Course, name: str, pairs: Pairs) -> np.ndarray:
-    """Entries times the signs that they should have, by time and pair."""
+    """Entries times the signs that the paper states, by time and pair."""
     table = course.rows[name]
-    found = [sign * table.sel(key=key, query=query) for key, query, sign in pairs]
-    return np.stack([entry.values for entry in found], axis=1)
+    entries = [sign * table.sel(key=key, query=query) for key, query, sign in pairs]
+    return np.stack([entry.values for entry in entries], axis=1)
 
 
 def score_rates(course: Course) -> np.ndarray:
@@ -74,23 +74,23 @@ def _judge_scores(evidence: Evidence) -> Finding:
 
 
 def _kinds(course: Course) -> dict[str, np.ndarray]:
-    """Which samples are of which type: by the targets in their names."""
+    """Indices of the samples of each type, by the targets in their names."""
     words = [str(name).split() for name in course.rows["sample"].values]
     kinds = np.array([("mu1" in w) + 2 * ("mu2" in w) for w in words])
     return {str(kind): np.flatnonzero(kinds == kind) for kind in np.unique(kinds)}
 
 
 def _spread(course: Course) -> np.ndarray:
-    """The largest g_i / g_j within a type, of all types, by time."""
+    """Largest g_i / g_j within a type, over all types, by time."""
     margin = course["margin"]
     each = [np.logaddexp(0, margin[:, rows]) for rows in _kinds(course).values()]
     return np.exp(np.max([np.ptp(log, axis=1) for log in each], axis=0))
 
 
 def _judge_spread(evidence: Evidence) -> Finding:
-    found = at_widths(worst(evidence, _spread, np.max))
+    largest = at_widths(worst(evidence, _spread, np.max))
     check = ladder(evidence, _spread, "largest g_i / g_j within a type", kind="O")
-    return Finding((check,), {"largest by width": found})
+    return Finding((check,), {"largest by width": largest})
 
 
 CLAIMS: tuple[Claim, ...] = (

@@ -1,4 +1,4 @@
-"""Phase 2: how fast the loss falls, and how fast scores and attention move."""
+"""Phase 2: rates of the loss, of scores and of attention."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ from attnflow.papers.cooccurrence.claims.courses import (
     ladder,
     worst,
 )
-from attnflow.papers.cooccurrence.claims.evidence import FLOW
+from attnflow.papers.cooccurrence.claims.evidence import FLOW, THEORY_RUNS
 from attnflow.papers.cooccurrence.claims.ladders import with_width
 from attnflow.papers.cooccurrence.claims.phase_two import score_rates
 
@@ -29,7 +29,7 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=LARGE_CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 NAMED = 3
 
@@ -63,11 +63,11 @@ def _judge_loss(evidence: Evidence) -> Finding:
 def attention_rates(course: Course) -> tuple[np.ndarray, np.ndarray]:
     """Tokens of each sample, named ones first, and ∂p/∂t `(time, sample, key, query)`.
 
-    By the chain rule from scores and their rates; p is theirs too. The tokens of a
-    sample are those that it attends to.
+    By the chain rule from the recorded scores and their rates. The tokens of a sample
+    are those that it attends to.
     """
-    there = course.rows["pooled_token"].isel(time=0).values > 0.5
-    tokens = np.array([np.flatnonzero(row) for row in there])
+    is_attended = course.rows["pooled_token"].isel(time=0).values > 0.5
+    tokens = np.array([np.flatnonzero(row) for row in is_attended])
     at = (slice(None), tokens[:, :, None], tokens[:, None, :])
     root = course.width**0.5
     scores, rates = course["score"][at] / root, course["score_rate"][at] / root
@@ -77,7 +77,7 @@ def attention_rates(course: Course) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_targets(course: Course) -> tuple[np.ndarray, np.ndarray]:
-    """Where both targets are: named keys' ∂p/∂t with stated signs, and fillers'."""
+    """∂p/∂t in samples with both targets, of named keys (signed) and of fillers."""
     tokens, rates = attention_rates(course)
     both = rates[:, (tokens[:, :2] == (0, 1)).all(axis=1)]
     pairs = [both[:, :, 1, 0], both[:, :, 0, 1], -both[:, :, 2, 0], -both[:, :, 2, 1]]
@@ -94,20 +94,21 @@ def _judge_attention(evidence: Evidence, *, power: float) -> Finding:
     text, series = ("√m" if power == 0.5 else "m"), partial(_attention, power=power)
     what = f"∂p/∂t over Loss σ0² m / ({text} L²)"
     checks = band(evidence, series, what, kind="theta-tilde")
-    found = extremes(evidence, series)
-    return Finding(checks, {f"{name}, 1/{text}": row for name, row in found.items()})
+    by_width = extremes(evidence, series)
+    return Finding(checks, {f"{name}, 1/{text}": row for name, row in by_width.items()})
 
 
 def _judge_attention_corrected(evidence: Evidence) -> Finding:
-    found = _judge_attention(evidence, power=1.0)
+    corrected = _judge_attention(evidence, power=1.0)
     share = worst(evidence, _filler_share, np.max)
     return Finding(
-        found.checks, {**found.numbers, "fillers beside targets": at_widths(share)}
+        corrected.checks,
+        {**corrected.numbers, "fillers beside targets": at_widths(share)},
     )
 
 
 def _filler_share(course: Course) -> np.ndarray:
-    """The largest |∂p/∂t| of a filler as key beside that of the targets."""
+    """Largest |∂p/∂t| of a filler as key relative to that of the targets."""
     targets, fillers = _of_targets(course)
     return np.abs(fillers).max(axis=(1, 2, 3)) / targets.max(axis=(1, 2))
 
@@ -115,9 +116,9 @@ def _filler_share(course: Course) -> np.ndarray:
 def _attention_share(course: Course) -> np.ndarray:
     """max_i |Σ Σ G ∂p/∂t| / (b mean g)."""
     tokens, rates = attention_rates(course)
-    moved = (course["value"][:, tokens][..., None] * rates).sum(axis=(2, 3))
+    output_rates = (course["value"][:, tokens][..., None] * rates).sum(axis=(2, 3))
     pull = course["pull_by_group"].sum(axis=1)
-    return np.abs(moved).max(axis=1) / (course["readout_gain"] * pull)
+    return np.abs(output_rates).max(axis=1) / (course["readout_gain"] * pull)
 
 
 def _judge_attention_share(evidence: Evidence) -> Finding:
@@ -168,7 +169,7 @@ CLAIMS: tuple[Claim, ...] = (
         "log m up to 2",
         needs=LARGE_TABLES,
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet A section 8, item 2, and our run: the proof has 1/m",
+        source=f"{THEORY_RUNS}: the proof has 1/m (reader's note A-N2)",
         correction=Correction(
             "The rate is Θ̃(Loss σ0² m) / (m L²), as in the corollary's own proof: "
             "scores move with 1/√m, and enter the softmax with another 1/√m.",
@@ -189,7 +190,6 @@ CLAIMS: tuple[Claim, ...] = (
         predicate="max_i |Σ Σ G ∂p/∂t| / (b mean g), the largest over phase 2 and "
         "seeds, by the rule for o(1) over m = 8192 … 1048576",
         needs=LARGE_TABLES,
-        source="not in the sheet; our run",
         mutations=named(
             with_width("score_rate", 2.5),
             with_width("value", 2.5),

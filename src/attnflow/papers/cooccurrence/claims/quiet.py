@@ -1,6 +1,6 @@
-"""Runs without noise, up to symmetry: what one sample of each type tells of all.
+"""Statistics of noise-free runs up to symmetry, from one sample of each type.
 
-Attention stays uniform to about 1/m there, so that outputs are sums of readouts. All
+Attention stays uniform to about 1/m in them, so that outputs are sums of readouts. All
 samples of a type have the same margin, and all their fillers the same readout.
 """
 
@@ -22,47 +22,47 @@ HELD = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]], dtype=float)
 
 
 def quiet_rows(run: xr.Dataset) -> xr.Dataset:
-    """The one seed of a run, with the coordinate `clock`, b0·t."""
+    """The only seed of a run, with the coordinate `clock`, b0·t."""
     time = clock(run).isel(seed=0)
     return run.isel(seed=0, head=0).assign_coords(clock=("time", time.values))
 
 
 def phase_two_rows(run: xr.Dataset) -> xr.Dataset:
-    """The same from b0·t = 20 on."""
+    """Records of phase 2, from b0·t = 20 on."""
     rows = quiet_rows(run)
     return rows.isel(time=np.flatnonzero(rows["clock"] >= END_OF_PHASE_ONE))
 
 
 def size_of(run: xr.Dataset) -> tuple[float, int]:
-    """Samples n and length L."""
-    own = schema.setting_of(run)
-    return float(own["samples"]), int(own["length"])
+    """Number of samples n and length L of a run."""
+    setting = schema.setting_of(run)
+    return float(setting["samples"]), int(setting["length"])
 
 
 def slots(length: int) -> np.ndarray:
-    """Fillers in a sample of each type."""
+    """Number of fillers in a sample of each type."""
     return (length - HELD.sum(axis=1)).astype(int)
 
 
 def named_outputs(values: xr.DataArray) -> np.ndarray:
-    """What named tokens give to the output of each type, `(time, types)`."""
+    """Contribution of named tokens to the output of each type, `(time, types)`."""
     return values.sel(token=list(NAMED)).values @ HELD.T
 
 
 def filler_values(values: xr.DataArray) -> np.ndarray:
-    """The readout of each type's fillers, `(time, types)`."""
+    """Readouts of each type's fillers, `(time, types)`."""
     names = [str(token) for token in values["token"].values]
-    places = [next(n for n in names if n.startswith(f"{kind}:")) for kind in KINDS]
-    return values.sel(token=places).values
+    fillers = [next(n for n in names if n.startswith(f"{kind}:")) for kind in KINDS]
+    return values.sel(token=fillers).values
 
 
 def filler_outputs(values: xr.DataArray, length: int) -> np.ndarray:
-    """What fillers give to the output of each type."""
+    """Contribution of fillers to the output of each type."""
     return filler_values(values) * slots(length)
 
 
 def outputs(values: xr.DataArray, length: int) -> np.ndarray:
-    """Outputs at uniform attention, of training samples."""
+    """Outputs of training samples at uniform attention, `(time, types)`."""
     return named_outputs(values) + filler_outputs(values, length)
 
 
@@ -79,26 +79,26 @@ def margins(rows: xr.Dataset) -> np.ndarray:
 def test_loss(run: xr.Dataset) -> np.ndarray:
     """The expected loss of a fresh sample at uniform attention, by time.
 
-    Exact: over all numbers of fillers of each kind that it may hold. A filler is
+    Exact: a sum over all counts of fillers of each kind that it may hold. A filler is
     uniform on those of the training set, n_k r_k of each type, and on `unseen` others,
     whose readout stays 0.
     """
-    rows, own = quiet_rows(run), schema.setting_of(run)
-    free = slots(own["length"])
-    odds = np.append(own["samples"] * SHARES * free, own["unseen"])
+    rows, setting = quiet_rows(run), schema.setting_of(run)
+    free = slots(setting["length"])
+    odds = np.append(setting["samples"] * SHARES * free, setting["unseen"])
     odds = odds / odds.sum()
-    given = named_outputs(rows["value"])
+    named = named_outputs(rows["value"])
     fillers = np.pad(filler_values(rows["value"]), ((0, 0), (0, 1)))
-    total = np.zeros(len(given))
+    total = np.zeros(len(named))
     for kind, share in enumerate(SHARES):
         counts, chance = _counts(int(free[kind]), odds)
-        output = given[:, kind, None] + fillers @ counts.T
+        output = named[:, kind, None] + fillers @ counts.T
         total += share * (np.logaddexp(0, -LABELS[kind] * output) @ chance)
     return total
 
 
 def _counts(number: int, odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All ways to take some fillers by kind, and their multinomial probabilities."""
+    """All counts of fillers by kind, and their multinomial probabilities."""
     kinds = len(odds)
     bars = itertools.combinations(range(number + kinds - 1), kinds - 1)
     edges = np.array([(-1, *bar, number + kinds - 1) for bar in bars])

@@ -1,4 +1,4 @@
-"""Phase 2: the sizes of readouts, and of sums of them."""
+"""Sizes of readouts, and of their sums, in Phase 2."""
 
 from functools import partial
 
@@ -28,7 +28,12 @@ from attnflow.papers.cooccurrence.claims.courses import (
     ladder,
     worst,
 )
-from attnflow.papers.cooccurrence.claims.evidence import CONDITION, FLOW, noise_free
+from attnflow.papers.cooccurrence.claims.evidence import (
+    CONDITION,
+    FLOW,
+    THEORY_RUNS,
+    noise_free,
+)
 from attnflow.papers.cooccurrence.claims.quiet import phase_two_rows, size_of
 from attnflow.schema.declarations import Request
 
@@ -40,7 +45,7 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet A section 7, and our run",
+    source=THEORY_RUNS,
 )
 
 
@@ -58,8 +63,8 @@ def _targets(course: Course) -> np.ndarray:
 
 
 def _from_below(evidence: Evidence, *, all_three: bool) -> Ladder:
-    series, who = (_readouts, ", −G(μ3)") if all_three else (_targets, "")
-    what = f"least of G(μ1), G(μ2){who}"
+    series, common = (_readouts, ", −G(μ3)") if all_three else (_targets, "")
+    what = f"least of G(μ1), G(μ2){common}"
     return ladder(evidence, series, what, kind="Omega", pick=np.min)
 
 
@@ -80,7 +85,7 @@ def _judge_readouts(evidence: Evidence) -> Finding:
 SAMPLES = {5: (60.0, 120.0, 240.0, 600.0, 6e3, 6e4), 10: (240.0, 600.0, 6e3, 6e4, 6e5)}
 """n from 2.4 L² on, for two lengths L."""
 OUTSIDE = (60.0, 10)
-"""n = 0.6 L², which n ≥ 2.4 L² leaves out."""
+"""n = 0.6 L², outside of n ≥ 2.4 L²."""
 
 
 def _sums(readouts: np.ndarray) -> np.ndarray:
@@ -93,11 +98,11 @@ def _course_sums(course: Course) -> np.ndarray:
 
 
 def _judge_sums(evidence: Evidence) -> Finding:
-    drawn = {name: run for name, run in evidence.items() if name.startswith("m=")}
+    noisy = {name: run for name, run in evidence.items() if name.startswith("m=")}
     least = {
         size_of(run): _sums(phase_two_rows(run)["value"].values[:, :3]).min(axis=0)
         for name, run in evidence.items()
-        if name not in drawn
+        if name not in noisy
     }
     checks = [
         Ladder(
@@ -108,7 +113,7 @@ def _judge_sums(evidence: Evidence) -> Finding:
         )
         for length, sizes in SAMPLES.items()
     ]
-    signs = everywhere(drawn, _course_sums, "signs of the three sums at n = 60, L = 5")
+    signs = everywhere(noisy, _course_sums, "signs of the three sums at n = 60, L = 5")
     numbers = {
         "least by seed": signs.margin,
         "least without noise, n = 60, L = 5": least[60.0, 5],
@@ -152,7 +157,7 @@ CLAIMS: tuple[Claim, ...] = (
         needs=LARGE_WIDTHS,
         conditions=LARGE_CONDITION,
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet A section 8, item 1, and our run: a typo",
+        source=f"{THEORY_RUNS}: a typo (reader's note A-N1)",
         correction=Correction(
             "−G(μ3) is at least a constant, ≥ for ≤: a typo. It grows like log m.",
             _judge_readouts,
@@ -175,8 +180,8 @@ CLAIMS: tuple[Claim, ...] = (
         needs={**ALL_WIDTHS, **_quiet_needs()},
         conditions=f"{CONDITION}; n ≥ 2.4 L² for n ≥ ~L², which n = 60, L = 5 just "
         "meets and n = 60, L = 10 does not",
-        source="sheet A section 7, and our run: at T1 the constant is tiny at n = 60 "
-        "(0.05 without noise, 0.17 for many samples)",
+        source=f"{THEORY_RUNS}, and runs without noise: at T1 the constant is tiny at "
+        "n = 60 (0.05 without noise, 0.17 for many samples)",
         mutations=named(
             mutate.negate(ALL, "value"),
             mutate.negate("n=60, L=5", "value"),

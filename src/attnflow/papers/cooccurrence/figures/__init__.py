@@ -1,1 +1,1 @@
-"""The figures of `cooccurrence`, one file for each kind."""
+"""Figures of `cooccurrence`, one file for each."""

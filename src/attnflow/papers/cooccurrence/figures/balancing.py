@@ -1,6 +1,6 @@
-"""Automatic balancing: class weights go to the dual variables of a machine."""
+"""Automatic balancing: class weights tend to the dual variables of an SVM."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -13,7 +13,7 @@ from attnflow.papers.cooccurrence.claims.evidence import (
 )
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, noise_free
+from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers, noise_free
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
@@ -32,20 +32,20 @@ TITLES = (
 )
 
 
-def prepared(run: xr.Dataset) -> xr.Dataset:
-    """Shares of class weights, R, and b·t·Loss on the clock b0·t."""
+def balance_series(run: xr.Dataset) -> xr.Dataset:
+    """Shares of class weights, R and b·t·Loss on the clock b0·t."""
     weights = class_weights(run)
     growth = run["readout_gain"].isel(head=0) / run["readout_gain"].isel(head=0, time=0)
-    made = run.assign(
+    balances = run.assign(
         share=weights / weights.sum("group"),
         ratio=balance_ratio(weights),
         product=clock(run) * growth * run["loss"],
     )
-    return on_clock(made, SERIES)
+    return on_clock(balances, SERIES)
 
 
 def machine(evidence: Evidence, samples: float, quantity: str) -> xr.DataArray:
-    """A number of the hard-margin machine of token counts with n samples."""
+    """A number of the hard-margin SVM of token counts with n samples."""
     run, length = evidence["machine"], _length(evidence)
     return run[quantity].isel(seed=0).sel(samples=samples, length=length)
 
@@ -62,7 +62,7 @@ def _name(samples: float) -> str:
 def draw(evidence: Evidence) -> "Figure":
     """Shares and losses for many samples; R and b·t·Loss for several n."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.4))
-    runs = {samples: prepared(evidence[_name(samples)]) for samples in SAMPLES}
+    runs = {samples: balance_series(evidence[_name(samples)]) for samples in SAMPLES}
     _shares(grid[0, 0], runs, evidence)
     _losses(grid[0, 1], runs[MANY])
     _approach(grid[1, 0], runs, evidence, ("ratio", "balance_ratio"))
@@ -82,9 +82,11 @@ def draw(evidence: Evidence) -> "Figure":
 def _shares(ax: "Axes", runs: dict[float, xr.Dataset], evidence: Evidence) -> None:
     for kind, (colour, shade) in panels.TYPES.items():
         series = f"share[{kind}]"
-        look: dict[str, Any] = {"kind": colour, "shade": shade}
-        figures.series(ax, runs[MANY], series, label=panels.NAMES[kind], **look)
-        line = figures.series(ax, runs[60.0], series, label="", **look)
+        label = panels.NAMES[kind]
+        figures.series(ax, runs[MANY], series, kind=colour, shade=shade, label=label)
+        line = figures.series(
+            ax, runs[60.0], series, kind=colour, shade=shade, label=""
+        )
         line.set(linewidth=0.9, linestyle=(0, (1, 1.2)))
         level = float(machine(evidence, MANY, "dual").sel(type=kind))
         figures.reference(ax, level, "" if kind == "second" else f"{17 * level:.3g}/17")
@@ -95,16 +97,15 @@ def _shares(ax: "Axes", runs: dict[float, xr.Dataset], evidence: Evidence) -> No
 
 def _losses(ax: "Axes", run: xr.Dataset) -> None:
     for kind, (colour, shade) in panels.TYPES.items():
-        look: dict[str, Any] = {"kind": colour, "shade": shade}
-        look["label"] = panels.NAMES[kind]
-        figures.series(ax, run, f"loss_by_group[{kind}]", **look)
+        series, label = f"loss_by_group[{kind}]", panels.NAMES[kind]
+        figures.series(ax, run, series, kind=colour, shade=shade, label=label)
     ax.set(yscale="log", ylim=(1e-23, 10), ylabel="mean loss of the type")
     figures.number_axis(ax, "y")
     times = np.array([1e4, 1e7])
-    for factor, power, place in ((3e2, 1, (2e5, 1e-2)), (10.0, 3, (3e4, 1e-17))):
+    for factor, power, position in ((3e2, 1, (2e5, 1e-2)), (10.0, 3, (3e4, 1e-17))):
         figures.theory(ax, times, factor * times ** (-float(power)))
         text = rf"$\propto t^{{-{power}}}$" if power > 1 else r"$\propto 1/t$"
-        ax.annotate(text, place, size="small")
+        ax.annotate(text, position, size="small")
 
 
 def _approach(
@@ -113,7 +114,7 @@ def _approach(
     evidence: Evidence,
     names: tuple[str, str],
 ) -> None:
-    """A series for several n, and the machine's number as a level for each."""
+    """A series for several n, with the SVM's number as a level for each."""
     series, quantity = names
     ramp = figures.current_theme().ramp("signal", len(runs))
     for colour, (samples, run) in zip(ramp, runs.items(), strict=True):
@@ -122,14 +123,14 @@ def _approach(
         figures.reference(ax, float(machine(evidence, samples, quantity)))
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """What training ends with, beside the machine's numbers."""
-    found: dict[str, Any] = {}
+def values(evidence: Evidence) -> dict[str, Numbers]:
+    """Final shares, R and b·t·Loss, and the SVM's numbers."""
+    numbers: dict[str, Numbers] = {}
     for samples in SAMPLES:
         run = evidence[_name(samples)]
         ends = _ends(run)
         dual = machine(evidence, samples, "dual")
-        found[_name(samples)] = {
+        numbers[_name(samples)] = {
             "share of 17": {
                 kind: {
                     "at the end": 17 * float(ends["share"].sel(group=kind)),
@@ -146,19 +147,19 @@ def values(evidence: Evidence) -> dict[str, Any]:
                 "machine": float(machine(evidence, samples, "norm_squared")),
             },
         }
-    found["power of t in the loss, n = 1e7"] = {
+    numbers["power of t in the loss, n = 1e7"] = {
         kind: _power(evidence[_name(MANY)], kind) for kind in panels.TYPES
     }
-    return found
+    return numbers
 
 
 def _ends(run: xr.Dataset) -> xr.Dataset:
     """Share, R and b·t·Loss at the last record."""
-    return prepared(run).isel(seed=0, time=-1)
+    return balance_series(run).isel(seed=0, time=-1)
 
 
 def _power(run: xr.Dataset, kind: str) -> float:
-    """The power of t with which the loss falls, over the last decade."""
+    """Power of t with which the loss falls over the last decade."""
     loss = run["loss_by_group"].sel(group=kind).isel(seed=0)
     time = run["time"]
     late = (time > 0.1 * time[-1]).values
@@ -166,7 +167,7 @@ def _power(run: xr.Dataset, kind: str) -> float:
 
 
 def _worst(evidence: Evidence, series: str, quantity: str) -> float:
-    """The largest relative distance from the machine over all n, at the end."""
+    """Largest relative distance from the SVM's number over all n, at the end."""
     return max(
         abs(
             float(_ends(evidence[_name(n)])[series])
@@ -178,7 +179,7 @@ def _worst(evidence: Evidence, series: str, quantity: str) -> float:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where shares, R and b·t·Loss end, and how fast each type is learned."""
+    """Limits of shares, R and b·t·Loss, and how fast each type is learned."""
     worst = 0.0
     for samples in SAMPLES:
         shares = _ends(evidence[_name(samples)])["share"].values
@@ -212,10 +213,10 @@ BALANCING = Exhibit(
     caption=(
         "The noise-free flow, up to symmetry. Lemmas 4.4 and 4.5 keep the logistic "
         "weights of the types in proportions of order 1. With attention near uniform, "
-        "outputs are linear in the counts of tokens, so that the readout goes to the "
+        "outputs are linear in the counts of tokens, so that the readout tends to the "
         "hard-margin classifier of these counts, and the weights to its dual variables "
         "(dotted levels): 7 : 5 : 5 : 0 for many samples, hence R = 3/2 and b·t·Loss = "
-        "17. Samples with neither target have three times the margin: they are no "
+        "17. Samples with neither target have three times the margin: they are not "
         "support vectors, and their loss falls as t⁻³. Fillers, which are memorised, "
         "shift the limits where n is small."
     ),
@@ -228,6 +229,7 @@ BALANCING = Exhibit(
     seen=seen,
     silent=(
         *SILENT_THEORY,
-        "The lemmas' constants are not stated; the machine is our reading of them.",
+        "The constants of the lemmas are not stated; the hard-margin classifier is "
+        "ours.",
     ),
 )

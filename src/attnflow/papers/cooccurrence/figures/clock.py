@@ -1,4 +1,4 @@
-"""Runs on the clock b0·t, b0 each seed's own readout gain at the start."""
+"""Series on the clock b0·t, b0 being each seed's initial readout gain."""
 
 import numpy as np
 import xarray as xr
@@ -8,33 +8,33 @@ from attnflow.schema.dims import SEED, TIME
 
 
 def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:
-    """Some series of a run with b0·t as their time, the same times for all seeds.
+    """Series of a run with b0·t as their time, the same times for all seeds.
 
-    Seeds differ in b0, so that each is read off between its records, along lines over
-    log t; beyond a seed's last record nothing is recorded. Time 0 is left out.
+    Seeds differ in b0, so that each is interpolated between its records, linearly in
+    log t; after a seed's last record values are NaN. Time 0 is left out.
     """
-    own = evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
-    times = own.median(SEED).values
-    kept = run["recorded"].transpose(SEED, TIME).values[:, 1:]
-    found = {}
+    clocks = evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
+    times = clocks.median(SEED).values
+    is_recorded = run["recorded"].transpose(SEED, TIME).values[:, 1:]
+    variables = {}
     for name in names:
         table = run[name].isel(time=slice(1, None))
         dims = [d for d in table.dims if d not in (SEED, TIME)]
         rows = table.transpose(SEED, TIME, *dims).values
-        moved = [
-            _read_off(times, own.values[i][kept[i]], rows[i][kept[i]])
+        interpolated = [
+            _read_off(times, clocks.values[i][is_recorded[i]], rows[i][is_recorded[i]])
             for i in range(len(rows))
         ]
-        found[name] = ((SEED, TIME, *dims), np.array(moved))
+        variables[name] = ((SEED, TIME, *dims), np.array(interpolated))
     coords = {name: run[name] for name in run.coords if name != TIME}
-    made = xr.Dataset(found, coords).assign_coords(time=times)
-    first = made[names[0]]
+    clocked = xr.Dataset(variables, coords).assign_coords(time=times)
+    first = clocked[names[0]]
     inner = [d for d in first.dims if d not in (SEED, TIME)]
-    return made.assign(recorded=first.notnull().all(inner))
+    return clocked.assign(recorded=first.notnull().all(inner))
 
 
 def _read_off(times: np.ndarray, clock: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rows at other times; NaN outside of what was recorded."""
+    """Rows interpolated at other times; NaN outside the recorded range."""
     flat = rows.reshape(len(rows), -1)
     columns = [
         np.interp(np.log(times), np.log(clock), column, left=np.nan, right=np.nan)

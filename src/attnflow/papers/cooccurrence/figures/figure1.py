@@ -1,6 +1,6 @@
 """Figure 1: attention scores, and losses by type, in the paper's experiment."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -11,6 +11,7 @@ from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import (
     EXPERIMENT,
     SILENT_EXPERIMENT,
+    Numbers,
     after,
     always,
     at_end,
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 
 PHASES = ("Phase 1", "Phase 2")
 ENLARGED = 2.5
-"""The enlarged part of the axis, in units of T1."""
+"""End of the enlarged part of the axis, in units of T1."""
 RISES = 1.02
 
 
 def _shade(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
-    """Phases of the seed that is drawn boldly."""
+    """Shade the phases of the seed in bold."""
     end = all_correct(run.isel(seed=[0])).median
     figures.shade_stages(ax, [end], PHASES if named else ("", ""))
 
@@ -42,14 +43,16 @@ def _shade(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
 
 
 def draw_scores(evidence: Evidence) -> "Figure":
-    """Four scores over epochs."""
+    """Figure of four scores over epochs."""
     run = evidence["run"]
     title = "Attention scores: key, query"
     figure, grid = figures.panels(titles=[title], size=(7.6, 4.2))
     ax = grid[0, 0]
     for pair, (kind, shade) in panels.PAIRS.items():
-        look = {"kind": kind, "shade": shade, "label": panels.pair_name(pair)}
-        panels.one_boldly(ax, run, f"score[0,{pair[0]},{pair[1]}]", **look)
+        series, label = f"score[0,{pair[0]},{pair[1]}]", panels.pair_name(pair)
+        panels.emphasise_first_seed(
+            ax, run, series, kind=kind, shade=shade, label=label
+        )
     ax.set_ylabel(panels.SCORE)
     figures.time_axis(ax, run, label="epoch")
     _shade(ax, run)
@@ -58,19 +61,19 @@ def draw_scores(evidence: Evidence) -> "Figure":
 
 
 def _moves(run: xr.Dataset) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """By score: its move until T1, and in all, per seed."""
+    """Change of each score until T1 and in total, per seed."""
     end = all_correct(run).times
-    found = {}
+    moves = {}
     for key, query in panels.PAIRS:
         series = f"score[0,{key},{query}]"
         start = select(run, series).isel(time=0).values
         early = at_time(run, series, end) - start
-        found[f"{key}, {query}"] = (early, at_end(run, series) - start)
-    return found
+        moves[f"{key}, {query}"] = (early, at_end(run, series) - start)
+    return moves
 
 
-def score_values(evidence: Evidence) -> dict[str, Any]:
-    """Where Phase 1 ends, and how far scores move until then and in all."""
+def score_values(evidence: Evidence) -> dict[str, Numbers]:
+    """End of Phase 1, and changes of the scores until then and in total."""
     run = evidence["run"]
     moves = _moves(run)
     return {
@@ -85,7 +88,7 @@ def score_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def score_seen(evidence: Evidence) -> dict[str, bool]:
-    """Flat in Phase 1, then apart."""
+    """Whether scores are flat in Phase 1 and then separate."""
     run = evidence["run"]
     later = after(run, all_correct(run).times)
     scores = {
@@ -109,7 +112,7 @@ def score_seen(evidence: Evidence) -> dict[str, bool]:
 
 
 def draw_losses(evidence: Evidence) -> "Figure":
-    """Losses by type: the first epochs enlarged, and all of them."""
+    """Figure of losses by type: the first epochs enlarged, and all epochs."""
     run = evidence["run"]
     titles = ("Phase 1 enlarged", "All epochs, on a logarithmic axis")
     figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.4))
@@ -132,13 +135,15 @@ def draw_losses(evidence: Evidence) -> "Figure":
 
 def _losses(ax: "Axes", run: xr.Dataset) -> None:
     for group, (kind, shade) in panels.TYPES.items():
-        look = {"kind": kind, "shade": shade, "label": panels.NAMES[group]}
-        panels.one_boldly(ax, run, f"loss_by_group[{group}]", **look)
-    panels.one_boldly(ax, run, "loss", kind="loss", label="all samples")
+        series, label = f"loss_by_group[{group}]", panels.NAMES[group]
+        panels.emphasise_first_seed(
+            ax, run, series, kind=kind, shade=shade, label=label
+        )
+    panels.emphasise_first_seed(ax, run, "loss", kind="loss", label="all samples")
 
 
-def loss_values(evidence: Evidence) -> dict[str, Any]:
-    """How much one-target losses rise, when, and where losses end."""
+def loss_values(evidence: Evidence) -> dict[str, Numbers]:
+    """Peaks of the one-target losses, their epochs, and final losses."""
     run = evidence["run"]
     losses = run["loss_by_group"]
     peak = losses.max("time") / losses.isel(time=0)
@@ -162,7 +167,7 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def loss_seen(evidence: Evidence) -> dict[str, bool]:
-    """Who falls at once, who rises first, and when."""
+    """Which losses fall at once, which first rise, and when they fall."""
     run = evidence["run"]
     losses, end = run["loss_by_group"], all_correct(run).times
     falling = {g: falls(losses.sel(group=g)) for g in panels.TYPES}
@@ -170,18 +175,20 @@ def loss_seen(evidence: Evidence) -> dict[str, bool]:
     first = losses.isel(time=0)
     peak = losses.max("time") / first
     when = run["time"].isel(time=losses.argmax("time"))
-    one = ["first", "second"]
-    at_end_of_one = {g: at_time(run, f"loss_by_group[{g}]", end) for g in one}
+    one_target = ["first", "second"]
+    at_end_of_one = {g: at_time(run, f"loss_by_group[{g}]", end) for g in one_target}
     return {
         "the loss of samples with both targets falls from the first record on": always(
             falling["both"], after(run, run["time"].values[1] + 0 * end)
         ),
         "losses of samples with one target rise by 2% at least, in every seed": bool(
-            (peak.sel(group=one) > RISES).all()
+            (peak.sel(group=one_target) > RISES).all()
         ),
         "they fall again within Phase 1, and end it below where they began": bool(
-            (when.sel(group=one).transpose("group", "seed") < end).all()
-            and all((at_end_of_one[g] < first.sel(group=g).values).all() for g in one)
+            (when.sel(group=one_target).transpose("group", "seed") < end).all()
+            and all(
+                (at_end_of_one[g] < first.sel(group=g).values).all() for g in one_target
+            )
         ),
         "in Phase 2 the losses of all four types fall at every record": all(
             always(falling[g], later) for g in panels.TYPES
@@ -198,7 +205,7 @@ FIGURE1A = Exhibit(
         "then its query. Scores are flat while samples are being learned (Phase 1); "
         "then the scores between the two targets rise, and those of the common token's "
         "key with the targets' queries fall, for the rest of training. Phases are "
-        "those of the seed drawn boldly; four other seeds are faint."
+        "those of the seed in bold; the other four seeds are faint."
     ),
     needs={"run": EXPERIMENT},
     draw=draw_scores,
@@ -211,11 +218,11 @@ FIGURE1B = Exhibit(
     kind="figure",
     title="Figure 1b: loss of all samples and of the four types",
     caption=(
-        "The same runs. The readout of the targets grows first: good for samples with "
-        "both, bad for those with one of them, whose loss rises until the readout of "
-        "the common token, which every sample holds, has fallen far enough. At the end "
-        "of Phase 1 all samples are right; in Phase 2 all losses fall. That of samples "
-        "with neither target falls fastest."
+        "The same runs. The readout of the targets grows first, which helps samples "
+        "with both and hurts those with one of them: their loss rises until the "
+        "readout of the common token, which every sample holds, has fallen far enough. "
+        "At the end of Phase 1 all samples are classified correctly; in Phase 2 all "
+        "losses fall, fastest that of samples with neither target."
     ),
     needs={"run": EXPERIMENT},
     draw=draw_losses,

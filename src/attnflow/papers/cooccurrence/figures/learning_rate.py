@@ -1,7 +1,8 @@
-"""Up to which learning rate descent follows the gradient flow."""
+"""Learning rates up to which gradient descent follows the gradient flow."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -10,7 +11,7 @@ from scipy.interpolate import PchipInterpolator
 from attnflow import figures, schema
 from attnflow.papers.cooccurrence.claims import learning_rates
 from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.runs import three_numbers
+from attnflow.papers.cooccurrence.figures.runs import Numbers, three_numbers
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
@@ -32,71 +33,77 @@ NAMES = {
     "kaiming-signs": r"Kaiming, $a = \pm 1$",
 }
 PAPERS = 0.01
-"""The paper's own learning rate."""
+"""The paper's learning rate."""
 FAR = 3.0
-"""Deviations beyond this are drawn here."""
+"""Larger distances are drawn at this height."""
 
 
 def flow_name(reading: str) -> str:
-    """The name of the flow of a reading among the evidence."""
+    """Name of a reading's flow in the evidence."""
     return f"{reading} flow"
 
 
 def name(reading: str, rate: float) -> str:
-    """The name of a descent among the evidence."""
+    """Name of a descent in the evidence."""
     return f"{reading} {rate:g}"
 
 
 def _flow(reading: str) -> Request:
     if flow_name(reading) in SHARED:
         return SHARED[flow_name(reading)]
-    like, time = SHARED["fig1 flow"], TIMES[reading]
-    own = {"reading": reading, "steps": time}
-    own["first_record"] = like.overrides["first_record"] / TIMES["fig1"] * time
-    return replace(like, overrides={**like.overrides, **own})
+    template, time = SHARED["fig1 flow"], TIMES[reading]
+    overrides = {"reading": reading, "steps": time}
+    overrides["first_record"] = (
+        template.overrides["first_record"] / TIMES["fig1"] * time
+    )
+    return replace(template, overrides={**template.overrides, **overrides})
 
 
 def _descent(reading: str, rate: float) -> Request:
     if name(reading, rate) in SHARED:
         return SHARED[name(reading, rate)]
-    like = SHARED[name("fig1", RATES["fig1"][0])]
+    template = SHARED[name("fig1", RATES["fig1"][0])]
     steps = round(TIMES[reading] / rate)
-    own = {"reading": reading, "learning_rate": rate, "steps": float(steps)}
-    return replace(like, overrides={**like.overrides, **own, "records": steps + 1})
+    overrides = {"reading": reading, "learning_rate": rate, "steps": float(steps)}
+    return replace(
+        template, overrides={**template.overrides, **overrides, "records": steps + 1}
+    )
 
 
 def threshold(flow: xr.Dataset) -> np.ndarray:
-    """2/λ, λ the largest sharpness that the flow meets, per seed."""
+    """Threshold 2/λ, λ being the largest sharpness along the flow, per seed."""
     return 2 / flow["tangent_sharpness"].max("time").values
 
 
-def apart(descent: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
-    """The largest difference of the losses at a step, over the first loss, per seed."""
+def largest_loss_gap(descent: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
+    """Largest gap between the losses at a step, over the initial loss, per seed."""
     end = float(flow["end_time"].max())
-    # The last record may just miss the end, or be it, up to rounding.
-    kept = (flow["time"] < (1 - 1e-9) * end).values
-    grid = np.append(flow["time"].values[kept], end)
+    # The last record may be the end, or miss it by rounding.
+    is_before_end = (flow["time"] < (1 - 1e-9) * end).values
+    grid = np.append(flow["time"].values[is_before_end], end)
     ends = flow["loss_at_end"].transpose("seed", "stage").values[:, -1:]
-    losses = np.hstack([flow["loss"].transpose("seed", "time").values[:, kept], ends])
+    losses = np.hstack(
+        [flow["loss"].transpose("seed", "time").values[:, is_before_end], ends]
+    )
     times = schema.setting_of(descent)["learning_rate"] * descent["time"].values
     first = grid[1]
-    # Even steps of this clock follow the early plateau and the late power law alike.
+    # Even steps of this clock resolve both the early plateau and the late power law.
     curve = PchipInterpolator(np.log(grid + first), losses, axis=1)
     inside = np.minimum(times, grid[-1])
-    found = descent["loss"].transpose("seed", "time").values
-    gaps = np.abs(found - curve(np.log(inside + first)))
+    descent_losses = descent["loss"].transpose("seed", "time").values
+    gaps = np.abs(descent_losses - curve(np.log(inside + first)))
     return np.nan_to_num(gaps, nan=np.inf).max(axis=1) / losses[:, 0]
 
 
 def rises(descent: xr.Dataset) -> np.ndarray:
     """Whether the loss rises at some step, per seed."""
     loss = descent["loss"].transpose("seed", "time").values
-    # A loss that is no number any more does not fall.
+    # A loss that has become NaN does not fall.
     return np.array([not (np.diff(row) <= 0).all() for row in loss])
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Sharpness along the flow, and how far descent gets from it."""
+    """Figure of sharpness along the flow, and of the distance of descent from it."""
     titles = (
         r"Sharpness $\lambda$ that the flow meets, over its first",
         "Largest distance of descent's loss from the flow's",
@@ -112,10 +119,12 @@ def _sharpness(ax: "Axes", evidence: Evidence) -> None:
         run = evidence[flow_name(reading)]
         setting = schema.setting_of(run)
         gain = formulas.readout_gain(setting) + formulas.value_gain(setting)
-        shown = run.assign(
+        clocked = run.assign(
             ratio=run["tangent_sharpness"] / run["tangent_sharpness"].isel(time=0)
         ).assign_coords(time=gain * run["time"])
-        panels.one_boldly(ax, shown, "ratio", kind=kind, label=NAMES[reading])
+        panels.emphasise_first_seed(
+            ax, clocked, "ratio", kind=kind, label=NAMES[reading]
+        )
     figures.reference(ax, 1.0)
     ax.set(xscale="log", xlim=(0.05, None), ylim=(0, None))
     ax.set_ylabel(r"$\lambda(t)\,/\,\lambda(0)$")
@@ -130,17 +139,16 @@ def _distances(ax: "Axes", evidence: Evidence) -> None:
         flow, colour = evidence[flow_name(reading)], theme.colour(kind)
         for rate in RATES[reading]:
             run = evidence[name(reading, rate)]
-            _dots(ax, rate / threshold(flow), run, flow, colour)
-        _mark(ax, float(np.median(PAPERS / threshold(flow))), colour)
+            _draw_seeds(ax, rate / threshold(flow), run, flow, colour)
+        _mark_paper_rate(ax, float(np.median(PAPERS / threshold(flow))), colour)
     ax.axvline(1.0, color=theme.ink, lw=1.0, ls=(0, (4, 2.2)), zorder=1)
     ax.set(xscale="log", yscale="log", xlim=(2e-3, 12), ylim=(1e-4, 1.5 * FAR))
     ax.set_xlabel(r"learning rate over $2/\max_t \lambda(t)$")
     ax.set_ylabel("distance, over the first loss")
     figures.number_axis(ax, "x")
     figures.number_axis(ax, "y")
-    style: dict[str, Any] = {"ls": "", "marker": "o", "ms": 5.5, "mec": theme.muted}
-    empty = ax.plot([], [], mfc="none", **style)
-    full = ax.plot([], [], mfc=theme.muted, **style)
+    dot = partial(ax.plot, [], [], ls="", marker="o", ms=5.5, mec=theme.muted)
+    empty, full = dot(mfc="none"), dot(mfc=theme.muted)
     away = ax.plot([], [], ls="", marker="^", ms=6, color=theme.muted)
     texts = (
         "loss falls at every step",
@@ -150,22 +158,23 @@ def _distances(ax: "Axes", evidence: Evidence) -> None:
     ax.legend([*empty, *full, *away], texts, loc="upper left")
 
 
-def _dots(
-    ax: "Axes", places: np.ndarray, run: xr.Dataset, flow: xr.Dataset, colour: str
+def _draw_seeds(
+    ax: "Axes", rates: np.ndarray, run: xr.Dataset, flow: xr.Dataset, colour: str
 ) -> None:
-    far, up = apart(run, flow), rises(run)
-    for x, y, rose in zip(places, far, up, strict=True):
-        look: dict[str, Any] = {"mec": colour, "mfc": colour if rose else "none"}
-        marker = "o" if y < FAR else "^"
-        ax.plot([x], [min(y, FAR)], marker=marker, ms=5.5, mew=1.0, **look)
+    far, up = largest_loss_gap(run, flow), rises(run)
+    for x, y, rose in zip(rates, far, up, strict=True):
+        marker, fill = "o" if y < FAR else "^", colour if rose else "none"
+        ax.plot(
+            [x], [min(y, FAR)], marker=marker, ms=5.5, mew=1.0, mec=colour, mfc=fill
+        )
 
 
-def _mark(ax: "Axes", place: float, colour: str) -> None:
-    """The paper's own rate in a reading, at the foot of the axes."""
+def _mark_paper_rate(ax: "Axes", rate: float, colour: str) -> None:
+    """Arrow at the paper's rate in a reading, at the foot of the axes."""
     axes = ax.get_xaxis_transform()
     ax.annotate(
         f"{PAPERS:g}",
-        (place, 0.0),
+        (rate, 0.0),
         xycoords=axes,
         xytext=(0, 16),
         textcoords="offset points",
@@ -177,13 +186,13 @@ def _mark(ax: "Axes", place: float, colour: str) -> None:
     )
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Thresholds, and at each rate the distance and whether the loss rises."""
-    found: dict[str, Any] = {}
+def values(evidence: Evidence) -> dict[str, Numbers]:
+    """Thresholds, and at each rate the distance and how often the loss rises."""
+    numbers: dict[str, Numbers] = {}
     for reading in KINDS:
         flow = evidence[flow_name(reading)]
         first = 2 / flow["tangent_sharpness"].isel(time=0).values
-        found[reading] = {
+        numbers[reading] = {
             "2/λ at the start": three_numbers(first),
             "2/λ along the flow": three_numbers(threshold(flow)),
             "0.01 over the latter": float(np.median(PAPERS / threshold(flow))),
@@ -191,7 +200,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
                 f"{rate:g}": {
                     "over 2/λ along the flow": float(np.median(rate / threshold(flow))),
                     "distance": float(
-                        np.median(apart(evidence[name(reading, rate)], flow))
+                        np.median(largest_loss_gap(evidence[name(reading, rate)], flow))
                     ),
                     "seeds whose loss rises": int(
                         rises(evidence[name(reading, rate)]).sum()
@@ -200,24 +209,27 @@ def values(evidence: Evidence) -> dict[str, Any]:
                 for rate in sorted(RATES[reading])
             },
         }
-    return found
+    return numbers
 
 
 def _table(evidence: Evidence) -> np.ndarray:
-    """Rows of rate over threshold, distance, whether the loss rises; all seeds."""
+    """Rate over threshold, distance, and whether the loss rises, for all seeds."""
     rows = []
     for reading in KINDS:
         flow = evidence[flow_name(reading)]
         for rate in RATES[reading]:
             run = evidence[name(reading, rate)]
             rows += zip(
-                rate / threshold(flow), apart(run, flow), rises(run), strict=True
+                rate / threshold(flow),
+                largest_loss_gap(run, flow),
+                rises(run),
+                strict=True,
             )
     return np.array(rows, float)
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What happens below the threshold and beyond it, and where it is set."""
+    """Behaviour below and above the threshold, and what sets it."""
     over, far, up = _table(evidence).T
     flow = evidence[flow_name("fig1")]
     start = 2 / flow["tangent_sharpness"].isel(time=0).values
@@ -245,12 +257,12 @@ LEARNING_RATE = Exhibit(
     title="Descent follows the flow up to the sharpest point on its way",
     caption=(
         "The experiment with other learning rates, five seeds each, in three readings "
-        "of its initialisation, beside the gradient flow of the same weights. λ is the "
+        "of its initialisation, and the gradient flow of the same weights. λ is the "
         "largest Gauss–Newton curvature at the actual outputs. Left: it grows in the "
-        "reading of Figure 1, where the readout gain grows, and in the last one, "
-        "where outputs begin far from 0; so that 2/λ at the start promises too much. "
-        "Right: below 2/λ along the flow descent stays near it, beyond it leaves. "
-        "Arrows: the paper's rate 0.01 in each reading."
+        "reading of Figure 1, where the readout gain grows, and in the last one, whose "
+        "initial outputs are far from 0, so that 2/λ at initialisation is too "
+        "optimistic. Right: below 2/λ along the flow descent stays close to it, above "
+        "it does not. Arrows: the paper's rate 0.01 in each reading."
     ),
     needs={
         **{flow_name(reading): _flow(reading) for reading in RATES},
@@ -264,7 +276,7 @@ LEARNING_RATE = Exhibit(
     values=values,
     seen=seen,
     silent=(
-        "Why 0.01 was chosen is not stated.",
-        "The initialisation is not stated in full: three of its readings.",
+        "The choice of 0.01 is not explained.",
+        "The initialisation is not fully specified: we show three readings.",
     ),
 )

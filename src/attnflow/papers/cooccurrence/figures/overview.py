@@ -1,6 +1,6 @@
-"""The headline: readouts, losses, scores and class weights on one clock."""
+"""Overview figure: readouts, losses, scores and class weights on one clock."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -11,10 +11,12 @@ from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import (
     SILENT_THEORY,
+    Numbers,
     at_end,
     noise_free,
     theory,
 )
+from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.stages import (
     all_correct,
     clock_times,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 WIDTH = 8192
 MANY = 1e7
 DUAL = {"both": 7 / 17, "first": 5 / 17, "second": 5 / 17, "neither": 0.0}
-"""The machine's multipliers for many samples, as parts of their sum."""
+"""Dual variables of the SVM for many samples, as fractions of their sum."""
 SERIES = ("value", "loss_by_group", "score", "share")
 DASHED = {"linewidth": 1.3, "zorder": 4}
 TITLES = (
@@ -42,45 +44,46 @@ TITLES = (
     "Types of samples keep fixed shares of the gradient",
 )
 START = 0.3
-"""Where the shown clock begins: before, nothing is to be seen."""
+"""Start of the clock's axis: nothing happens before."""
 EARLY = (0.3, 30.0)
-"""What the inset shows."""
+"""Limits of the inset's clock."""
 
 
-def prepared(run: xr.Dataset) -> xr.Dataset:
-    """The series to be shown, on the clock b0·t."""
+def overview_series(run: xr.Dataset) -> xr.Dataset:
+    """The figure's series on the clock b0·t."""
     unit = score_unit(schema.setting_of(run))
     change = (run["score"] - run["score"].isel(time=0)) / unit
     weights = class_weights(run)
-    made = run.assign(score=change, share=weights / weights.sum("group"))
+    changes = run.assign(score=change, share=weights / weights.sum("group"))
     if "vocabulary_value" not in run:
-        return on_clock(made, SERIES)
-    every = abs(run["vocabulary_value"])
-    fillers = every.drop_sel(vocabulary=list(panels.TOKENS)).max("vocabulary")
-    return on_clock(made.assign(filler=fillers), (*SERIES, "filler"))
+        return on_clock(changes, SERIES)
+    readouts = abs(run["vocabulary_value"])
+    fillers = readouts.drop_sel(vocabulary=list(panels.TOKENS)).max("vocabulary")
+    return on_clock(changes.assign(filler=fillers), (*SERIES, "filler"))
 
 
-def score_unit(setting: formulas.Setting) -> float:
-    """σ0² √m / (L b0), in which changes of scores are alike at all widths."""
-    first, gain = formulas.drawn(setting).first, formulas.readout_gain(setting)
+def score_unit(setting: Fields) -> float:
+    """Unit of score changes, σ0² √m / (L b0), in which all widths are alike."""
+    first, gain = formulas.initial_scales(setting).first, formulas.readout_gain(setting)
     return first**2 * np.sqrt(setting["width"]) / (setting["length"] * gain)
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Four panels on one clock."""
+    """Figure of four panels on one clock."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.6))
-    run = prepared(evidence["run"])
+    run = overview_series(evidence["run"])
     limit, many = (
-        _until(prepared(evidence[name]), run) for name in ("noise-free", "many samples")
+        _until(overview_series(evidence[name]), run)
+        for name in ("noise-free", "many samples")
     )
-    for token, look in panels.TOKENS.items():
-        _both(grid[0, 0], run, limit, f"value[0,{token}]", (*look, token))
-    for kind, look in panels.TYPES.items():
-        named = (*look, panels.NAMES[kind])
+    for token, style in panels.TOKENS.items():
+        _both(grid[0, 0], run, limit, f"value[0,{token}]", (*style, token))
+    for kind, style in panels.TYPES.items():
+        named = (*style, panels.NAMES[kind])
         _both(grid[0, 1], run, limit, f"loss_by_group[{kind}]", named)
         _both(grid[1, 1], run, many, f"share[{kind}]", named)
-    for pair, look in panels.PAIRS.items():
-        named = (*look, panels.pair_name(pair))
+    for pair, style in panels.PAIRS.items():
+        named = (*style, panels.pair_name(pair))
         _both(grid[1, 0], run, limit, f"score[0,{','.join(pair)}]", named)
     figures.series(grid[0, 0], run, "filler[0]", kind="other", label="largest filler")
     _name_axes(grid)
@@ -107,19 +110,19 @@ def _both(
     run: xr.Dataset,
     limit: xr.Dataset,
     selector: str,
-    look: tuple[str, int, str],
+    style: tuple[str, int, str],
 ) -> None:
-    kind, shade, label = look
+    kind, shade, label = style
     figures.series(ax, run, selector, kind=kind, shade=shade, label=label)
     line = figures.series(ax, limit, selector, role="limit", label="")
     line.set(**DASHED)
 
 
 def _inset(ax: "Axes", run: xr.Dataset, limit: xr.Dataset) -> None:
-    """The first losses on a linear axis, where one-target samples get worse."""
+    """Inset of early losses on a linear axis, where one-target losses rise."""
     inner = ax.inset_axes((0.085, 0.1, 0.39, 0.46))
-    for kind, look in panels.TYPES.items():
-        _both(inner, run, limit, f"loss_by_group[{kind}]", (*look, ""))
+    for kind, style in panels.TYPES.items():
+        _both(inner, run, limit, f"loss_by_group[{kind}]", (*style, ""))
     inner.set(xscale="log", xlim=EARLY, ylim=(0.1, 0.88), yticks=(0.2, 0.5, 0.8))
     inner.set_facecolor(figures.current_theme().paper)
     inner.set_title("the same, linear", size="small", pad=3)
@@ -139,12 +142,12 @@ def _name_axes(grid: np.ndarray) -> None:
     share.set(ylim=(-0.02, 0.62), ylabel=r"share of the type, $\Sigma_k/\Sigma$")
     for level, text in ((7, "7/17"), (5, "5/17")):
         figures.reference(share, level / 17, text)
-    look = {"transform": share.transAxes, "ha": "right", "va": "top"}
-    share.text(0.99, 0.97, r"dashed: $n = 10^7$", **look)
+    style = {"transform": share.transAxes, "ha": "right", "va": "top"}
+    share.text(0.99, 0.97, r"dashed: $n = 10^7$", **style)
 
 
 def _say_lines(ax: "Axes", evidence: Evidence) -> None:
-    """What the two kinds of lines are, once."""
+    """Legend of the two kinds of lines."""
     setting = schema.setting_of(evidence["run"])
     bold = figures.current_theme().colour("signal")
     ink = figures.current_theme().colour("limit")
@@ -162,8 +165,8 @@ def _phases(ax: "Axes", run: xr.Dataset, *, named: bool) -> None:
     figures.shade_stages(ax, [end], ("Phase 1", "Phase 2") if named else ("", ""))
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times on the clock, readouts at the end, and shares of class weights."""
+def values(evidence: Evidence) -> dict[str, Numbers]:
+    """Times on the clock, final readouts, and final shares of class weights."""
     run = evidence["run"]
     events = {
         "T_half": common_overtakes,
@@ -174,18 +177,18 @@ def values(evidence: Evidence) -> dict[str, Any]:
     return {
         "b0·t": {
             name: {
-                event: float(np.median(clock_times(made, detect(made))))
+                event: float(np.median(clock_times(dataset, detect(dataset))))
                 for event, detect in events.items()
             }
-            for name, made in evidence.items()
+            for name, dataset in evidence.items()
         },
         "readout at the end": {
             token: float(np.median(at_end(run, f"value[0,{token}]")))
             for token in panels.TOKENS
         },
         "share of class weights at the end, of 17": {
-            name: {kind: 17 * share for kind, share in _last_shares(made).items()}
-            for name, made in evidence.items()
+            name: {kind: 17 * share for kind, share in _last_shares(dataset).items()}
+            for name, dataset in evidence.items()
         },
     }
 
@@ -198,15 +201,15 @@ def _last_shares(run: xr.Dataset) -> dict[str, float]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The order of events, what stays still in Phase 1, and the shares."""
+    """Order of events, small changes of scores in Phase 1, and limiting shares."""
     run = evidence["run"]
-    made = prepared(run)
+    series = overview_series(run)
     end = clock_times(run, all_correct(run))
-    moves = abs(made["score"].where(made["recorded"]))
-    still = moves.where(made["time"] < end.min()).max() < 0.1 * moves.max()
+    moves = abs(series["score"].where(series["recorded"]))
+    still = moves.where(series["time"] < end.min()).max() < 0.1 * moves.max()
     rising = run["loss_by_group"].sel(group=["first", "second"])
     shares = _last_shares(evidence["many samples"])
-    grown = [at_end(run, f"value[0,{token}]") for token in panels.TOKENS]
+    readouts = [at_end(run, f"value[0,{token}]") for token in panels.TOKENS]
     return {
         "the common token overtakes the targets before all samples are right": bool(
             (common_overtakes(run).times < all_correct(run).times).all()
@@ -216,7 +219,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
         ),
         "scores make less than a tenth of their move in Phase 1": bool(still),
         "targets end with positive readout, the common token with a negative one": bool(
-            np.min(grown[:2]) > 1 and np.max(grown[2]) < -1
+            np.min(readouts[:2]) > 1 and np.max(readouts[2]) < -1
         ),
         "with many samples the class weights end at 7 : 5 : 5 : 0, to 1e-3": all(
             abs(17 * (shares[kind] - DUAL[kind])) < 1e-3 for kind in DUAL
@@ -229,15 +232,16 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Two phases of learning that two words occur together",
     caption=(
-        "Gradient flow under the theory's assumptions, on the clock b0·t that makes "
-        "all widths alike. In Phase 1 only the readout of tokens moves: targets up at "
-        "once, which spoils samples with one target, then the common token down, until "
-        "every sample is right. In Phase 2 losses fall like 1/t, attention between the "
-        "targets grows, and the four types of samples keep fixed shares of the "
-        "gradient. These are 7 : 5 : 5 : 0 for many samples: the dual variables of a "
-        "hard-margin classifier of token counts. Coloured: medians of three seeds with "
-        "their range. Dashed: the same flow without noise, up to symmetry, with as "
-        "many samples; in the last panel with 10⁷ of them."
+        "Gradient flow under the theory's assumptions, on the clock b0·t, on which all "
+        "widths look alike. In Phase 1 only the readouts move: those of the targets "
+        "rise at once, which hurts samples with one target, then that of the common "
+        "token falls, until every sample is classified correctly. In Phase 2 losses "
+        "fall like 1/t, attention between the targets grows, and the four types of "
+        "samples keep fixed shares of the gradient. These are 7 : 5 : 5 : 0 for many "
+        "samples: the dual variables of a hard-margin classifier of token counts. "
+        "Coloured: medians of three seeds with their range. Dashed: the same flow "
+        "without noise, up to symmetry, with equally many samples, or 10⁷ in the last "
+        "panel."
     ),
     needs={
         "run": theory(WIDTH),

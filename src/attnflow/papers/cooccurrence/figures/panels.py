@@ -1,6 +1,6 @@
-"""Colours and panels that figures of `cooccurrence` share."""
+"""Colours, labels and line styles that figures of `cooccurrence` share."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 TOKENS = {"mu1": ("signal", 0), "mu2": ("signal", 1), "mu3": ("common", 0)}
-"""Kind and shade, which give the colour, of each named token."""
+"""Kind and shade, which determine the colour, of each named token."""
 TYPES = {
     "both": ("easy", 0),
     "first": ("hard", 0),
     "second": ("hard", 1),
     "neither": ("noise", 0),
 }
-"""The same for each type of samples."""
+"""Kind and shade of each type of sample."""
 NAMES = {
     "both": r"both targets",
     "first": r"$\mu_1$ alone",
@@ -40,12 +40,12 @@ CLOCK = r"training time $b_0 t$"
 
 
 def pair_name(pair: tuple[str, str]) -> str:
-    """Key and query of a score, as a label."""
+    """Label of a score: its key and query."""
     return ", ".join(figures.typeset(token) for token in pair)
 
 
 def size_name(letter: str, size: float) -> str:
-    """Such as m = 32 768, or n = 10^7, as mathematics."""
+    """Label of a size in mathematics, such as m = 32 768 or n = 10^7."""
     exponent = round(np.log10(size))
     if size >= 1e6 and np.isclose(size, 10.0**exponent):
         return f"${letter} = 10^{{{exponent}}}$"
@@ -53,15 +53,24 @@ def size_name(letter: str, size: float) -> str:
     return f"${letter} = " + grouped.replace(",", r"\,") + "$"
 
 
-def one_boldly(
-    ax: "Axes", run: xr.Dataset, selector: str | xr.DataArray, **look: Any
+def emphasise_first_seed(
+    ax: "Axes",
+    run: xr.Dataset,
+    selector: str | xr.DataArray,
+    *,
+    kind: str,
+    label: str,
+    shade: int = 0,
 ) -> "Line2D":
-    """The first seed as a full line, with its label; the others faint."""
+    """Draw the first seed as a bold line with its label, the others faintly."""
     for seed in run["seed"].values[1:]:
-        own = _of_seed(run, selector, seed)
-        line = figures.series(ax, *own, **{**look, "label": "", "band": "none"})
+        series = _of_seed(run, selector, seed)
+        line = figures.series(
+            ax, *series, kind=kind, shade=shade, label="", band="none"
+        )
         line.set(linewidth=0.7, alpha=0.45, zorder=2)
-    return figures.series(ax, *_of_seed(run, selector, run["seed"].values[0]), **look)
+    first = _of_seed(run, selector, run["seed"].values[0])
+    return figures.series(ax, *first, kind=kind, shade=shade, label=label)
 
 
 def _of_seed(

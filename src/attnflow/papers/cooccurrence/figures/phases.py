@@ -1,6 +1,7 @@
-"""When phases end, over widths: detected on the clock b0·t, and by formula."""
+"""Ends of phases over widths: detected on the clock b0·t, and by formula."""
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -10,6 +11,7 @@ from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, WIDTH
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import (
     SILENT_THEORY,
+    Numbers,
     noise_free,
     power,
     theory,
@@ -43,7 +45,7 @@ BAR = 0.3
 
 
 def events_of(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """The times b0·t of all events, per seed."""
+    """Times b0·t of all events, per seed."""
     return {
         name: clock_times(run, detect(run)) for name, (detect, _, _) in EVENTS.items()
     }
@@ -56,7 +58,7 @@ def star_formula(run: xr.Dataset) -> float:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """One row of marks for each width."""
+    """Figure with a row of event times for each width."""
     title = "Ends of phases on the clock $b_0 t$: each seed a dot, formulas dashed"
     figure, grid = figures.panels(titles=[title], size=(9.6, 4.9))
     ax = grid[0, 0]
@@ -71,32 +73,32 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _row(ax: "Axes", place: int, run: xr.Dataset) -> None:
-    theme, found = figures.current_theme(), events_of(run)
+def _row(ax: "Axes", height: int, run: xr.Dataset) -> None:
+    theme, events = figures.current_theme(), events_of(run)
     left = ax.get_xlim()[0]
-    first, last = (float(np.median(found[name])) for name in ("T1", "T_star"))
-    bar: dict[str, Any] = {"height": 2 * BAR, "lw": 0, "zorder": 0}
-    ax.barh(place, first - left, left=left, color=theme.hairline, **bar)
-    ax.barh(place, last - first, left=first, color=theme.stages[0], **bar)
+    first, last = (float(np.median(events[name])) for name in ("T1", "T_star"))
+    bar = partial(ax.barh, height, height=2 * BAR, lw=0, zorder=0)
+    bar(first - left, left=left, color=theme.hairline)
+    bar(last - first, left=first, color=theme.stages[0])
     for name, (_, kind, _) in EVENTS.items():
-        times = found[name]
-        heights = place + 0.16 * np.linspace(-1, 1, len(times)) * (len(times) > 1)
+        times = events[name]
+        heights = height + 0.16 * np.linspace(-1, 1, len(times)) * (len(times) > 1)
         style = {"ms": 5.5, "ls": "", "marker": "o", "mec": theme.paper, "mew": 0.6}
         ax.plot(times, heights, color=theme.colour(kind), zorder=4, **style)
     formula = star_formula(run)
     ax.vlines(
-        formula, place - BAR, place + BAR, color=theme.ink, lw=1.1, ls=(0, (3, 2))
+        formula, height - BAR, height + BAR, color=theme.ink, lw=1.1, ls=(0, (3, 2))
     )
     text = f"{last / formula:.3f}"
-    if place == 0:
+    if height == 0:
         text += r" of $b_0 t = |w^*|^2 m$"
-    look = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
+    offset = {"xytext": (7, 0), "textcoords": "offset points", "va": "center"}
     right = max(formula, last)
-    ax.annotate(text, (right, place), size="small", color=theme.muted, **look)
+    ax.annotate(text, (right, height), size="small", color=theme.muted, **offset)
 
 
 def _names(ax: "Axes", evidence: Evidence) -> None:
-    """Widths at the left; the events' symbols above the first row."""
+    """Label rows with widths, and events above the first row."""
     ax.set_yticks(-np.arange(len(evidence)), [_row_name(n) for n in evidence])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
@@ -105,9 +107,15 @@ def _names(ax: "Axes", evidence: Evidence) -> None:
     first = next(iter(evidence.values()))
     for name, times in events_of(first).items():
         _, kind, symbol = EVENTS[name]
-        look: dict[str, Any] = {"ha": "center", "va": "bottom"}
-        look["color"] = theme.colour(kind)
-        ax.text(float(np.median(times)), BAR + 0.08, symbol, size=12.5, **look)
+        ax.text(
+            float(np.median(times)),
+            BAR + 0.08,
+            symbol,
+            size=12.5,
+            ha="center",
+            va="bottom",
+            color=theme.colour(kind),
+        )
 
 
 def _row_name(name: str) -> str:
@@ -118,15 +126,22 @@ def _row_name(name: str) -> str:
 
 def _constant(ax: "Axes", rows: int) -> None:
     theme = figures.current_theme()
-    line: dict[str, Any] = {"color": theme.ink, "lw": 1.1, "ls": (0, (3, 2))}
-    ax.vlines(END_OF_PHASE_ONE, -rows + 0.6, BAR + 0.1, zorder=1, **line)
+    ax.vlines(
+        END_OF_PHASE_ONE,
+        -rows + 0.6,
+        BAR + 0.1,
+        zorder=1,
+        color=theme.ink,
+        lw=1.1,
+        ls=(0, (3, 2)),
+    )
     text = f"$C_{{T_1}} = {END_OF_PHASE_ONE:g}$"
     ax.text(1.15 * END_OF_PHASE_ONE, BAR + 0.42, text, size="small", color=theme.muted)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times on the clock, beside the formulas."""
-    found: dict[str, Any] = {
+def values(evidence: Evidence) -> dict[str, Numbers]:
+    """Times on the clock, and by formula."""
+    numbers: dict[str, Numbers] = {
         name: {
             **{event: three_numbers(t) for event, t in events_of(run).items()},
             "formula for T_star": star_formula(run),
@@ -134,8 +149,8 @@ def values(evidence: Evidence) -> dict[str, Any]:
         }
         for name, run in evidence.items()
     }
-    found["log-log slope of T1 over m, in time"] = _slope(evidence)
-    return found
+    numbers["log-log slope of T1 over m, in time"] = _slope(evidence)
+    return numbers
 
 
 def _ratio(run: xr.Dataset) -> float:
@@ -152,13 +167,14 @@ def _slope(evidence: Evidence) -> float:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The order of events, and what hangs on the width."""
-    found = [events_of(run) for run in _finite(evidence).values()]
+    """Order of events, and their dependence on the width."""
+    times_by_width = [events_of(run) for run in _finite(evidence).values()]
     ordered = [
-        np.diff([times[name] for name in EVENTS], axis=0).min() > 0 for times in found
+        np.diff([times[name] for name in EVENTS], axis=0).min() > 0
+        for times in times_by_width
     ]
-    first = np.array([np.median(times["T1"]) for times in found])
-    half = np.array([np.median(times["T_half"]) for times in found])
+    first = np.array([np.median(times["T1"]) for times in times_by_width])
+    half = np.array([np.median(times["T_half"]) for times in times_by_width])
     ratios = np.array([_ratio(run) for run in _finite(evidence).values()])
     return {
         "T_half, T1, T_sig, T_star come in this order in every seed": all(ordered),
@@ -169,7 +185,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
             abs(_slope(evidence) + 1) < 0.05
         ),
         "phase 1 is over before b0·t = 20 in every seed": all(
-            times["T1"].max() < END_OF_PHASE_ONE for times in found
+            times["T1"].max() < END_OF_PHASE_ONE for times in times_by_width
         ),
         "T_star comes nearer to |w*|² m with every width, to 1% at the largest": bool(
             (np.diff(np.abs(ratios - 1)) < 0).all() and abs(ratios[-1] - 1) < 0.01
@@ -184,12 +200,12 @@ PHASES = Exhibit(
     caption=(
         "Gradient flow under the theory's assumptions, three seeds for each width. "
         "T_{1/2}: from then on the readout of the common token moves faster than those "
-        "of the targets. T1: all samples are right for good, and Phase 1 (dark) ends. "
-        "T_sig: they would be right without their fillers, which are memorised first. "
-        "T*: the loss is 1/m, and Phase 2 (pale) ends. T1 is Θ(1/m), that is, constant "
+        "of the targets. T1: all samples are correct for good, and Phase 1 (dark) "
+        "ends. T_sig: they would be correct without their fillers, which are memorised "
+        "first. T*: the loss is 1/m, and Phase 2 (pale) ends. T1 is Θ(1/m), constant "
         "on this clock; it is later with noise than without, since initial readouts do "
         "not vanish with the width. The formula for T* is b·t·Loss = |w*|² with b = "
-        "b(0), which b outgrows at small widths."
+        "b(0), which b exceeds at small widths."
     ),
     needs={
         **{f"m = {width}": theory(width) for width in WIDTHS},

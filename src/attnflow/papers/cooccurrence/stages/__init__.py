@@ -1,17 +1,17 @@
-"""The phases of a run of `cooccurrence`: formulas beside what was detected.
+"""Phases of a run of `cooccurrence`: detected times and formulas.
 
-| name | what happens | formula |
+| name | event | formula |
 |---|---|---|
 | `T_half` | from then on the common token moves faster than both targets | – |
-| `T1` | from then on every sample is right: phase 1 ends | C_T1 / (σ1² m m1) |
-| `T_sig` | from then on every type would be right without its fillers | – |
-| `T_star` | the loss falls to 1/m, or to the run's own `level` | b0·t·Loss = w*² |
+| `T1` | from then on every sample is correct: phase 1 ends | C_T1 / (σ1² m m1) |
+| `T_sig` | from then on every type would be correct without its fillers | – |
+| `T_star` | the loss falls to 1/m, or to the setting's `level` | b0·t·Loss = w*² |
 
-Times are the run's own (steps of a descent, times of a flow); the notes have them on
-the clock b0·t too, b0 = b(0) the readout gain at the start, on which phase 1 does not
-hang on the width. The paper gives T1 up to its constant C_T1, for which we take 20, and
-T_star as a power of m; w*² is the squared norm of the hard-margin classifier of token
-counts.
+Times are in the run's units (steps of gradient descent, time of a flow); the notes also
+give them on the clock b0·t, b0 = b(0) being the initial readout gain, on which phase 1
+does not depend on the width. The paper gives T1 up to a constant C_T1, for which we
+take 20, and T_star as a power of m; w*² is the squared norm of the hard-margin
+classifier of token counts.
 """
 
 from attnflow.papers.cooccurrence.stages.events import all_correct as all_correct

@@ -1,10 +1,9 @@
-"""When phases end: detectors on what a run recorded, in the run's own time.
+"""Detectors of the ends of phases, in the run's units of time.
 
-Most are of the kind *for good*: from when on something holds until the last record.
+Most events are *for good*: the time from which on something holds at all later records.
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -20,11 +19,11 @@ SIGNAL = {
     "second": ("mu2", "mu3"),
     "neither": ("mu3",),
 }
-"""The named tokens of each type of samples."""
+"""Named tokens in each type of sample."""
 
 
 def common_overtakes(run: xr.Dataset) -> Event:
-    """`T_half`: from when on −G3' >= max(G1', G2')."""
+    """`T_half`: the time from which on −G3' >= max(G1', G2')."""
     rate = run["value_rate"].isel(head=0, drop=True)
     targets = rate.sel(token=["mu1", "mu2"]).max("token")
     ahead = -rate.sel(token="mu3", drop=True) - targets
@@ -32,19 +31,19 @@ def common_overtakes(run: xr.Dataset) -> Event:
 
 
 def all_correct(run: xr.Dataset) -> Event:
-    """`T1`: from when on all margins are positive."""
+    """`T1`: the time from which on all margins are positive."""
     return _for_good(run, run["margin"].min("sample", skipna=False), "T1")
 
 
 def signal_correct(run: xr.Dataset) -> Event:
-    """`T_sig`: from when on all margins would be positive without the fillers."""
+    """`T_sig`: the time from which on all margins without fillers are positive."""
     return _for_good(run, signal_margins(run).min("group", skipna=False), "T_sig")
 
 
 def signal_margins(run: xr.Dataset) -> xr.DataArray:
-    """G1 + G2 + G3, −(G1 + G3), −(G2 + G3) and −G3, by type of samples.
+    """Margins without fillers: G1 + G2 + G3, −(G1 + G3), −(G2 + G3), −G3, by type.
 
-    What margins are at uniform attention, with the fillers left out.
+    At uniform attention.
     """
     value = run["value"].isel(head=0, drop=True)
     signs = {kind: 1.0 if kind == "both" else -1.0 for kind in SIGNAL}
@@ -58,35 +57,42 @@ def signal_margins(run: xr.Dataset) -> xr.DataArray:
 def loss_reaches(run: xr.Dataset, level: float | None = None) -> Event:
     """`T_star`: when the loss first falls to a level; see `loss_level`."""
     level = loss_level(run) if level is None else level
-    look: dict[str, Any] = {"direction": "down", "clock": "log", "scale": "log"}
-    event = first_crossing(run, "loss", level=level, name="T_star", **look)
+    event = first_crossing(
+        run,
+        "loss",
+        level=level,
+        direction="down",
+        clock="log",
+        scale="log",
+        name="T_star",
+    )
     if "loss_at_end" not in run:
         return event
-    # A run that was to end at this level has no record there, but an end.
+    # A run that ended at this level has no record there, only its final value.
     last = run["loss_at_end"].isel(stage=-1).values
     at_end = np.isclose(last, level, rtol=1e-6, atol=0.0)
-    found = [
-        Detected(float(time)) if here and not one.reached else one
-        for one, here, time in zip(
+    detections = [
+        Detected(float(time)) if ends_there and not detected.reached else detected
+        for detected, ends_there, time in zip(
             event.found, at_end, run["end_time"].values, strict=True
         )
     ]
-    return dataclasses.replace(event, found=tuple(found))
+    return dataclasses.replace(event, found=tuple(detections))
 
 
 def loss_level(run: xr.Dataset) -> float:
-    """The loss that counts as small: the setting's own `level`, or 1/m."""
+    """Loss that counts as small: the setting's `level`, or 1/m."""
     setting = schema.setting_of(run)
     return float(setting.get("level") or 1 / setting["width"])
 
 
 def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
-    """The times of an event as b0·t, b0 each seed's own readout gain at the start."""
+    """Times of an event as b0·t, b0 being each seed's initial readout gain."""
     last = evidence.clock(run).isel(time=-1) / run["time"].isel(time=-1)
     return event.times * last.values
 
 
 def _for_good(run: xr.Dataset, series: xr.DataArray, name: str) -> Event:
-    # Noise-free runs begin at exactly 0, which is not yet beyond it.
+    # Noise-free runs begin at exactly 0, which does not count as positive.
     beyond = series.where(series != 0, -np.finfo(float).tiny)
     return settled(run, beyond, level=0.0, name=name)

@@ -1,79 +1,75 @@
-"""What the paper, or our asymptotics, give for the ends of phases."""
-
-from collections.abc import Mapping
-from typing import Any
+"""Formulas for the ends of phases, by the paper and by our asymptotics."""
 
 import numpy as np
 
 from attnflow.claims.statistics import HardMargin, hard_margin
 from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
 from attnflow.papers.cooccurrence.readings import Scales, scales
-
-Setting = Mapping[str, Any]
+from attnflow.papers.cooccurrence.settings import Fields
 
 NAMED = np.array([[1.0, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]])
-"""Which of μ1, μ2, μ3 each type of samples holds: both, first, second, neither."""
+"""Which of μ1, μ2, μ3 each type of sample holds: both, first, second, neither."""
 LABELS = np.array([1.0, -1.0, -1.0, -1.0])
 SHARES = np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6])
 
 
-def readout_gain(setting: Setting) -> float:
-    """b0 = |a|² σ1² m, in the mean."""
-    return output_norm(setting) * drawn(setting).inner ** 2 * setting["width"]
+def readout_gain(setting: Fields) -> float:
+    """Mean of the initial readout gain, b0 = |a|² σ1² m."""
+    return output_norm(setting) * initial_scales(setting).inner ** 2 * setting["width"]
 
 
-def value_gain(setting: Setting) -> float:
-    """|a|² σ0² m, in the mean: what the readout's own motion adds to b0 at first.
+def value_gain(setting: Fields) -> float:
+    """Mean of |a|² σ0² m, which the motion of W adds to b0 initially.
 
     With A_V = σ0² m I, the velocity b z + |a|² A_V z is (b0 + |a|² σ0² m) z.
     """
-    return output_norm(setting) * drawn(setting).first ** 2 * setting["width"]
+    return output_norm(setting) * initial_scales(setting).first ** 2 * setting["width"]
 
 
-def output_norm(setting: Setting) -> float:
-    """|a|² in the mean, which is m1 for signs."""
-    return setting["neurons"] * drawn(setting).output ** 2
+def output_norm(setting: Fields) -> float:
+    """Mean of |a|², which is m1 for signs."""
+    return setting["neurons"] * initial_scales(setting).output ** 2
 
 
-def drawn(setting: Setting) -> Scales:
-    """The scales of the initial weights; those of a quotient are the theory's."""
+def initial_scales(setting: Fields) -> Scales:
+    """Scales of the initial weights; a quotient has those of the theory."""
     names = ("length", "width", "neurons", "c0", "c1")
     sizes = {name: setting[name] for name in names}
     embed = setting.get("embed", 0)
     return scales(setting.get("reading", "theory"), embed=embed, **sizes)
 
 
-def steps_per_time(setting: Setting) -> float | None:
-    """What converts a time of the flow; `None` for rules that do not follow it."""
+def steps_per_time(setting: Fields) -> float | None:
+    """Steps per unit of flow time; `None` for rules that do not follow the flow."""
     if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
         return None
     return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 
-def first_phase(setting: Setting) -> float | None:
-    """C_T1 / (σ1² m |a|²), in the run's own units; C_T1 is ours, 20."""
+def first_phase(setting: Fields) -> float | None:
+    """T1 = C_T1 / (σ1² m |a|²), in the run's units; C_T1 = 20 is our choice."""
     return _in_units(END_OF_PHASE_ONE, setting)
 
 
-def small_loss(setting: Setting, level: float) -> float | None:
-    """When b0·t·Loss = |w*|² brings the loss to a level.
+def small_loss(setting: Fields, level: float) -> float | None:
+    """Time at which the loss reaches a level by b0·t·Loss = |w*|².
 
-    Holds late in training, while b stays b0; for exact shares and distinct fillers.
+    Valid late in training, while b stays b0; for exact shares and distinct fillers.
     """
     return _in_units(counts_machine(setting).norm_squared / level, setting)
 
 
-def counts_machine(setting: Setting) -> HardMargin:
-    """The hard-margin machine of token counts of exact shares and distinct fillers.
+def counts_machine(setting: Fields) -> HardMargin:
+    """Hard-margin SVM of token counts, for exact shares and distinct fillers.
 
-    A sample's fillers are its own: r_k / n_k on the diagonal, beside the named tokens
-    that types share.
+    Types share named tokens; no two samples share a filler, which gives r_k / n_k on
+    the diagonal of the kernel.
     """
     slots = setting["length"] - NAMED.sum(axis=1)
-    own = slots / (setting["samples"] * SHARES)
-    return hard_margin(NAMED @ NAMED.T + np.diag(own), LABELS)
+    filler_terms = slots / (setting["samples"] * SHARES)
+    return hard_margin(NAMED @ NAMED.T + np.diag(filler_terms), LABELS)
 
 
-def _in_units(clock: float, setting: Setting) -> float | None:
+def _in_units(clock: float, setting: Fields) -> float | None:
     units = steps_per_time(setting)
     return None if units is None else clock / readout_gain(setting) * units

@@ -1,4 +1,4 @@
-"""The table of phases, each with its formula and its caveats in words."""
+"""Table of phases: detected times, formulas and caveats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from attnflow.papers.cooccurrence.stages import events, formulas
 from attnflow.schema.dims import SEED, TIME
 
 NOT_SMALL = 0.1
-"""From which share of b0 on |a|² σ0² m is worth a caveat."""
+"""Ratio of |a|² σ0² m to b0 from which on the clock gets a caveat."""
 GROWN = 1.2
-"""From which growth of b on the formula for `T_star` is."""
+"""Growth of b from which on the formula for `T_star` gets a caveat."""
 
 
 @dataclass(frozen=True)
 class _Phase:
-    """One row: what it looks at, how it is found, its formula and its caveats."""
+    """A row of the table: the observable it needs, detector, formula and caveat."""
 
     name: str
     needs: str
@@ -31,7 +31,7 @@ class _Phase:
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The phases of a run; none where nothing was trained."""
+    """Rows of a run's phases; none for computations."""
     if TIME not in run.dims:
         return []
     return [_row(run, phase) for phase in _PHASES]
@@ -49,13 +49,13 @@ def _row(run: xr.Dataset, phase: _Phase) -> StageRow:
 
 
 def _has_clock(run: xr.Dataset) -> bool:
-    """Whether b was recorded, and steps of the run's rule have a time."""
+    """Whether b was recorded, and the run's rule follows the flow."""
     follows = formulas.steps_per_time(schema.setting_of(run)) is not None
     return follows and "readout_gain" in run
 
 
 def _on_clock(run: xr.Dataset, event: Event) -> str:
-    """The event on the clock b0·t: the median, and the range over seeds."""
+    """Times of an event on the clock b0·t: median, and range over seeds."""
     if not _has_clock(run) or event.median is None:
         return ""
     times = events.clock_times(run, event)
@@ -74,8 +74,8 @@ def _small_loss(run: xr.Dataset) -> float | None:
     return formulas.small_loss(schema.setting_of(run), events.loss_level(run))
 
 
-def _faster(run: xr.Dataset, event: Event) -> str:
-    """Where the readout's own motion counts, phase 1 is faster than b0 says."""
+def _clock_caveat(run: xr.Dataset, event: Event) -> str:
+    """Caveat where the motion of W makes phase 1 faster than b0 alone does."""
     setting = schema.setting_of(run)
     share = formulas.value_gain(setting) / formulas.readout_gain(setting)
     if share < NOT_SMALL:
@@ -87,16 +87,16 @@ def _faster(run: xr.Dataset, event: Event) -> str:
     return f"{text} = {time:.4g}"
 
 
-def _grown(run: xr.Dataset, event: Event) -> str:
-    """Where b grew, the loss is smaller than b0 says."""
+def _gain_caveat(run: xr.Dataset, event: Event) -> str:
+    """Caveat where b has grown, which makes the loss smaller than with b0."""
     if not _has_clock(run) or not all(event.reached):
         return ""
     gain = run["readout_gain"].isel(head=0).transpose(SEED, TIME).values
-    kept = run["recorded"].transpose(SEED, TIME).values
+    is_recorded = run["recorded"].transpose(SEED, TIME).values
     grid = run[TIME].values
     growth = [
         np.interp(time, grid[rows], values[rows]) / values[0]
-        for time, values, rows in zip(event.times, gain, kept, strict=True)
+        for time, values, rows in zip(event.times, gain, is_recorded, strict=True)
     ]
     factor = float(np.median(growth))
     return f"b has grown {factor:.3g}-fold by then" if factor > GROWN else ""
@@ -118,7 +118,7 @@ _PHASES = (
         ),
         events.all_correct,
         _first_phase,
-        _faster,
+        _clock_caveat,
     ),
     _Phase(
         "T_sig",
@@ -134,6 +134,6 @@ _PHASES = (
         ),
         events.loss_reaches,
         _small_loss,
-        _grown,
+        _gain_caveat,
     ),
 )

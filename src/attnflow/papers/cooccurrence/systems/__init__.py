@@ -1,6 +1,6 @@
-"""What is special to `cooccurrence`: computations that train nothing by the core.
+"""Computations of `cooccurrence` that do not train with the forms of the core.
 
-Each is a function of a setting of `computations` and of seeds.
+Each is a function of a setting in `computations` and of seeds.
 """
 
 from attnflow.papers.cooccurrence.systems.conformance import conformance as conformance

@@ -1,13 +1,13 @@
-"""Appendix C's closed system: six tables that move without the weights.
+"""Appendix C's closed system of six tables of inner products.
 
-| part | what | entry |
+| table | content | entry |
 |---|---|---|
 | `N` | neurons on tokens, `W W_V` | w_j · W_V μ |
 | `S` | scores, `W_Kᵀ W_Q` | key ν, query μ |
 | `O` | neurons with each other, `W Wᵀ` | w_j · w_k |
 | `A_V`, `A_Q`, `A_K` | tokens' values, queries, keys with each other | `W_*ᵀ W_*` |
 
-Tokens are orthonormal, so that the tables stand over them as coordinates.
+Tokens are orthonormal, so that they index the rows and columns of the tables.
 """
 
 import functools
@@ -27,7 +27,7 @@ Terms = dict[str, tuple[Array, ...]]
 
 
 class Pulls(NamedTuple):
-    """What all right-hand sides share, `(samples, queries, keys)`.
+    """Factors that all right-hand sides share, `(samples, queries, keys)`.
 
     - `values`: `g_i y_i p_lh / n`.
     - `scores`: the same times `(G(x_h) − Σ_k G(x_k) p_lk) / sqrt(m)`.
@@ -38,12 +38,12 @@ class Pulls(NamedTuple):
 
 
 class ClosedSystem(eqx.Module):
-    """The flow of the six tables under equations (6), (7) and the four below them.
+    """Flow of the six tables under equations (6), (7) and the four below them.
 
     **Arguments:**
 
     - `samples`: token vectors by position, and labels.
-    - `output`: the fixed a. `width`: m, which enters as `1 / sqrt(m)` alone.
+    - `output`: the frozen a. `width`: m, which enters only as `1 / sqrt(m)`.
     """
 
     samples: Samples
@@ -51,17 +51,17 @@ class ClosedSystem(eqx.Module):
     width: Float[Array, ""]
 
     def attention(self, state: State) -> Float[Array, "samples queries keys"]:
-        """The softmax over keys."""
+        """Attention: the softmax over keys."""
         X = self.samples.tokens
         scores = jnp.einsum("ihv,vu,ilu->ilh", X, state["S"], X)
         return jax.nn.softmax(scores / jnp.sqrt(self.width), axis=-1)
 
     def readout(self, state: State) -> Float[Array, " embed"]:
-        """G of every token."""
+        """Readout G of every token."""
         return self.output @ state["N"]
 
     def outputs(self, state: State) -> Float[Array, " samples"]:
-        """F of every sample."""
+        """Output F of every sample."""
         values = self.samples.tokens @ self.readout(state)
         return jnp.einsum("ih,ilh->i", values, self.attention(state))
 
@@ -70,7 +70,7 @@ class ClosedSystem(eqx.Module):
         return jax.nn.softplus(-self.samples.label * self.outputs(state)).mean()
 
     def pulls(self, state: State) -> Pulls:
-        """What all right-hand sides share."""
+        """Factors that all right-hand sides share."""
         X, y = self.samples
         p, values = self.attention(state), X @ self.readout(state)
         rest = values[:, None, :] - jnp.einsum("ih,ilh->il", values, p)[..., None]
@@ -79,9 +79,9 @@ class ClosedSystem(eqx.Module):
         return Pulls(pull, pull * rest / jnp.sqrt(self.width))
 
     def terms(self, state: State) -> Terms:
-        """The two terms of each printed right-hand side, in the order of print.
+        """The two terms of each right-hand side, in the paper's order.
 
-        With X and p throughout, which is right for repeated tokens too. Indices: i
+        With X and p throughout, which is correct for repeated tokens too. Indices: i
         sample, l query, h key, j and k neurons, u, v, w tokens.
         """
         N, S, neurons, A_V, A_Q, A_K = (state[name] for name in OBJECTS)
@@ -114,17 +114,17 @@ class ClosedSystem(eqx.Module):
         }
 
     def velocity(self, t: Array, state: State) -> State:
-        """The derivative of each table."""
-        return {name: added(terms) for name, terms in self.terms(state).items()}
+        """Time derivative of each table."""
+        return {name: sum_of(terms) for name, terms in self.terms(state).items()}
 
 
-def added(terms: tuple[Array, ...]) -> Array:
-    """The sum of some terms."""
+def sum_of(terms: tuple[Array, ...]) -> Array:
+    """Sum of terms."""
     return functools.reduce(operator.add, terms)
 
 
 def tables_of(weights: Weights) -> State:
-    """The six tables of given weights."""
+    """The six tables of weights."""
     W, W_V, W_K, W_Q = (weights[name] for name in ("W", "W_V", "W_K", "W_Q"))
     return {
         "N": W @ W_V,
@@ -137,6 +137,6 @@ def tables_of(weights: Weights) -> State:
 
 
 def system_of(weights: Weights, samples: Samples) -> ClosedSystem:
-    """The closed system of samples, with a and the width of given weights."""
+    """The closed system on samples, with a and the width of the weights."""
     width = jnp.asarray(float(len(weights["W_K"])))
     return ClosedSystem(samples, weights["a"], width)

@@ -1,80 +1,96 @@
-"""Reduced forms beside plain weights along the paper's own run."""
+"""Reduced forms against plain weights along the paper's experiment."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
 from attnflow.experiments import run
+from attnflow.papers.cooccurrence.computations import Conformance
 from attnflow.papers.cooccurrence.experiments import train
-from attnflow.papers.cooccurrence.settings import Train
-from attnflow.papers.cooccurrence.systems.given import Weights, weights_of
+from attnflow.papers.cooccurrence.settings import Fields, FormName, Train
+from attnflow.papers.cooccurrence.systems.initial_weights import Weights, weights_of
 
 TABLES = ("score", "value")
 NEURONS = ("neuron_value", "neuron_gram_change")
 QUANTITIES = (*TABLES, *NEURONS)
-FORMS = {"gram": TABLES, "transport": TABLES, "followed": QUANTITIES}
-"""What each way of running knows; `followed` is transport with every neuron's row."""
+Way = FormName | Literal["followed"]
+FORMS: dict[Way, tuple[str, ...]] = {
+    "gram": TABLES,
+    "transport": TABLES,
+    "followed": QUANTITIES,
+}
+"""Quantities of each form; `followed` is transport with every neuron tracked."""
 Course = dict[str, np.ndarray]
 
 
-def conformance(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+def conformance(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
     """Largest differences of an entry from plain weights up to each record.
 
-    `difference` is that of the reduced forms (NaN where a form does not know the
-    quantity), `divergence` that of plain runs whose initial weights are one ulp apart;
-    `size` is the largest entry of the plain run.
+    `difference` is that of the reduced forms (NaN where a form does not have the
+    quantity), `divergence` that of runs with plain weights that start one ulp apart;
+    `size` is the largest entry of the run with plain weights.
     """
-    found = [_of_seed(setting, seed) for seed in seeds]
+    by_seed = [_of_seed(Conformance(**setting), seed) for seed in seeds]
     dims = ("quantity", "record")
-    every = {"difference": ("form", *dims), "divergence": dims, "size": dims}
+    dims_by_name = {"difference": ("form", *dims), "divergence": dims, "size": dims}
     return xr.Dataset(
         {
-            name: (("seed", *own), np.stack([one[name] for one in found]))
-            for name, own in every.items()
+            name: (("seed", *inner), np.stack([numbers[name] for numbers in by_seed]))
+            for name, inner in dims_by_name.items()
         },
         {"form": list(FORMS), "quantity": list(QUANTITIES)},
     )
 
 
-def _of_seed(setting: dict[str, Any], seed: int) -> dict[str, np.ndarray]:
+def _of_seed(setting: Conformance, seed: int) -> dict[str, np.ndarray]:
     plan = _plan(setting)
     weights = weights_of(plan, seed)
     plain = _course(plan, "weights", weights, seed)
     twins = [
-        _apart(plain, _course(plan, "weights", one_ulp(weights, twin), seed))
-        for twin in range(setting["twins"])
+        _largest_difference(
+            plain, _course(plan, "weights", one_ulp(weights, twin), seed)
+        )
+        for twin in range(setting.twins)
     ]
-    others = [_apart(plain, _course(plan, form, weights, seed)) for form in FORMS]
+    differences = [
+        _largest_difference(plain, _course(plan, form, weights, seed)) for form in FORMS
+    ]
     nothing = {name: np.zeros_like(part) for name, part in plain.items()}
     return {
-        "difference": np.stack(others),
+        "difference": np.stack(differences),
         "divergence": np.max(twins, axis=0),
-        "size": _apart(plain, nothing),
+        "size": _largest_difference(plain, nothing),
     }
 
 
-def _plan(setting: dict[str, Any]) -> Train:
-    names = ("width", "neurons", "learning_rate", "steps", "records")
-    return Train(**{name: setting[name] for name in names}, show="all")
-
-
-def _course(plan: Train, form: Any, weights: Weights, seed: int) -> Course:
-    """What a way of running records, each quantity as `(records, entries)`."""
-    known = FORMS.get(form, QUANTITIES)
-    follow = form == "followed"
-    way = replace(
-        plan, form="transport" if follow else form, follow=follow, record=known
+def _plan(setting: Conformance) -> Train:
+    return Train(
+        width=setting.width,
+        neurons=setting.neurons,
+        learning_rate=setting.learning_rate,
+        steps=setting.steps,
+        records=setting.records,
+        show="all",
     )
-    found = run(train(way), seeds=(seed,), weights=weights)
-    rows = {name: found[name].values[0] for name in known}
+
+
+def _course(plan: Train, form: Way, weights: Weights, seed: int) -> Course:
+    """Records of a run by a form, each quantity as `(records, entries)`."""
+    quantities = FORMS.get(form, QUANTITIES)
+    follow = form == "followed"
+    setting = replace(
+        plan, form="transport" if follow else form, follow=follow, record=quantities
+    )
+    recorded = run(train(setting), seeds=(seed,), weights=weights)
+    rows = {name: recorded[name].values[0] for name in quantities}
     return {name: row.reshape(len(row), -1) for name, row in rows.items()}
 
 
 def one_ulp(weights: Weights, seed: int) -> Weights:
-    """Every weight moved to a neighbouring number, up or down at random."""
+    """Weights moved to a neighbouring float, up or down at random."""
     draw = np.random.default_rng(seed)
     return {
         name: np.nextafter(w, np.where(draw.random(w.shape) < 0.5, np.inf, -np.inf))
@@ -82,11 +98,11 @@ def one_ulp(weights: Weights, seed: int) -> Weights:
     }
 
 
-def _apart(one: Course, other: Course) -> np.ndarray:
-    """`(quantities, records)`: the largest difference of an entry so far."""
-    unknown = np.full(len(one["score"]), np.nan)
+def _largest_difference(ours: Course, theirs: Course) -> np.ndarray:
+    """Largest difference of an entry up to each record, `(quantities, records)`."""
+    unknown = np.full(len(ours["score"]), np.nan)
     rows = [
-        np.abs(one[name] - other[name]).max(axis=1) if name in other else unknown
+        np.abs(ours[name] - theirs[name]).max(axis=1) if name in theirs else unknown
         for name in QUANTITIES
     ]
     return np.maximum.accumulate(np.stack(rows), axis=1)

@@ -1,7 +1,6 @@
-"""Appendix B: the gradient flow of each weight matrix, written by hand."""
+"""Appendix B's gradients of each weight matrix, against autodiff."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,15 +8,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array, Float
 
+from attnflow.papers.cooccurrence.computations import Gradients
+from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.systems.model import (
     FILLERS,
     Samples,
     Weights,
-    drawn,
-    initial_of,
+    draw_model,
     relative_error,
-    samples_of,
-    task_of,
     velocity,
 )
 
@@ -25,14 +23,18 @@ FORMULAS = ("W", "W_V", "W_K", "W_Q", "W_K, Jacobian", "W_Q, Jacobian")
 Formulas = Callable[[Weights, Samples], dict[str, Array]]
 
 
-def gradients(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+def gradients(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
     """Relative errors of Appendix B against autodiff of a separate forward pass.
 
     `W_K` and `W_Q` are the appendix's last displays, with diag(·); `W_K, Jacobian` and
     `W_Q, Jacobian` its first ones, with the softmax's derivatives entry by entry.
     """
+    sizes = Gradients(**setting)
     errors = [
-        {fillers: _errors(setting, fillers, seed) for fillers in FILLERS}
+        {
+            fillers: errors_of(printed, *draw_model(sizes, fillers, seed))
+            for fillers in FILLERS
+        }
         for seed in seeds
     ]
     table = [[[e[f][name] for name in FORMULAS] for f in FILLERS] for e in errors]
@@ -42,20 +44,14 @@ def gradients(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     )
 
 
-def _errors(setting: dict[str, Any], fillers: str, seed: int) -> dict[str, float]:
-    initial = initial_of(setting, setting["width"], setting["neurons"])
-    data, weights = drawn(task_of(setting, fillers), initial, seed)
-    return errors_of(printed, weights, samples_of(data))
-
-
 def errors_of(
     formulas: Formulas, weights: Weights, samples: Samples
 ) -> dict[str, float]:
-    """The relative error of each of some formulas, by name."""
+    """Relative errors of formulas, by name."""
     exact = velocity(weights, samples)
     return {
-        name: float(relative_error(found, exact[name.split(",")[0]]))
-        for name, found in jax.jit(formulas)(weights, samples).items()
+        name: float(relative_error(formula, exact[name.split(",")[0]]))
+        for name, formula in jax.jit(formulas)(weights, samples).items()
     }
 
 

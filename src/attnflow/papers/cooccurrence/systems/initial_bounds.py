@@ -1,14 +1,16 @@
-"""Appendices D and H: how often their bounds at initialisation are broken."""
+"""Failure rates of the bounds at initialisation (Appendices D and H)."""
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import numpy as np
 import xarray as xr
+from jaxtyping import Array, Bool
 
 from attnflow.data import CooccurrenceTask
+from attnflow.papers.cooccurrence.computations import Concentration
+from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.systems.initial_draws import (
     Sizes,
     Worst,
@@ -21,71 +23,72 @@ from attnflow.papers.cooccurrence.systems.lone_bounds import (
     product_failure,
     reach,
 )
-from attnflow.papers.cooccurrence.systems.model import task_of
+from attnflow.papers.cooccurrence.systems.model import distinct_task
 
-Broken = Callable[[Worst, Sizes, float], Any]
+Broken = Callable[[Worst, Sizes, float], Bool[Array, "*draws"]]
+"""Whether a draw breaks some bound of a lemma, by its worst entries, sizes and δ."""
 
 
-def concentration(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """How often the printed bounds at initialisation are broken, two-sided.
+def concentration(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
+    """Failure rates of the printed bounds at initialisation, two-sided.
 
-    - `broken`: share of draws in which some entry breaks a bound of the lemma. D.7
-      prints no constant: its proof's are taken. `D.5, mended` has the 2 of the normal
-      tail, on both sides.
+    - `broken`: fraction of draws in which some entry violates a bound of the lemma.
+      D.7 prints no constant: those of its proof are used. `D.5, mended` has the 2 of
+      the normal tail, on both sides.
     - `attention_gap`: m · max |L p − 1| (Corollary D.2); `token_readout`:
       max |G| / (σ0 σ1 sqrt(m m1)) (D.7); `largest_output`: max |F| (D.8); each the
-      mean over draws. `small_output`: share of draws with max |F| <= 0.01.
+      mean over draws. `small_output`: fraction of draws with max |F| <= 0.01.
     - `norm_failure`, `product_failure`: exact failure probabilities of Lemma H.2;
       `norm_broken`, `product_broken`: over draws. `count_failure`: of D.6, exact.
     """
-    task = task_of(setting, "distinct")
+    plan = Concentration(**setting)
+    task = distinct_task(plan.samples, plan.length)
     rows = [
-        [_at_width(setting, task, width, seed) for width in setting["widths"]]
-        for seed in seeds
+        [_at_width(plan, task, width, seed) for width in plan.widths] for seed in seeds
     ]
     dims = ("seed", "width")
-    found: dict[str, Any] = {
+    variables = {
         name: ((*dims, "lemma", "delta") if name == "broken" else dims, column)
         for name in rows[0][0]
         for column in [np.array([[cell[name] for cell in row] for row in rows])]
     }
-    coords = {name: list(setting[f"{name}s"]) for name in ("width", "delta")}
-    lemmas = xr.Dataset(found, {**coords, "lemma": list(LEMMAS)})
-    return lemmas.merge(_lone(setting, seeds))
+    coords = {"width": list(plan.widths), "delta": list(plan.deltas)}
+    lemmas = xr.Dataset(variables, {**coords, "lemma": list(LEMMAS)})
+    return lemmas.merge(_lone(plan, seeds))
 
 
 def _at_width(
-    setting: dict[str, Any], task: CooccurrenceTask, width: int, seed: int
-) -> dict[str, Any]:
+    setting: Concentration, task: CooccurrenceTask, width: int, seed: int
+) -> dict[str, float | list[list[float]]]:
     key_data, key_weights = jax.random.split(jax.random.key(seed))
-    sizes = Sizes(width, setting["neurons"], task.embed, task.samples, task.length)
+    sizes = Sizes(width, setting.neurons, task.embed, task.samples, task.length)
     position = task.sequences(key=key_data).key
     worst = worst_entries(
-        sizes, position, setting["scale0"], draws=setting["draws"], key=key_weights
+        sizes, position, setting.scale0, draws=setting.draws, key=key_weights
     )
-    output = setting["scale0"] * setting["scale1"] * worst.output
+    output = setting.scale0 * setting.scale1 * worst.output
     return {
         "broken": [
-            [_share(is_broken(worst, sizes, delta)) for delta in setting["deltas"]]
+            [_share(is_broken(worst, sizes, delta)) for delta in setting.deltas]
             for is_broken in LEMMAS.values()
         ],
-        "attention_gap": worst.attention.mean(),
-        "token_readout": worst.readout.mean(),
-        "largest_output": output.mean(),
+        "attention_gap": float(worst.attention.mean()),
+        "token_readout": float(worst.readout.mean()),
+        "largest_output": float(output.mean()),
         "small_output": _share(output <= 0.01),
     }
 
 
-def _share(broken: Any) -> float:
-    # JAX has the mean of truth values in float32.
+def _share(broken: Bool[Array, "*draws"]) -> float:
+    # JAX computes the mean of booleans in float32.
     return float(np.asarray(broken).mean())
 
 
-def _keys_queries(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _keys_queries(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     return worst.keys_queries > reach(sizes.width, 2 * sizes.embed / delta)
 
 
-def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     m, m1, d, _, _ = sizes
     return (
         (worst.values > reach(m, 2 * d / delta))
@@ -95,29 +98,31 @@ def _values_neurons(worst: Worst, sizes: Sizes, delta: float) -> Any:
     )
 
 
-def _read_lengths(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _read_lengths(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     _, _, _, n, L = sizes
     return worst.read_length > reach(sizes.width, 2 * n * L / delta)
 
 
-def _read_neurons(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _read_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     _, m1, _, n, L = sizes
     return worst.read_neuron > math.sqrt(math.log(m1 * n * L / delta))
 
 
-def _read_neurons_mended(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _read_neurons_mended(
+    worst: Worst, sizes: Sizes, delta: float
+) -> Bool[Array, "*draws"]:
     _, m1, _, n, L = sizes
     longest = 1 + reach(sizes.width, 2 * n * L / delta)
     return worst.read_neuron > math.sqrt(2 * longest * math.log(2 * m1 * n * L / delta))
 
 
-def _readouts(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _readouts(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     # Given the values, G is normal; union over tokens, lengths by D.3.
     longest = 1 + reach(sizes.width, 2 * sizes.embed / delta)
     return worst.readout > math.sqrt(2 * longest * math.log(2 * sizes.embed / delta))
 
 
-def _outputs(worst: Worst, sizes: Sizes, delta: float) -> Any:
+def _outputs(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     _, _, _, n, L = sizes
     return worst.output > 2 * math.sqrt(2 * math.log(2 * L * n / delta))
 
@@ -133,9 +138,9 @@ LEMMAS: dict[str, Broken] = {
 }
 
 
-def _lone(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """Lemma H.2 and D.6: exact numbers, the same for every seed, and draws."""
-    widths, deltas = setting["lone_widths"], setting["deltas"]
+def _lone(setting: Concentration, seeds: Sequence[int]) -> xr.Dataset:
+    """Failure rates of Lemmas H.2 and D.6: exact, and of H.2 over draws too."""
+    widths, deltas = setting.lone_widths, setting.deltas
     dims = ("seed", "lone_width", "delta")
     exact = {
         name: [[[law(m, delta) for delta in deltas] for m in widths] for _ in seeds]
@@ -144,19 +149,19 @@ def _lone(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
             ("product_failure", product_failure),
         )
     }
-    draws = setting["lone_draws"]
-    drawn = np.array(
+    draws = setting.lone_draws
+    shares = np.array(
         [
             [drawn_failures(m, deltas, draws, stream=[seed, m]) for m in widths]
             for seed in seeds
         ]
     )
-    counts = [[count_failure(setting["neurons"], delta) for delta in deltas]]
+    counts = [[count_failure(setting.neurons, delta) for delta in deltas]]
     return xr.Dataset(
         {
             **{name: (dims, table) for name, table in exact.items()},
-            "norm_broken": (dims, drawn[:, :, 0]),
-            "product_broken": (dims, drawn[:, :, 1]),
+            "norm_broken": (dims, shares[:, :, 0]),
+            "product_broken": (dims, shares[:, :, 1]),
             "count_failure": (("seed", "delta"), counts * len(seeds)),
         },
         {"lone_width": list(widths), "delta": list(deltas)},

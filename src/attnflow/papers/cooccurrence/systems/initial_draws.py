@@ -1,7 +1,7 @@
-"""What Appendix D bounds at initialisation, drawn in law at any width.
+"""Largest entries that Appendix D bounds, sampled at any width.
 
-All of it is in two Gram matrices: that of the tokens' keys and queries, and that of the
-tokens' values and the neurons.
+They depend on two Gram matrices, which are sampled directly: that of the tokens' keys
+and queries, and that of the tokens' values and the neurons.
 """
 
 import functools
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, Int
 
 from attnflow.models.forms.laws import bartlett_factor, draw_entries, gram_of
 
-# Draws at once: their Gram matrices are to stay below some 50 MB.
+# Limits the draws in a batch: their Gram matrices stay below about 50 MB.
 ENTRIES = 6_000_000
 
 
@@ -28,7 +28,7 @@ class Sizes(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """Gram matrices over their variances times m, so that their means are I.
+    """Gram matrices divided by variance times m, so that their means are I.
 
     - `keys_queries`: of `[W_K μ …, W_Q μ …]`; `values_neurons`: of `[W_V μ …, w_j …]`.
     - `signs`: a.
@@ -40,7 +40,7 @@ class Grams(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """The largest entry of each kind in a draw, in units free of the variances.
+    """Largest entry of each kind in a draw, in units independent of the variances.
 
     - `keys_queries`, `values`, `neurons` (between two), `neuron_lengths`,
       `neurons_values`: of the Gram matrices, minus I.
@@ -70,20 +70,20 @@ def worst_entries(
     draws: int,
     key: Array,
 ) -> Worst:
-    """The worst of each draw; `position` holds the samples' tokens as indices.
+    """Largest entries of each draw; `position` holds the samples' tokens as indices.
 
-    Of the variances attention alone depends on one, by `scale`, which is σ0 sqrt(L m).
+    Only attention depends on a variance, through `scale`, which is σ0 sqrt(L m).
     """
     columns = max(2 * sizes.embed, sizes.embed + sizes.neurons)
     batch = min(draws, max(1, ENTRIES // columns**2))
     parts = []
     for i in range(-(-draws // batch)):
-        grams = _drawn(sizes, batch, key=jax.random.fold_in(key, i))
-        parts.append(_each(grams, position, scale, sizes))
+        grams = _draw_grams(sizes, batch, key=jax.random.fold_in(key, i))
+        parts.append(_worst_by_draw(grams, position, scale, sizes))
     return Worst(*[jnp.concatenate(c)[:draws] for c in zip(*parts, strict=True)])
 
 
-def _drawn(sizes: Sizes, draws: int, *, key: Array) -> Grams:
+def _draw_grams(sizes: Sizes, draws: int, *, key: Array) -> Grams:
     keys = jax.random.split(key, 3)
     return Grams(
         _gram(sizes.width, 2 * sizes.embed, draws, key=keys[0]),
@@ -101,12 +101,12 @@ def _gram(width: int, columns: int, draws: int, *, key: Array) -> Array:
 
 
 @functools.partial(jax.jit, static_argnames="sizes")
-def _each(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
-    return jax.vmap(lambda one: worst_of(one, position, scale, sizes))(grams)
+def _worst_by_draw(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
+    return jax.vmap(lambda draw: worst_of(draw, position, scale, sizes))(grams)
 
 
 def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst:
-    """The worst of one draw."""
+    """Largest entries of one draw."""
     m, m1, d, L = float(sizes.width), float(sizes.neurons), sizes.embed, sizes.length
     A, N = grams.values_neurons[:d, :d], grams.values_neurons[d:, :d]
     between = grams.values_neurons[d:, d:]
@@ -118,12 +118,12 @@ def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst
     reads = jnp.einsum("jih,ihl->jil", N[:, position], p)
     G = (m / m1) ** 0.5 * grams.signs @ N
     F = jnp.einsum("ih,ihl->i", G[position], p) / L**0.5
-    own = jnp.diagonal(between)
+    lengths_squared = jnp.diagonal(between)
     return Worst(
         keys_queries=jnp.abs(grams.keys_queries - jnp.eye(2 * d)).max(),
         values=jnp.abs(A - jnp.eye(d)).max(),
-        neurons=jnp.abs(between - jnp.diag(own)).max(),
-        neuron_lengths=jnp.abs(own - 1).max(),
+        neurons=jnp.abs(between - jnp.diag(lengths_squared)).max(),
+        neuron_lengths=jnp.abs(lengths_squared - 1).max(),
         neurons_values=jnp.abs(N).max(),
         read_length=jnp.abs(L * lengths - 1).max(),
         read_neuron=(m * L) ** 0.5 * jnp.abs(reads).max(),

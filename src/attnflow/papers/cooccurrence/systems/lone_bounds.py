@@ -1,4 +1,4 @@
-"""Bounds of a single product or count, whose failure probability is known exactly."""
+"""Exact failure probabilities of the bounds on a single product, norm or count."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ def reach(width: float, argument: float) -> float:
 
 
 def norm_failure(width: int, delta: float) -> float:
-    """P(| |w|² − 1 | >= bound) for w ~ N(0, I/m), by the law of chi squared."""
+    """P(| |w|² − 1 | >= bound) for w ~ N(0, I/m), by the chi-squared distribution."""
     bound = reach(width, 2 / delta)
     law = stats.chi2(width)
     return float(law.sf(width * (1 + bound)) + law.cdf(width * (1 - bound)))
@@ -23,15 +23,15 @@ def norm_failure(width: int, delta: float) -> float:
 def product_failure(width: int, delta: float) -> float:
     """P(|w·u| >= bound) for independent w, u ~ N(0, I/m).
 
-    Given |u| = x / sqrt(m), with x by the law of chi, w·u is normal of standard
-    deviation x / m.
+    Conditionally on |u| = x / sqrt(m), where x has a chi distribution, w·u is normal
+    with standard deviation x / m.
     """
     bound = reach(width, 2 / delta)
 
     def density(x: float) -> float:
         return float(stats.chi.pdf(x, width) * 2 * stats.norm.sf(bound * width / x))
 
-    # The law of chi has a standard deviation below 1 and the tails of a normal law.
+    # The chi distribution has a standard deviation below 1 and normal tails.
     middle = math.sqrt(width)
     low, high = max(middle - 12, 1e-12), middle + 12
     return integrate.quad(density, low, high, epsabs=0, epsrel=1e-9, limit=200)[0]
@@ -40,7 +40,7 @@ def product_failure(width: int, delta: float) -> float:
 def count_failure(neurons: int, delta: float) -> float:
     """P(a sign's count leaves `m1 (1/2 ± sqrt(2 log(4/δ) / m1))`), Lemma D.6.
 
-    The counts of + and − leave together, so that one binomial law tells both.
+    The counts of + and − leave together, so that one binomial distribution suffices.
     """
     spread = math.sqrt(2 * math.log(4 / delta) / neurons)
     counts = np.arange(neurons + 1)
@@ -51,7 +51,7 @@ def count_failure(neurons: int, delta: float) -> float:
 def drawn_failures(
     width: int, deltas: Sequence[float], draws: int, *, stream: Sequence[int]
 ) -> tuple[list[float], list[float]]:
-    """Shares of drawn pairs that break the two bounds of Lemma H.2, by δ."""
+    """Fractions of random pairs that violate the two bounds of Lemma H.2, by δ."""
     generator = np.random.default_rng(stream)
     w, u = generator.standard_normal((2, draws, width)) / math.sqrt(width)
     norms = np.abs(np.square(w).sum(axis=1) - 1)

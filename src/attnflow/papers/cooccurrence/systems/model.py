@@ -1,11 +1,11 @@
-"""The paper's model on whole token vectors, apart from the forms of the core.
+"""The paper's model on token vectors, independent of the forms of the core.
 
     F(X) = Σ_l aᵀ W W_V X softmax(Xᵀ W_Kᵀ W_Q x_l / sqrt(m)),
 
-a sum over the L queries l, with the softmax over keys and a fixed.
+a sum over the L queries l, with the softmax over keys and a frozen.
 """
 
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,38 +15,59 @@ from attnflow.data import CooccurrenceTask, Sequences
 from attnflow.data.cooccurrence import NAMED
 from attnflow.models.forms import Initial, Neurons
 from attnflow.models.forms.initialise import draw_weights
+from attnflow.papers.cooccurrence.computations import AppendixC, Gradients
 
-FILLERS = ("repeated", "distinct")
+Fillers = Literal["repeated", "distinct"]
+FILLERS: tuple[Fillers, Fillers] = ("repeated", "distinct")
 Weights = dict[str, Array]
 
 
 class Samples(NamedTuple):
-    """Samples as the paper has them: one token vector per position, and labels."""
+    """Samples as in the paper: a token vector per position, and labels."""
 
     tokens: Float[Array, "samples length embed"]
     label: Float[Array, " samples"]
 
 
-def task_of(setting: dict[str, Any], fillers: Any) -> CooccurrenceTask:
+def task_of(setting: Gradients | AppendixC, fillers: Fillers) -> CooccurrenceTask:
     """The task with `embed` tokens, or with as many as distinct fillers need."""
-    sizes = {"samples": setting["samples"], "length": setting["length"]}
     if fillers == "repeated":
-        return CooccurrenceTask(**sizes, embed=setting["embed"])
-    embed = NAMED + CooccurrenceTask(**sizes).slots
-    return CooccurrenceTask(**sizes, embed=embed, fillers="distinct")
+        return CooccurrenceTask(setting.samples, setting.length, setting.embed)
+    return distinct_task(setting.samples, setting.length)
 
 
-def initial_of(setting: dict[str, Any], width: int, neurons: int) -> Initial:
+def distinct_task(samples: int, length: int) -> CooccurrenceTask:
+    """The task with distinct fillers, and no more tokens than they need."""
+    embed = NAMED + CooccurrenceTask(samples, length).slots
+    return CooccurrenceTask(samples, length, embed, fillers="distinct")
+
+
+def initial_of(
+    width: int, neurons: int, *, sigma_scores: float, sigma_values: float
+) -> Initial:
     """Normal W_K, W_Q of deviation `sigma_scores`, W_V, W of `sigma_values`."""
-    scale = setting["sigma_values"]
-    values = Neurons(width, neurons, scale, scale)
-    return Initial(width, setting["sigma_scores"] * width**0.5, values, draw="weights")
+    values = Neurons(width, neurons, sigma_values, sigma_values)
+    return Initial(width, sigma_scores * width**0.5, values, draw="weights")
 
 
-def drawn(
+def draw_model(
+    setting: Gradients | AppendixC, fillers: Fillers, seed: int
+) -> tuple[Weights, Samples]:
+    """Weights and samples at the sizes of a setting."""
+    initial = initial_of(
+        setting.width,
+        setting.neurons,
+        sigma_scores=setting.sigma_scores,
+        sigma_values=setting.sigma_values,
+    )
+    data, weights = draw(task_of(setting, fillers), initial, seed)
+    return weights, samples_of(data)
+
+
+def draw(
     task: CooccurrenceTask, initial: Initial, seed: int
 ) -> tuple[Sequences, Weights]:
-    """A training set and weights, without the axis of the only head."""
+    """A random training set and random weights, without the head axis."""
     key_data, key_weights = jax.random.split(jax.random.key(seed))
     weights = draw_weights(initial, 1, task.embed, key=key_weights)
     return task.sequences(key=key_data), {n: w[0] for n, w in weights.items()}
@@ -58,7 +79,7 @@ def samples_of(data: Sequences) -> Samples:
 
 
 def outputs(weights: Weights, samples: Samples) -> Float[Array, " samples"]:
-    """F of every sample, by keys, queries and values."""
+    """Output F of every sample, by keys, queries and values."""
     names = ("W_K", "W_Q", "W_V")
     keys, queries, values = (samples.tokens @ weights[name].T for name in names)
     scores = queries @ keys.swapaxes(1, 2) / jnp.sqrt(float(keys.shape[-1]))
@@ -73,11 +94,11 @@ def loss(weights: Weights, samples: Samples) -> Float[Array, ""]:
 
 @jax.jit
 def velocity(weights: Weights, samples: Samples) -> Weights:
-    """Gradient flow by autodiff: minus the gradient, and 0 for the fixed a."""
+    """Gradient flow by autodiff: minus the gradient, and 0 for the frozen a."""
     slope = jax.grad(loss)(weights, samples)
     return {**{n: -g for n, g in slope.items()}, "a": jnp.zeros_like(weights["a"])}
 
 
-def relative_error(found: Array, exact: Array) -> Array:
-    """The largest difference of an entry, as a part of the largest entry."""
-    return jnp.abs(found - exact).max() / jnp.abs(exact).max()
+def relative_error(approximate: Array, exact: Array) -> Array:
+    """Largest difference of an entry over the largest exact entry."""
+    return jnp.abs(approximate - exact).max() / jnp.abs(exact).max()

@@ -1,7 +1,6 @@
-"""Appendix C against the full model: right-hand sides, equation (5), and its flow."""
+"""Appendix C against the full model: right-hand sides, equation (5), flow."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,26 +8,26 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Array
 
+from attnflow.papers.cooccurrence.computations import AppendixC
+from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.systems.closed_system import (
     OBJECTS,
     ClosedSystem,
     State,
     Terms,
-    added,
+    sum_of,
     system_of,
     tables_of,
 )
 from attnflow.papers.cooccurrence.systems.flows import flow_differences
 from attnflow.papers.cooccurrence.systems.model import (
     FILLERS,
+    Fillers,
     Samples,
     Weights,
-    drawn,
-    initial_of,
+    draw_model,
     outputs,
     relative_error,
-    samples_of,
-    task_of,
     velocity,
 )
 from attnflow.papers.cooccurrence.systems.token_forms import token_terms
@@ -36,17 +35,18 @@ from attnflow.papers.cooccurrence.systems.token_forms import token_terms
 Formulas = Callable[[ClosedSystem, State], Terms]
 
 
-def appendix_c(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+def appendix_c(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
     """Errors of Appendix C's equations, and differences of its flow from ours.
 
     - `right_side_error`: each equation with X and p, against exact derivatives of the
       full model's tables along its gradient flow, relative.
-    - `token_form_error`: the forms of Lemmas C.1, C.3, C.4 likewise (NaN for O).
+    - `token_form_error`: the same for the forms of Lemmas C.1, C.3, C.4 (NaN for O).
     - `readout_gain_error`: equation (5).
-    - `difference`: largest of an entry at each record, between Appendix C's own flow
-      and the same run by the core's forms; `move`: largest move of an entry by then.
+    - `difference`: largest of an entry at each record, between Appendix C's flow and
+      the same run by the forms of the core; `move`: largest change of an entry by then.
     """
-    rows = [[_errors(setting, f, seed) for f in FILLERS] for seed in seeds]
+    sizes = AppendixC(**setting)
+    rows = [[_errors(sizes, f, seed) for f in FILLERS] for seed in seeds]
     errors = {
         name: (dims, np.array([[row[name] for row in pair] for pair in rows]))
         for name, dims in (
@@ -56,36 +56,36 @@ def appendix_c(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
         )
     }
     coords = {"fillers": list(FILLERS), "object": list(OBJECTS)}
-    return xr.Dataset(errors, coords).merge(flow_differences(setting, seeds))
+    return xr.Dataset(errors, coords).merge(flow_differences(sizes, seeds))
 
 
-def _errors(setting: dict[str, Any], fillers: str, seed: int) -> dict[str, Any]:
-    initial = initial_of(setting, setting["width"], setting["neurons"])
-    data, weights = drawn(task_of(setting, fillers), initial, seed)
-    samples = samples_of(data)
-    found = {
+def _errors(
+    setting: AppendixC, fillers: Fillers, seed: int
+) -> dict[str, float | list[float]]:
+    weights, samples = draw_model(setting, fillers, seed)
+    errors = {
         "right_side_error": errors_of(ClosedSystem.terms, weights, samples),
         "token_form_error": errors_of(token_terms, weights, samples),
     }
-    listed = {n: [e.get(o, np.nan) for o in OBJECTS] for n, e in found.items()}
-    return {**listed, "readout_gain_error": readout_gain_error(weights, samples)}
+    by_object = {n: [e.get(o, np.nan) for o in OBJECTS] for n, e in errors.items()}
+    return {**by_object, "readout_gain_error": readout_gain_error(weights, samples)}
 
 
 def errors_of(
     formulas: Formulas, weights: Weights, samples: Samples
 ) -> dict[str, float]:
-    """The relative error of each right-hand side that some formulas have."""
-    moving = velocity(weights, samples)
-    exact = jax.jvp(tables_of, (weights,), (moving,))[1]
+    """Relative errors of right-hand sides, by table."""
+    rates = velocity(weights, samples)
+    exact = jax.jvp(tables_of, (weights,), (rates,))[1]
     terms = jax.jit(formulas)(system_of(weights, samples), tables_of(weights))
     return {
-        name: float(relative_error(added(parts), exact[name]))
+        name: float(relative_error(sum_of(parts), exact[name]))
         for name, parts in terms.items()
     }
 
 
 def readout_gain_error(weights: Weights, samples: Samples) -> float:
-    """The relative error of `d|Wᵀa|²/dt = (2 m1 / n) Σ_i g_i y_i F_i`."""
+    """Relative error of `d|Wᵀa|²/dt = (2 m1 / n) Σ_i g_i y_i F_i`."""
 
     def gain(weights: Weights) -> Array:
         return jnp.square(weights["a"] @ weights["W"]).sum()

@@ -1,8 +1,8 @@
 """Appendix C's right-hand sides token by token: Lemmas C.1, C.3 and C.4.
 
-Those sum over the samples that hold a token μ, and read the attention at μ's position
-l(i, μ). That is a position only where no sample holds μ twice; where one does, l(i, μ)
-is taken to be the first here, and the two forms part.
+They sum over the samples that hold a token μ, with the attention at its position
+l(i, μ), which is unique only if no sample holds μ twice. Otherwise l(i, μ) is the first
+position here, and the two forms differ.
 """
 
 import jax.numpy as jnp
@@ -23,9 +23,9 @@ def first_positions(
 
 
 def token_terms(system: ClosedSystem, state: State) -> Terms:
-    """The terms of the lemmas' right-hand sides; O has no such form.
+    """Terms of the lemmas' right-hand sides; O has no such form.
 
-    E picks l(i, μ): E[i, h, u] is 1 where position h of sample i is l(i, u).
+    E selects l(i, μ): E[i, h, u] is 1 where position h of sample i is l(i, u).
     """
     N, S, a = state["N"], state["S"], system.output
     X, (c, r) = system.samples.tokens, system.pulls(state)
@@ -51,16 +51,16 @@ def token_terms(system: ClosedSystem, state: State) -> Terms:
 def _neuron_terms(
     system: ClosedSystem, state: State, E: Array
 ) -> tuple[Array, Array, Array]:
-    """Lemma C.1: the token's own part, and the two parts of its ε."""
+    """Lemma C.1: the diagonal term, and the two parts of ε."""
     neurons, A_V, a = state["O"], state["A_V"], system.output
     X, c = system.samples.tokens, system.pulls(state).values
-    seen = jnp.einsum("ilh,ihu->u", c, E)
+    token_pulls = jnp.einsum("ilh,ihu->u", c, E)
     lengths = jnp.diagonal(neurons)[:, None] + jnp.diagonal(A_V)[None, :]
-    own = a[:, None] * lengths * seen
-    others = (neurons - jnp.diag(jnp.diagonal(neurons))) @ a
+    diagonal = a[:, None] * lengths * token_pulls
+    off_diagonal = (neurons - jnp.diag(jnp.diagonal(neurons))) @ a
     return (
-        own,
-        jnp.outer(others, seen),
+        diagonal,
+        jnp.outer(off_diagonal, token_pulls),
         jnp.einsum("ilh,j,ihv,vu,ihu->ju", c, a, X, A_V, 1 - X),
     )
 
@@ -68,7 +68,7 @@ def _neuron_terms(
 def _score_terms(
     system: ClosedSystem, state: State, E: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Lemma C.4: the pair's own keys and queries, and all others, in turn."""
+    """Lemma C.4: diagonal and off-diagonal terms of keys, then of queries."""
     A_K, A_Q = state["A_K"], state["A_Q"]
     X, r = system.samples.tokens, system.pulls(state).scores
     pair = jnp.einsum("ilh,ihv,ilu->vu", r, E, E)

@@ -1,4 +1,4 @@
-"""Initial weights of the paper's run, drawn beforehand and given to several runs."""
+"""Initial weights of the paper's experiment, shared by several runs."""
 
 import jax
 import numpy as np
@@ -11,7 +11,7 @@ Weights = dict[str, np.ndarray]
 
 
 def weights_of(plan: Train, seed: int) -> Weights:
-    """Whole matrices by name, with the axis of the only head."""
+    """Weight matrices by name, with an axis for the only head."""
     initial = train(plan).initial
-    drawn = draw_weights(initial, 1, plan.embed, key=jax.random.key(seed))
-    return {name: np.asarray(array) for name, array in drawn.items()}
+    weights = draw_weights(initial, 1, plan.embed, key=jax.random.key(seed))
+    return {name: np.asarray(array) for name, array in weights.items()}
