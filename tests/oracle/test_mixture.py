@@ -1,4 +1,4 @@
-"""An independent PyTorch model of paper B beside ours, step by step."""
+"""Agreement with an independent PyTorch implementation of paper B, step by step."""
 
 import functools
 
@@ -56,8 +56,8 @@ def optimiser(rule, parameters):
 def train(rule, steps):
     """Tables and losses of the PyTorch loop, every EVERY steps."""
     torch.set_num_threads(1)
-    given = given_weights(width=32)
-    weights = {n: torch.tensor(a, requires_grad=True) for n, a in given.items()}
+    initial = given_weights(width=32)
+    weights = {n: torch.tensor(a, requires_grad=True) for n, a in initial.items()}
     x, y = samples()
     signed = isinstance(rule, SignGD)
     update = None if signed else optimiser(rule, list(weights.values()))
@@ -85,10 +85,12 @@ def _copy(tensor):
 
 
 def compare(rule, form, steps, tolerance, observed=("loss", "score", "value")):
-    given = given_weights(width=32)
+    initial = given_weights(width=32)
     theirs = train(rule, steps)
     grid = Grid(points=tuple(float(t) for t in range(0, steps + 1, EVERY)))
-    ours = run(experiment(rule=rule, form=form, until=steps, grid=grid), weights=given)
+    ours = run(
+        experiment(rule=rule, form=form, until=steps, grid=grid), weights=initial
+    )
     for name, expected in zip(observed, theirs, strict=True):
         error = np.abs(ours[name].values[0] - expected).max()
         assert error <= tolerance * np.abs(expected).max(), name
@@ -96,7 +98,7 @@ def compare(rule, form, steps, tolerance, observed=("loss", "score", "value")):
 
 @pytest.mark.parametrize("form", ["gram", "transport", "weights"])
 def test_gradient_descent_over_2000_steps(form):
-    """The sheet's agreement, 3e-15 relative, with room for summation order."""
+    """They agree to 3e-15 relative; ten times that is room for summation order."""
     compare(GradientDescent(0.1), form, STEPS, 3e-14)
 
 
@@ -119,8 +121,8 @@ def test_the_population_is_the_definition():
         ours = np.asarray(data.tokens)[np.asarray(data.key)]
         labels = np.asarray(data.label)
     theirs = {(_bag(row), float(label)) for row, label in zip(x, y, strict=True)}
-    found = {(_bag(row), label) for row, label in zip(ours, labels, strict=True)}
-    assert found == theirs
+    enumerated = {(_bag(row), label) for row, label in zip(ours, labels, strict=True)}
+    assert enumerated == theirs
 
 
 def _bag(row):

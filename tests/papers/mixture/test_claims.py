@@ -1,4 +1,4 @@
-"""Every claim of `mixture`: judged as recorded, and broken by each of its mutations."""
+"""Every claim of `mixture` has its recorded verdict and fails under its mutations."""
 
 from typing import ClassVar
 
@@ -9,7 +9,7 @@ from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.testing import OpenSeeds
 
 SEEDS = 3
-# Many widths, scales or mixtures: what takes longest.
+# Claims over many widths, scales or mixtures, which take longest.
 SLOW = {
     "B-Thm4.1-T1",
     "B-R5",
@@ -29,7 +29,7 @@ IDS = [claim.id for claim in CLAIMS]
 
 
 def is_staged(claim):
-    """Whether it needs flows through all three stages, which take long to compile."""
+    """Whether the claim needs flows through all stages, which take long to compile."""
     return any(r.experiment == "three-stage" for r in claim.needs.values())
 
 
@@ -41,21 +41,21 @@ def test_the_paper_has_them():
     assert PAPER.claims == CLAIMS
 
 
-def test_rows_of_the_sheet():
-    """Ids of the spec sheet's ledger, the first of each row."""
-    rows = """
+def test_every_statement_of_the_paper_has_a_claim():
+    """And so do the reductions that are ours."""
+    stated = """
         B-Thm4.1-T1 B-Thm4.1-T2 B-Thm4.1-T3 B-Thm4.1-sym B-Thm4.1-conc B-Thm4.1-near
         B-L5.2 B-L5.3 B-D.3 B-D.6 B-D.8 B-L5.4 B-L5.4-feature B-5.1-margin B-7-margin
         B-L5.5 B-E.1 B-E.4 B-E.4-range B-E.5 B-E.6 B-E.7 B-F.1 B-C B-G B-G.1
         B-Sec3-order B-A.2 B-Obs1-learn B-Obs1-nearsym B-Obs1-longer B-L6.1
     """
-    assert set(rows.split()) <= set(IDS)
+    assert set(stated.split()) <= set(IDS)
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert {"B-R2", "B-R3", "B-R4", "B-R5", "B-R7", "B-R8", "B-R9"} <= ours
 
 
-def test_a_run_of_the_users_own_is_judged(judging):
-    """Sizes of the user's own are beyond what the paper speaks of."""
+def test_a_users_run_is_judged(judging):
+    """A run at the user's sizes has the scope `beyond`."""
     claim = next(claim for claim in CLAIMS if claim.id == "B-Sec3-order")
     (request,) = claim.needs.values()
     run = judging.run(PAPER, request)

@@ -7,9 +7,9 @@ from attnflow.papers.mixture.figures import closed_form
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
 SLOW = {"figure6", "figure7", "stage1-closed-form"}
-"""Of the shape of figure5, with more samples; and programs of several stages."""
+"""Like figure5 with more samples, or with programs of several stages."""
 FIGURES = ("1a", "1b", "1c", "2", "3", "4", "5", "6", "7")
-# Changes of a run, under each of which something that is seen must vanish.
+# Changes of a run, under each of which some sentence of `seen` must become false.
 
 
 def groups_exchanged(run):
@@ -25,12 +25,12 @@ def negated(run):
 
 
 def even(run):
-    """All scores alike."""
+    """All scores equal."""
     return replaced(run, lambda table: 0 * table + 3.0, "score")
 
 
 def shifted(run):
-    """Scores that do not approach the limit, as wide as they may be."""
+    """Scores that do not approach infinite width, however wide."""
     finite = '"width":"infinite"' not in run.attrs["setting"].replace(" ", "")
     return replaced(run, lambda table: table + 0.5 * finite, "score")
 
@@ -44,25 +44,25 @@ def inattentive(run):
 
 
 def nearly_symmetric(run):
-    """Scores with all other groups as large as with the own one."""
+    """Scores with other groups as large as with the same group."""
 
     def change(table):
         groups = [str(k)[1:] for k in table["key"].values if str(k)[0] == "c"]
         changed = table.copy(deep=True)
         for k, j in itertools.permutations(groups, 2):
-            own = table.sel(key=f"c{k}", query=f"v{k}")
-            changed.loc[{"key": f"c{k}", "query": f"v{j}"}] = -own
+            score = table.sel(key=f"c{k}", query=f"v{k}")
+            changed.loc[{"key": f"c{k}", "query": f"v{j}"}] = -score
         return changed
 
     return replaced(run, change, "score")
 
 
 def as_in_closed_form(run):
-    """Neurons that go on as if attention had not moved."""
-    found = run["value"].copy(deep=True)
+    """Neurons that continue as if attention had not moved."""
+    values = run["value"].copy(deep=True)
     for token, curve in closed_form._closed(run).items():
-        found.loc[{"head": "+", "token": token}] = curve
-    return run.assign(value=found)
+        values.loc[{"head": "+", "token": token}] = curve
+    return run.assign(value=values)
 
 
 CHANGES = (frozen, groups_exchanged, negated, even, shifted, vanishing, another_clock)
@@ -92,7 +92,7 @@ def test_the_papers_figures_are_all_there():
 
 
 def test_numbers_of_figure_1(evidence_of):
-    """Against a prototype in PyTorch: other seeds, so that only digits agree."""
+    """Against numbers of an early PyTorch run with other seeds."""
     losses = PAPER.exhibit("figure1a").values(evidence_of("figure1a"))
     assert losses["steps to loss 0.1"]["consistent"] == pytest.approx(141, rel=0.01)
     assert losses["steps to loss 0.1"]["conflicting"] == pytest.approx(1270, rel=0.03)

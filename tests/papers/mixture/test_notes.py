@@ -3,8 +3,8 @@ import re
 from attnflow.papers.mixture import PAPER
 
 
-def test_every_item_of_our_reading_is_noted():
-    """The spec sheet lists eight items, of which some hold several."""
+def test_notes_are_numbered_without_gaps():
+    """Eight items and more, some of which have several notes: 1a, 1b, …"""
     items = [re.findall(r"B-N(\d+)", note.id) for note in PAPER.notes]
     assert {int(number) for (number,) in items} >= set(range(1, 9))
 

@@ -34,7 +34,7 @@ def infinite(evidence_of):
 
 @pytest.fixture(scope="module")
 def staged(runner):
-    """All of Algorithm 1 by descent, with stages that end at given times."""
+    """All of Algorithm 1 by descent, with stages that end at fixed times."""
     return runner.run(PAPER, STAGE3.needs["run"])
 
 
@@ -51,9 +51,9 @@ def test_closed_forms_beside_what_is_detected(infinite):
     for name in ("t_neuron", "t_consistent", "t_onset"):
         assert rows[name].detected == pytest.approx(rows[name].formula, rel=0.02)
     assert rows["t_attention"].formula is None
-    # Sheet of the paper, width 512: 14, 141, 1016, 900, 1262 steps.
-    found = [rows[name].detected for name in rows]
-    assert found == pytest.approx([14, 141, 811, 1016, 900, 1262], rel=0.02)
+    # An early run at width 512, seed 0, had 14, 141, 1016, 900 and 1262 steps.
+    detected = [rows[name].detected for name in rows]
+    assert detected == pytest.approx([14, 141, 811, 1016, 900, 1262], rel=0.02)
 
 
 def test_rows_say_what_they_mean_and_spread_over_seeds(evidence_of):
@@ -90,8 +90,8 @@ def test_no_closed_form_where_it_would_not_hold(infinite, overrides):
 def test_the_bias_and_the_rate_enter(infinite):
     faster = rows_of(with_setting(infinite, learning_rate=0.2))
     assert faster["t_neuron"].formula == pytest.approx(formulas.switch_time(0.5) / 0.2)
-    other = rows_of(with_setting(infinite, bias=0.7))
-    assert other["t_neuron"].formula == pytest.approx((1 + math.expm1(1.0)) / 0.2)
+    biased = rows_of(with_setting(infinite, bias=0.7))
+    assert biased["t_neuron"].formula == pytest.approx((1 + math.expm1(1.0)) / 0.2)
 
 
 def test_a_run_without_conflicting_samples(runner):
@@ -149,7 +149,7 @@ def test_no_formula_for_more_groups(staged):
 
 
 def test_a_seed_that_failed_has_a_reason(staged):
-    """It stopped in stage 2: later stages end where it was left."""
+    """It stopped in stage 2, so that its later stages end at the same time."""
     both = staged.isel(seed=[0, 0]).assign_coords(seed=[0, 1]).copy(deep=True)
     both["outcome"] = ("seed", np.array(["finished", "event-not-reached"]))
     both["stage_end"][1] = [100.0, 5000.0, 5000.0]

@@ -1,4 +1,4 @@
-"""Two-mixture of linear classification: three stages of training, infinite width."""
+"""Paper B: two-mixture of linear classification, learned in three stages."""
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.mixture.claims import CLAIMS
@@ -35,12 +35,12 @@ PAPER = Paper(
         "B-E.5",
     ),
     summary=(
-        "A one-layer transformer with two heads must find out which of its tokens "
-        "decides a sample's label: the one of the group that another token names. It "
-        "learns in stages. Neurons first, which suffices where all signs agree; then, "
-        "after a long plateau, attention, which is needed where they conflict. At "
-        "infinite width the paper proves that the plateau lasts O(log 1/ω) and "
-        "convergence O(1/ε)."
+        "A one-layer transformer with two heads must learn which of its tokens decides "
+        "a sample's label: the class token of the group that another token names. It "
+        "learns in stages: first the neurons, which suffices where all signs agree; "
+        "then, after a long plateau, attention, which is needed where they conflict. "
+        "At infinite width the paper proves that the plateau lasts O(log 1/ω) and "
+        "convergence takes O(1/ε)."
     ),
     stage_table=stage_table,
     maps=MAPS,

@@ -1,16 +1,15 @@
-"""Condition 1 and the setting of Theorem 4.1, as numbers.
+"""Condition 1 and the assumptions of Theorem 4.1, evaluated at a setting.
 
-The small constant that is to bound ω is 0.3, as in our claims, and the one that bounds
-the bias is 1. How long the stages are at most is what the theorem says; only T1 must be
-late enough for group tokens to have a value, or stage 2 never begins. 1/ε ≤ poly(m) is
-met at infinite width.
+The small constant that bounds ω is 0.3, as in our claims, and the bias is bounded by 1.
+How long the stages last at most is the theorem's conclusion, not a condition; only T1
+must be late enough for group tokens to have a value, or stage 2 never begins.
+1/ε ≤ poly(m) holds at infinite width.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from attnflow.papers.mixture.formulas import switch_time
+from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.conditions import (
     Condition,
     at_least,
@@ -23,8 +22,8 @@ SMALL = 0.3
 """C of Condition 1."""
 
 
-def conditions(setting: Mapping[str, Any]) -> list[Condition]:
-    """The conditions at the setting of a run that trains; none for what is computed."""
+def conditions(setting: Setting) -> list[Condition]:
+    """The conditions at the setting of a training run; none for computations."""
     staged = "T1" in setting
     if not (staged or "trains" in setting):
         return []
@@ -32,11 +31,11 @@ def conditions(setting: Mapping[str, Any]) -> list[Condition]:
         *_model(setting),
         at_least("samples", "the population loss", _samples(setting), math.inf),
         gradient_flow(setting),
-        *(_stages(setting) if staged else _together(setting)),
+        *(_stages(setting) if staged else _simultaneous(setting)),
     ]
 
 
-def _model(setting: Mapping[str, Any]) -> list[Condition]:
+def _model(setting: Setting) -> list[Condition]:
     width, omega = setting["width"], setting["omega"]
     m = math.inf if width == "infinite" else width
     bias = setting["bias"]
@@ -50,14 +49,14 @@ def _model(setting: Mapping[str, Any]) -> list[Condition]:
     ]
 
 
-def _samples(setting: Mapping[str, Any]) -> float:
-    """Samples that a step sees: all there are, or as many as are drawn."""
-    drawn = (setting.get("population"), setting.get("batch"))
-    return min((n for n in drawn if isinstance(n, int)), default=math.inf)
+def _samples(setting: Setting) -> float:
+    """Number of samples that a step sees: infinite for the population."""
+    counts = (setting.get("population"), setting.get("batch"))
+    return min((n for n in counts if isinstance(n, int)), default=math.inf)
 
 
-def _stages(setting: Mapping[str, Any]) -> list[Condition]:
-    """Algorithm 1: one layer after the other, from neurons at 0."""
+def _stages(setting: Setting) -> list[Condition]:
+    """Condition on T1 in Algorithm 1, whose order and w(0) = 0 are built in."""
     level = setting.get("T1_level")
     if level is not None:
         what = "group tokens have a value at T1"
@@ -67,11 +66,11 @@ def _stages(setting: Mapping[str, Any]) -> list[Condition]:
     return [Condition("T1", what, setting["T1"], least=least, strict=True)]
 
 
-def _together(setting: Mapping[str, Any]) -> list[Condition]:
-    """Algorithm 1's order and start, which other training need not have."""
+def _simultaneous(setting: Setting) -> list[Condition]:
+    """Whether training is layer-wise and starts at w = 0, as Algorithm 1 does."""
     parts = 2 if setting["trains"] == "both" else 1
     scale = setting["value_scale"]
     return [
         exactly("layers", "one layer at a time (Algorithm 1)", parts, 1),
-        exactly("w(0)", "neurons begin at 0", scale, 0.0),
+        exactly("w(0)", "neurons start at 0", scale, 0.0),
     ]

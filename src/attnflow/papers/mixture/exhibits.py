@@ -1,10 +1,10 @@
-"""The figures of `mixture`: the paper's own nine, and what it states without one."""
+"""All figures of `mixture`: the paper's nine, an overview, and four of ours."""
 
 from attnflow.papers.mixture.figures.all_scores import FIGURE4
+from attnflow.papers.mixture.figures.attention_maps import FIGURE2
 from attnflow.papers.mixture.figures.attention_only import FIGURE3
 from attnflow.papers.mixture.figures.closed_form import STAGE1
 from attnflow.papers.mixture.figures.groups import FIGURE5, FIGURE6, FIGURE7
-from attnflow.papers.mixture.figures.maps import FIGURE2
 from attnflow.papers.mixture.figures.overview import OVERVIEW
 from attnflow.papers.mixture.figures.stage_three import STAGE3
 from attnflow.papers.mixture.figures.stage_two import STAGE2

@@ -1,7 +1,6 @@
-"""From the settings of `mixture` to experiments of the core."""
+"""Builders of the experiments of `mixture` from their settings."""
 
 import dataclasses
-from typing import Any
 
 from attnflow.data import MixtureTask
 from attnflow.experiments import Builder, Experiment
@@ -14,13 +13,13 @@ from attnflow.training.rules import Batches, Flow, GradientDescent, Rule, rule_o
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"
 PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
-# How long to wait for a detector: the paper's times are Θ(log 1/ω) and O(1/ε), and
-# these are far beyond them for every ω and ε in float64.
+# How long to wait for a detector. The paper's times are Θ(log 1/ω) and O(1/ε); these
+# are far longer for every ω and ε in float64.
 PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
 
 
 def simultaneous(setting: settings.Simultaneous) -> Experiment:
-    """All weights (or one part of them) trained on all samples."""
+    """Simultaneous training of all weights, or of one part, on all samples."""
     stage = Stage(
         rule_of(setting),
         setting.steps,
@@ -39,7 +38,7 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
 
 
 def three_stage(setting: settings.ThreeStage) -> Experiment:
-    """Algorithm 1, with stage ends by time or by detector."""
+    """Algorithm 1, whose stages end at a time or by a detector."""
     if not 1 <= setting.stages <= 3:
         raise ValueError(f"stages is {setting.stages}; Algorithm 1 has 1 to 3 stages.")
     unit = 1.0 if setting.rule == "flow" else setting.learning_rate
@@ -73,14 +72,14 @@ def _staged_rules(setting: settings.ThreeStage) -> tuple[Rule, Rule]:
     return plain, dataclasses.replace(plain, clock="log")
 
 
-def _ends(setting: settings.ThreeStage, unit: float) -> list[Any]:
-    def end(time: float | None, scalar: str, level: float, wait: str) -> Any:
+def _ends(setting: settings.ThreeStage, unit: float) -> list[float | Reach]:
+    def end(time: float | None, scalar: str, level: float, wait: str) -> float | Reach:
         if time is not None:
             return time / unit
         down = "down" if scalar == "loss" else "up"
         return Reach(scalar, level, PATIENCE[wait] / unit, down)
 
-    first: Any = setting.T1 / unit
+    first = setting.T1 / unit
     if setting.T1_level is not None:
         first = end(None, "value[+,c1]", setting.T1_level, "T1_level")
     return [
@@ -91,14 +90,14 @@ def _ends(setting: settings.ThreeStage, unit: float) -> list[Any]:
 
 
 def _horizon(setting: settings.ThreeStage) -> float:
-    """The last time that is surely recorded: beyond T3 for the settings we met."""
+    """The last time of the record grid: later than T3 in all our settings."""
     if setting.stages == 3:
         return setting.T3 or 1000 + 100 / setting.epsilon
     return setting.T2 or 2000.0
 
 
 def stage_one(setting: settings.StageOne) -> Experiment:
-    """Stage 1, with an event where the positive head switches off on c1, −v1, −v2."""
+    """Stage 1, with an event when the positive head switches off on c1, −v1, −v2."""
     rule = Flow(setting.rtol, setting.atol)
     off = Reach("head_output[c1 -v1 -v2,+]", -setting.bias, setting.T1, "down")
     stages = (
@@ -114,13 +113,23 @@ def stage_one(setting: settings.StageOne) -> Experiment:
     )
 
 
-def _experiment(setting: Any, **parts: Any) -> Experiment:
+def _experiment(
+    setting: settings.Trained,
+    *,
+    task: MixtureTask,
+    initial: Initial,
+    stages: tuple[Stage, ...],
+    grid: Grid,
+) -> Experiment:
     return BUILD.experiment(
         setting,
+        task=task,
+        initial=initial,
+        stages=stages,
+        grid=grid,
         problem=Problem(ReluPair(setting.bias), Logistic()),
         observables=setting.record,
         form=setting.form,
-        **parts,
     )
 
 
@@ -133,4 +142,4 @@ computed = BUILD.computed(
         "Conformance": f"{SYSTEMS}:conformances",
     }
 )
-"""What trains nothing through the forms: which function carries out each of them."""
+"""Computations without training: the function that carries out each of them."""

@@ -1,4 +1,4 @@
-"""The attention features of `mixture` (equation 2), by numpy alone."""
+"""Attention features of the paper's equation 2, and their margin (numpy only)."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,9 +11,10 @@ def attention_features(
     active: Bool[np.ndarray, "samples heads"],
     bias: float,
 ) -> Float[np.ndarray, "samples features"]:
-    """`F(X) = (a₊ q₊, −a₋ q₋, b (a₊ − a₋))`, with `f = (w₊, w₋, 1) · F`.
+    """Attention features `F(X) = (a₊ q₊, −a₋ q₋, b (a₊ − a₋))`, `f = (w₊, w₋, 1) · F`.
 
-    `reads` holds what each head reads of each sample, q; `active` which ReLUs are on.
+    `reads` holds q, the attention-weighted sum of tokens that each head reads from each
+    sample; `active` says which ReLUs are on.
     """
     on = active.astype(float)
     return np.concatenate(
@@ -32,6 +33,6 @@ def feature_margin(
     label: Float[np.ndarray, " samples"],
     bias: float,
 ) -> float:
-    """`max_{|w| = 1} min_X y w · F(X)` with the pattern of the heads' own outputs."""
+    """Margin `max_{|w| = 1} min_X y w · F(X)`, with ReLUs on where `heads + b > 0`."""
     features = attention_features(reads, heads + bias > 0, bias)
     return max_margin(label[:, None] * features).value

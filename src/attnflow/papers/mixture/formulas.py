@@ -1,4 +1,4 @@
-"""Closed forms of `mixture`, by numpy and scipy alone.
+"""Closed forms of stages 1 and 2 at infinite width (numpy and scipy only).
 
 Stage 1 at infinite width has two variables, `a = w₊ᵀ v` and `c = w₊ᵀ c`. While all
 ReLUs are active `c = 0` and `a' = 1 / (2 (1 + e^{4a}))`. At `switch_time` the
@@ -18,12 +18,12 @@ Times = Float[np.ndarray, " time"]
 
 
 def switch_time(bias: float) -> float:
-    """`T_half = b + (e^{2b} − 1) / 2`."""
+    """`T_half = b + (e^{2b} − 1) / 2`, when the first ReLUs switch off in stage 1."""
     return bias + math.expm1(2 * bias) / 2
 
 
 def stage_one(time: Times, bias: float) -> tuple[Times, Times]:
-    """`a(t)` and `c(t)` of stage 1, exactly."""
+    """The alignments `a(t) = w₊ᵀ v` and `c(t) = w₊ᵀ c` of stage 1, exactly."""
     time = np.asarray(time, float)
     early = _solve(2 * time + 1) / 4
     late = time - switch_time(bias)
@@ -37,17 +37,17 @@ def stage_one(time: Times, bias: float) -> tuple[Times, Times]:
 
 
 def _solve(y: Times) -> Times:
-    """The x with `x + e^x = y`."""
+    """The solution x of `x + e^x = y`."""
     return y - wrightomega(y).real
 
 
 def stage_two_score(time: Times, omega: float, group_value: float) -> Times:
-    """`S[c1, v1]` while attention is still uniform: `(ω²/2) sinh(4γt)`, `γ = c/18`."""
+    """`S[c1, v1] = (ω²/2) sinh(4γt)`, `γ = c/18`, while attention is nearly uniform."""
     return omega**2 / 2 * np.sinh(4 * group_value / 18 * np.asarray(time))
 
 
 def stage_two_duration(omega: float, group_value: float, level: float) -> float:
-    """The time at which `stage_two_score` reaches a level, `asinh(2C/ω²) / (4γ)`."""
+    """When `stage_two_score` reaches a level C: `asinh(2C/ω²) / (4γ)`."""
     return math.asinh(2 * level / omega**2) / (4 * group_value / 18)
 
 

@@ -1,9 +1,9 @@
-"""Reader's notes on `mixture`: places to read with care.
+"""Reader's notes on `mixture`: suspected slips in the text that we read.
 
 The version read is an anonymous draft under review, and its text was extracted from
-a file: what looks like a slip may be mended since, or may be the extraction's. None
-of the theorems falls: constants and signs within proofs change, and the construction
-of Lemma 6.1, whose statement holds with another one.
+a file: what looks like a slip may have been corrected since, or may be due to the
+extraction. All theorems stand: what changes are constants and signs within proofs, and
+the construction in Lemma 6.1, whose statement holds with another one.
 """
 
 from attnflow.schema.declarations import Note
@@ -42,9 +42,9 @@ _CONSTANTS = (
         place="Appendix E.5.1, and the proof of Lemma E.1",
         printed="At T1 the main score grows at the rate (4/3)(2/3) g ω² w_c.",
         ours=(
-            "(2/9) g ω² w_c, a quarter of it: the conditional mean over the four kinds "
-            "of conflicting samples is taken as a sum. Only constants change; a clock "
-            "that is read off the formula runs four times too fast."
+            "(2/9) g ω² w_c, a quarter of it: the conditional mean over the four "
+            "conflicting samples is taken as a sum. Only constants change, but times "
+            "that are derived from the formula are four times too short."
         ),
         shown_by="B-E.5.1",
         effect="constant",
@@ -55,7 +55,7 @@ _CONSTANTS = (
         printed="The derivative of v_1^T W_K^T W_Q c_1 at T1 is positive.",
         ours=(
             "It is negative, −1/2 of the main score's; Lemma E.5 has the right sign. "
-            "The proof compares absolute values, so that it stands."
+            "The proof stands, since it compares absolute values."
         ),
         shown_by="B-E.1-sign",
         effect="typo",
@@ -63,8 +63,8 @@ _CONSTANTS = (
     Note(
         id="B-N3b",
         place="Lemma E.1, proof",
-        printed="A factor m stands in the derivative of the main score at T1.",
-        ours="There is none; the next line of the same display has none either.",
+        printed="The derivative of the main score at T1 has a factor m.",
+        ours="It has none; neither has the next line of the same display.",
         shown_by="B-E.5.1",
         effect="typo",
     ),
@@ -72,7 +72,7 @@ _CONSTANTS = (
         id="B-N3c",
         place="Lemma E.3, proof",
         printed="The comparison system moves at the rate b/√m.",
-        ours="At the rate b, with which its printed solution is written.",
+        ours="At the rate b, which is also the rate in its printed solution.",
         shown_by="text",
         effect="typo",
     ),
@@ -89,10 +89,10 @@ _SYSTEM = (
     Note(
         id="B-N4b",
         place="Section 5.2 and Appendix G, the system of 36 variables",
-        printed="The scores μ^T W_K^T W_Q ν stand twice, key self-scores not at all.",
+        printed="The scores μ^T W_K^T W_Q ν appear twice, the key self-scores never.",
         ours=(
-            "The second block is that of the key self-scores μ^T W_K^T W_K ν, as the "
-            "count 16 + 10 + 10 says. This may come from the extraction."
+            "The second block must be the key self-scores μ^T W_K^T W_K ν, as the "
+            "count 16 + 10 + 10 shows. This may be due to the extraction."
         ),
         shown_by="text",
         effect="typo",
@@ -104,8 +104,8 @@ _SIGNS = (
         place="Lemma E.5, last line",
         printed="v_1^T A_K c_1 ≥ 0 and v_1^T A_K c_2 ≤ 0, with A_K = W_K^T W_K.",
         ours=(
-            "A_K is symmetric, so that this contradicts the line c_1^T A_K v_1 ≤ 0. "
-            "Meant is v_1^T A_K v_1 ≥ 0 and v_1^T A_K v_2 ≤ 0, which holds."
+            "Since A_K is symmetric, this contradicts the line c_1^T A_K v_1 ≤ 0. The "
+            "intended line is v_1^T A_K v_1 ≥ 0 and v_1^T A_K v_2 ≤ 0, which holds."
         ),
         shown_by="B-E.5",
         effect="typo",
@@ -122,7 +122,7 @@ _SIGNS = (
         id="B-N5c",
         place="Lemma E.5, proof",
         printed="At T1 all the variables are zero.",
-        ours="The diagonal self-scores are ω² there, which has the sign they need.",
+        ours="The diagonal self-scores are ω² there, which has the required sign.",
         shown_by="B-C",
         effect="typo",
     ),
@@ -143,7 +143,7 @@ _REST = (
         id="B-N7a",
         place="Lemma G.1, proof",
         printed="W_K μ is normal with covariance ω² I.",
-        ours="With covariance ω² I / m; the bound of the lemma is that of the latter.",
+        ours="The covariance is ω² I / m, for which the lemma's bound is right.",
         shown_by="text",
         effect="typo",
     ),
@@ -151,7 +151,7 @@ _REST = (
         id="B-N7b",
         place="Lemma G.1",
         printed="The bounds on ⟨W_K μ, W_K ν⟩ and ⟨W_Q μ, W_Q ν⟩ are for all μ and ν.",
-        ours="For μ ≠ ν: with μ = ν they are the squared norms of the next display.",
+        ours="They hold for μ ≠ ν; μ = ν gives the squared norms of the next display.",
         shown_by="text",
         effect="typo",
     ),
@@ -159,7 +159,7 @@ _REST = (
         id="B-N8",
         place="Section 2.2",
         printed="b is introduced among the parameters of a single head.",
-        ours="It is one number, shared by both heads in equation (1), and not trained.",
+        ours="It is a single number, shared by both heads in equation (1) and fixed.",
         shown_by="text",
         effect="typo",
     ),
@@ -168,10 +168,10 @@ _REST = (
         place="Section 3.1 and Appendix A.2, attention alone",
         printed="With Gaussian neurons and attention alone the model is not trainable.",
         ours=(
-            "The loss of nearly every run settles far from zero. A lucky draw of large "
-            "neurons is trained all the same (3 of 200 at standard deviation 4, to a "
-            "loss below 0.003), and small neurons classify every sample in some seeds, "
-            "by outputs that leave the loss near log 2."
+            "The loss of nearly every run settles far from zero. But a lucky draw of "
+            "large neurons can be trained (3 of 200 at standard deviation 4, to a loss "
+            "below 0.003), and small neurons classify every sample in some seeds, with "
+            "outputs so small that the loss stays near log 2."
         ),
         shown_by="B-A.2",
         effect="statement",

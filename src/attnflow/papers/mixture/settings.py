@@ -1,12 +1,13 @@
 """The settings of `mixture` and its named experiments.
 
-What the paper leaves silent (width, ω, steps, L for K ≥ 3, T1, the levels that end a
-stage) has the reading of its README here; every one of them can be changed.
+What the paper does not specify (width, ω, steps, L for K ≥ 3, T1, the levels that end a
+stage) has the value that README gives; each of them can be overridden.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.rule_names import RuleName, ScheduleName
@@ -14,20 +15,23 @@ from attnflow.schema.rule_names import RuleName, ScheduleName
 Width = int | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]
 FormName = Literal["auto", "weights", "transport", "gram", "infinite", "quotient"]
+Setting = Mapping[str, Any]
+"""The fields of one of the classes below by name, as runs carry them."""
 
 
 @dataclass(frozen=True)
 class Simultaneous:
-    """All weights trained together, or one part of them alone.
+    """Simultaneous training of all weights, or of one part of them.
 
     - `K` groups, `L` tokens per sample, fixed `bias`.
     - `width` of the attention and its initial scale `omega`; `value_scale` is the
       standard deviation of the initial neurons.
     - `rule`; `learning_rate` for descents, with a `schedule` over all steps, and
-      `momentum` where a rule has it; `steps` of a descent, or time of a `flow`.
-    - `batch`: samples that a step sees, drawn by their probabilities; all if none.
+      `momentum` for rules that have it; number of `steps`, or the time of a `flow`.
+    - `trains`: `both`, `scores` (keys and queries) or `values` (neurons).
+    - `batch`: samples per step, drawn by their probabilities; all samples if `None`.
     - `population`: `exact`, `orbits`, or a number of samples to draw.
-    - `records`: how often observables are recorded, evenly; `record`: which.
+    - `records`: number of evenly spaced records; `record`: the observables.
     """
 
     K: int = 2
@@ -64,11 +68,11 @@ class Simultaneous:
 class ThreeStage:
     """Algorithm 1: neurons, attention on conflicting samples, neurons again.
 
-    Each stage ends at a time or by a detector: stage 1 at `T1`, or where `T1_level` is
-    given when the group token's value reaches it; stage 2 at `T2`, or when the score of
-    key c1 and query v1 reaches `T2_level`; stage 3 at `T3`, or when the loss falls to
-    `epsilon`. Times are training times; descents take `time / learning_rate` steps.
-    `stages` says how many of the three to run.
+    Each stage ends at a time or by a detector: stage 1 at `T1` or, if `T1_level` is
+    set, when the group token's value reaches that level; stage 2 at `T2` or, if that is
+    `None`, when the score of key c1 and query v1 reaches `T2_level`; stage 3 at `T3` or
+    when the loss falls to `epsilon`. Times are those of the flow: descents take
+    `time / learning_rate` steps. `stages` is how many of the three to run.
     """
 
     K: int = 2
@@ -106,7 +110,7 @@ class ThreeStage:
 
 @dataclass(frozen=True)
 class StageOne:
-    """Stage 1 alone by gradient flow, split where the first ReLU switches off."""
+    """Stage 1 alone by gradient flow, split when the first ReLU switches off."""
 
     bias: float = 0.5
     T1: float = 10.0
@@ -126,6 +130,9 @@ class StageOne:
     form: FormName = "auto"
 
 
+Trained = Simultaneous | ThreeStage | StageOne
+
+
 @dataclass(frozen=True)
 class Construction:
     """Lemma 6.1's construction and a corrected one, by enumeration."""
@@ -137,7 +144,7 @@ class Construction:
 
 @dataclass(frozen=True)
 class Separability:
-    """Lemma 5.4: uniform attention under each of the 256 activation patterns."""
+    """Lemma 5.4: separability under uniform attention, for all 256 ReLU patterns."""
 
     bias_free: bool = True
 
@@ -153,7 +160,7 @@ class InitialMargin:
 
 @dataclass(frozen=True)
 class Concentration:
-    """Lemma G.1: how often its bounds on the initial inner products are broken."""
+    """Lemma G.1: how often initial inner products violate its bounds."""
 
     width: int = 64
     omega: float = 0.1
@@ -163,10 +170,10 @@ class Concentration:
 
 @dataclass(frozen=True)
 class Conformance:
-    """Reduced forms against plain weights along a whole run, and twins one ulp apart.
+    """Reduced forms against full weights over a whole run.
 
-    `twins` plain runs start one ulp from the first: their divergence is what rounding
-    does to any computation of this run.
+    `twins` runs of full weights start one ulp from the first; their divergence is the
+    rounding error that any computation of this run has.
     """
 
     width: int = 64
@@ -194,7 +201,7 @@ RECIPES = (
     ),
     _simultaneous(
         "attention-only",
-        "Attention alone, neurons fixed at Gaussian values",
+        "Training attention alone, neurons fixed at Gaussian values",
         Simultaneous(
             trains="scores",
             value_scale=1.0,
@@ -226,7 +233,7 @@ RECIPES = (
     ),
     Recipe(
         "stage1",
-        "Stage 1 alone, split where the first ReLU switches off",
+        "Stage 1 alone, with an event when the first ReLU switches off",
         StageOne(),
         f"{_HERE}.experiments:stage_one",
     ),
@@ -238,7 +245,7 @@ RECIPES = (
     ),
     Recipe(
         "separability",
-        "Uniform attention under every activation pattern",
+        "Separability under uniform attention, for every activation pattern",
         Separability(),
         f"{_HERE}.experiments:computed",
     ),
@@ -256,7 +263,7 @@ RECIPES = (
     ),
     Recipe(
         "conformance",
-        "Reduced forms against plain weights, step by step",
+        "Reduced forms against full weights, step by step",
         Conformance(),
         f"{_HERE}.experiments:computed",
     ),

@@ -1,6 +1,4 @@
-"""Maps of `mixture`: how wide is wide enough, and learning rates."""
-
-from typing import Any
+"""Maps of `mixture`: required width over (ω, m), and learning rates over ω."""
 
 import numpy as np
 import xarray as xr
@@ -9,26 +7,27 @@ from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
 
 LEARNED = "loss@0.1"
-"""When a run has learned: the first time at which its loss is 0.1."""
+"""The first time at which the loss is 0.1."""
 NEAR = 0.01
-"""How near that time is to infinite width's where a width is called wide enough."""
+"""Relative deviation of that time from infinite width's at a width that is enough."""
 ENOUGH = Level(NEAR, scale="log")
 _LONG = {"steps": 4000.0, "records": 801}
-# One law for all widths, drawn as Gram factors: the same program for each of them.
+# Drawing Gram factors gives one shape, hence one program, for all widths.
 _DRAWN = {"draw": "bartlett"}
 SILENT = (
-    "Width, ω and learning rate are not stated. Learning rate 0.1, both others swept.",
+    "Width and ω are not stated: they are swept, or m = 128. The paper's learning "
+    "rate is 0.1.",
 )
 
 
 def deviations(evidence: Evidence) -> xr.DataArray:
-    """log₁₀ |T_m/T_∞ − 1|, T the time at which the loss is 0.1."""
+    """Relative deviation |T_m/T_∞ − 1| of the time T at which the loss is 0.1."""
     limit = evidence["infinite"][LEARNED].isel(seed=0, drop=True)
-    apart = abs(evidence["finite"][LEARNED] / limit - 1)
-    return apart.transpose("omega", "width", "seed")
+    deviation = abs(evidence["finite"][LEARNED] / limit - 1)
+    return deviation.transpose("omega", "width", "seed")
 
 
-def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+def _curves(evidence: Evidence, panel: float | str | None) -> tuple[Curve, ...]:
     label = r"$m = \omega^{-2}$, one of Appendix G's poly$(1/\omega)$"
     return (Curve(label, lambda m, omega: -np.log(m) - 2 * np.log(omega)),)
 
@@ -54,11 +53,11 @@ WIDTH = Map(
     id="map-width",
     title="How wide is wide enough, over width and initial scale",
     caption=(
-        "How far the time at which the loss is 0.1 is from infinite width's, relative "
-        "to it, in the mean over seeds; all weights by gradient descent, rate 0.1. "
-        "Dots: where it is one hundredth, and a power law through them. Dashed: a "
-        "bound such as Appendix G's poly(1/ω)/√m, by which the width that is enough "
-        "would grow with 1/ω. To be seen: whether it does."
+        "Relative deviation of the time at which the loss is 0.1 from that at infinite "
+        "width, mean over seeds; simultaneous training by gradient descent, learning "
+        "rate 0.1. Dots: where the deviation is 1%, with a fitted power law. Dashed: a "
+        "bound such as Appendix G's poly(1/ω)/√m, by which the required width would "
+        "grow with 1/ω. The map shows whether it does."
     ),
     sweeps={
         "finite": SweepRequest(

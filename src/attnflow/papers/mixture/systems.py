@@ -1,9 +1,8 @@
-"""What is special to `mixture`: closed forms, and computations that train nothing."""
+"""Computations of `mixture` without training: Lemmas 5.4, 6.1, G.1, initial margins."""
 
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -24,21 +23,26 @@ from attnflow.models.tables import Tables
 from attnflow.observables import View, find
 from attnflow.papers.mixture.experiments import simultaneous
 from attnflow.papers.mixture.features import attention_features, feature_margin
-from attnflow.papers.mixture.settings import Simultaneous
+from attnflow.papers.mixture.settings import FormName, Setting, Simultaneous
+
+State = dict[str, Array]
+"""The state of a reduced form: its arrays by part."""
+Weights = dict[str, np.ndarray]
+"""`W_K`, `W_Q` and `w` of both heads."""
 
 
-def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+def constructions(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     """Margins and accuracies of Lemma 6.1's construction and of corrected ones.
 
-    For every K and L = 2 … K + 1 over the exact population. NaN where L > K + 1.
+    For every K and L = 2 … K + 1, over the exact population; NaN where L > K + 1.
     """
     names = ("groups", "sharpness", "biases")
     groups, sharpness, biases = (setting[name] for name in names)
     lengths = range(2, max(groups) + 2)
     shape = (len(groups), len(lengths), len(sharpness), len(biases))
     names = ("margin", "printed_positive", "printed_negative", "formula_error")
-    found = {name: np.full(shape, np.nan) for name in names}
-    found["exchanged_error"] = np.full(shape, np.nan)
+    tables = {name: np.full(shape, np.nan) for name in names}
+    tables["exchanged_error"] = np.full(shape, np.nan)
     for (i, K), (j, L) in itertools.product(enumerate(groups), enumerate(lengths)):
         if K + 1 < L:
             continue
@@ -47,10 +51,10 @@ def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
             heads = _construction_heads(data, K, C)
             for m, b in enumerate(biases):
                 for name, number in _judge_construction(data, heads, L, C, b).items():
-                    found[name][i, j, k, m] = number
+                    tables[name][i, j, k, m] = number
     dims = ("seed", "K", "L", "sharpness", "bias")
     return xr.Dataset(
-        {name: (dims, values[None]) for name, values in found.items()},
+        {name: (dims, values[None]) for name, values in tables.items()},
         {
             "K": list(groups),
             "L": list(lengths),
@@ -61,7 +65,7 @@ def constructions(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
 
 
 def _construction_heads(data: Sequences, K: int, C: float) -> dict[str, Array]:
-    """What the heads give: scores as printed, corrected, and with heads exchanged."""
+    """Head outputs with the printed scores, corrected ones, and heads exchanged."""
     eye, zero = np.eye(K), np.zeros((K, K))
     crossed = np.block([[zero, zero], [eye, zero]])  # key v_k, query c_k
     printed = C * np.stack([2 * crossed + np.eye(2 * K), np.eye(2 * K) - 2 * crossed])
@@ -99,28 +103,28 @@ def _judge_construction(
     corrected = label * np.asarray(_outputs(pair, heads["corrected"]))
     exchanged = label * np.asarray(_outputs(pair, heads["exchanged"]))
     formula = 1 / (L - 1 + math.exp(-C)) - 1 / (L - 1 + math.exp(C))
-    kept = _share(C, -2 * C, L) - _share(C, 2 * C, L)
+    exchanged_formula = _share(C, -2 * C, L) - _share(C, 2 * C, L)
     return {
         "margin": float(corrected.min()),
         "formula_error": float(np.abs(corrected - formula).max()),
-        "exchanged_error": float(np.abs(exchanged - kept).max()),
+        "exchanged_error": float(np.abs(exchanged - exchanged_formula).max()),
         "printed_positive": float((additive[label > 0] > 0).mean()),
         "printed_negative": float((additive[label < 0] > 0).mean()),
     }
 
 
-def _share(own: float, other: float, length: int) -> float:
-    """`e^own / (e^own + e^other + L − 2)` without overflow."""
-    return 1 / (1 + math.exp(other - own) + (length - 2) * math.exp(-own))
+def _share(score: float, rival: float, length: int) -> float:
+    """Softmax probability `e^s / (e^s + e^r + L − 2)` of score s, without overflow."""
+    return 1 / (1 + math.exp(rival - score) + (length - 2) * math.exp(-score))
 
 
-def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """How many of the 256 patterns of the conflicting samples are separable.
+def separable_patterns(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Number of activation patterns (of 256) with separable conflicting samples.
 
-    `tied`: the pattern must be the one that the weights themselves produce, which is
-    Lemma 5.4; `untied`: features frozen by some other weights. A free bias per head is
-    the more generous reading. `possible` patterns are those that some weights produce,
-    and `untied_possible` the separable ones among them, by the features of eq. (2).
+    `tied`: the separating weights must produce the pattern themselves, as in Lemma 5.4;
+    `untied`: the pattern is fixed and may come from other weights. A free bias per head
+    is the weaker assumption. `possible` counts the patterns that some weights produce,
+    and `untied_possible` the separable ones among them, with the features of eq. (2).
     """
     reads, label = _conflicting_reads()
     size = reads.shape[1] + int(setting["bias_free"])
@@ -140,9 +144,9 @@ def separable_patterns(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Data
 
 
 def _conflicting_reads() -> tuple[np.ndarray, np.ndarray]:
-    """What a head reads of the conflicting samples, and their labels.
+    """Pooled tokens of the conflicting samples under uniform attention, and labels.
 
-    Under uniform attention L queries average L keys: a head reads the tokens' sum.
+    L queries that each average L keys add up to the sum of the tokens.
     """
     data = MixtureTask().sequences()
     conflicting = np.asarray(data.group) == data.group_names.index("conflicting")
@@ -152,10 +156,10 @@ def _conflicting_reads() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _possible_patterns(reads: np.ndarray, label: np.ndarray) -> dict[str, int]:
-    """Patterns of one ReLU per head that some weights produce; separable ones of them.
+    """Number of activation patterns that some weights produce, and of separable ones.
 
-    A head reads w · x + b; any w and b will do, since the samples' group tokens take
-    up a shift of b.
+    A ReLU sees w · x + b. It makes no difference whether b is free, since the group
+    tokens of the samples can absorb a shift of b.
     """
     with_bias = np.pad(reads, ((0, 0), (0, 1)), constant_values=1.0)
     single = [
@@ -173,7 +177,7 @@ def _possible_patterns(reads: np.ndarray, label: np.ndarray) -> dict[str, int]:
     return {"possible": len(separable), "untied_possible": sum(separable)}
 
 
-def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
+def initial_margins(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     """Margins of the attention features at initialisation, where w = 0."""
     omegas, widths, bias = (setting[n] for n in ("omegas", "widths", "bias"))
     data = MixtureTask().sequences()
@@ -191,35 +195,35 @@ def initial_margins(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset
 
 
 def _drawn_gram(stream: list[int], omega: float, width: int) -> np.ndarray:
-    """The initial Gram matrix of each head, `(2, 8, 8)`."""
+    """Initial Gram matrix of keys and queries of each head, `(2, 8, 8)`."""
     weights = np.random.default_rng(stream).standard_normal((2, width, 8))
     return omega**2 / width * weights.swapaxes(-1, -2) @ weights
 
 
-def _initial_system(data: Sequences) -> tuple[Training, Any]:
+def _initial_system(data: Sequences) -> tuple[Training, State]:
     limit = Initial("infinite", 1.0)
     form, state = build("gram", data, limit, heads=2, key=jax.random.key(0))
     return Training(form, Problem(), data, data.probability, ("scores",)), state
 
 
 @eqx.filter_jit
-def _initial_reads(system: Training, state: Any, grams: Array) -> Array:
-    """What heads read of each sample, `(cells, samples, heads, tokens)`."""
+def _initial_reads(system: Training, state: State, grams: Array) -> Array:
+    """Pooled tokens of each sample, `(cells, samples, heads, tokens)`."""
 
-    def one(gram: Array) -> Array:
+    def read(gram: Array) -> Array:
         view = View(system, {**state, "scores": gram})
         return find("pooled_token").compute(view)
 
-    return jax.vmap(one)(grams)
+    return jax.vmap(read)(grams)
 
 
-def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """How often Lemma G.1's bounds are broken, per pair and by any pair of a draw."""
+def initial_products(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Rate at which Lemma G.1's bounds are violated, per pair and by any pair."""
     width, omega, delta = setting["width"], setting["omega"], setting["delta"]
     reach = 4 / width * math.log(8 / delta)
     bound = omega**2 * (math.sqrt(reach) + reach)
     upper = np.triu(np.ones((8, 8), bool))
-    broken = [
+    violations = [
         np.concatenate(
             [
                 np.abs(_drawn_gram([seed, part], omega, width) - omega**2 * np.eye(8))
@@ -231,31 +235,34 @@ def initial_products(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Datase
     ]
     return xr.Dataset(
         {
-            "per_pair": ("seed", [found.mean() for found in broken]),
-            "any_pair": ("seed", [found.any(axis=1).mean() for found in broken]),
+            "per_pair": ("seed", [violated.mean() for violated in violations]),
+            "any_pair": (
+                "seed",
+                [violated.any(axis=1).mean() for violated in violations],
+            ),
             "bound": ("seed", np.full(len(seeds), bound)),
         }
     )
 
 
-def conformances(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """Largest differences from plain weights up to each time, of scores and values.
+def conformances(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Largest deviation of scores and values from full weights, up to each record.
 
-    `difference` is that of the reduced forms, `divergence` that of plain runs whose
-    initial weights are one ulp apart.
+    `difference` is that of the reduced forms, `divergence` that of runs of full weights
+    whose initial weights are one ulp apart.
     """
-    forms = ("gram", "transport")
+    forms: tuple[FormName, ...] = ("gram", "transport")
     differences, divergences = [], []
     for seed in seeds:
         weights = _plain_weights(setting, seed)
-        plain = _course(setting, "weights", weights)
+        plain = _trajectory(setting, "weights", weights)
         twins = [
-            _course(setting, "weights", _one_ulp(weights, twin))
+            _trajectory(setting, "weights", _perturbed(weights, twin))
             for twin in range(setting["twins"])
         ]
-        others = [_course(setting, form, weights) for form in forms]
-        differences.append([_apart(plain, other) for other in others])
-        divergences.append(np.max([_apart(plain, twin) for twin in twins], axis=0))
+        others = [_trajectory(setting, form, weights) for form in forms]
+        differences.append([_deviation(plain, other) for other in others])
+        divergences.append(np.max([_deviation(plain, twin) for twin in twins], axis=0))
     return xr.Dataset(
         {
             "difference": (("seed", "form", "record"), np.array(differences)),
@@ -265,13 +272,13 @@ def conformances(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
     )
 
 
-def _plain_weights(setting: dict[str, Any], seed: int) -> dict[str, np.ndarray]:
+def _plain_weights(setting: Setting, seed: int) -> Weights:
     initial = Initial(setting["width"], setting["omega"], draw="weights")
     weights = draw_weights(initial, 2, 4, key=jax.random.key(seed))
     return {name: np.asarray(array) for name, array in weights.items()}
 
 
-def _one_ulp(weights: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+def _perturbed(weights: Weights, seed: int) -> Weights:
     draw = np.random.default_rng(seed)
     return {
         name: np.nextafter(w, np.where(draw.random(w.shape) < 0.5, np.inf, -np.inf))
@@ -279,7 +286,7 @@ def _one_ulp(weights: dict[str, np.ndarray], seed: int) -> dict[str, np.ndarray]
     }
 
 
-def _course(setting: dict[str, Any], form: Any, weights: Any) -> np.ndarray:
+def _trajectory(setting: Setting, form: FormName, weights: Weights) -> np.ndarray:
     """Scores and values of a run, `(records, entries)`."""
     plan = Simultaneous(
         width=setting["width"],
@@ -288,11 +295,11 @@ def _course(setting: dict[str, Any], form: Any, weights: Any) -> np.ndarray:
         records=41,
         record=("score", "value"),
     )
-    found = run(simultaneous(plan), weights=weights)
-    parts = [found[name].values[0] for name in plan.record]
+    recorded = run(simultaneous(plan), weights=weights)
+    parts = [recorded[name].values[0] for name in plan.record]
     return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
-def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _deviation(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The largest difference up to each record."""
-    return np.maximum.accumulate(np.abs(one - other).max(axis=1))
+    return np.maximum.accumulate(np.abs(first - second).max(axis=1))

@@ -1,4 +1,4 @@
-"""The claims of `mixture`, by theme."""
+"""All claims of `mixture`, by theme."""
 
 from attnflow.claims import Claim
 from attnflow.papers.mixture.claims.attention import ATTENTION

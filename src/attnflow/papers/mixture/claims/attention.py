@@ -1,4 +1,4 @@
-"""What stage 2 makes of the attention: signs, symmetry, concentration."""
+"""Claims on attention at the end of stage 2: concentration and near symmetry."""
 
 from functools import partial
 
@@ -33,29 +33,29 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet B section 7, and our run",
+    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
 )
 HARD, HARDER = "c1 v1 -v2", "c1 -v1 v2"
 
 
-def _at_most_omega(found: dict[float, float], what: str) -> Ladder:
-    """Õ(ω) along the ladder; a rounding error of probabilities counts as 1e-16."""
-    size = tuple(1 / omega for omega in found)
-    ratio = tuple(max(number, 1e-16) / omega for omega, number in found.items())
+def _at_most_omega(values: dict[float, float], what: str) -> Ladder:
+    """Check of Õ(ω), with values clipped below at 1e-16, rounding of probabilities."""
+    size = tuple(1 / omega for omega in values)
+    ratio = tuple(max(number, 1e-16) / omega for omega, number in values.items())
     return Ladder(size, ratio, "O-tilde", f"{what} over ω")
 
 
-def _constant(found: dict[float, float], what: str) -> Ladder:
-    size = tuple(1 / omega for omega in found)
-    return Ladder(size, tuple(found.values()), "theta", what)
+def _constant(values: dict[float, float], what: str) -> Ladder:
+    size = tuple(1 / omega for omega in values)
+    return Ladder(size, tuple(values.values()), "theta", what)
 
 
-def _not_negative(found: dict[float, float], what: str) -> Exact:
-    return Exact(max(0.0, -min(found.values())), 0.0, f"negative part of {what}")
+def _not_negative(values: dict[float, float], what: str) -> Exact:
+    return Exact(max(0.0, -min(values.values())), 0.0, f"negative part of {what}")
 
 
 def _concentration(run: xr.Dataset, query: str) -> float:
-    """p₊ − p₋ of the group key on X_{1,+,−}, at the end of stage 2."""
+    """Attention difference p₊ − p₋ of the group key on X_{1,+,−}, at T2."""
     end = at_end(run, 1)
     plus, minus = (
         float(attention_map(end, HARD, head).sel(query=query, key="c1"))
@@ -66,26 +66,31 @@ def _concentration(run: xr.Dataset, query: str) -> float:
 
 def _judge_concentration(evidence: Evidence) -> Finding:
     runs = ladder(evidence)
-    found = {
+    gaps_by_query = {
         query: {omega: _concentration(run, query) for omega, run in runs}
         for query in HARD.split()
     }
     return Finding(
         (
-            _constant(found["v1"], "p₊ − p₋ of c1 for query v1"),
-            _constant(found["-v2"], "p₊ − p₋ of c1 for query −v2"),
-            _not_negative(found["c1"], "p₊ − p₋ of c1 for query c1"),
+            _constant(gaps_by_query["v1"], "p₊ − p₋ of c1 for query v1"),
+            _constant(gaps_by_query["-v2"], "p₊ − p₋ of c1 for query −v2"),
+            _not_negative(gaps_by_query["c1"], "p₊ − p₋ of c1 for query c1"),
         ),
-        {f"query {query}": list(values.values()) for query, values in found.items()},
+        {
+            f"query {query}": list(gaps.values())
+            for query, gaps in gaps_by_query.items()
+        },
     )
 
 
 def _within_head(run: xr.Dataset, sample: str = HARD) -> dict[str, float]:
-    """How far the two class keys' probabilities lie apart, for each query."""
-    found = attention_map(at_end(run, 1), sample)
-    _, one, other = sample.split()
-    gap = abs(found.sel(key=one) - found.sel(key=other))
-    return {str(query): float(gap.sel(query=query)) for query in found["query"].values}
+    """Difference of attention between the two class keys, for each query."""
+    attention = attention_map(at_end(run, 1), sample)
+    _, first, second = sample.split()
+    gap = abs(attention.sel(key=first) - attention.sel(key=second))
+    return {
+        str(query): float(gap.sel(query=query)) for query in attention["query"].values
+    }
 
 
 def _judge_within_head(evidence: Evidence) -> Finding:
@@ -96,12 +101,14 @@ def _judge_within_head(evidence: Evidence) -> Finding:
 
 
 def _exchanged(run: xr.Dataset) -> float:
-    """Largest difference of the maps of X_{1,+,+} and X_{1,−,−}, v1 for −v2 there."""
+    """Largest difference of the maps of X_{1,+,+} and X_{1,−,−}, v1 matched to −v2."""
     end = at_end(run, 1)
-    one = attention_map(end, "c1 v1 v2")
-    other = attention_map(end, "c1 -v1 -v2")
+    positive = attention_map(end, "c1 v1 v2")
+    negative = attention_map(end, "c1 -v1 -v2")
     names = ["c1", "-v2", "-v1"]
-    return float(np.abs(one.values - other.sel(query=names, key=names).values).max())
+    return float(
+        np.abs(positive.values - negative.sel(query=names, key=names).values).max()
+    )
 
 
 def _between(run: xr.Dataset, query: str, other: str) -> float:
@@ -112,8 +119,8 @@ def _between(run: xr.Dataset, query: str, other: str) -> float:
 
 
 def _same_for_both(run: xr.Dataset) -> float:
-    found = attention_map(at_end(run, 1), HARD).sel(key="c1")
-    return float(abs(found.sel(query="v1") - found.sel(query="-v2")))
+    attention = attention_map(at_end(run, 1), HARD).sel(key="c1")
+    return float(abs(attention.sel(query="v1") - attention.sel(query="-v2")))
 
 
 def _judge_maps(evidence: Evidence) -> Finding:
@@ -153,8 +160,8 @@ ATTENTION = (
         judge=_judge_concentration,
         predicate="the differences for queries v1 and −v2 are Θ(1) over ω = 0.3 … "
         "1e-4; that for query c1 is never negative",
-        source="sheet B section 7, and our run. For query c1 the difference tends to "
-        "9e-4 as ω falls",
+        source="our runs at infinite width. For query c1 the difference tends to 9e-4 "
+        "as ω falls",
         mutations=named(
             mutate.swap(ALL, "attention_at_end", "head", ("+", "-")),
             mutate.replace(ALL, "attention_at_end", 1 / 3),
@@ -167,9 +174,9 @@ ATTENTION = (
         statement="On X_{1,+,−} the positive head attends to both class keys alike, up "
         "to Õ(ω), from every query.",
         judge=_judge_within_head,
-        predicate="Õ by the ladder's rule over ω = 0.3 … 1e-4",
-        source="sheet B section 7, and our run: very loose, the exponent is 2.2 to 2.9 "
-        "for query c1, and class queries are exactly symmetric (B-R9)",
+        predicate="Õ(ω) by the ladder rule over ω = 0.3 … 1e-4",
+        source="our runs at infinite width: very loose, the exponent in ω is 2.2 to "
+        "2.9 for query c1, and class queries are exactly symmetric (B-R9)",
         mutations=named(
             mutate.noise(ALL, "attention_at_end", 0.01),
             mutate.swap(ALL, "attention_at_end", "key_position", (0, 1)),
@@ -183,7 +190,7 @@ ATTENTION = (
         "on the group key and are otherwise symmetric up to Õ(ω).",
         judge=_judge_maps,
         predicate="all nine consistent differences and all asymmetries are Õ(ω) by the "
-        "ladder's rule; both class differences are Θ(1); the group one is not negative",
+        "ladder rule; both class differences are Θ(1); the group one is not negative",
         mutations=named(
             mutate.swap(ALL, "attention_at_end", "sample", (HARD, HARDER)),
             mutate.swap(ALL, "attention_at_end", "sample", ("c1 v1 v2", "c1 v1 -v2")),

@@ -1,4 +1,4 @@
-"""Lemma 6.1: a construction for every number of mixtures."""
+"""Claim on Lemma 6.1: a transformer that solves any number of mixtures."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def _judge_printed(evidence: Evidence) -> Finding:
     run = evidence["construction"]
     right = {y: float(run[f"printed_{y}"].min()) for y in ("positive", "negative")}
     worst = min(right.values())
-    what = "share of samples of one label that come out wrong"
+    what = "share of samples of one label that are misclassified"
     check = Exact(1.0 - worst, 0.0, what, counterexample=True)
     return Finding((check,), {f"right, {y} label": r for y, r in right.items()})
 
@@ -53,15 +53,15 @@ CONSTRUCTION = (
         judge=_judge_printed,
         predicate="y f > 0 on every sample of both labels",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet B sections 7 and 8, item 1, and our run. That some transformer "
-        "solves it, which is the lemma, stands",
+        source="our enumeration of every sample. That some transformer solves it, "
+        "which is the lemma, stands",
         scope=Scope.THEOREM,
         conditions="K = 2 … 6, L = 2 … K + 1, C = 0.01 … 30, b = 0, 1/2, 2",
         correction=Correction(
             "As printed f = +1 for both labels. With w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k "
             "c_kᵀ, any C > 0 and b ≥ 0: y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0 "
             "for every K ≥ 2, L ≥ 2. The printed scores with the heads exchanged and "
-            "these neurons do too.",
+            "these neurons work too.",
             _judge_corrected,
         ),
         mutations=named(

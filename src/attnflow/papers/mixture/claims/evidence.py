@@ -1,8 +1,8 @@
-"""The runs that claims of `mixture` share, and how to look into them.
+"""Runs that several claims of `mixture` share, and selections from them.
 
-What is compiled into a flow (its observables, the number of its records, the number
-of seeds) is the same in as many runs as possible; what differs (ω, width, T1, T2) is
-an argument of the compiled program.
+What is compiled into a flow (its observables, the number of records and of seeds) is
+the same in as many runs as possible; what differs (ω, width, T1, T2) is an argument of
+the compiled program.
 """
 
 import numpy as np
@@ -15,19 +15,19 @@ from attnflow.schema.declarations import Request
 FLOW = "gradient flow of Algorithm 1 at infinite width"
 DESCENT = "gradient descent of all weights, learning rate 0.1"
 CONDITION = (
-    "Condition 1 with C = 0.3: ω ≤ 0.3; m infinite; b = 1/2; T1 = 10, which is beyond "
-    "T_half; stage 2 ends where the main score is 1"
+    "Condition 1 with C = 0.3: ω ≤ 0.3; m infinite; b = 1/2; T1 = 10, which is after "
+    "T_half; stage 2 ends when the main score is 1"
 )
 OMEGAS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
-PLAN = tuple(range(200, 216))
-"""Seeds that decide, first used when every predicate was fixed.
+DECIDING_SEEDS = tuple(range(200, 216))
+"""Seeds that decide verdicts, first used after every predicate was fixed.
 
-Those below 200 were looked at while predicates were written. That holds for seeds 0, 1,
-… of requests that leave seeds to the user too: seeds 200 … 204 confirmed those claims.
+Seeds below 200 were used while predicates were written. These include seeds 0, 1, … of
+requests that leave the seeds to the user: seeds 200 … 204 confirmed those claims.
 """
 
 ALL_RIGHT = 1 - 1e-9
-"""An accuracy beyond this is 1: probabilities of samples sum to 1 up to rounding."""
+"""Accuracies above this count as 1: probabilities sum to 1 up to rounding."""
 
 EVERYTHING = (
     "loss",
@@ -53,28 +53,28 @@ _BRIEF = {
     "first_record": 10.0,
     "last_record": 400.0,
     "record": ("score", "value", "attention"),
-    # Deviations of 1e-2 are looked for; Gram factors are drawn at one cost for all m.
+    # Deviations are of order 1e-2; drawing Gram factors costs the same for all m.
     "rtol": 1e-8,
     "draw": "bartlett",
 }
 END_OF_STAGE_TWO = {0.3: 100.0, 0.1: 150.0, 0.01: 255.0}
-"""Times at which the main score is about 0.9 at infinite width."""
+"""T2 by ω, at which the main score is about 0.9 at infinite width."""
 
 
 def algorithm(
     omega: float, *, seeds: int | tuple[int, ...] = 1, **changes: float
 ) -> Request:
-    """Algorithm 1 with everything recorded; the first record is at T1 = 10."""
+    """A run of Algorithm 1 with everything recorded, from T1 = 10 on."""
     setting = {**_RECORDS, "record": EVERYTHING, "omega": omega, **changes}
     return Request("three-stage", setting, seeds=seeds)
 
 
 def two_stages(
-    omega: float, *, seeds: tuple[int, ...] = PLAN, **changes: float | str
+    omega: float, *, seeds: tuple[int, ...] = DECIDING_SEEDS, **changes: float | str
 ) -> Request:
-    """The first two stages up to a fixed time, for 16 seeds.
+    """A run of stages 1 and 2 up to a fixed time, for 16 seeds.
 
-    At infinite width all seeds are alike, and still cheaper than another program.
+    At infinite width all seeds are equal; 16 of them are cheaper than compiling again.
     """
     setting = {**_BRIEF, "omega": omega, "T2": END_OF_STAGE_TWO[omega], **changes}
     return Request("three-stage", setting, seeds=seeds)
@@ -85,7 +85,7 @@ WIDTHS = tuple(2**power for power in range(5, 15))
 
 
 def ladder(evidence: Evidence) -> list[tuple[float, xr.Dataset]]:
-    """ω and the run's one seed, from the largest ω to the smallest."""
+    """Pairs of ω and the run of its one seed, by decreasing ω."""
     runs = [(schema.setting_of(r)["omega"], r.isel(seed=0)) for r in evidence.values()]
     return sorted(runs, key=lambda pair: -pair[0])
 
@@ -100,7 +100,7 @@ def stage(run: xr.Dataset, number: int) -> xr.Dataset:
 
 
 def at_end(run: xr.Dataset, number: int) -> xr.Dataset:
-    """Values at the end of one training stage, under the observables' own names."""
+    """Observables at the end of one training stage, without the suffix `_at_end`."""
     ends = run.isel(stage=number)
     suffix = "_at_end"
     names = [str(name) for name in run.data_vars if str(name).endswith(suffix)]
@@ -108,33 +108,33 @@ def at_end(run: xr.Dataset, number: int) -> xr.Dataset:
 
 
 def with_end(run: xr.Dataset, number: int, name: str) -> np.ndarray:
-    """The records of an observable in a stage of one seed, and its value at the end."""
+    """Records of an observable in one stage of one seed, and its value at the end."""
     rows = stage(run, number)[name]
     end = run[f"{name}_at_end"].isel(stage=number)
     return np.concatenate([rows.values, end.values[None]])
 
 
 def attention_map(run: xr.Dataset, sample: str, head: str = "+") -> xr.DataArray:
-    """`p(key | query)` on a sample such as `c1 v1 -v2`, by the names of its tokens."""
-    found = run["attention"].sel(sample=sample, head=head, drop=True)
+    """Attention `p(key | query)` on a sample such as `c1 v1 -v2`, by token names."""
+    attention = run["attention"].sel(sample=sample, head=head, drop=True)
     tokens = sample.split()
     names = {"query_position": "query", "key_position": "key"}
-    return found.rename(names).assign_coords(query=tokens, key=tokens)
+    return attention.rename(names).assign_coords(query=tokens, key=tokens)
 
 
 def labels(run: xr.Dataset) -> np.ndarray:
-    """The label of each sample, read off its name: the sign of its own class token."""
+    """Label of each sample, from its name: the sign of its group's class token."""
     names = [str(name).split() for name in run["sample"].values]
     return np.array([1.0 if f"v{n[0].removeprefix('c')}" in n else -1.0 for n in names])
 
 
 def is_consistent(run: xr.Dataset) -> np.ndarray:
-    """Whether the class tokens of each sample (K = 2, L = 3) have one sign."""
+    """Whether the two class tokens of each sample (K = 2, L = 3) have the same sign."""
     signs = [[t[0] == "-" for t in str(n).split()[1:]] for n in run["sample"].values]
     return np.array([len(set(sign)) == 1 for sign in signs])
 
 
 def loss_slopes(run: xr.Dataset) -> np.ndarray:
-    """`g = 1 / (1 + exp(y f))` of every sample, with dims (…, sample)."""
+    """Loss slope `g = 1 / (1 + exp(y f))` of every sample, with dims (…, sample)."""
     output = run["output"].transpose(..., "sample").values
     return 1 / (1 + np.exp(labels(run) * output))

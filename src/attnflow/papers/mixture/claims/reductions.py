@@ -1,4 +1,4 @@
-"""Claims of ours: the reductions and closed forms that the paper's rest on."""
+"""Claims on our reductions: Gram descent, conserved spectrum, quotient, onset time."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)
 _TABLES = ("score", "value", "key_self_score", "query_self_score")
 ONSET = 0.1
-# ω, and how long the flow must run for the main score to reach ONSET.
+# By ω: how long the flow must run for the main score to reach ONSET.
 ONSETS = {0.1: 100.0, 0.03: 130.0, 0.01: 165.0, 0.001: 225.0, 0.0001: 280.0}
 
 
@@ -26,7 +26,7 @@ def _flow(*, seeds: int | tuple[int, ...] = 1, **changes: float | str) -> Reques
 
 
 def _both(experiment: str) -> dict[str, Request]:
-    """An infinitely wide run over all samples, and over one of each orbit."""
+    """Runs at infinite width over all samples, and over one sample per orbit."""
     return {
         f"{experiment} {population}": Request(
             experiment, {"width": "infinite", "population": population}, seeds=1
@@ -48,7 +48,11 @@ def _judge_conformance(evidence: Evidence) -> Finding:
     allowed = 10 * (run["divergence"] + EPS)
     excess = (run["difference"] / allowed).max(("seed", "record"))
     checks = tuple(
-        Exact(float(excess.sel(form=form)), 1.0, f"{form} from plain weights, allowed")
+        Exact(
+            float(excess.sel(form=form)),
+            1.0,
+            f"deviation of {form} from full weights over the allowed one",
+        )
         for form in run["form"].values
     )
     largest = run["difference"].max(("seed", "record"))
@@ -57,9 +61,9 @@ def _judge_conformance(evidence: Evidence) -> Finding:
 
 
 def _spectrum(key: np.ndarray, score: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Eigenvalues of J P, P the Gram matrix, as those of P^½ J P^½.
+    """Eigenvalues of J P, P the Gram matrix, computed as those of P^½ J P^½.
 
-    The latter is symmetric, so that they are known to a few ulps of P.
+    The latter is symmetric, so that they are accurate to a few ulps of P.
     """
     gram = np.block([[key, score], [score.swapaxes(-1, -2), query]])
     values, vectors = np.linalg.eigh(gram)
@@ -74,10 +78,10 @@ def _judge_spectrum(evidence: Evidence) -> Finding:
     for run in evidence.values():
         rows = run.isel(seed=0).transpose("time", "head", "key", "query", ...)
         parts = ("key_self_score", "score", "query_self_score")
-        found = _spectrum(*(rows[name].values for name in parts))
-        drifts.append(np.abs(found - found[0]).max())
+        spectra = _spectrum(*(rows[name].values for name in parts))
+        drifts.append(np.abs(spectra - spectra[0]).max())
         largest.append(float(np.abs(rows["score"]).max()))
-    # rtol = 1e-10 for each of some hundred steps, of entries up to 10.
+    # rtol = 1e-10 for each of about a hundred steps, with entries up to 10.
     check = Exact(float(max(drifts)), 1e-7, "drift of the eigenvalues of J P")
     return Finding((check,), {"drift": max(drifts), "largest score": max(largest)})
 
@@ -85,36 +89,36 @@ def _judge_spectrum(evidence: Evidence) -> Finding:
 def _judge_roots(evidence: Evidence) -> Finding:
     errors = []
     for omega, run in ladder(evidence):
-        known = run.isel(time=np.flatnonzero(run["recorded"]))
-        score = known["score"].transpose("time", "head", "key", "query").values
+        rows = run.isel(time=np.flatnonzero(run["recorded"]))
+        score = rows["score"].transpose("time", "head", "key", "query").values
         left, sizes, right = np.linalg.svd(score)
         roots = np.hypot(omega**2, sizes)[..., None]
         for name, basis in (
             ("key_self_score", left),
             ("query_self_score", right.swapaxes(-1, -2)),
         ):
-            wanted = basis @ (roots * basis.swapaxes(-1, -2))
-            error = np.abs(known[name].values - wanted).max(axis=(1, 2, 3))
-            errors.append((error / np.abs(wanted).max(axis=(1, 2, 3))).max())
+            exact = basis @ (roots * basis.swapaxes(-1, -2))
+            error = np.abs(rows[name].values - exact).max(axis=(1, 2, 3))
+            errors.append((error / np.abs(exact).max(axis=(1, 2, 3))).max())
     check = Exact(float(max(errors)), 1e-11, "A against (ω⁴ I + S Sᵀ)^½, relative")
     return Finding((check,), {"error": max(errors)})
 
 
 def _judge_quotient(evidence: Evidence) -> Finding:
-    found = {}
+    errors = {}
     for experiment in {name.split()[0] for name in evidence}:
         exact, orbits = (evidence[f"{experiment} {p}"] for p in ("exact", "orbits"))
         gaps = [
             float(abs(exact[name] - orbits[name]).max() / abs(exact[name]).max())
             for name in ("score", "value", "loss")
         ]
-        found[experiment] = max(gaps)
-    check = Exact(max(found.values()), 5000 * EPS, "quotient against all samples")
-    return Finding((check,), found)
+        errors[experiment] = max(gaps)
+    check = Exact(max(errors.values()), 5000 * EPS, "quotient against all samples")
+    return Finding((check,), errors)
 
 
 def _onset(run: xr.Dataset) -> float:
-    """The measured time over the formula's."""
+    """Ratio of the detected onset time to the formula's."""
     setting = schema.setting_of(run)
     series = run["score"].sel(head="+", key="c1", query="v1")
     time = first_crossing(run, series, level=ONSET, scale="log").times[0]
@@ -124,8 +128,8 @@ def _onset(run: xr.Dataset) -> float:
 
 def _judge_onset(evidence: Evidence) -> Finding:
     runs = sorted(evidence.values(), key=lambda r: -schema.setting_of(r)["omega"])
-    found = np.array([_onset(run) for run in runs])
-    gaps = np.abs(found - 1)
+    ratios = np.array([_onset(run) for run in runs])
+    gaps = np.abs(ratios - 1)
     return Finding(
         (
             Exact(float(gaps.max()), 0.03, "onset over its formula"),
@@ -133,7 +137,7 @@ def _judge_onset(evidence: Evidence) -> Finding:
                 float(gaps[-1] / gaps[0]), 0.25, "error at ω = 1e-4 over that at 0.1"
             ),
         ),
-        {"measured / formula": found},
+        {"measured / formula": ratios},
     )
 
 
@@ -146,10 +150,11 @@ REDUCTIONS = (
         system="gradient descent of all weights",
         needs={"forms": Request("conformance", seeds=(200, 201))},
         judge=_judge_conformance,
-        predicate="at every record the difference of scores and values is at most ten "
-        "times the divergence of plain runs that start one ulp apart (and ten ulps of "
-        "1); 2 seeds",
-        source="sheet B section 4, R2, and our run",
+        predicate="at every record scores and values deviate from those of full "
+        "weights by at most ten times the divergence of runs that start one ulp apart "
+        "(plus ten ulps of 1); 2 seeds",
+        source="our runs, seeds 200, 201; tests/oracle/test_mixture.py compares with "
+        "PyTorch",
         conditions="K = 2, L = 3, m = 64, ω = 0.1, learning rate 0.1, 2000 steps",
         mutations=named(
             mutate.scale(ALL, "difference", 10.0),
@@ -169,7 +174,7 @@ REDUCTIONS = (
         judge=_judge_spectrum,
         predicate="none of the 16 eigenvalues moves by more than 1e-7 (rtol 1e-10 over "
         "hundreds of steps, entries up to 10) while scores grow beyond 2",
-        source="sheet B section 4, R3, and our run",
+        source="our runs, seed 200",
         conditions="K = 2, L = 3; any width and initial weights",
         mutations=named(
             mutate.scale(ALL, "score", 1.001),
@@ -185,8 +190,8 @@ REDUCTIONS = (
         needs=LADDER,
         judge=_judge_roots,
         predicate="relative error at most 1e-11 at every record, for every ω of the "
-        "ladder; roots by the singular values of S, so that small ones keep digits",
-        source="sheet B section 4, R4, and our run",
+        "ladder; roots from the singular values of S, which keeps small ones accurate",
+        source="our runs at infinite width (deterministic)",
         conditions="m infinite, ω = 0.3 … 1e-4",
         mutations=named(
             mutate.scale(ALL, "key_self_score", 1.000001),
@@ -202,9 +207,9 @@ REDUCTIONS = (
         system="gradient descent of all weights at infinite width",
         needs={**_both("figure1"), **_both("k3"), **_both("k4")},
         judge=_judge_quotient,
-        predicate="scores, values and losses agree to 5000 ulps (one for each step), "
-        "relative to the largest, at every record for (K, L) = (2, 3), (3, 4), (4, 4)",
-        source="sheet B section 4, R5, and our run",
+        predicate="scores, values and losses agree to 5000 ulps (one per step) of the "
+        "largest, at every record, for (K, L) = (2, 3), (3, 4), (4, 4)",
+        source="our runs at infinite width (deterministic)",
         conditions="m infinite, ω = 0.1, learning rate 0.1, 2000 to 5000 steps",
         mutations=named(
             mutate.scale("k3 orbits", "score", 1 + 1e-9),
@@ -223,9 +228,9 @@ REDUCTIONS = (
             for omega, time in ONSETS.items()
         },
         judge=_judge_onset,
-        predicate="measured over formula within 3% of 1 for ω = 0.1 … 1e-4, and the "
-        "error at 1e-4 at most a quarter of that at 0.1",
-        source="sheet B section 4, R8 (descent: 0.979 to 0.999), and our run by flow",
+        predicate="the detected time is within 3% of the formula for ω = 0.1 … 1e-4, "
+        "and the error at 1e-4 is at most a quarter of that at 0.1",
+        source="our runs by gradient flow at infinite width (deterministic)",
         conditions="K = 2, L = 3, b = 1/2, m infinite",
         mutations=named(
             mutate.shift(ALL, "score", 5.0),

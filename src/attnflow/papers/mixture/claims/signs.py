@@ -1,4 +1,4 @@
-"""Signs, activations and the near symmetry of stage 2."""
+"""Claims on signs, activations and near symmetry in stage 2 (Lemmas E.4 to E.6)."""
 
 from functools import partial
 
@@ -35,48 +35,50 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet B section 7, and our run",
+    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
 )
 TOKENS = ("c1", "c2", "v1", "v2")
 BIAS = 0.5
 
 
 def _tables(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """The positive head's tables all through stage 2, (time, key, query) each."""
+    """Scores and self-scores of the positive head in stage 2, (time, key, query)."""
     names = ("score", "key_self_score", "query_self_score")
     return {name: with_end(run.sel(head="+"), 1, name) for name in names}
 
 
 def _asymmetry(tables: dict[str, np.ndarray]) -> float:
-    """Δ of Lemma E.4 over all times: (c1 + c2) or (v1 + v2) against every token."""
+    """Δ of Lemma E.4: the largest entry of (c1 + c2) or (v1 + v2) with any token."""
     pairs = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    found = [np.abs(pairs @ table).max() for table in tables.values()]
-    return float(max(*found, np.abs(tables["score"] @ pairs.T).max()))
+    sums = [np.abs(pairs @ table).max() for table in tables.values()]
+    return float(max(*sums, np.abs(tables["score"] @ pairs.T).max()))
 
 
 def _judge_asymmetry(evidence: Evidence) -> Finding:
-    found = {omega: _asymmetry(_tables(run)) for omega, run in ladder(evidence)}
-    over = [number / omega**2 for omega, number in found.items()]
-    size = tuple(1 / omega for omega in found)
-    ratio = tuple(number / omega for omega, number in found.items())
+    asymmetries = {omega: _asymmetry(_tables(run)) for omega, run in ladder(evidence)}
+    over = [number / omega**2 for omega, number in asymmetries.items()]
+    size = tuple(1 / omega for omega in asymmetries)
+    ratio = tuple(number / omega for omega, number in asymmetries.items())
     check = Ladder(size, ratio, "O-tilde", "Δ up to T2 over ω")
     return Finding((check,), {"Δ over ω²": over})
 
 
 def _judge_run_on(evidence: Evidence) -> Finding:
-    """Seeds are alike at infinite width."""
+    """Asymmetry when stage 2 runs on; at infinite width all seeds are equal."""
     table = evidence["run on"]["score_at_end"].isel(seed=0, stage=1).sel(head="+")
     largest = float(abs(table).max())
     sums = table.sel(key="v1") + table.sel(key="v2")
-    broken = float(abs(sums.sel(query="c1")))
-    check = Exact(0.3 / max(broken, 1e-9), 1.0, "0.3 over (v1 + v2)ᵀ S c1 at t = 320")
-    return Finding((check,), {"(v1 + v2)ᵀ S c1": broken, "largest score": largest})
+    asymmetry = float(abs(sums.sel(query="c1")))
+    check = Exact(
+        0.3 / max(asymmetry, 1e-9), 1.0, "0.3 over (v1 + v2)ᵀ S c1 at t = 320"
+    )
+    return Finding((check,), {"(v1 + v2)ᵀ S c1": asymmetry, "largest score": largest})
 
 
-# Lemma E.5, line by line: table, key, query, sign in front of it.
+# Lemma E.5, line by line: table, key, query, and the sign it must have.
 SIGNS = tuple(
-    (table, one, other, sign * factor)
-    for table, one, kind, sign in (
+    (table, key, query, sign * factor)
+    for table, key, kind, sign in (
         ("score", "c1", "v", 1),
         ("score", "v1", "v", -1),
         ("score", "c1", "c", 1),
@@ -87,31 +89,31 @@ SIGNS = tuple(
         ("key_self_score", "c1", "v", -1),
         ("key_self_score", "c1", "c", 1),
     )
-    for other, factor in ((f"{kind}1", 1), (f"{kind}2", -1))
+    for query, factor in ((f"{kind}1", 1), (f"{kind}2", -1))
 )
 PRINTED_LINE = (("key_self_score", "v1", "c1", 1), ("key_self_score", "v1", "c2", -1))
 MEANT_LINE = (("key_self_score", "v1", "v1", 1), ("key_self_score", "v1", "v2", -1))
 
 
-def _wrong_sign(table: np.ndarray, one: str, other: str, sign: int) -> float:
-    """The largest entry of the wrong sign over the table's largest at the end."""
-    series = table[:, TOKENS.index(one), TOKENS.index(other)]
+def _wrong_sign(table: np.ndarray, key: str, query: str, sign: int) -> float:
+    """Largest value of the wrong sign, relative to the table's largest entry at T2."""
+    series = table[:, TOKENS.index(key), TOKENS.index(query)]
     return float((-sign * series).max() / np.abs(table[-1]).max())
 
 
 def _judge_signs(evidence: Evidence, *, last: tuple) -> Finding:
     runs = [_tables(run) for _, run in ladder(evidence)]
-    found = {
-        f"{name} {one} {other}": max(
-            _wrong_sign(tables[name], one, other, sign) for tables in runs
+    wrong = {
+        f"{name} {key} {query}": max(
+            _wrong_sign(tables[name], key, query, sign) for tables in runs
         )
-        for name, one, other, sign in (*SIGNS, *last)
+        for name, key, query, sign in (*SIGNS, *last)
     }
-    worst = max(found, key=lambda line: found[line])
-    # Entries start at 0 and are computed to the flow's tolerance relative to S.
+    worst = max(wrong, key=lambda line: wrong[line])
+    # Entries start at 0 and are accurate to the flow's tolerance relative to S.
     what = f"wrong sign of {worst}, relative to the table"
-    check = Exact(max(0.0, found[worst]), 1e-10, what, counterexample=True)
-    return Finding((check,), {"worst": worst, "wrong part": found[worst]})
+    check = Exact(max(0.0, wrong[worst]), 1e-10, what, counterexample=True)
+    return Finding((check,), {"worst": worst, "wrong part": wrong[worst]})
 
 
 def _judge_activation(evidence: Evidence) -> Finding:
@@ -130,8 +132,8 @@ SIGNS_IN_STAGE_TWO = (
         statement="While the scores are bounded, exchanging the groups changes the "
         "sign of scores and self-scores up to Δ = Õ(ω).",
         judge=_judge_asymmetry,
-        predicate="Δ, the largest over stage 2, is Õ(ω) by the ladder's rule",
-        source="sheet B section 7, and our run: loose, Δ = 1.00 ω², inherited from T1",
+        predicate="the maximum of Δ over stage 2 is Õ(ω) by the ladder rule",
+        source="our runs at infinite width: loose, Δ = 1.00 ω², inherited from T1",
         mutations=named(
             mutate.swap(ALL, "score", "query", ("c1", "v1")),
             mutate.noise(ALL, "score_at_end", 0.01),
@@ -146,9 +148,10 @@ SIGNS_IN_STAGE_TWO = (
         "group queries lose the near symmetry of the class keys.",
         needs={"run on": two_stages(0.1, T2=320.0)},
         scope=Scope.BEYOND,
-        conditions="ω = 0.1, m infinite; stage 2 goes on to t = 320, S up to 4.3",
+        conditions="ω = 0.1, m infinite; stage 2 continues to t = 320, S up to 4.3",
+        source="our run at infinite width (deterministic)",
         judge=_judge_run_on,
-        predicate="(v1 + v2)ᵀ S c1 is beyond 0.3 = 3ω in size at t = 320, with ω = 0.1",
+        predicate="|(v1 + v2)ᵀ S c1| is above 0.3 = 3ω at t = 320, with ω = 0.1",
         mutations=named(
             mutate.scale(ALL, "score_at_end", 0.1),
             mutate.swap(ALL, "score_at_end", "query", ("c1", "v1")),
@@ -160,13 +163,12 @@ SIGNS_IN_STAGE_TWO = (
         statement="All through stage 2 every score and self-score has a fixed sign, "
         "as listed.",
         judge=partial(_judge_signs, last=PRINTED_LINE),
-        predicate="no entry of the wrong sign beyond 1e-10 of its table's largest, the "
-        "flow's tolerance, for any ω of the ladder",
+        predicate="no entry has the wrong sign by more than 1e-10 of its table's "
+        "largest entry, the flow's tolerance, for any ω of the ladder",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet B sections 7 and 8, item 5, and our run",
         correction=Correction(
-            "The last line must speak of v1ᵀ A_K v1 ≥ 0 and v1ᵀ A_K v2 ≤ 0; as printed "
-            "it contradicts line 8, for A_K is symmetric.",
+            "The last line must be v1ᵀ A_K v1 ≥ 0 and v1ᵀ A_K v2 ≤ 0; as printed it "
+            "contradicts line 8, since A_K is symmetric.",
             partial(_judge_signs, last=MEANT_LINE),
         ),
         mutations=named(
@@ -182,7 +184,7 @@ SIGNS_IN_STAGE_TWO = (
         judge=_judge_activation,
         predicate="H + b > 0 for both heads, every conflicting sample, every record "
         "of stage 2 and every ω",
-        source="sheet B section 7, and our run. It needs stage 2 to end: later a head "
+        source="our runs at infinite width. It needs stage 2 to end: later a head "
         "sticks at H + b = 0",
         mutations=named(
             mutate.add(ALL, "head_output", -1.0),

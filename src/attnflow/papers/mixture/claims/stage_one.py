@@ -1,4 +1,4 @@
-"""Stage 1: neurons align with the class tokens, then with the group tokens."""
+"""Claims on stage 1: alignment of the neurons with class and group tokens."""
 
 import math
 from functools import partial
@@ -21,7 +21,7 @@ from attnflow.schema.declarations import Request
 RUNS = {f"T1={t:g}": Request("stage1", {"T1": t}, seeds=1) for t in (3.0, 10.0, 100.0)}
 # rtol = 1e-13 for each of at most 401 steps between records.
 FLOW_ERROR = 401 * 1e-13
-# A sum of 8 terms, each some operations on numbers of size 1.
+# A sum of 8 terms, each of a few operations on numbers of order 1.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
 _claim = partial(
@@ -31,7 +31,7 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions="m infinite, w(0) = 0, b = 1/2; T1 = 3, 10, 100",
     expected=Verdict.HOLDS,
-    source="sheet B section 7, and our run",
+    source="our runs at infinite width (deterministic), T1 = 3, 10, 100",
 )
 
 
@@ -44,25 +44,25 @@ def _bias(run: xr.Dataset) -> float:
 
 
 def _active(run: xr.Dataset) -> np.ndarray:
-    """Whether each ReLU is on, with dims (time, sample, head)."""
+    """Activation pattern: whether each ReLU is on, with dims (time, sample, head)."""
     heads = run["head_output"].transpose("time", "sample", "head")
     return heads.values + _bias(run) > 0
 
 
 def _judge_closed_form(evidence: Evidence) -> Finding:
-    errors, reached = [], []
+    errors, alignments = [], []
     for run in _runs(evidence):
         v, c = formulas.stage_one(run["time"].values, _bias(run))
         exact = xr.DataArray(np.stack([c, c, v, v], axis=1), dims=("time", "token"))
         errors.append(abs(run["value"].sel(head="+") - exact).max())
-        reached.append(at_end(run, -1)["value"].sel(head="+").values)
-    size = np.abs(np.log10(np.maximum(np.array(reached), 1e-99))).max()
+        alignments.append(at_end(run, -1)["value"].sel(head="+").values)
+    size = np.abs(np.log10(np.maximum(np.array(alignments), 1e-99))).max()
     return Finding(
         (
             Exact(float(max(errors)), FLOW_ERROR, "closed form of w·v and w·c"),
             Exact(float(size), 2.0, "decades of w·v, w·c at T1 from 1"),
         ),
-        {"alignment at T1": np.array(reached)[:, [0, 2]], "error": max(errors)},
+        {"alignment at T1": np.array(alignments)[:, [0, 2]], "error": max(errors)},
     )
 
 
@@ -75,22 +75,22 @@ def _judge_switch(evidence: Evidence) -> Finding:
 
 
 def _rates(run: xr.Dataset, pattern: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Recorded rates and what g of the consistent samples makes of them.
+    """Recorded rates of the neurons, and those that Lemmas 5.2 and 5.3 give.
 
-    In the records where the ReLUs have the `pattern` (sample, head). With uniform
-    attention a consistent sample adds g/8 to the rate of each of its tokens; the
-    conflicting ones cancel.
+    They are taken at the records whose ReLUs have the `pattern` (sample, head). Under
+    uniform attention a consistent sample adds g/8 to the rate of each of its tokens;
+    the conflicting ones cancel.
     """
     rows = (_active(run) == pattern).all(axis=(1, 2))
-    chosen = run.isel(time=np.flatnonzero(rows))
+    matching = run.isel(time=np.flatnonzero(rows))
     names = [str(name).split() for name in run["sample"].values]
     tokens = [str(token) for token in run["token"].values]
     counts = np.array([[_count(name, token) for token in tokens] for name in names])
     sign = labels(run)[:, None] * np.array([1.0, -1.0])
     weight = np.where(pattern, sign, 0.0) * is_consistent(run)[:, None]
-    expected = np.einsum("tn,nh,nk->thk", loss_slopes(chosen) / 8, weight, counts)
-    found = chosen["value_rate"].transpose("time", "head", "token").values
-    return found, expected
+    expected = np.einsum("tn,nh,nk->thk", loss_slopes(matching) / 8, weight, counts)
+    recorded = matching["value_rate"].transpose("time", "head", "token").values
+    return recorded, expected
 
 
 def _count(sample: list[str], token: str) -> float:
@@ -102,17 +102,17 @@ def _judge_rates(evidence: Evidence, *, switched: bool) -> Finding:
     for run in _runs(evidence):
         on = np.ones((run.sizes["sample"], 2), bool)
         if switched:
-            on = _wanted_pattern(run)
-        found, expected = _rates(run, on)
-        rows += len(found)
-        errors.append(np.abs(found - expected).max(initial=0.0))
+            on = _stated_pattern(run)
+        recorded, expected = _rates(run, on)
+        rows += len(recorded)
+        errors.append(np.abs(recorded - expected).max(initial=0.0))
     error = max(errors) if rows else math.nan
     check = Exact(float(error), ROUNDING, f"rates of the neurons in {rows} records")
     return Finding((check,), {"error": error, "records": rows})
 
 
-def _wanted_pattern(run: xr.Dataset) -> np.ndarray:
-    """Off are the consistent samples of the other label, for each head; else on."""
+def _stated_pattern(run: xr.Dataset) -> np.ndarray:
+    """Activation pattern: each head is off on consistent samples of the other label."""
     sign = labels(run)[:, None] * np.array([1.0, -1.0])
     return ~(is_consistent(run)[:, None] & (sign < 0))
 
@@ -120,12 +120,14 @@ def _wanted_pattern(run: xr.Dataset) -> np.ndarray:
 def _judge_pattern(evidence: Evidence) -> Finding:
     wrong, rows = 0, 0
     for run in _runs(evidence):
-        # The switch itself is known to FLOW_ERROR alone.
+        # The switching time is known only up to FLOW_ERROR.
         late = run["time"] > float(run["stage_end"][0]) + 1e-6
-        found = _active(run)[late.values]
-        wrong += int((found != _wanted_pattern(run)).sum())
-        rows += found.size
-    check = Exact(float(wrong), 0.0, f"of {rows} activations otherwise than stated")
+        active = _active(run)[late.values]
+        wrong += int((active != _stated_pattern(run)).sum())
+        rows += active.size
+    check = Exact(
+        float(wrong), 0.0, f"activations, of {rows}, that differ from the stated ones"
+    )
     return Finding((check,), {"otherwise": wrong, "of": rows})
 
 
@@ -154,9 +156,9 @@ STAGE_ONE = (
         statement="After a stage 1 of length T1 = Θ(1) the neurons' alignment with "
         "class and group tokens is positive and of order 1.",
         judge=_judge_closed_form,
-        predicate="at every record w·v and w·c equal our closed form (stage 1 by the "
-        "Wright omega function) to 4e-11 = rtol · records; at T1 both lie within two "
-        "decades of 1",
+        predicate="at every record w·v and w·c equal our closed form (by the Wright "
+        "omega function) to 4e-11 = rtol · records; at T1 both are within a factor 100 "
+        "of 1",
         mutations=named(
             mutate.scale(mutate.EVERY, "value", 1.000001),
             mutate.constant(mutate.EVERY, "value"),
@@ -170,8 +172,7 @@ STAGE_ONE = (
         statement="The heads switch off on the consistent samples of the other label "
         "at a time T_half = Θ(1): b + (e^{2b} − 1)/2, as we find.",
         judge=_judge_switch,
-        predicate="the event is located at the formula's time to 4e-11 = rtol · "
-        "records",
+        predicate="the event is at the formula's time to 4e-11 = rtol · records",
         mutations=named(mutate.scale(mutate.EVERY, "stage_end", 1.000001), _OTHER_BIAS),
     ),
     _claim(
@@ -181,8 +182,8 @@ STAGE_ONE = (
         "at the mean pull of the consistent samples, and not at all along the group "
         "tokens.",
         judge=partial(_judge_rates, switched=False),
-        predicate="recorded rates equal (1/8) Σ g of the outputs to 1.5e-14, the "
-        "rounding of such a sum, wherever all ReLUs are on",
+        predicate="recorded rates equal (1/8) Σ g to 1.5e-14, the rounding of such a "
+        "sum, at every record where all ReLUs are on",
         mutations=named(
             mutate.scale(mutate.EVERY, "value_rate", 1.000001),
             mutate.swap(mutate.EVERY, "value_rate", "token", ("c1", "v1")),
@@ -195,8 +196,8 @@ STAGE_ONE = (
         statement="Once a head is off on the consistent samples of the other label, "
         "the remaining ones drive its neurons along class and group tokens alike.",
         judge=partial(_judge_rates, switched=True),
-        predicate="recorded rates equal (1/8) Σ g over the samples that are on to "
-        "1.5e-14, wherever the ReLUs have the stated pattern",
+        predicate="recorded rates equal (1/8) Σ g over the active samples to 1.5e-14, "
+        "at every record where the ReLUs have the stated pattern",
         mutations=named(
             mutate.scale(mutate.EVERY, "value_rate", 1.000001),
             mutate.swap(mutate.EVERY, "value_rate", "token", ("c1", "v1")),
@@ -209,10 +210,9 @@ STAGE_ONE = (
         statement="From T_half to T1 each head is off on the consistent samples of the "
         "other label and on for all others.",
         judge=_judge_pattern,
-        predicate="the signs of H + b at every record after T_half are the stated "
-        "ones, without exception",
-        source="sheet B section 7, and our run. Later they switch on again: in stage 3 "
-        "some 25 after T2, and in simultaneous training",
+        predicate="at every record after T_half all signs of H + b are the stated ones",
+        source="our runs at infinite width. Later they switch on again: in stage 3 "
+        "about 25 after T2, and in simultaneous training",
         mutations=named(
             mutate.swap(mutate.EVERY, "head_output", "head", ("+", "-")),
             mutate.constant(mutate.EVERY, "head_output"),
@@ -225,8 +225,8 @@ STAGE_ONE = (
         statement="At T1 the output on conflicting samples is 0, and on consistent "
         "ones it has the label's sign and is Ω(1).",
         judge=_judge_outputs,
-        predicate="abs f ≤ 2e-13 (rounding of H up to 4) on conflicting samples; "
-        "y f ≥ 1/10 on consistent ones, for T1 = 3, 10, 100",
+        predicate="|f| ≤ 2e-13 (rounding of H up to 4) on conflicting samples; y f ≥ "
+        "1/10 on consistent ones, for T1 = 3, 10, 100",
         mutations=named(
             mutate.add(mutate.EVERY, "output_at_end", 1e-9),
             mutate.negate(mutate.EVERY, "output_at_end"),

@@ -1,4 +1,4 @@
-"""Stage 3: the loss falls like one over time."""
+"""Claims on stage 3: convergence in time O(1/ε), and growth of the neurons."""
 
 import math
 from functools import partial
@@ -44,17 +44,17 @@ _claim = partial(
     Claim,
     scope=Scope.THEOREM,
     expected=Verdict.HOLDS,
-    source="sheet B section 7, and our run",
+    source="our runs at infinite width (deterministic)",
 )
 
 
 def _waits(run: xr.Dataset) -> list[float]:
-    """T3 − T2 for each ε: when the loss first falls to it."""
+    """Duration T3 − T2 until the loss first falls to ε, for each ε."""
     start = float(run["stage_end"].isel(seed=0, stage=1))
-    reached = partial(
+    crossing = partial(
         first_crossing, run, "loss", direction="down", clock="log", scale="log"
     )
-    return [float(reached(level=e).times[0]) - start for e in EPSILONS]
+    return [float(crossing(level=e).times[0]) - start for e in EPSILONS]
 
 
 def _checks(waits: list[float], name: str) -> tuple[Measurement, ...]:
@@ -77,19 +77,19 @@ def _judge_convergence(evidence: Evidence) -> Finding:
 
 
 def _judge_rates(evidence: Evidence) -> Finding:
-    """w_v' over g of a consistent sample, w_c' over that of a conflicting one."""
-    found = {"v1": [], "c1": []}
+    """Ratios w_v' / g of a consistent sample and w_c' / g of a conflicting one."""
+    ratios = {"v1": [], "c1": []}
     for run in evidence.values():
-        # At T2 itself a record may be that of stage 2, where neurons are at rest.
+        # The record at T2 itself may belong to stage 2, where neurons do not move.
         rows = stage(run.isel(seed=0), 2).isel(time=slice(1, None))
         names = [str(name) for name in rows["sample"].values]
         g = loss_slopes(rows)
         for token, sample in (("v1", "c1 v1 v2"), ("c1", "c1 v1 -v2")):
             rate = rows["value_rate"].sel(head="+", token=token).values
-            found[token].append(rate / g[:, names.index(sample)])
+            ratios[token].append(rate / g[:, names.index(sample)])
     (low_v, high_v), (low_c, high_c) = (
         (float(np.min(rates)), float(np.max(rates)))
-        for rates in map(np.concatenate, (found["v1"], found["c1"]))
+        for rates in map(np.concatenate, (ratios["v1"], ratios["c1"]))
     )
     return Finding(
         (
@@ -101,7 +101,7 @@ def _judge_rates(evidence: Evidence) -> Finding:
 
 
 CONSTANT = 3.0
-"""2 for the consistent samples that switch on again, and half as much for the rest."""
+"""A factor 2 for consistent samples that switch on again, and 1.5 for the rest."""
 
 
 def _spread(low: float, high: float) -> float:
@@ -118,9 +118,9 @@ STAGE_THREE = (
         system=FLOW,
         needs=INFINITE,
         judge=_judge_convergence,
-        predicate="log (T3 − T2) against log 1/ε has a slope of 1 ± 0.03 over "
-        "ε = 0.03 … 3e-4, and O(1/ε) by the ladder's rule, for (ω, T1) = (0.1, 10), "
-        "(0.01, 10), (0.1, 30)",
+        predicate="log (T3 − T2) has slope 1 ± 0.03 in log 1/ε over ε = 0.03 … 3e-4, "
+        "and T3 − T2 is O(1/ε) by the ladder rule, for (ω, T1) = (0.1, 10), (0.01, "
+        "10), (0.1, 30)",
         conditions=CONDITION,
         mutations=named(
             _SLOWER,
@@ -137,9 +137,11 @@ STAGE_THREE = (
         system="gradient flow of Algorithm 1 at widths 128 and 32",
         needs=FINITE,
         judge=_judge_convergence,
-        predicate="as B-Thm4.1-T3, for each of 3 seeds (200, 201, 202) at both widths",
+        predicate="as in B-Thm4.1-T3, for each of 3 seeds (200, 201, 202) at both "
+        "widths",
         scope=Scope.BEYOND,
-        conditions="ω = 0.1, T1 = 10, b = 1/2; the theorem speaks of infinite width",
+        conditions="ω = 0.1, T1 = 10, b = 1/2; the theorem is about infinite width",
+        source="our runs, seeds 200, 201, 202 at each width",
         mutations=named(_SLOWER, mutate.only("m=32, seed 201", _SLOWER)),
     ),
     _claim(
@@ -152,8 +154,8 @@ STAGE_THREE = (
         needs=INFINITE,
         judge=_judge_rates,
         predicate="w_v' / g of X_{1,+,+} and w_c' / g of X_{1,+,−} are positive with "
-        "sup / inf ≤ 3 over all of stage 3, down to loss 2e-4, where g falls by a "
-        "factor of 1000; 2 of it for the samples that switch on again",
+        "sup / inf ≤ 3 over all of stage 3, down to loss 2e-4, while g falls by a "
+        "factor of 1000; of the 3, a factor 2 is due to samples that switch on again",
         conditions=CONDITION,
         mutations=named(
             mutate.swap(ALL, "value_rate", "token", ("c1", "v1")),

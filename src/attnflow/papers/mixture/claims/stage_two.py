@@ -1,4 +1,4 @@
-"""Stage 2: the scores of group keys and class queries grow."""
+"""Claims on stage 2: duration, growth and dominance of the main scores."""
 
 import math
 from functools import partial
@@ -36,15 +36,15 @@ _claim = partial(
     scope=Scope.THEOREM,
     conditions=CONDITION,
     expected=Verdict.HOLDS,
-    source="sheet B section 7, and our run",
+    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
 )
 ALL = mutate.EVERY
 GROWTH = 0.99 / 18
-"""b of Lemma 5.5 over w_c. At T1 1/18 is an equality; ω = 0.3 then dips by 2e-5."""
+"""b / w_c in Lemma 5.5. 1/18 is exact at T1, but ω = 0.3 then dips below by 2e-5."""
 
 
 def _group_value(run: xr.Dataset) -> float:
-    """w₊ᵀc at T1, which stage 2 keeps."""
+    """Alignment w_c = w₊ᵀc1 at T1, which is constant in stage 2."""
     return float(at_end(run, 0)["value"].sel(head="+", token="c1"))
 
 
@@ -53,7 +53,7 @@ def _duration(run: xr.Dataset) -> float:
 
 
 def _table(rows: xr.Dataset, name: str, key: str, query: str) -> np.ndarray:
-    """A series of one entry of a table of the positive head."""
+    """The series of one entry of a positive head's table."""
     return rows[name].sel(head="+", key=key, query=query).values
 
 
@@ -75,7 +75,7 @@ def _judge_duration(evidence: Evidence) -> Finding:
 
 
 def _judge_growth(evidence: Evidence) -> Finding:
-    short = []
+    shortfalls = []
     for _, run in ladder(evidence):
         rows, least = stage(run, 1), GROWTH * _group_value(run)
         main, keys, queries = (
@@ -87,17 +87,17 @@ def _judge_growth(evidence: Evidence) -> Finding:
             )
         )
         both = keys[0] + queries[0]
-        short += [
+        shortfalls += [
             (1 - main[1] / (least * both)).max(),
             ((least * main[0] - keys[1]) / (least * both)).max(),
             ((least * main[0] - queries[1]) / (least * both)).max(),
         ]
-    check = Exact(max(0.0, *short), 0.0, "shortfall of the linear bound")
-    return Finding((check,), {"largest shortfall": max(short), "b / w_c": GROWTH})
+    check = Exact(max(0.0, *shortfalls), 0.0, "shortfall of the linear bound")
+    return Finding((check,), {"largest shortfall": max(shortfalls), "b / w_c": GROWTH})
 
 
 def _dominance(rows: xr.Dataset) -> tuple[list[float], float]:
-    """The least c in equations 11, 12 and 13 over the rows, and the slack of 14."""
+    """Smallest c for which equations 11, 12, 13 hold at all rows, and margin of 14."""
     score, key, query = (
         rows[name].sel(head="+").transpose("time", "key", "query").values
         for name in ("score", "key_self_score", "query_self_score")
@@ -105,27 +105,26 @@ def _dominance(rows: xr.Dataset) -> tuple[list[float], float]:
     others = np.abs(score).copy()
     others[:, :2, 2:] = 0.0
     main = np.minimum(score[:, 0, 2], -score[:, 0, 3])
-    found = [_over(others.max(axis=(1, 2)), main)]
-    for table, own, other in ((query, (2, 3), (0, 1)), (key, (0, 1), (2, 3))):
-        grown = np.minimum(table[:, own[0], own[0]], -table[:, own[0], own[1]])
-        pairs = [(own[0], other[0]), (own[0], other[1]), other]
-        rest = np.abs(np.stack([table[:, i, j] for i, j in pairs])).max(axis=0)
-        found.append(_over(rest, grown))
+    ratios = [_over(others.max(axis=(1, 2)), main)]
+    for table, (a, b), (p, q) in ((query, (2, 3), (0, 1)), (key, (0, 1), (2, 3))):
+        dominant = np.minimum(table[:, a, a], -table[:, a, b])
+        rest = np.abs(np.stack([table[:, a, p], table[:, a, q], table[:, p, q]]))
+        ratios.append(_over(rest.max(axis=0), dominant))
     norms = [query[:, 2, 2] - query[:, 0, 0], key[:, 0, 0] - key[:, 2, 2]]
-    return [float(ratio.max()) for ratio in found], float(np.min(norms))
+    return [float(ratio.max()) for ratio in ratios], float(np.min(norms))
 
 
-def _over(rest: np.ndarray, grown: np.ndarray) -> np.ndarray:
-    """The ratio, infinite where what should dominate is not even positive."""
-    return np.divide(rest, grown, out=np.full_like(rest, np.inf), where=grown > 0)
+def _over(rest: np.ndarray, dominant: np.ndarray) -> np.ndarray:
+    """Ratio rest / dominant, infinite where `dominant` is not positive."""
+    return np.divide(rest, dominant, out=np.full_like(rest, np.inf), where=dominant > 0)
 
 
 def _judge_dominance(evidence: Evidence) -> Finding:
-    # At T1 itself all of these are 0 on both sides.
+    # At T1 itself both sides are 0.
     later = [stage(run, 1).isel(time=slice(1, None)) for _, run in ladder(evidence)]
-    found = [_dominance(rows) for rows in later]
-    worst = np.array([ratios for ratios, _ in found]).max(axis=0)
-    slack = min(norm for _, norm in found)
+    results = [_dominance(rows) for rows in later]
+    worst = np.array([ratios for ratios, _ in results]).max(axis=0)
+    slack = min(norm for _, norm in results)
     return Finding(
         (
             Exact(float(worst.max()), 0.9, "c in equations 11 to 13"),
@@ -139,7 +138,7 @@ PRINTED_RATE, TRUE_RATE = 8 / 9, 2 / 9
 
 
 def _start_error(run: xr.Dataset, omega: float, factor: float) -> float:
-    """How far the main score's rate at T1 is from `factor · g ω² w_c`, g = 1/2."""
+    """Relative deviation of the main score's rate at T1 from `factor · g ω² w_c`."""
     rate = float(_table(stage(run, 1), "score_rate", "c1", "v1")[0])
     return abs(rate / (factor * 0.5 * omega**2 * _group_value(run)) - 1)
 
@@ -163,7 +162,7 @@ def _judge_start_sign(evidence: Evidence, *, sign: float) -> Finding:
 
 
 def _judge_uniform_phase(evidence: Evidence) -> Finding:
-    """While the main score is at most 0.01: attention is uniform to about that."""
+    """Closed form of the main score while it is at most 0.01 (attention is uniform)."""
     errors, times = [], []
     for omega, run in ladder(evidence):
         rows, value = stage(run, 1), _group_value(run)
@@ -189,8 +188,8 @@ STAGE_TWO = (
         statement="Stage 2 lasts O(log 1/ω): the main score reaches a constant after "
         "(9/w_c) ln(1/ω) + O(1), as we find.",
         judge=_judge_duration,
-        predicate="T2 − T1 is a straight line in ln(1/ω) with a slope within 1% of "
-        "9/w_c(T1), over ω = 0.3 … 1e-4; and O(log 1/ω) by the ladder's rule",
+        predicate="T2 − T1 is linear in ln(1/ω) with a slope within 1% of 9/w_c(T1) "
+        "over ω = 0.3 … 1e-4, and O(log 1/ω) by the ladder rule",
         mutations=named(
             mutate.scale(ALL, "stage_end", 1.02),
             mutate.power(ALL, "stage_end", 1.5),
@@ -205,10 +204,10 @@ STAGE_TWO = (
         "self-scores that drive it grow at least as fast as a linear system with a "
         "constant b > 0: 0.99 w_c/18 will do up to a main score of 1.",
         judge=_judge_growth,
-        predicate="with b = 0.99 w_c/18 no line of the system falls short anywhere in "
-        "stage 2, for any ω of the ladder",
-        source="sheet B section 7 has b = w_c/18 for ω = 0.1, 0.01; our run confirms "
-        "that, but at ω = 0.3 the first line dips 2e-5 below it just after T1",
+        predicate="with b = 0.99 w_c/18 every inequality of the system holds "
+        "throughout stage 2, for every ω of the ladder",
+        source="our runs at infinite width: b = w_c/18 itself holds for ω = 0.1, 0.01, "
+        "but at ω = 0.3 the first inequality fails by 2e-5 just after T1",
         mutations=named(
             mutate.scale(ALL, "score_rate", 0.98),
             mutate.scale(ALL, "key_self_score_rate", 0.1),
@@ -221,8 +220,8 @@ STAGE_TWO = (
         statement="While the scores are bounded, the scores of group keys and class "
         "queries dominate all other scores, and likewise for the self-scores.",
         judge=_judge_dominance,
-        predicate="the constant c of equations 11 to 13 stays below 0.9 for every ω "
-        "and time in (T1, T2]; equation 14 holds without exception",
+        predicate="the constant c of equations 11 to 13 stays below 0.9, and equation "
+        "14 holds, for every ω and every time in (T1, T2]",
         mutations=named(
             mutate.swap(ALL, "score", "query", ("c1", "v1")),
             mutate.swap(ALL, "query_self_score", "query", ("c1", "v2")),
@@ -238,7 +237,7 @@ STAGE_TWO = (
         predicate="the recorded rate at T1 equals the formula to 1e-9, the flow's "
         "error",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet B section 8, item 2, and our run: only a constant is affected",
+        source="our runs at infinite width: only a constant is affected",
         correction=Correction(
             "The rate is (2/9) g ω² w_c: the mean over the four conflicting samples "
             "has a factor 1/4 that the printed sum lacks.",
@@ -257,7 +256,7 @@ STAGE_TWO = (
         judge=partial(_judge_start_sign, sign=1.0),
         predicate="the ratio of the recorded rates at T1 equals the stated one to 1e-9",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet B section 8, item 3, and our run: the lemma stands",
+        source="our runs at infinite width: the lemma stands",
         correction=Correction(
             "It falls at half that rate, as Lemma E.5 says.",
             partial(_judge_start_sign, sign=-1.0),
@@ -274,9 +273,8 @@ STAGE_TWO = (
         statement="While attention is nearly uniform, S[c1,v1] = (ω²/2) sinh(4γt) with "
         "γ = w_c/18, which also gives the length of stage 2.",
         judge=_judge_uniform_phase,
-        predicate="within 1% while the score is at most 0.01 (attention then differs "
-        "from 1/3 by less than 1%); the formula's T2 − T1 within 5%",
-        source="sheet B section 4, R7, and our run",
+        predicate="the score is within 1% of the formula while it is at most 0.01 "
+        "(attention then differs from 1/3 by less than 1%), and T2 − T1 within 5%",
         mutations=named(
             mutate.scale(ALL, "score", 1.02),
             mutate.scale(ALL, "value_at_end", 1.02),

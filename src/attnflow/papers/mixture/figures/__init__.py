@@ -1,1 +1,1 @@
-"""Figures of `mixture`: each file draws, measures, and says what must be seen."""
+"""Figures of `mixture`: each file has the plot, its numbers and what it must show."""

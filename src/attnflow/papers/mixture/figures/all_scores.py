@@ -1,13 +1,13 @@
 """Figure 4: all sixteen scores of the positive head."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.mixture.figures.panels import MAIN
-from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING, Numbers
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Small multiples: keys downwards, queries across."""
+    """A grid of all scores over time: one row per key, one column per query."""
     return figures.score_grid(evidence["run"], fixed={"head": "+"}, kinds=MAIN)
 
 
@@ -23,8 +23,8 @@ def _last(evidence: Evidence) -> xr.DataArray:
     return evidence["run"]["score_at_end"].isel(stage=-1).sel(head="+")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """The scores at the end, median over seeds: key → query → score."""
+def values(evidence: Evidence) -> Numbers:
+    """Final scores, median over seeds: key → query → score."""
     last = _last(evidence).median("seed")
     queries = [str(name) for name in last["query"].values]
     return {
@@ -34,7 +34,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Which scores are large, and of which sign."""
+    """Whether the main scores have the right signs and dominate."""
     last = _last(evidence)
     main = np.stack([last.sel(key=k, query=q).values for k, q in MAIN])
     signs = np.array([1.0 if kind == "match" else -1.0 for kind in MAIN.values()])
@@ -50,7 +50,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 
 
 def _without(last: xr.DataArray) -> np.ndarray:
-    """The scores that are not main ones, (pair, seed)."""
+    """Scores other than the main ones, (pair, seed)."""
     pairs = [
         (str(key), str(query))
         for key in last["key"].values

@@ -1,13 +1,13 @@
 """Figure 3: attention trained alone, with neurons fixed at Gaussian values."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.mixture.figures.panels import LOG2
-from attnflow.papers.mixture.figures.runs import every_at_end
+from attnflow.papers.mixture.figures.runs import Numbers, every_at_end
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ NEEDS = {
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The loss over time, and where each seed ended."""
+    """The median loss over time, and the final loss of each seed."""
     titles = ("Median loss", "Each seed at the end")
     figure, grid = figures.panels(1, 2, titles=titles, size=(9.6, 4.0))
     _curves(grid[0, 0], evidence)
@@ -48,19 +48,26 @@ def _curves(ax: "Axes", evidence: Evidence) -> None:
 
 
 def _ends(ax: "Axes", evidence: Evidence) -> None:
-    """Final losses by size of the neurons, told apart by whether all is classified."""
+    """Final losses by scale of the neurons, filled if every sample is classified."""
     theme = figures.current_theme()
     kinds = {True: ("easy", "all samples classified"), False: ("hard", "some not")}
     for perfect, (kind, label) in kinds.items():
-        for place, run in enumerate(evidence.values()):
-            chosen = _perfect(run) == perfect
-            # Beside one another, in the order of the seeds.
-            x = place + np.linspace(-0.3, 0.3, len(chosen))[chosen]
-            y = every_at_end(run, "loss")[chosen]
-            fill = theme.colour(kind) if perfect else "none"
-            look: dict[str, Any] = {"marker": "o", "ms": 5, "ls": "", "mfc": fill}
-            look |= {"label": "" if place else label, "color": theme.colour(kind)}
-            ax.plot(x, y, zorder=3, **look)
+        for index, run in enumerate(evidence.values()):
+            shown = _perfect(run) == perfect
+            # Side by side, in the order of the seeds.
+            x = index + np.linspace(-0.3, 0.3, len(shown))[shown]
+            y = every_at_end(run, "loss")[shown]
+            ax.plot(
+                x,
+                y,
+                zorder=3,
+                marker="o",
+                ms=5,
+                ls="",
+                mfc=theme.colour(kind) if perfect else "none",
+                label="" if index else label,
+                color=theme.colour(kind),
+            )
     ax.set_yscale("log")
     figures.reference(ax, LOG2)
     ax.set_xlim(-0.6, len(evidence) - 0.4)
@@ -70,8 +77,8 @@ def _ends(ax: "Axes", evidence: Evidence) -> None:
     ax.legend(loc="lower left", handletextpad=0.2)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Final losses and accuracies for each size of the neurons."""
+def values(evidence: Evidence) -> Numbers:
+    """Final losses and accuracies for each scale of the neurons."""
     return {
         name: {
             "median loss": float(np.median(every_at_end(run, "loss"))),
@@ -90,11 +97,11 @@ def _perfect(run: xr.Dataset) -> np.ndarray:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The loss does not vanish, but for lucky neurons."""
+    """Whether the loss stays away from zero, except for a few draws of the neurons."""
     losses = [every_at_end(run, "loss") for run in evidence.values()]
     return {
         "at every size of the neurons the median loss stays above 0.2": all(
-            np.median(found) > 0.2 for found in losses
+            np.median(loss) > 0.2 for loss in losses
         ),
         "at most one run in ten brings the loss to 0.05": bool(
             np.mean(np.concatenate(losses) < 0.05) <= 0.1
@@ -107,22 +114,22 @@ FIGURE3 = Exhibit(
     kind="figure",
     title="Figure 3: training attention alone",
     caption=(
-        "Neurons stay at Gaussian values, whose standard deviation (sd) is written at "
-        "each curve; the same 20 seeds, hence the same directions, at each. The loss "
-        "settles far from zero, which is what the paper reports. Two things it does "
-        "not mean: with small neurons several seeds classify every sample, by outputs "
-        "too small to lower the loss; and with large ones a lucky draw of the neurons "
-        "(3 of 200 at standard deviation 4) is trained to a loss below 0.003."
+        "Neurons are fixed at Gaussian values whose standard deviation (sd) labels "
+        "each curve; all curves have the same 20 seeds, hence the same directions. The "
+        "loss settles far from zero, as the paper reports. There are two caveats: with "
+        "small neurons several seeds classify every sample, with outputs too small to "
+        "lower the loss; and with large ones a lucky draw of the neurons (3 of 200 at "
+        "standard deviation 4) is trained to a loss below 0.003."
     ),
     needs=NEEDS,
     draw=draw,
     values=values,
     seen=seen,
     silent=(
-        "The variance of the neurons is not stated. We take standard deviations from "
+        "The variance of the neurons is not stated. We use standard deviations from "
         "0.1 to 4.",
-        "The number of seeds and of steps is not stated: 20 seeds, 20 000 steps, as "
-        "many as it takes for the curves to be flat.",
+        "The numbers of seeds and steps are not stated: 20 seeds, and 20 000 steps, "
+        "after which the curves are flat.",
         "Width and initial scale are not stated: m = 128, ω = 0.1.",
     ),
 )

@@ -1,6 +1,6 @@
-"""Stage 1 in closed form, over gradient flow and over training all weights."""
+"""Closed form of stage 1 against gradient flow and simultaneous training."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -8,7 +8,7 @@ import xarray as xr
 from attnflow import figures, schema
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.panels import ALIGNMENT
-from attnflow.papers.mixture.figures.runs import INFINITE
+from attnflow.papers.mixture.figures.runs import INFINITE, Numbers
 from attnflow.papers.mixture.stages import stage_table
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
@@ -20,7 +20,7 @@ TOKENS = (("v1", "class"), ("c1", "group"))
 
 
 def _closed(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """w₊ᵀv and w₊ᵀc by the closed form at the run's own times."""
+    """The closed form of w₊ᵀv and w₊ᵀc at the times of a run."""
     setting = schema.setting_of(run)
     unit = setting.get("learning_rate", 1.0)
     v, c = formulas.stage_one(run["time"].values * unit, setting["bias"])
@@ -28,11 +28,11 @@ def _closed(run: xr.Dataset) -> dict[str, np.ndarray]:
 
 
 def _error(run: xr.Dataset, upto: float = np.inf) -> float:
-    """The largest difference between run and closed form up to a time."""
+    """Largest difference between a run and the closed form up to a time."""
     early = run["time"].values <= upto
-    found = run["value"].isel(seed=0).sel(head="+")
+    alignments = run["value"].isel(seed=0).sel(head="+")
     return max(
-        float(np.abs(found.sel(token=token).values - closed)[early].max())
+        float(np.abs(alignments.sel(token=token).values - closed)[early].max())
         for token, closed in _closed(run).items()
     )
 
@@ -40,12 +40,12 @@ def _error(run: xr.Dataset, upto: float = np.inf) -> float:
 def _onset(run: xr.Dataset) -> float:
     """When the main score reaches 0.1."""
     rows = {row.name: row.detected for row in stage_table(run)}
-    found = rows["t_onset"]
-    return float(run["time"].max()) if found is None else found
+    onset = rows["t_onset"]
+    return float(run["time"].max()) if onset is None else onset
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Both comparisons, side by side."""
+    """Alignments and their closed form: stage 1 alone, and simultaneous training."""
     titles = ("Stage 1 by gradient flow", "All weights together, infinite width")
     figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.1))
     alone, together = evidence["alone"], evidence["together"]
@@ -70,8 +70,8 @@ def _compare(ax: "Axes", run: xr.Dataset) -> None:
         figures.theory(ax, run["time"].values, closed).set_linewidth(1.4)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """The switching time, and how far run and closed form are apart."""
+def values(evidence: Evidence) -> Numbers:
+    """T_half, alignments at T1, and differences between run and closed form."""
     alone, together = evidence["alone"], evidence["together"]
     rows = {row.name: row for row in stage_table(alone)}
     last = _closed(alone)
@@ -90,7 +90,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Equality in stage 1, and its reach."""
+    """Whether the closed form is exact in stage 1, and until when it holds."""
     alone, together = evidence["alone"], evidence["together"]
     until = _error(together, _onset(together))
     return {
@@ -107,9 +107,10 @@ STAGE1 = Exhibit(
     caption=(
         "Alignments of the positive head's neuron (coloured) and their closed form "
         "(dashed). Until T_half = b + (e^{2b} − 1)/2 all ReLUs are active and only "
-        "class tokens are learned; then u = w_c + 2 w_v + b obeys "
-        "u' = (5/8)/(1 + e^u), which the Wright omega function solves. Right: the same "
-        "curve through simultaneous training, where it holds until attention moves."
+        "class tokens are learned; afterwards u = w_c + 2 w_v + b obeys "
+        "u' = (5/8)/(1 + e^u), which the Wright omega function solves. Right: "
+        "the same curve for simultaneous training, where it holds until attention "
+        "moves."
     ),
     needs={
         "alone": Request("stage1", {"record": ("value",)}, seeds=1),
@@ -119,7 +120,7 @@ STAGE1 = Exhibit(
     values=values,
     seen=seen,
     silent=(
-        "T1 is some time of order 1: we take 10.",
+        "T1 is only said to be of order 1: we use 10.",
         "The paper gives derivatives and orders of magnitude; the closed form is ours.",
     ),
 )

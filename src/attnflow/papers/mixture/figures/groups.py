@@ -1,7 +1,7 @@
 """Figures 5 to 7: three, four and eight groups."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -11,6 +11,8 @@ from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture.figures import panels
 from attnflow.papers.mixture.figures.runs import (
     FINITE,
+    Number,
+    Numbers,
     at_end,
     comes_before,
     every_at_end,
@@ -31,7 +33,7 @@ TITLES = ("Losses", "Neuron", "Scores: key, query")
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Losses, neurons and scores, side by side."""
+    """Three panels: losses, neurons and scores over time."""
     run = evidence["run"]
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 3.9))
     panels.losses(grid[0, 0], run)
@@ -44,14 +46,14 @@ def draw(evidence: Evidence) -> "Figure":
 
 def _neurons(ax: "Axes", run: xr.Dataset) -> None:
     for letter, kind in (("v", "class"), ("c", "group")):
-        chosen = [{"token": name} for name in _names(run, letter)]
-        pool = panels.pooled(run, "value", chosen)
+        tokens = [{"token": name} for name in _names(run, letter)]
+        pool = panels.pooled(run, "value", tokens)
         figures.series(ax, pool, "value", kind=kind, label=f"${letter}_k$")
     ax.set_ylabel(panels.ALIGNMENT)
 
 
 def _scores(ax: "Axes", run: xr.Dataset) -> None:
-    """Main scores by role, the others in grey, and what a vanishing sum would give."""
+    """Main scores by role, the others in grey; dashed: what rows of sum zero give."""
     roles = _pairs(run)
     rest = panels.pooled(run, "score", roles["others"])
     figures.series(ax, rest, "score", kind="other", label="others")
@@ -69,43 +71,43 @@ def _names(run: xr.Dataset, letter: str) -> list[str]:
 
 
 def _pairs(run: xr.Dataset) -> dict[str, list[dict[str, str]]]:
-    """Pairs of key and query by their role."""
-    found: dict[str, list[dict[str, str]]] = {"match": [], "mismatch": [], "others": []}
+    """Pairs of key and query by role: same group, different groups, others."""
+    pairs: dict[str, list[dict[str, str]]] = {"match": [], "mismatch": [], "others": []}
     for key in map(str, run["key"].values):
         for query in map(str, run["query"].values):
             main = key[0] == "c" and query[0] == "v"
             role = "others" if not main else "match"
             role = "mismatch" if main and key[1:] != query[1:] else role
-            found[role].append({"key": key, "query": query})
-    return found
+            pairs[role].append({"key": key, "query": query})
+    return pairs
 
 
 def _last_scores(run: xr.Dataset) -> np.ndarray:
-    """Scores of keys c_k and queries v_j at the end: (seed, k, j)."""
+    """Final scores of keys c_k and queries v_j, (seed, k, j)."""
     last = run["score_at_end"].isel(stage=-1).sel(head="+")
     rows = last.sel(key=_names(run, "c"), query=_names(run, "v"))
     return rows.transpose("seed", "key", "query").values
 
 
 def _row_sums(run: xr.Dataset) -> np.ndarray:
-    """max_k |Σ_j S[c_k, v_j]| / max_k |S[c_k, v_k]|, per seed."""
+    """Row-sum ratio max_k |Σ_j S[c_k, v_j]| / max_k |S[c_k, v_k]|, per seed."""
     table = _last_scores(run)
-    own = np.abs(np.diagonal(table, axis1=1, axis2=2)).max(axis=1)
-    return np.abs(table.sum(axis=2)).max(axis=1) / own
+    diagonal = np.abs(np.diagonal(table, axis1=1, axis2=2)).max(axis=1)
+    return np.abs(table.sum(axis=2)).max(axis=1) / diagonal
 
 
 def _mismatch_ratio(run: xr.Dataset) -> np.ndarray:
-    """How large a score with another group is beside that with the own, per seed."""
+    """Minus the mean score with other groups over that with the same, per seed."""
     table = _last_scores(run)
     count = table.shape[1]
-    own = np.diagonal(table, axis1=1, axis2=2).mean(axis=1)
-    return (own - table.mean(axis=(1, 2)) * count) / own / (count - 1)
+    diagonal = np.diagonal(table, axis1=1, axis2=2).mean(axis=1)
+    return (diagonal - table.mean(axis=(1, 2)) * count) / diagonal / (count - 1)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times of learning, and where neurons and scores end."""
+def values(evidence: Evidence) -> Numbers:
+    """Learning times, and final alignments and scores."""
     run = evidence["run"]
-    found = {
+    numbers: dict[str, Number | Mapping[str, Number]] = {
         "steps to loss 0.1": _learning_times(run),
         "accuracy at the end": float(every_at_end(run, "accuracy").min()),
         "alignment at the end": {
@@ -118,15 +120,15 @@ def values(evidence: Evidence) -> dict[str, Any]:
     }
     if "longer" in evidence:
         long = evidence["longer"]
-        found["with L = 5 at infinite width"] = {
+        numbers["with L = 5 at infinite width"] = {
             "accuracy at the end": at_end(long, "accuracy"),
             "loss at the end": at_end(long, "loss"),
         }
-    return found
+    return numbers
 
 
 def _learning_times(run: xr.Dataset) -> dict[str, float | None]:
-    """When the loss falls to 0.1, of all samples and of each group."""
+    """When the loss falls to 0.1, for all samples and for each group of samples."""
     every = first_crossing(run, "loss", level=LEARNED, direction="down", scale="log")
     groups = [str(name) for name in run["group"].values]
     return {"all": every.median} | {g: learned(run, g).median for g in groups}
@@ -134,16 +136,16 @@ def _learning_times(run: xr.Dataset) -> dict[str, float | None]:
 
 def _score_values(run: xr.Dataset) -> dict[str, float]:
     table = _last_scores(run)
-    own = np.eye(table.shape[1], dtype=bool)
+    is_diagonal = np.eye(table.shape[1], dtype=bool)
     return {
-        "own group": float(np.median(table[:, own])),
-        "other groups": float(np.median(table[:, ~own])),
+        "own group": float(np.median(table[:, is_diagonal])),
+        "other groups": float(np.median(table[:, ~is_diagonal])),
     }
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """That it learns, in stages, without the near symmetry, and later."""
-    run, two = evidence["run"], evidence["two"]
+    """Whether it learns in stages, without near symmetry, and later than K = 2."""
+    run, two_groups = evidence["run"], evidence["two"]
     easy, hard = (learned(run, group) for group in ("consistent", "conflicting"))
     return {
         "every sample is classified, in every seed": bool(
@@ -159,19 +161,19 @@ def seen(evidence: Evidence) -> dict[str, bool]:
             (_mismatch_ratio(run) < 0.8).all()
         ),
         "it takes longer than with two groups": comes_before(
-            learned(two, "conflicting"), hard
+            learned(two_groups, "conflicting"), hard
         ),
     }
 
 
 SILENT = (
     "The length L is not stated for more than two groups. An example in the paper has "
-    "L = K + 1, as K = 2 has; we use {length}.",
+    "L = K + 1, and so has K = 2; we use {length}.",
     "Width, initial scale and steps are not stated: m = 64, ω = 0.1, {steps} steps, "
     "and three seeds.",
-    "What consistent and conflicting mean is defined for K = 2 alone. We call a sample "
-    "consistent where all its distractors have the sign of the label, conflicting "
-    "where none has, and mixed otherwise.",
+    "Consistent and conflicting samples are defined for K = 2 only. We call a sample "
+    "consistent if all its distractors have the sign of the label, conflicting if none "
+    "has, and mixed otherwise.",
 )
 
 
@@ -184,12 +186,12 @@ def _exhibit(
     more: str = "",
 ) -> Exhibit:
     caption = (
-        f"All weights together with {groups} groups. Curves are medians over groups "
-        "and three seeds, bands the range over both. Training has the stages of two "
-        "groups, and takes longer. Scores of a group token with class tokens of other "
-        "groups are no longer as large as with its own; what holds instead is that the "
-        "scores of a group token sum to about zero (dashed: the score with another "
-        f"group that follows from that).{more}"
+        f"Simultaneous training with {groups} groups. Curves are medians over groups "
+        "and three seeds, bands the range over both. Training has the same stages as "
+        "with two groups, and takes longer. Scores of a group token with class tokens "
+        "of other groups are no longer as large as with that of its own group; "
+        "instead, the scores of a group token sum to about zero (dashed: the score "
+        f"with another group that follows from this).{more}"
     )
     return Exhibit(
         id=f"figure{number}",
@@ -208,7 +210,7 @@ OUTVOTED = (
     " Two distractors that both conflict outvote a sample's own class token: that loss "
     "rises beyond log 2 before it falls."
 )
-# In the symmetric limit one sample per orbit is exact, and 14 stand for 448.
+# At infinite width one sample per orbit is exact: 14 samples instead of 448.
 LONGER = {"L": 5, "width": "infinite", "population": "orbits", "steps": 20000.0}
 FIGURE5 = _exhibit(
     5,
@@ -228,7 +230,7 @@ FIGURE6 = _exhibit(
     more=OUTVOTED
     + (
         " We use L = 4. With L = K + 1 = 5 and the bias b = 1/2 training does not "
-        "succeed reliably: at infinite width it stops at an accuracy of 8/9 (the same "
+        "succeed reliably: at infinite width accuracy stays at 8/9 (also "
         "after 100 000 steps), and at width 64 one of five seeds classifies every "
         "sample after 8000. With b = 1 it succeeds."
     ),

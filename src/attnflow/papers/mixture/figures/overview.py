@@ -1,6 +1,6 @@
-"""The headline: stages of training at finite and at infinite width."""
+"""Overview figure: stages of training at finite and at infinite width."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attnflow import figures, schema
 from attnflow.papers.mixture.figures import panels
@@ -8,6 +8,7 @@ from attnflow.papers.mixture.figures.runs import (
     FINITE,
     INFINITE,
     SILENT_TRAINING,
+    Numbers,
     at_end,
     comes_before,
     nearly_together,
@@ -46,11 +47,11 @@ def draw(evidence: Evidence) -> "Figure":
     figure, grid = figures.panels(3, titles=TITLES, size=(8.4, 8.4), share_time=True)
     curves = (LOSSES, NEURONS, SCORES)
     labels = ("loss", panels.ALIGNMENT, panels.SCORE)
-    drawn = []
-    for ax, chosen, label in zip(grid[:, 0], curves, labels, strict=True):
-        drawn.append(_both_widths(ax, evidence, chosen))
+    lines = []
+    for ax, series, label in zip(grid[:, 0], curves, labels, strict=True):
+        lines.append(_both_widths(ax, evidence, series))
         ax.set_ylabel(label)
-    _say_widths(grid[1, 0], evidence, drawn[1])
+    _label_widths(grid[1, 0], evidence, lines[1])
     figures.reference(grid[0, 0], panels.LOG2, r"$\log 2$")
     grid[0, 0].set_ylim(0, 0.78)
     for ax in grid[:, 0]:
@@ -61,27 +62,27 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _both_widths(
-    ax: "Axes", evidence: Evidence, chosen: tuple[tuple[str, str, str], ...]
+    ax: "Axes", evidence: Evidence, series: tuple[tuple[str, str, str], ...]
 ) -> "list[Line2D]":
-    """Draws the chosen series; returns the lines of one of them."""
+    """Draw each series at both widths; return the lines of the first one."""
     finite, infinite = evidence["finite"], evidence["infinite"]
-    drawn = [
+    lines = [
         figures.beside(ax, finite, infinite, selector, kind=kind, label=label)
-        for selector, kind, label in chosen
+        for selector, kind, label in series
     ]
-    return drawn[0]
+    return lines[0]
 
 
-def _say_widths(ax: "Axes", evidence: Evidence, drawn: "list[Line2D]") -> None:
-    """What the two kinds of lines are, once."""
+def _label_widths(ax: "Axes", evidence: Evidence, lines: "list[Line2D]") -> None:
+    """Legend for the lines of finite and of infinite width."""
     finite = evidence["finite"]
     width, seeds = schema.setting_of(finite)["width"], finite.sizes["seed"]
     names = [f"width {width}, {seeds} seeds", "infinite width"]
-    ax.legend(drawn, names, loc="lower right", bbox_to_anchor=(1.0, 0.02))
+    ax.legend(lines, names, loc="lower right", bbox_to_anchor=(1.0, 0.02))
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times of the stages, and where curves end, at both widths."""
+def values(evidence: Evidence) -> Numbers:
+    """Stage times and final values at both widths, and the closed forms."""
     return {
         name: {
             "steps": {row.name: row.detected for row in stage_table(run)},
@@ -99,7 +100,7 @@ def _closed_forms(evidence: Evidence) -> dict[str, float | None]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The order of the stages, and how near the limit is."""
+    """Whether stages have the stated order, and width 128 is near infinite width."""
     finite, limit = evidence["finite"], evidence["infinite"]
     stages = [
         (neurons_aligned(run), learned(run, "consistent"), attention_grown(run))
@@ -107,8 +108,8 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     ]
     return {
         "neurons align, then consistent samples are learned, then attention grows": all(
-            comes_before(one, two) and comes_before(two, three)
-            for one, two, three in stages
+            comes_before(aligned, easy) and comes_before(easy, attention)
+            for aligned, easy, attention in stages
         ),
         "conflicting samples are learned last": all(
             comes_before(learned(run, "consistent"), learned(run, "conflicting"))
@@ -127,12 +128,12 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Three stages of training, at finite and at infinite width",
     caption=(
-        "Training all weights together by gradient descent: coloured lines are three "
-        "runs of width 128, dashed ones the infinitely wide model, computed exactly. "
-        "Neurons learn until the consistent samples are learned; scores then grow "
-        "exponentially, unseen at first, until conflicting samples are learned too; "
-        "and both lower the loss. The paper shows the finite runs (its Figure 1) and "
-        "analyses the infinite one."
+        "Simultaneous training of all weights by gradient descent: coloured lines are "
+        "three runs of width 128, dashed lines the infinitely wide model, computed "
+        "exactly. Neurons align until the consistent samples are learned; scores then "
+        "grow exponentially from tiny values until the conflicting samples are learned "
+        "too; after that both reduce the loss. The paper shows finite runs (Figure 1) "
+        "and analyses infinite width."
     ),
     needs={"finite": FINITE, "infinite": INFINITE},
     draw=draw,

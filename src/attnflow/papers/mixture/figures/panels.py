@@ -1,6 +1,6 @@
-"""Panels that several figures of `mixture` share: losses, neurons, scores."""
+"""Panels shared by several figures of `mixture`: losses, neurons, scores."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -25,21 +25,21 @@ ALIGNMENT = r"alignment $w_+^{\top}\mu$"
 SCORE = r"score $\mu^{\top} W_K^{\top} W_Q\,\nu$"
 
 
-def losses(ax: "Axes", run: xr.Dataset, **look: Any) -> None:
-    """The loss of each group of samples, with the level of a guess."""
+def losses(ax: "Axes", run: xr.Dataset) -> None:
+    """Loss of each group of samples over time, with log 2, the loss of a guess."""
     for group in map(str, run["group"].values):
         series = f"loss_by_group[{group}]"
-        figures.series(ax, run, series, kind=KINDS[group], label=group, **look)
+        figures.series(ax, run, series, kind=KINDS[group], label=group)
     figures.reference(ax, LOG2, r"$\log 2$")
     ax.set_ylim(0, 1.12 * max(LOG2, float(run["loss_by_group"].max())))
     ax.set_ylabel("loss")
 
 
-def neurons(ax: "Axes", run: xr.Dataset, **look: Any) -> None:
-    """Alignments of the positive head's neuron with the tokens of two groups."""
+def neurons(ax: "Axes", run: xr.Dataset) -> None:
+    """Alignments of the positive head's neuron with the tokens over time (K = 2)."""
     for token, kind, shade in NEURONS:
         series = f"value[+,{token}]"
-        figures.series(ax, run, series, kind=kind, shade=shade, label=token, **look)
+        figures.series(ax, run, series, kind=kind, shade=shade, label=token)
     ax.set_ylabel(ALIGNMENT)
 
 
@@ -52,13 +52,13 @@ NEURONS = (
 
 
 def scores(ax: "Axes", run: xr.Dataset) -> None:
-    """Scores of the positive head: the main ones in colour, the rest pale."""
+    """Scores of the positive head over time: main ones in colour, others pale."""
     figures.score_panel(ax, run, fixed={"head": "+"}, highlight=MAIN)
     ax.set_ylabel(SCORE)
 
 
 def finish(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
-    """Time axis, stages of training, and names at the ends of the curves."""
+    """Add the time axis, shaded stages, and labels at the ends of the curves."""
     figures.time_axis(ax, run)
     figures.number_axis(ax, "y")
     edges, names = shading(run)
@@ -67,7 +67,7 @@ def finish(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
 
 
 def pooled(run: xr.Dataset, observable: str, pairs: list[dict[str, str]]) -> xr.Dataset:
-    """One series for several entries: entries that play one role count as seeds."""
+    """One series from several table entries with the same role, as if seeds."""
     table = run[observable].sel(head="+")
     parts = [table.sel(pair, drop=True) for pair in pairs]
     both = xr.concat(parts, "entry").stack(member=("entry", "seed"))
@@ -76,5 +76,5 @@ def pooled(run: xr.Dataset, observable: str, pairs: list[dict[str, str]]) -> xr.
         .drop_vars(["member", "entry", "seed"])
         .rename(member="seed")
     )
-    made = series.assign_coords(seed=np.arange(series.sizes["seed"]))
-    return made.to_dataset(name=observable)
+    numbered = series.assign_coords(seed=np.arange(series.sizes["seed"]))
+    return numbered.to_dataset(name=observable)

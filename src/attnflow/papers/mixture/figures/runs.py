@@ -1,7 +1,6 @@
-"""The runs that the figures share, and numbers read off them."""
+"""Runs shared by the figures of `mixture`, and statistics of them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -10,6 +9,10 @@ from attnflow import schema
 from attnflow.claims.stages import Event, select
 from attnflow.schema.declarations import Request
 
+Number = float | int | None
+Numbers = Mapping[str, Number | Mapping[str, Number | Mapping[str, Number]]]
+"""What an exhibit's `values` returns: numbers under names, nested up to three deep."""
+
 FINITE = Request("figure1", seeds=3)
 INFINITE = Request("figure1", {"width": "infinite"}, seeds=1)
 
@@ -17,22 +20,22 @@ LAST = 8e-5
 """The loss at which runs of Algorithm 1 end."""
 
 
-def algorithm(omega: float, quick: Mapping[str, Any]) -> Request:
+def algorithm(omega: float, quick: Mapping[str, str | float]) -> Request:
     """All three stages of Algorithm 1 at infinite width, by gradient flow.
 
-    Their records hold T3 for every loss above the last, and one program serves all ω:
-    each further run costs a fraction of a second.
+    The records give T3 for every ε above `LAST`. One compiled program serves all ω, so
+    that each further run costs a fraction of a second.
     """
-    own = {"omega": omega, "epsilon": LAST, "last_record": 1e5, "records": 601}
-    return Request("three-stage", own, seeds=1, quick=quick)
+    overrides = {"omega": omega, "epsilon": LAST, "last_record": 1e5, "records": 601}
+    return Request("three-stage", overrides, seeds=1, quick=quick)
 
 
 SILENT_TRAINING = (
-    "The width m and the initial scale ω are not stated. We take m = 128 and ω = 0.1; "
-    "the order of events does not hang on them (claim B-Sec3-range).",
+    "The width m and the initial scale ω are not stated. We use m = 128 and ω = 0.1; "
+    "the order of events does not depend on them (claim B-Sec3-range).",
     "The number of steps is not stated: 2000.",
-    "Whether gradients are of the population or of samples is not stated. We use the "
-    "population, whose 8 kinds of samples are enumerated.",
+    "Whether gradients are over the population or over drawn samples is not stated. We "
+    "use the population, whose 8 samples are enumerated.",
     "The number of seeds is not stated. We show three: the median as a line and the "
     "range as a band.",
 )
@@ -40,13 +43,16 @@ SILENT_TRAINING = (
 
 def at_end(run: xr.Dataset, selector: str) -> float:
     """The median over seeds of the last recorded value of a series."""
-    last = schema.last(run.assign(chosen=select(run, selector)), "chosen")
-    return float(last.median())
+    return float(_last(run, selector).median())
 
 
 def every_at_end(run: xr.Dataset, selector: str) -> np.ndarray:
     """The last recorded values of a series, one for each seed."""
-    return schema.last(run.assign(chosen=select(run, selector)), "chosen").values
+    return _last(run, selector).values
+
+
+def _last(run: xr.Dataset, selector: str) -> xr.DataArray:
+    return schema.last(run.assign(series=select(run, selector)), "series")
 
 
 def comes_before(first: Event, second: Event) -> bool:
@@ -66,27 +72,27 @@ def nearly_together(first: Event, second: Event, factor: float) -> bool:
 
 
 def line(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Slope and intercept by least squares; NaN where the points are not finite."""
+    """Slope and intercept by least squares; NaN if some point is not finite."""
     if len(x) < 2 or not np.isfinite([x, y]).all():
         return np.full(2, np.nan)
     return np.polyfit(x, y, 1)
 
 
 def power(size: np.ndarray, measured: np.ndarray) -> float:
-    """The log-log slope; NaN where something measured is not positive."""
+    """Exponent (log-log slope) by least squares; NaN if some value is not positive."""
     if not (measured > 0).all():
         return float("nan")
     return float(line(np.log(size), np.log(measured))[0])
 
 
 def at_time(run: xr.Dataset, selector: str, times: np.ndarray) -> np.ndarray:
-    """A series at a time of its own for each seed, between records by interpolation."""
+    """A series at one time per seed, interpolated between records."""
     series = select(run, selector).transpose("seed", "time")
-    kept = run["recorded"].transpose("seed", "time").values
+    recorded = run["recorded"].transpose("seed", "time").values
     grid = run["time"].values
     return np.array(
         [
             np.interp(time, grid[rows], values[rows])
-            for time, values, rows in zip(times, series.values, kept, strict=True)
+            for time, values, rows in zip(times, series.values, recorded, strict=True)
         ]
     )

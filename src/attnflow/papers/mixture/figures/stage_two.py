@@ -1,6 +1,7 @@
-"""How long stage 2 of Algorithm 1 lasts: O(log 1/ω), with its constant."""
+"""Duration of stage 2 of Algorithm 1: O(log 1/ω), with its constant."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -8,7 +9,7 @@ import xarray as xr
 from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.figures.runs import algorithm, line
+from attnflow.papers.mixture.figures.runs import Numbers, algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
 
@@ -17,21 +18,23 @@ if TYPE_CHECKING:
 
 OMEGAS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
 SMALL, END = 0.1, 1.0
-"""Levels of the main score: attention is still uniform, and stage 2 ends."""
-# By descent, and long enough for the least ω.
+"""Levels of the main score: below the first attention is uniform, stage 2 ends."""
+# By descent, and long enough for the smallest ω.
 QUICK = {"rule": "gd", "stages": 2, "T2": 520.0, "last_record": 520.0}
 QUICK |= {"spacing": "linear"}
 
 
 def _group_value(evidence: Evidence) -> float:
-    """w_c at the end of stage 1, which does not depend on ω."""
+    """Alignment w_c at T1, which does not depend on ω."""
     run = next(iter(evidence.values()))
     last = run["value_at_end"].isel(stage=0).sel(head="+", token="c1")
     return float(last.median())
 
 
-def _durations(evidence: Evidence, omegas: Any, level: float) -> np.ndarray:
-    """When the main score reaches a level while attention is uniform."""
+def _durations(
+    evidence: Evidence, omegas: Sequence[float] | np.ndarray, level: float
+) -> np.ndarray:
+    """Closed form of the time after T1 at which the main score reaches a level."""
     value = _group_value(evidence)
     if not value > 0:
         return np.full(len(omegas), np.nan)
@@ -39,7 +42,7 @@ def _durations(evidence: Evidence, omegas: Any, level: float) -> np.ndarray:
 
 
 def _measured(evidence: Evidence, level: float) -> np.ndarray:
-    """Times after T1 at which the main score reaches a level, for each ω."""
+    """Detected times after T1 at which the main score reaches a level, for each ω."""
     return np.array([_score_time(run, level) for run in evidence.values()])
 
 
@@ -48,22 +51,22 @@ def _score_time(run: xr.Dataset, level: float) -> float:
     units = steps_per_time(setting) or 1.0
     first = float(run["stage_end"].isel(stage=0).median())
     if setting["T2"] is None and level == setting["T2_level"]:
-        # The solver stopped there: no interpolation between records.
+        # The solver stopped there, so that no interpolation is needed.
         return (float(run["stage_end"].isel(stage=1).median()) - first) / units
     event = first_crossing(run, "score[+,c1,v1]", level=level, scale="log")
     return (float(event.times.item()) - first) / units
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """T2 − T1 over ln(1/ω), with the line of slope 9/w_c."""
+    """T2 − T1 against ln(1/ω), with the line of slope 9/w_c."""
     figure, grid = figures.panels(titles=["Duration of stage 2"], size=(7.2, 4.3))
     ax = grid[0, 0]
     omega = np.array(OMEGAS)
     for level, kind in ((END, "match"), (SMALL, "signal")):
         name = f"until the score is {level:g}"
-        look = {"marker": "o", "ms": 6, "ls": "", "label": name}
+        style = {"marker": "o", "ms": 6, "ls": "", "label": name}
         colour = figures.current_theme().colour(kind)
-        ax.plot(1 / omega, _measured(evidence, level), color=colour, zorder=4, **look)
+        ax.plot(1 / omega, _measured(evidence, level), color=colour, zorder=4, **style)
     fine = np.geomspace(omega[-1] / 1.5, omega[0] * 1.5, 200)
     exact = _durations(evidence, fine, SMALL)
     line = figures.theory(ax, 1 / fine, exact, label="closed form, uniform attention")
@@ -84,14 +87,14 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _slope(evidence: Evidence) -> float:
-    """Of T2 − T1 in ln(1/ω), least squares over ω ≤ 0.1."""
+    """Slope of T2 − T1 in ln(1/ω), by least squares over ω ≤ 0.1."""
     small = np.array(OMEGAS) <= 0.1
     x = np.log(1 / np.array(OMEGAS))[small]
     return float(line(x, _measured(evidence, END)[small])[0])
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Durations for each ω, and the slope."""
+def values(evidence: Evidence) -> Numbers:
+    """Durations for each ω, and their slope beside 9/w_c."""
     whole, part = (_measured(evidence, level) for level in (END, SMALL))
     closed = _durations(evidence, OMEGAS, SMALL)
     return {
@@ -111,7 +114,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """A straight line of the slope that the linearised system has."""
+    """Whether T2 − T1 is linear in ln(1/ω) with the slope of the linearised system."""
     small = np.array(OMEGAS) <= 0.1
     x, y = np.log(1 / np.array(OMEGAS))[small], _measured(evidence, END)[small]
     residual = y - np.polyval(line(x, y), x)
@@ -135,19 +138,19 @@ STAGE2 = Exhibit(
     title="Stage 2 lasts 9/w_c · ln(1/ω)",
     caption=(
         "Theorem 4.1 says that stage 2 of Algorithm 1 takes O(log 1/ω). At infinite "
-        "width its duration is a straight line in ln(1/ω) over three decades and a "
-        "half, of slope 9/w_c, where w_c is the neuron's alignment with group tokens "
-        "at T1. While attention is nearly uniform the main score is "
-        "(ω²/2) sinh(2 w_c t/9) (dashed: no parameter is fitted)."
+        "width its duration is linear in ln(1/ω) over three and a half decades, with "
+        "slope 9/w_c, where w_c is the neuron's alignment with group tokens at T1. "
+        "While attention is nearly uniform the main score is (ω²/2) sinh(2 w_c t/9) "
+        "(dashed, no fit)."
     ),
     needs={f"ω = {omega:g}": algorithm(omega, QUICK) for omega in OMEGAS},
     draw=draw,
     values=values,
     seen=seen,
     silent=(
-        "T1 is some time of order 1: we take 10 (it must exceed 1.36, where the first "
-        "ReLU switches off).",
-        "T2 is where scores have grown to some constant: we take 1, of the score "
-        "between key c1 and query v1.",
+        "T1 is only said to be of order 1: we use 10 (it must exceed 1.36, when the "
+        "first ReLU switches off).",
+        "T2 is when scores have grown to some constant: we use 1, for the score of key "
+        "c1 and query v1.",
     ),
 )

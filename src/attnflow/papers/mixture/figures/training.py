@@ -1,8 +1,10 @@
-"""Figure 1: all weights together. Losses, neurons and main scores, one figure each."""
+"""Figures 1a, 1b, 1c: losses, neurons and main scores in simultaneous training."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.stages import first_crossing
@@ -10,6 +12,7 @@ from attnflow.papers.mixture.figures import panels
 from attnflow.papers.mixture.figures.runs import (
     FINITE,
     SILENT_TRAINING,
+    Numbers,
     at_end,
     at_time,
     comes_before,
@@ -27,10 +30,13 @@ from attnflow.papers.mixture.stages import (
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def _single(evidence: Evidence, title: str, draw: Any) -> "Figure":
+def _single(
+    evidence: Evidence, title: str, draw: Callable[["Axes", xr.Dataset], None]
+) -> "Figure":
     run = evidence["run"]
     figure, grid = figures.panels(titles=[title], size=(7.2, 3.9))
     draw(grid[0, 0], run)
@@ -46,8 +52,8 @@ def draw_losses(evidence: Evidence) -> "Figure":
     return _single(evidence, "Losses of the two groups of samples", panels.losses)
 
 
-def loss_values(evidence: Evidence) -> dict[str, Any]:
-    """When each loss falls to 0.1, and where it ends."""
+def loss_values(evidence: Evidence) -> Numbers:
+    """When each loss falls to 0.1, and the final losses."""
     run = evidence["run"]
     groups = [str(name) for name in run["group"].values]
     return {
@@ -57,7 +63,7 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def loss_seen(evidence: Evidence) -> dict[str, bool]:
-    """The order of learning, and the plateau."""
+    """Whether consistent samples are learned first, and the plateau is at log 2."""
     run = evidence["run"]
     easy, hard = (learned(run, group) for group in ("consistent", "conflicting"))
     waiting = at_time(run, "loss_by_group[conflicting]", easy.times)
@@ -79,8 +85,8 @@ def draw_neurons(evidence: Evidence) -> "Figure":
     return _single(evidence, "Neuron of the positive head", panels.neurons)
 
 
-def neuron_values(evidence: Evidence) -> dict[str, Any]:
-    """When alignments reach 0.1, and where they end."""
+def neuron_values(evidence: Evidence) -> Numbers:
+    """When alignments reach 0.1, and the final alignments."""
     run = evidence["run"]
     tokens = ("v1", "v2", "c1", "c2")
     return {
@@ -92,7 +98,7 @@ def neuron_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def neuron_seen(evidence: Evidence) -> dict[str, bool]:
-    """Class tokens before group tokens, neurons before attention."""
+    """Whether class tokens come before group tokens, neurons before attention."""
     run = evidence["run"]
     first, second = (
         first_crossing(run, f"value[+,{token}]", level=0.1) for token in ("v1", "c1")
@@ -117,8 +123,8 @@ def draw_scores(evidence: Evidence) -> "Figure":
     return _single(evidence, "Attention scores of the positive head", panels.scores)
 
 
-def score_values(evidence: Evidence) -> dict[str, Any]:
-    """Main scores at the end, the largest other one, and the onset."""
+def score_values(evidence: Evidence) -> Numbers:
+    """Final main scores, the largest other score, and the onset time."""
     run = evidence["run"]
     rows = {row.name: row for row in stage_table(run)}
     return {
@@ -136,7 +142,7 @@ def score_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def _others(evidence: Evidence) -> np.ndarray:
-    """The largest score in absolute value beside the main ones, per seed."""
+    """Largest absolute value of the scores other than the main ones, per seed."""
     last = evidence["run"]["score_at_end"].isel(stage=-1).sel(head="+")
     table = {
         (str(key), str(query)): np.abs(last.sel(key=key, query=query).values)
@@ -147,14 +153,16 @@ def _others(evidence: Evidence) -> np.ndarray:
 
 
 def score_seen(evidence: Evidence) -> dict[str, bool]:
-    """Signs and sizes of the main scores, and when they move."""
+    """Whether the main scores have the right signs and dominate, and when they grow."""
     run = evidence["run"]
-    same, other = (every_at_end(run, f"score[+,c1,{query}]") for query in ("v1", "v2"))
-    smallest = np.minimum(np.abs(same), np.abs(other))
+    same, different = (
+        every_at_end(run, f"score[+,c1,{query}]") for query in ("v1", "v2")
+    )
+    smallest = np.minimum(np.abs(same), np.abs(different))
     leaves = learned(run, "conflicting", LEFT_PLATEAU)
     return {
         "the score of key c1 and query v1 grows large": bool((same > 1).all()),
-        "the score of key c1 and query v2 falls as far": bool((other < -1).all()),
+        "the score of key c1 and query v2 falls as far": bool((different < -1).all()),
         "all other scores stay below half of these": bool(
             (_others(evidence) < smallest / 2).all()
         ),
@@ -172,10 +180,10 @@ FIGURE1A = Exhibit(
     kind="figure",
     title="Figure 1a: losses of consistent and conflicting samples",
     caption=(
-        "Training all weights together by gradient descent. Samples whose two class "
-        "tokens agree in sign are learned within 150 steps; those whose signs conflict "
-        "stay at the loss of a guess for most of training, and are learned when "
-        "attention moves (Figure 1c)."
+        "Simultaneous training of all weights by gradient descent. Samples whose two "
+        "class tokens agree in sign are learned within 150 steps; those whose signs "
+        "conflict stay at the loss of a guess for most of training, and are learned "
+        "when attention moves (Figure 1c)."
     ),
     needs={"run": FINITE},
     draw=draw_losses,
@@ -204,9 +212,9 @@ FIGURE1C = Exhibit(
     kind="figure",
     title="Figure 1c: main attention scores of the positive head",
     caption=(
-        "The same runs; a curve is named by its key, then its query. Attention learns "
-        "last: queries v1 are drawn to the key of their own group and repelled by that "
-        "of the other one. The scores in grey are the other twelve."
+        "The same runs; labels give the key, then the query. Attention is learned "
+        "last: query v1 is attracted by the key of its own group and repelled by that "
+        "of the other one. The other twelve scores are in grey."
     ),
     needs={"run": FINITE},
     draw=draw_scores,

@@ -1,11 +1,11 @@
-"""How near finite widths are to the infinite one (Appendix G)."""
+"""Deviation of finite widths from infinite width (Appendix G)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
-from attnflow.papers.mixture.figures.runs import power
+from attnflow.papers.mixture.figures.runs import Numbers, power
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
@@ -15,32 +15,38 @@ if TYPE_CHECKING:
 WIDTHS = tuple(2**k for k in range(5, 15))
 SHOWN = (32, 2048)
 T2 = 155.0
-"""Where the main score is 1 at infinite width, ω = 0.1, learning rate 0.1."""
+"""When the main score is 1 at infinite width, ω = 0.1, learning rate 0.1."""
 
 
 def _request(width: int | str, seeds: tuple[int, ...]) -> Request:
-    # Drawing Gram factors instead of weights keeps one shape, hence one program, for
+    # Drawing Gram factors instead of weights gives one shape, hence one program, for
     # all widths.
-    own = {"width": width, "draw": "bartlett", "rule": "gd", "stages": 2, "T2": T2}
-    own |= {"spacing": "linear", "last_record": T2, "records": 201}
-    return Request("three-stage", {**own, "record": ("score",)}, seeds=seeds)
+    overrides = {
+        "width": width,
+        "draw": "bartlett",
+        "rule": "gd",
+        "stages": 2,
+        "T2": T2,
+    }
+    overrides |= {"spacing": "linear", "last_record": T2, "records": 201}
+    return Request("three-stage", {**overrides, "record": ("score",)}, seeds=seeds)
 
 
 def _deviation(evidence: Evidence, width: int) -> np.ndarray:
-    """The largest |S_m − S_∞| over heads, keys and queries at T2, per seed."""
+    """Deviation: the largest |S_m − S_∞| over heads, keys, queries at T2, per seed."""
     limit = evidence["infinite"]["score_at_end"].isel(stage=-1, seed=0)
     last = evidence[f"m = {width}"]["score_at_end"].isel(stage=-1)
     return abs(last - limit).max(["head", "key", "query"]).values
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The main score at two widths, and the deviation over the width."""
+    """The main score at two widths, and the deviation against the width."""
     titles = ("Score of key c1, query v1 in stage 2", "Largest deviation of a score")
     figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.2))
     _approach(grid[0, 0], evidence)
     ax = grid[0, 1]
-    found = np.array([_deviation(evidence, width) for width in WIDTHS])
-    low, middle, high = np.quantile(found, (0.25, 0.5, 0.75), axis=1).tolist()
+    deviations = np.array([_deviation(evidence, width) for width in WIDTHS])
+    low, middle, high = np.quantile(deviations, (0.25, 0.5, 0.75), axis=1).tolist()
     factor = np.exp(np.mean(np.log(np.array(middle) * np.sqrt(WIDTHS))))
     figures.ladder_plot(
         ax,
@@ -62,8 +68,9 @@ def draw(evidence: Evidence) -> "Figure":
 def _approach(ax: "Axes", evidence: Evidence) -> None:
     limit = evidence["infinite"]
     runs = {f"$m = {width}$": evidence[f"m = {width}"] for width in SHOWN}
-    look: dict[str, Any] = {"kind": "match", "limit_label": r"$m = \infty$"}
-    figures.beside(ax, runs, limit, "score[+,c1,v1]", **look)
+    figures.beside(
+        ax, runs, limit, "score[+,c1,v1]", kind="match", limit_label=r"$m = \infty$"
+    )
     figures.time_axis(ax, limit)
     ax.set_xlim(left=float(limit["stage_end"].isel(stage=0, seed=0)))
     ax.set_ylabel(r"score $c_1^{\top} W_K^{\top} W_Q\,v_1$")
@@ -71,8 +78,8 @@ def _approach(ax: "Axes", evidence: Evidence) -> None:
     figures.label_ends(ax)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Median deviations, and their slope."""
+def values(evidence: Evidence) -> Numbers:
+    """Median deviations, their exponent in the width, and the score at T2."""
     medians = [float(np.median(_deviation(evidence, width))) for width in WIDTHS]
     main = evidence["infinite"]["score_at_end"].isel(stage=-1, seed=0)
     return {
@@ -87,7 +94,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The order of the deviation."""
+    """Whether the deviation falls as 1/√m."""
     medians = [float(np.median(_deviation(evidence, width))) for width in WIDTHS]
     slope = power(np.array(WIDTHS), np.array(medians))
     return {
@@ -105,8 +112,8 @@ WIDTH = Exhibit(
         "Stages 1 and 2 of Algorithm 1 by gradient descent with step 0.1, ω = 0.1. "
         "Left: the main score at two widths, each seed as a line; dashed: infinite "
         "width. Right: the largest deviation of any score at T2, medians and quartiles "
-        "over 16 seeds, others at each width. The paper bounds it by poly(1/ω)/√m "
-        "(Appendix G)."
+        "over 16 seeds, different ones at each width. The paper bounds it by "
+        "poly(1/ω)/√m (Appendix G)."
     ),
     needs={
         **{
@@ -119,7 +126,7 @@ WIDTH = Exhibit(
     values=values,
     seen=seen,
     silent=(
-        "The widths at which the paper trained, and T2, are not stated. We stop where "
+        "The widths at which the paper trained, and T2, are not stated. We stop when "
         "the main score is 1 at infinite width.",
     ),
 )

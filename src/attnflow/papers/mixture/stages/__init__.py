@@ -1,8 +1,8 @@
-"""The stages of a run of `mixture`: closed forms beside what was detected.
+"""Stage tables of runs of `mixture`: closed forms beside detected times.
 
-Of training all weights together the table has
+For simultaneous training the table has
 
-| name | what happens | closed form |
+| name | event | closed form |
 |---|---|---|
 | `t_neuron` | w₊ᵀv1 reaches 1/4 | stage 1 |
 | `t_consistent` | the consistent samples' loss falls to 0.1 | stage 1 |
@@ -11,9 +11,9 @@ Of training all weights together the table has
 | `t_conflict` | the conflicting samples' loss leaves its plateau: 0.9 log 2 | – |
 | `t_learned` | that loss falls to 0.1 | – |
 
-and of Algorithm 1 the times `T_half`, `T1`, `T2`, `T3` at which its stages end. The
-paper gives orders of magnitude alone; the closed forms are ours. They are those of
-infinite width and of K = 2, L = 3.
+and for Algorithm 1 the times `T_half`, `T1`, `T2`, `T3` at which its stages end. The
+paper gives orders of magnitude only; the closed forms are ours. They hold at infinite
+width for K = 2, L = 3.
 """
 
 from attnflow.papers.mixture.stages.algorithm import (
@@ -22,13 +22,17 @@ from attnflow.papers.mixture.stages.algorithm import (
 from attnflow.papers.mixture.stages.closed_forms import alignment_time as alignment_time
 from attnflow.papers.mixture.stages.closed_forms import stage_one_time as stage_one_time
 from attnflow.papers.mixture.stages.closed_forms import steps_per_time as steps_per_time
-from attnflow.papers.mixture.stages.table import stage_table as stage_table
-from attnflow.papers.mixture.stages.together import LEARNED as LEARNED
-from attnflow.papers.mixture.stages.together import LEFT_PLATEAU as LEFT_PLATEAU
-from attnflow.papers.mixture.stages.together import attention_grown as attention_grown
-from attnflow.papers.mixture.stages.together import learned as learned
-from attnflow.papers.mixture.stages.together import (
+from attnflow.papers.mixture.stages.simultaneous import LEARNED as LEARNED
+from attnflow.papers.mixture.stages.simultaneous import LEFT_PLATEAU as LEFT_PLATEAU
+from attnflow.papers.mixture.stages.simultaneous import (
+    attention_grown as attention_grown,
+)
+from attnflow.papers.mixture.stages.simultaneous import learned as learned
+from attnflow.papers.mixture.stages.simultaneous import (
     main_score_reaches as main_score_reaches,
 )
-from attnflow.papers.mixture.stages.together import neurons_aligned as neurons_aligned
-from attnflow.papers.mixture.stages.together import shading as shading
+from attnflow.papers.mixture.stages.simultaneous import (
+    neurons_aligned as neurons_aligned,
+)
+from attnflow.papers.mixture.stages.simultaneous import shading as shading
+from attnflow.papers.mixture.stages.table import stage_table as stage_table

@@ -1,4 +1,4 @@
-"""Stages of Algorithm 1: when each of them ended."""
+"""Stage table of Algorithm 1: when each stage ended."""
 
 import numpy as np
 import xarray as xr
@@ -7,12 +7,9 @@ from attnflow import schema
 from attnflow.claims.stages import Detected, Event, StageRow, first_crossing, select
 from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.stages.closed_forms import (
-    Setting,
-    stage_one_time,
-    steps_per_time,
-)
-from attnflow.papers.mixture.stages.together import is_recorded
+from attnflow.papers.mixture.settings import Setting
+from attnflow.papers.mixture.stages.closed_forms import stage_one_time, steps_per_time
+from attnflow.papers.mixture.stages.simultaneous import is_recorded
 from attnflow.schema.dims import SEED, STAGE
 
 MEANING = {
@@ -24,7 +21,7 @@ MEANING = {
 
 
 def algorithm_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
-    """Ends of the training stages; stage 1 by itself is split at `T_half` already."""
+    """A row for the end of each stage; `stage1` has a stage that ends at `T_half`."""
     ends = _stage_ends(run)
     if "stages" not in setting:
         names = ("T_half", "T1")
@@ -50,22 +47,22 @@ def _stage_ends(run: xr.Dataset) -> list[Event]:
     seeds = tuple(int(seed) for seed in run[SEED].values)
     events = []
     for number, name in enumerate(run[STAGE].values):
-        # A seed that failed stays where it was: later stages end where it stopped.
-        found = [
+        # A failed seed does not move on: its later stages end where it stopped.
+        detected = [
             Detected(float(end[number]))
             if outcome.complete or end[number] < end[-1]
             else Detected(None, outcome.value)
             for end, outcome in zip(ends, outcomes, strict=True)
         ]
-        events.append(Event(str(name), seeds, tuple(found)))
+        events.append(Event(str(name), seeds, tuple(detected)))
     return events
 
 
 def _switch(run: xr.Dataset, setting: Setting) -> Event:
     """When H₊ + b falls to 0 on the consistent samples with negative signs.
 
-    While attention is uniform three queries that average three keys read their sum,
-    so that H₊ = w·(c1 − v1 − v2). Finite widths are uniform up to O(ω²).
+    Under uniform attention each of three queries reads the mean of three keys, so that
+    H₊ = w·(c1 − v1 − v2). Attention at finite width is uniform up to O(ω²).
     """
     value = {name: select(run, f"value[+,{name}]") for name in ("c1", "v1", "v2")}
     head = value["c1"] - value["v1"] - value["v2"] + setting["bias"]
@@ -105,10 +102,10 @@ def _convergence_time(run: xr.Dataset, setting: Setting) -> float | None:
 
 
 def convergence_margins(run: xr.Dataset) -> np.ndarray | None:
-    """The margin γ of what stage 3 learns from, per seed; `None` if not recorded.
+    """Margin γ of the attention features at T2, per seed; `None` if not recorded.
 
     With attention fixed and all ReLUs active the output is linear in the neurons,
-    f = w₊·q₊ − w₋·q₋ with q what a head reads. Gradient flow of the logistic loss on
+    f = w₊·q₊ − w₋·q₋ with q the pooled tokens. Gradient flow of the logistic loss on
     separable features ends in loss ~ 1/(γ² t), γ their largest margin.
     """
     recorded = {"pooled_token_at_end", "label_at_end"} <= set(run.data_vars)

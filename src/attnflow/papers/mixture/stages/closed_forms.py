@@ -1,23 +1,20 @@
-"""Times of stage 1 in closed form, and the units of a run's time."""
+"""Times of stage 1 in closed form, and steps per unit of flow time."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from attnflow.papers.mixture import formulas
-
-Setting = Mapping[str, Any]
+from attnflow.papers.mixture.settings import Setting
 
 
 def steps_per_time(setting: Setting) -> float | None:
-    """What converts a time of the gradient flow; `None` for what does not follow it."""
+    """Steps per unit of gradient-flow time; `None` for rules that do not follow it."""
     if setting.get("schedule", "constant") != "constant" or setting.get("batch"):
         return None
     return {"flow": 1.0, "gd": 1 / setting["learning_rate"]}.get(setting["rule"])
 
 
 def stage_one_time(output: float, bias: float) -> float:
-    """When stage 1 has brought the output on consistent samples to `output`.
+    """When the output on consistent samples reaches `output` in stage 1.
 
     Until `T_half` the output is 4a, with 4a + e^{4a} = 2t + 1; afterwards it is
     u = c + 2a + b, with u + e^u = 2b + e^{2b} + (5/8)(t − T_half).
@@ -29,7 +26,7 @@ def stage_one_time(output: float, bias: float) -> float:
 
 
 def alignment_time(level: float, bias: float) -> float:
-    """When stage 1 has brought w₊ᵀv to a level."""
+    """When the alignment w₊ᵀv reaches a level in stage 1."""
     early = level <= bias / 2
     output = 4 * level if early else 2 * bias + (level - bias / 2) / 0.4
     return stage_one_time(output, bias)

@@ -1,11 +1,11 @@
-"""Figure 2: attention of the positive head at the end of training."""
+"""Figure 2: attention maps of the positive head at the end of training."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
 from attnflow import figures
-from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING, Numbers
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -21,19 +21,19 @@ SAMPLES = {
 
 
 def _map(evidence: Evidence, sample: str) -> xr.DataArray:
-    """p(key | query), the mean over seeds."""
+    """Final attention p(key | query), mean over seeds."""
     last = evidence["run"]["attention_at_end"].isel(stage=-1)
     return last.sel(head="+", sample=sample).mean("seed")
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """One map for each sample of group 1, queries downwards."""
+    """One attention map per sample of group 1, with queries as rows."""
     maps = {name: _map(evidence, sample) for name, sample in SAMPLES.items()}
     return figures.heatmap_grid(maps, bar_label="attention $p$(key | query)")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """How much of each query's attention lies on the group token c1."""
+def values(evidence: Evidence) -> Numbers:
+    """Attention of each query on the group token c1."""
     return {
         f"attention on c1, {name}": dict(
             zip(
@@ -47,20 +47,20 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def _class_queries(evidence: Evidence, name: str) -> xr.DataArray:
-    """Attention of both class queries on c1, in every seed."""
+    """Attention of both class queries on c1, per seed."""
     last = evidence["run"]["attention_at_end"].isel(stage=-1, key_position=0)
     return last.sel(head="+", sample=SAMPLES[name]).isel(query_position=slice(1, None))
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where the mass goes on conflicting samples."""
-    own, other = (_class_queries(evidence, name) for name in ("X1+-", "X1-+"))
+    """Whether class queries attend to c1 on X1+- and not on X1-+."""
+    positive, negative = (_class_queries(evidence, name) for name in ("X1+-", "X1-+"))
     return {
         "on X1+- both class queries put more than half of their attention on c1": bool(
-            (own > 0.5).all()
+            (positive > 0.5).all()
         ),
         "on X1-+ they put less than half of a uniform share on it": bool(
-            (other < 1 / 6).all()
+            (negative < 1 / 6).all()
         ),
     }
 
@@ -72,8 +72,8 @@ FIGURE2 = Exhibit(
     caption=(
         "At the end of training; rows are queries, columns keys, and each row sums to "
         "one (mean over seeds). On the positive conflicting sample (c1, v1, −v2) class "
-        "queries look at the group token, whose value is positive; on the negative one "
-        "(c1, −v1, v2) they look away from it. The negative head does the opposite."
+        "queries attend to the group token, whose value is positive; on the negative "
+        "one (c1, −v1, v2) they do not. The negative head does the opposite."
     ),
     needs={"run": FINITE},
     draw=draw,
@@ -81,6 +81,6 @@ FIGURE2 = Exhibit(
     seen=seen,
     silent=(
         *SILENT_TRAINING,
-        "At which step the maps are taken is not stated: at the end of training.",
+        "The step of the maps is not stated: we show the end of training.",
     ),
 )

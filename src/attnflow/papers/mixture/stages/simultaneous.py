@@ -1,4 +1,4 @@
-"""Stages of training all weights together, or one part of them."""
+"""Stage table and events of simultaneous training."""
 
 import dataclasses
 import math
@@ -14,8 +14,8 @@ from attnflow.claims.stages import (
     stage_table,
 )
 from attnflow.papers.mixture import formulas
+from attnflow.papers.mixture.settings import Setting
 from attnflow.papers.mixture.stages.closed_forms import (
-    Setting,
     alignment_time,
     stage_one_time,
     steps_per_time,
@@ -28,8 +28,8 @@ LEARNED = 0.1
 LEFT_PLATEAU = 0.9 * math.log(2)
 
 
-def together_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
-    """A row for each event whose series was trained and recorded."""
+def simultaneous_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
+    """A stage row for each event whose series was trained and recorded."""
     rules = [rule for rule in RULES if _applies(run, setting, rule.name)]
     return [
         dataclasses.replace(row, note="; ".join(filter(None, (rule.meaning, row.note))))
@@ -38,7 +38,7 @@ def together_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
 
 
 def neurons_aligned(run: xr.Dataset, level: float = ALIGNED) -> Event:
-    """When the positive head's neuron is aligned with the class token v1."""
+    """When the positive head's neuron aligns with the class token v1."""
     return first_crossing(run, "value[+,v1]", level=level, name="t_neuron")
 
 
@@ -60,7 +60,7 @@ def attention_grown(run: xr.Dataset, level: float = GROWN) -> Event:
 
 
 def _in_units(time: float, setting: Setting) -> float | None:
-    """A time of the infinitely wide model in the run's own units."""
+    """A flow time at infinite width in the run's units, `None` where not applicable."""
     symmetric = (setting["K"], setting["L"], setting["value_scale"]) == (2, 3, 0.0)
     units = steps_per_time(setting)
     if units is None or not symmetric or setting["trains"] != "both":
@@ -118,14 +118,14 @@ _NEEDS = {
 
 
 def _applies(run: xr.Dataset, setting: Setting, name: str) -> bool:
-    """Whether what the rule looks at was trained, and recorded."""
+    """Whether the rule's series was trained and recorded."""
     part, series = _NEEDS[name]
     trained = not part or setting["trains"] in ("both", part)
     return trained and is_recorded(run, series)
 
 
 def is_recorded(run: xr.Dataset, series: str) -> bool:
-    """Whether a run has the series that a text names."""
+    """Whether a run has recorded the series of a selector."""
     try:
         select(run, series)
     except ValueError:
@@ -134,10 +134,10 @@ def is_recorded(run: xr.Dataset, series: str) -> bool:
 
 
 def shading(run: xr.Dataset) -> tuple[list[float | None], list[str]]:
-    """Boundaries and names of the stages of training all weights together.
+    """Boundaries and names of the stages of simultaneous training, for shading.
 
-    Neurons learn until the consistent samples are learned, attention until the
-    conflicting ones are; then both lower the loss.
+    Neurons are trained until the consistent samples are learned, attention until the
+    conflicting ones are; then both reduce the loss.
     """
     ends = [learned(run, group).median for group in ("consistent", "conflicting")]
     return ends, ["neurons", "attention", "convergence"]
