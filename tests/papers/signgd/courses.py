@@ -1,4 +1,4 @@
-"""A run written by hand, whose stages end at known steps.
+"""A synthetic run whose stages end at known steps.
 
 Ten neurons and four samples, all inner products piecewise linear in the step:
 
@@ -61,24 +61,24 @@ def doubled(run):
 
     It is the mirror image of the first one, and stands before it in samples 0 and 2.
     """
-    places = np.repeat(np.arange(1, SAMPLES + 1), 2)
+    tokens = np.repeat(np.arange(1, SAMPLES + 1), 2)
     signs = np.tile([-1, 1, 1, -1], SAMPLES // 2)
     factor = xr.DataArray(np.append(1, signs), dims="token")
     tables = {
-        name: run[name].isel(token=np.append(0, places)).drop_vars("token") * factor
+        name: run[name].isel(token=np.append(0, tokens)).drop_vars("token") * factor
         for name in ("value", "key_neuron", "query_neuron")
     }
     names = [f"noise{i}.{j}" for i in range(1, SAMPLES + 1) for j in (1, 2)]
-    own = signs.reshape(SAMPLES, 2) > 0
+    is_attended = signs.reshape(SAMPLES, 2) > 0
     mass = run["attention"].values
     # A sample's attention to noise, 9 : 1; both noise queries pay alike.
-    shares = np.where(own, 0.9, 0.1)[:, None, None]
+    shares = np.where(is_attended, 0.9, 0.1)[:, None, None]
     keys = np.concatenate([mass[..., :1], mass[..., 1:] * shares], axis=-1)
     attention = keys[..., [0, 1, 1], :]
-    made = run.drop_dims("token").drop_vars("attention").assign(tables)
-    made = made.assign(attention=(run["attention"].dims, attention))
-    made = made.assign_coords(token=["mu", *names])
-    return with_setting(made, length=3, noise_tokens=2)
+    long = run.drop_dims("token").drop_vars("attention").assign(tables)
+    long = long.assign(attention=(run["attention"].dims, attention))
+    long = long.assign_coords(token=["mu", *names])
+    return with_setting(long, length=3, noise_tokens=2)
 
 
 def _values(t):

@@ -1,10 +1,10 @@
-"""What claims of `signgd` are made of: looks into runs, fits, the rate law."""
+"""Parts of the claims of `signgd`: statistics of runs, fits, the rate law."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.papers.signgd.claims import fits, looks
+from attnflow.papers.signgd.claims import fits, statistics
 from attnflow.papers.signgd.claims.adam import limit
 from attnflow.papers.signgd.claims.adam_rate import adam_rate
 from attnflow.papers.signgd.claims.evidence import RUNGS, SUPPORTS
@@ -22,49 +22,49 @@ def falling(loss):
 
 
 @pytest.mark.parametrize("rate", [1e-4, 4.5e-3])
-def test_an_exponential_is_told_from_a_power(rate):
-    found = fits.falls(falling(lambda t: np.exp(-rate * t)), 1000)
-    assert fits.column(found, "rate") == pytest.approx([rate, rate])
-    assert (fits.column(found, "exponential") < 1e-9).all()
-    assert (fits.column(found, "algebraic") > 1e-4).all()
+def test_an_exponential_is_distinguished_from_a_power(rate):
+    falls = fits.falls(falling(lambda t: np.exp(-rate * t)), 1000)
+    assert fits.column(falls, "rate") == pytest.approx([rate, rate])
+    assert (fits.column(falls, "exponential") < 1e-9).all()
+    assert (fits.column(falls, "algebraic") > 1e-4).all()
 
 
-def test_a_power_is_told_from_an_exponential():
-    found = fits.falls(falling(lambda t: (1 + t) ** -2.0), 1000)
-    assert fits.column(found, "power") == pytest.approx([2.0, 2.0], rel=2e-3)
+def test_a_power_is_distinguished_from_an_exponential():
+    falls = fits.falls(falling(lambda t: (1 + t) ** -2.0), 1000)
+    assert fits.column(falls, "power") == pytest.approx([2.0, 2.0], rel=2e-3)
     assert (
-        10 * fits.column(found, "algebraic") < fits.column(found, "exponential")
+        10 * fits.column(falls, "algebraic") < fits.column(falls, "exponential")
     ).all()
 
 
 def test_a_loss_that_is_no_number_has_no_fit():
-    found = fits.falls(falling(lambda t: np.where(t < 1500, 1.0, 0.0)), 1000)
-    assert np.isnan(fits.column(found, "rate")).all()
+    falls = fits.falls(falling(lambda t: np.where(t < 1500, 1.0, 0.0)), 1000)
+    assert np.isnan(fits.column(falls, "rate")).all()
 
 
 @pytest.mark.parametrize(
     "beta2, printed", [(0.9, 0.00443), (0.95, 0.00423), (0.99, 0.00296)]
 )
-def test_the_rate_law_has_the_numbers_of_the_sheet(beta2, printed):
-    """Sheet C, section 4, printed to three digits from SignGD's rate of 0.0046."""
+def test_the_rate_law_at_signgds_rate_in_setting_a(beta2, printed):
+    """Roots of the law to three digits; SignGD's loss falls at a rate of 0.0046."""
     rate = 0.00462
-    found = adam_rate(rate, beta2)
-    assert found == pytest.approx(printed, rel=0.01)
-    inside = (1 - beta2 * np.exp(2 * found)) / (1 - beta2)
-    assert found == pytest.approx(rate * np.sqrt(inside), rel=1e-9)
-    assert found < min(rate, limit(beta2))
+    root = adam_rate(rate, beta2)
+    assert root == pytest.approx(printed, rel=0.01)
+    inside = (1 - beta2 * np.exp(2 * root)) / (1 - beta2)
+    assert root == pytest.approx(rate * np.sqrt(inside), rel=1e-9)
+    assert root < min(rate, limit(beta2))
 
 
 def test_the_rate_law_by_a_scalar_model():
     """Adam with β1 = 0 on a gradient that is e^{−x} of what it has moved x."""
-    step, beta2, second, moved = 0.01, 0.98, 0.0, []
+    step, beta2, second, positions = 0.01, 0.98, 0.0, []
     x = 0.0
     for t in range(1, 4001):
         gradient = np.exp(-x)
         second = beta2 * second + (1 - beta2) * gradient**2
         x += step * gradient / np.sqrt(second / (1 - beta2**t))
-        moved.append(x)
-    measured = (moved[-1] - moved[-1001]) / 1000
+        positions.append(x)
+    measured = (positions[-1] - positions[-1001]) / 1000
     assert measured == pytest.approx(adam_rate(step, beta2), rel=0.01)
 
 
@@ -75,22 +75,22 @@ def test_no_rate_from_a_loss_that_grows():
 def test_records_nearest_to_a_time_of_each_seed():
     run = course(seeds=2)
     times = xr.DataArray([10.2, 148.0], dims="seed", coords={"seed": run["seed"]})
-    found = looks.at(run, times)["value"].sel(token="noise1", head=0)
+    values = statistics.at(run, times)["value"].sel(token="noise1", head=0)
     # Mean value noise of the first sample is t − 3; records are 5 apart late.
-    assert found.values == pytest.approx([7.0, 147.0])
+    assert values.values == pytest.approx([7.0, 147.0])
 
 
 def test_a_growing_rate_has_a_clock_of_its_own():
     run, growth = course(setting=Lattice()), Lattice().growth
-    found = looks.on_clock(run)["time"].values
-    assert found == pytest.approx(clock_of(run["time"].values, growth))
-    turn = looks.when(run, keys_turn(run)).values
+    clock = statistics.on_clock(run)["time"].values
+    assert clock == pytest.approx(clock_of(run["time"].values, growth))
+    turn = statistics.when(run, keys_turn(run)).values
     assert steps_at(turn, growth) == pytest.approx(keys_turn(run).times)
 
 
 def test_moves_are_those_to_the_next_record():
     run = course()
-    moves = looks.moves(run["value"].sel(token="noise2", head=0)).isel(seed=0)
+    moves = statistics.moves(run["value"].sel(token="noise2", head=0)).isel(seed=0)
     assert moves.sel(time=10).item() == pytest.approx(2.0)
     assert moves.sel(time=100).item() == pytest.approx(10.0)
     assert np.isnan(moves.isel(time=-1))
@@ -99,12 +99,12 @@ def test_moves_are_those_to_the_next_record():
 def test_what_lies_between_two_times():
     run = course()
     low, high = (xr.DataArray([t], dims="seed") for t in (5.0, 9.0))
-    inside = looks.between(run, low, high).isel(seed=0)
+    inside = statistics.between(run, low, high).isel(seed=0)
     assert run["time"].values[inside.values].tolist() == [5, 6, 7, 8, 9]
 
 
 def test_a_margin_that_is_not_known_does_not_hold():
-    check = looks.per_seed(np.array([0.1, np.nan, -0.2]), "any")
+    check = statistics.per_seed(np.array([0.1, np.nan, -0.2]), "any")
     assert check.held == (True, False, False)
 
 

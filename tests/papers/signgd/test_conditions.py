@@ -29,17 +29,17 @@ def test_sizes_that_meet_all_exist():
 
 
 def test_setting_a():
-    found = items(Train())
+    conditions = items(Train())
     assert unmet(Train()) == {"(1)", "(2)", "(3) σ_0", "(4)", "C.1"}
     # √2000/20² = 0.1118, and s = 80.
-    assert found["(1)"].most == pytest.approx(1.118, rel=1e-3)
+    assert conditions["(1)"].most == pytest.approx(1.118, rel=1e-3)
     # 20³/2000^¼ = 8000/6.687.
-    assert found["(2)"].least == pytest.approx(1196.3, rel=1e-4)
+    assert conditions["(2)"].least == pytest.approx(1196.3, rel=1e-4)
     # σ_p s √m_k = (2/√80) · 80 · 10.
-    assert found["(3) σ_0"].most == pytest.approx(0.1 / (20 * math.sqrt(80)))
-    assert found["(4)"].least == 1e8
+    assert conditions["(3) σ_0"].most == pytest.approx(0.1 / (20 * math.sqrt(80)))
+    assert conditions["(4)"].least == 1e8
     # 190 pairs of samples, 80² coordinates of each, 1999 places.
-    assert found["C.1"].value == pytest.approx(190 * 6400 / 1999)
+    assert conditions["C.1"].value == pytest.approx(190 * 6400 / 1999)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_disjoint_supports_share_nothing():
 
 def test_the_lattice_in_the_dimension_that_item_1_asks_for():
     """Our claims name its constants: σ_p √s = 0.025 n², m_k = 0.55 log d."""
-    found = items(Lattice())
+    conditions = items(Lattice())
     assert unmet(Lattice()) == {"(2)", "(3) m_k", "(3) m_v", "(4)", "(5)"}
-    ratio = found["(2)"].value / found["(2)"].least
+    ratio = conditions["(2)"].value / conditions["(2)"].least
     assert ratio == pytest.approx(2 / 81)
-    assert found["(3) m_k"].value / found["(3) m_k"].least == pytest.approx(
+    assert conditions["(3) m_k"].value / conditions["(3) m_k"].least == pytest.approx(
         0.55, abs=0.005
     )
 

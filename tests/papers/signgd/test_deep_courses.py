@@ -1,4 +1,4 @@
-"""Figures 14 and 15 on runs written by hand."""
+"""Figures 14 and 15 on synthetic runs."""
 
 import numpy as np
 import pytest
@@ -63,10 +63,10 @@ def test_the_first_layer_is_looked_at():
 def test_what_is_seen(evidence):
     exhibit = PAPER.exhibit("figure14")
     assert exhibit.needs.keys() == evidence.keys()
-    seen = exhibit.seen(evidence)
+    sentences = exhibit.seen(evidence)
     # `full` and `damped` are made to have stage III for good, which they have not.
-    assert [text for text, answer in seen.items() if not answer] == [
-        text for text in seen if text.startswith("`full` and `damped`")
+    assert [text for text, answer in sentences.items() if not answer] == [
+        text for text in sentences if text.startswith("`full` and `damped`")
     ]
 
 

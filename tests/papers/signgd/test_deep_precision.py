@@ -1,4 +1,4 @@
-"""Where deeper models halt: lost signs, and the claim on shares written by hand."""
+"""Lost signs of deeper models, and the claim `C-B6-prec` on synthetic runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Settings become experiments of the core; small ones run, and show their stages."""
+"""Experiments built from settings, and the stages of small runs."""
 
 import numpy as np
 import pytest
@@ -94,8 +94,8 @@ def disjoint():
 def test_noise_moves_by_one_length_on_disjoint_supports(disjoint):
     """Equation (9): the length is that of the token, for every neuron and step."""
     for table in ("key_neuron", "query_neuron"):
-        moved = abs(series.noise(disjoint, table).diff("time"))
-        least, most = (getattr(moved, f)(["time", "neuron"]) for f in ("min", "max"))
+        moves = abs(series.noise(disjoint, table).diff("time"))
+        least, most = (getattr(moves, f)(["time", "neuron"]) for f in ("min", "max"))
         np.testing.assert_allclose(least, most, rtol=1e-12)
         signal = abs(series.signal(disjoint, table).diff("time"))
         # Equation (8); an even number of votes may be tied.
@@ -131,8 +131,8 @@ def test_keys_queries_and_all_turn_at_one_two_four(small_lattice):
 def test_the_clock_of_a_run_is_that_of_its_rule(small_lattice):
     """Values move by twice their length times the rate, whose sum is the clock."""
     value = series.value_noise(small_lattice).isel(head=0, token=0)
-    moved = value - value.isel(time=0)
+    moves = value - value.isel(time=0)
     clock = stages.clock_of(small_lattice["time"].values, 0.01)
-    length = (moved / clock).isel(time=slice(1, None))
+    length = (moves / clock).isel(time=slice(1, None))
     # Rounding of two thousand sums.
     np.testing.assert_allclose(length / length.isel(time=-1), 1.0, rtol=1e-11)

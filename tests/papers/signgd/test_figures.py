@@ -1,4 +1,4 @@
-"""Figures and tables: drawn, with numbers, and with sentences that can fail."""
+"""Figures and tables: drawings, values, and sentences that can fail."""
 
 from typing import ClassVar
 
@@ -31,8 +31,8 @@ def reversed_time(run):
     """What came last comes first."""
     if "time" not in run.dims:
         return run
-    turned = run.isel(time=slice(None, None, -1))
-    return turned.assign_coords(time=run["time"])
+    backwards = run.isel(time=slice(None, None, -1))
+    return backwards.assign_coords(time=run["time"])
 
 
 def attention_mirrored(run):

@@ -1,4 +1,4 @@
-"""Noisy digits: settings, a small run, and claims on made-up losses."""
+"""Noisy digits: settings, a small run, and claims on synthetic losses."""
 
 import numpy as np
 import pytest
@@ -30,15 +30,15 @@ TRAINED = {
 @pytest.fixture(scope="module")
 def evidence():
     """Runs of two records that end with the losses above, by rule and λ."""
-    made = {}
+    runs = {}
     for name in MAP:
         rule, share = name.rsplit(" ", 1)
-        place = SHARES.index(float(share))
+        index = SHARES.index(float(share))
         rows = {
-            "loss": [0.7, TRAINED[rule][place]],
-            "test_loss": [0.7, TESTED[rule][place]],
+            "loss": [0.7, TRAINED[rule][index]],
+            "test_loss": [0.7, TESTED[rule][index]],
         }
-        made[name] = xr.Dataset(
+        runs[name] = xr.Dataset(
             {
                 **{
                     n: (("seed", "time"), np.tile(row, (3, 1)))
@@ -48,7 +48,7 @@ def evidence():
             },
             {"seed": [200, 201, 202], "time": [0.0, 200.0]},
         )
-    return made
+    return runs
 
 
 @pytest.mark.parametrize("id", ["C-MNIST", "C-MNIST-train"])
@@ -86,8 +86,8 @@ def test_the_figure(evidence):
     assert all(exhibit.seen(evidence).values())
     figure = exhibit.draw(evidence)
     assert len(figure.axes) == 2
-    found = exhibit.values(evidence)
-    assert found["Adam"]["test loss, λ = 0.2"]["mean"] == pytest.approx(4.454)
+    values = exhibit.values(evidence)
+    assert values["Adam"]["test loss, λ = 0.2"]["mean"] == pytest.approx(4.454)
     worse = {
         n: r.assign(loss=r["loss"] + 1 * (r.time > 0)) for n, r in evidence.items()
     }
@@ -127,11 +127,11 @@ def test_steps_of_appendix_b():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "words"),
     [({"digits": (1, 2, 3)}, "two classes"), ({"records": 0}, "once")],
 )
-def test_wrong_settings(wrong, said):
-    with pytest.raises(ValueError, match=said):
+def test_wrong_settings(wrong, words):
+    with pytest.raises(ValueError, match=words):
         NoisyDigits(**wrong)
 
 

@@ -12,27 +12,27 @@ from attnflow.papers.signgd.sizes import sizes
     [("a", 80, True), ("b", 80, False), ("c", 800, True), ("d", 800, False)],
 )
 def test_rows_of_table_3(row, support, orthogonal):
-    found = sizes(PAPER.recipe(f"setting-{row}").setting)
-    assert (found.samples, found.support, found.orthogonal) == (20, support, orthogonal)
-    assert (found.key_neurons, found.value_neurons) == (100, 20)
-    assert found.sigma_p == pytest.approx(2 / math.sqrt(support))
-    assert found.sigma_0 == pytest.approx(0.1 / math.sqrt(2000))
-    assert found.strength == pytest.approx(2 * math.sqrt(support))
+    size = sizes(PAPER.recipe(f"setting-{row}").setting)
+    assert (size.samples, size.support, size.orthogonal) == (20, support, orthogonal)
+    assert (size.key_neurons, size.value_neurons) == (100, 20)
+    assert size.sigma_p == pytest.approx(2 / math.sqrt(support))
+    assert size.sigma_0 == pytest.approx(0.1 / math.sqrt(2000))
+    assert size.strength == pytest.approx(2 * math.sqrt(support))
 
 
 def test_rows_at_another_dimension():
-    found = sizes(Train(row="c", embed=1000))
-    assert (found.samples, found.support, found.key_neurons) == (10, 400, 50)
-    assert found.sigma_0 == pytest.approx(0.1 / math.sqrt(1000))
+    size = sizes(Train(row="c", embed=1000))
+    assert (size.samples, size.support, size.key_neurons) == (10, 400, 50)
+    assert size.sigma_0 == pytest.approx(0.1 / math.sqrt(1000))
 
 
 def test_what_is_given_goes_before_the_fractions():
     setting = PAPER.recipe("setting-a").with_overrides(
         {"support": "5", "sigma_p": "0.5", "orthogonal": "no", "learning_rate": "1e-3"}
     )
-    found = sizes(setting)
-    assert (found.support, found.sigma_p, found.orthogonal) == (5, 0.5, False)
-    assert found.learning_rate == 1e-3 and found.samples == 20
+    size = sizes(setting)
+    assert (size.support, size.sigma_p, size.orthogonal) == (5, 0.5, False)
+    assert size.learning_rate == 1e-3 and size.samples == 20
 
 
 def test_sizes_of_a_runs_own_dictionary():
@@ -66,11 +66,11 @@ def test_optimisers_of_appendix_b():
 
 def test_the_lattice_resolves_its_first_stage():
     """A thousand steps move a noise inner product by about its initial size."""
-    found = sizes(Lattice())
-    initial = found.sigma_0 * found.sigma_p * math.sqrt(found.support)
-    moved = 1000 * found.learning_rate * found.strength
-    assert moved == pytest.approx(initial)
-    assert found.growth == 1e-3
+    size = sizes(Lattice())
+    initial = size.sigma_0 * size.sigma_p * math.sqrt(size.support)
+    move = 1000 * size.learning_rate * size.strength
+    assert move == pytest.approx(initial)
+    assert size.growth == 1e-3
 
 
 def test_steps_that_are_recorded():

@@ -1,4 +1,4 @@
-"""Blocks below the model: their data, their readings, and tables of the first layer."""
+"""Deeper models: data, readings of the blocks, and tables of the first layer."""
 
 import numpy as np
 import pytest
@@ -36,9 +36,9 @@ def test_the_first_layer_begins_alike_whatever_stands_above(precise):
         for k in (1, 3)
     ]
     for name in ("W_K", "W_Q"):
-        one, three = (np.asarray(state["scores"][name]) for state in states)
-        assert np.array_equal(one[0], three[0])
-        assert len(three) == 3
+        shallow, deep = (np.asarray(state["scores"][name]) for state in states)
+        assert np.array_equal(shallow[0], deep[0])
+        assert len(deep) == 3
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -67,7 +67,7 @@ def test_a_small_run_and_its_table(run):
     assert (run["zero_signs"].sel(layer="2") < 0.1).all()
 
 
-def test_printed_tables_are_as_the_sheet_sums_them_up():
+def test_printed_tables_have_2000_pairs_and_the_row_sums_of_table_2():
     counts = {number: np.array(table.cells) for number, table in TABLES.items()}
     assert all(cells.sum() == 2000 for cells in counts.values())
     apart = [int(cells[:, 1:3].sum()) for cells in counts.values()]
@@ -79,12 +79,12 @@ def test_printed_tables_are_as_the_sheet_sums_them_up():
 def test_tables_are_drawn_and_can_be_missing(run):
     exhibit = PAPER.exhibit("table4")
     assert len(exhibit.draw({"run": run}).axes) == 2
-    found = exhibit.values({"run": run})["pairs of different signs at t = 10"]
+    row = exhibit.values({"run": run})["pairs of different signs at t = 10"]
     # Twenty pairs, where 34 of 2000 are printed.
-    assert found["printed"] == pytest.approx(0.34)
-    assert found["mean"] == pytest.approx(float(misaligned(sign_table(run)).mean()))
-    turned = run.assign(query_neuron=-run["query_neuron"])
-    assert not all(exhibit.seen({"run": turned}).values())
+    assert row["printed"] == pytest.approx(0.34)
+    assert row["mean"] == pytest.approx(float(misaligned(sign_table(run)).mean()))
+    negated = run.assign(query_neuron=-run["query_neuron"])
+    assert not all(exhibit.seen({"run": negated}).values())
 
 
 def test_wrong_settings():

@@ -37,21 +37,21 @@ def run():
 def test_known_times_are_found(run):
     rows = rows_of(run)
     assert list(rows) == NAMES
-    found = {name: row.detected for name, row in rows.items()}
-    assert found["T1"] == pytest.approx(3)
+    detected = {name: row.detected for name, row in rows.items()}
+    assert detected["T1"] == pytest.approx(3)
     # 39 of 40 pairs are aligned at 10, where the last one is at zero.
-    assert found["T2_SGN"] == pytest.approx(10.2)
-    assert found["T2"] is None
+    assert detected["T2_SGN"] == pytest.approx(10.2)
+    assert detected["T2"] is None
     # Nine of ten neurons have voted at 27, the last one after 30.
-    assert 30 < found["T3"] <= 31
+    assert 30 < detected["T3"] <= 31
     # Records are five steps apart, and half of the minority turns between two.
-    assert found["T4-_hi"] == pytest.approx(149.5, abs=2.5)
-    assert found["2 T4-_hi"] == pytest.approx(299.5, abs=2.5)
-    assert found["keys follow"] == pytest.approx(302.5, abs=2.5)
+    assert detected["T4-_hi"] == pytest.approx(149.5, abs=2.5)
+    assert detected["2 T4-_hi"] == pytest.approx(299.5, abs=2.5)
+    assert detected["keys follow"] == pytest.approx(302.5, abs=2.5)
     # The last quarter of query noise crosses zero between the records 600 and 620.
-    assert found["T4"] == pytest.approx(600 + 20 * 0.24 / 0.25)
-    assert found["all follow"] == pytest.approx(620)
-    assert found["T_attn"] is None
+    assert detected["T4"] == pytest.approx(600 + 20 * 0.24 / 0.25)
+    assert detected["all follow"] == pytest.approx(620)
+    assert detected["T_attn"] is None
 
 
 def test_what_did_not_happen_has_its_reason(run):
@@ -86,10 +86,10 @@ def test_a_ratio_below_1_at_the_start_is_not_the_end(run):
 
 def test_the_minority_is_picked_before_stage_four(run):
     # The median s21 is 0.2 at t = 100, and every neuron of sample 3 is against.
-    picked = stages.minority(run)
-    assert picked.sel(token="noise4").all()
-    assert int(picked.sum()) == NEURONS
-    assert stages.minority(run, at=100.0).equals(picked)
+    minority = stages.minority(run)
+    assert minority.sel(token="noise4").all()
+    assert int(minority.sum()) == NEURONS
+    assert stages.minority(run, at=100.0).equals(minority)
     # When the minority's queries have crossed zero, nothing is left to pick.
     assert int(stages.minority(run, at=640.0).sum()) == 0
 
@@ -164,8 +164,8 @@ def test_the_token_that_a_sample_ends_on(run):
     long = doubled(run)
     assert stages.winners(long).values.tolist() == [[1, 0, 1, 0]]
     for name in ("value", "key_neuron", "query_neuron"):
-        found = stages.attended(long)[name]
-        xr.testing.assert_identical(found, run[name])
+        table = stages.with_attended_noise(long)[name]
+        xr.testing.assert_identical(table, run[name])
 
 
 def test_stages_of_longer_samples_are_those_of_that_token(run):
@@ -180,22 +180,22 @@ def test_nothing_trained_nothing_in_the_table(run):
 
 
 def test_formulas_at_the_papers_sizes():
-    """Sheet of the paper: hi 119.6, 955 (C3 = 4), 161 (C3 = 1) and 682 in (a)."""
-    found = formulas.late(sizes(Train()))
-    assert found["T4-_hi"].time == pytest.approx(119.6, abs=0.05)
-    assert found["T4"].time == pytest.approx(955, abs=0.5)
-    assert found["T_attn"].time == pytest.approx(682, abs=0.5)
-    one = formulas.late(sizes(Train()), constant=1.0)["T4"]
-    assert one.time == pytest.approx(161, abs=0.5)
-    assert found["T4-_lo"].time is None
-    assert "σ_p s / (3√2 n) = 0.211" in found["T4-_lo"].reason
+    """Appendix E.1 in setting (a): 119.6, 955 (C3 = 4), 161 (C3 = 1) and 682."""
+    late = formulas.late(sizes(Train()))
+    assert late["T4-_hi"].time == pytest.approx(119.6, abs=0.05)
+    assert late["T4"].time == pytest.approx(955, abs=0.5)
+    assert late["T_attn"].time == pytest.approx(682, abs=0.5)
+    with_unit_constant = formulas.late(sizes(Train()), constant=1.0)["T4"]
+    assert with_unit_constant.time == pytest.approx(161, abs=0.5)
+    assert late["T4-_lo"].time is None
+    assert "σ_p s / (3√2 n) = 0.211" in late["T4-_lo"].reason
 
 
 def test_where_gradients_balance():
     """exp(−(2/π) m_k (t η σ_p s)²) √(2/π) σ_p s = 1/4 solved for t."""
     size = sizes(Lattice())
-    moved = formulas.late(size)["T4-"].time * size.learning_rate * size.strength
-    odds = 2 / math.pi * size.key_neurons * moved**2
+    strength = formulas.late(size)["T4-"].time * size.learning_rate * size.strength
+    odds = 2 / math.pi * size.key_neurons * strength**2
     balance = math.exp(-odds) * math.sqrt(2 / math.pi) * size.strength
     assert balance == pytest.approx(1 / 4)
 
@@ -210,23 +210,23 @@ def test_our_time_stands_beside_the_papers(run):
 
 def test_early_formulas_by_hand():
     size = sizes(Train(samples=10, sigma_p=1.0, support=50, value_neurons=4))
-    found = formulas.early(size, noise=0.5, signal=0.02)
+    early = formulas.early(size, noise=0.5, signal=0.02)
     unit = 0.5 / (1e-4 * 50)
-    assert found["T1"].time == pytest.approx(4 * unit / 2)
-    assert found["T2_SGN"].time == pytest.approx(3 * math.sqrt(2) * unit)
-    assert found["T2"].time == pytest.approx(500 * math.sqrt(2) * unit)
-    assert found["T3"].time == pytest.approx(600)
+    assert early["T1"].time == pytest.approx(4 * unit / 2)
+    assert early["T2_SGN"].time == pytest.approx(3 * math.sqrt(2) * unit)
+    assert early["T2"].time == pytest.approx(500 * math.sqrt(2) * unit)
+    assert early["T3"].time == pytest.approx(600)
 
 
 def test_in_the_lattice_the_printed_order_holds():
     """β_ξ and β_μ of a few hundred normals are about three deviations."""
     size = sizes(Lattice())
     early = formulas.early(size, noise=6e-8, signal=3e-8)
-    found = early | formulas.late(size)
+    both = early | formulas.late(size)
     order = ["T1", "T2_SGN", "T2", "T3", "T4-_lo", "T4-_hi", "T4"]
-    times = [found[name].time for name in order]
+    times = [both[name].time for name in order]
     assert times == sorted(times)
-    assert found["T2"].time / found["T3"].time == pytest.approx(0.2, abs=0.1)
+    assert both["T2"].time / both["T3"].time == pytest.approx(0.2, abs=0.1)
 
 
 def test_largest_initial_products_are_of_noise_and_of_signals(run):
@@ -234,8 +234,8 @@ def test_largest_initial_products_are_of_noise_and_of_signals(run):
     # At t = 0 key noise of sample 0 is s + 1, and the last signal turns after 30.
     assert noise.values.tolist() == [NEURONS]
     assert signal.values.tolist() == [6]
-    known = stages.stage_formulas(run)
-    assert known["T3"].time == pytest.approx(3 * 6 / 1e-4)
+    formula_times = stages.stage_formulas(run)
+    assert formula_times["T3"].time == pytest.approx(3 * 6 / 1e-4)
     assert rows_of(run)["T3"].formula == pytest.approx(3 * 6 / 1e-4)
 
 
@@ -275,6 +275,6 @@ def test_attention_to_signals_of_longer_samples():
     table[..., 2, :] = [0.2, 0.0, 0.8]
     dims = ("seed", "time", "sample", "head", "query_position", "key_position")
     run = with_setting(course(), length=3, noise_tokens=1)
-    made = xr.Dataset({"attention": (dims, table)}, attrs=run.attrs)
-    assert float(series.signal_to_signal(made).squeeze()) == pytest.approx(0.5)
-    assert float(series.noise_to_signal(made).squeeze()) == pytest.approx(0.2)
+    two_signals = xr.Dataset({"attention": (dims, table)}, attrs=run.attrs)
+    assert float(series.signal_to_signal(two_signals).squeeze()) == pytest.approx(0.5)
+    assert float(series.noise_to_signal(two_signals).squeeze()) == pytest.approx(0.2)

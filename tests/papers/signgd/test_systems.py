@@ -1,4 +1,4 @@
-"""Computations on single weights, against what is known of them beforehand."""
+"""Computations on single weights, in cases with known results."""
 
 import importlib
 
@@ -32,9 +32,9 @@ def test_weights_move_by_the_learning_rate(along):
 def test_autodiff_in_both_precisions_has_all_signs_early_on():
     setting = {**SMALL, "at_steps": (0, 1, 10)}
     with precise():
-        found = naive_signs(setting, [0, 1])
-    assert dict(found.sizes) == {"seed": 2, "step": 3, "precision": 3, "side": 2}
-    assert float(found["zero"].max()) == float(found["wrong"].max()) == 0.0
+        shares = naive_signs(setting, [0, 1])
+    assert dict(shares.sizes) == {"seed": 2, "step": 3, "precision": 3, "side": 2}
+    assert float(shares["zero"].max()) == float(shares["wrong"].max()) == 0.0
 
 
 def test_lost_signs_are_counted(along):
@@ -70,7 +70,7 @@ def test_adams_first_update_is_that_of_sign_descent():
     """m̂/√v̂ is a sign after one step, whatever the betas; later it is not."""
     setting = {**SMALL, "beta1": 0.5, "betas2": (0.9,), "epsilon": 0.0}
     with precise():
-        found = updates({**setting, "steps": 4, "every": 2}, [0])
-    first, later = found["mean_update"].values[0, 0]
+        sizes = updates({**setting, "steps": 4, "every": 2}, [0])
+    first, later = sizes["mean_update"].values[0, 0]
     np.testing.assert_allclose(first, 1.0, rtol=1e-9)
     assert (np.abs(later - 1.0) > 1e-3).all()

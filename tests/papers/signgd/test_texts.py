@@ -1,4 +1,4 @@
-"""Inventory and reader's notes: complete, right in their numbers, and pointing well."""
+"""Inventory and reader's notes: completeness, numbers and references."""
 
 import math
 import re
@@ -33,8 +33,8 @@ class TestTexts(TextProtocol):
 def test_no_number_of_appendix_e_is_left_out():
     """Its statements are numbered through, whatever they are called."""
     names = [entry["id"] for _, entry in entries(PAPER)]
-    found = {match[1] for n in names if (match := re.search(r" E\.(\d+)$", n))}
-    assert found == {str(n) for n in range(1, 43)}
+    numbers = {match[1] for n in names if (match := re.search(r" E\.(\d+)$", n))}
+    assert numbers == {str(n) for n in range(1, 43)}
 
 
 def test_every_note_covers_something():
@@ -76,15 +76,17 @@ def test_the_constant_that_the_upper_formula_swallows():
     """C-N10a: 1.01 log x exceeds log(4√(2/π) x) above 10^50 only."""
     constant = math.log(4 * math.sqrt(2 / math.pi))
     assert constant / 0.01 / math.log(10) == pytest.approx(50, abs=0.5)
-    found = late(sizes(Lattice()))
-    assert found["T4-"].time / found["T4-_hi"].time == pytest.approx(1.07, abs=0.005)
+    formulas = late(sizes(Lattice()))
+    assert formulas["T4-"].time / formulas["T4-_hi"].time == pytest.approx(
+        1.07, abs=0.005
+    )
 
 
 def test_the_order_of_formulas_at_the_papers_sizes():
     """C-N2b, with β_ξ and β_μ at 3.9 and 3 deviations, as ten seeds have them."""
     size = sizes(Train())
-    found = early(size, noise=3.9 * 2 * size.sigma_0, signal=3 * size.sigma_0)
-    times = found | late(size)
+    early_times = early(size, noise=3.9 * 2 * size.sigma_0, signal=3 * size.sigma_0)
+    times = early_times | late(size)
     order = ["T1", "T2_SGN", "T4-_hi", "T3", "T2"]
     assert [times[name].time for name in order] == sorted(
         times[name].time for name in order

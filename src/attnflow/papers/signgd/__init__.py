@@ -1,4 +1,4 @@
-"""Two-layer transformers by sign gradient descent: four stages of training."""
+"""Two-layer transformers trained with SignGD: four stages of training (paper C)."""
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
@@ -34,14 +34,15 @@ PAPER = Paper(
         "C-T3.2-2",
     ),
     summary=(
-        "A one-layer transformer is trained by sign gradient descent on samples of one "
-        "signal and one sparse noise token. First values of noise grow; then each "
-        "neuron's key and query noise take one sign; then these vote on the signs of "
-        "the neuron's signals; then attention to the signal collapses, and the "
-        "outvoted keys, and later queries, turn to the majority. Noise is memorised by "
-        "values and attention alike, the training loss falls exponentially, and the "
-        "test loss stays. Gradients underflow long before their signs cease to matter: "
-        "here every sign is exact."
+        "A two-layer transformer, softmax attention below a fixed linear layer, is "
+        "trained with sign gradient descent on samples of one signal and one sparse "
+        "noise token. First the values of noise grow; then each neuron's key and query "
+        "noise align in sign; then these signs vote on the signs of the neuron's query "
+        "and key signals; then attention to the signal collapses, and the outvoted "
+        "keys, and later the outvoted queries, turn to the majority. Values and "
+        "attention both memorise noise, the training loss falls exponentially, and the "
+        "test loss stays of order 1. Gradients underflow long before their signs cease "
+        "to matter: here every sign is exact."
     ),
     stage_table=stage_table,
     maps=MAPS,

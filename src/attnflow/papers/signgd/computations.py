@@ -1,6 +1,6 @@
-"""Settings of the computations of `signgd`, which `systems` carries out.
+"""Settings of the computations in `systems`: lost signs, and sizes of Adam's updates.
 
-They look at single weights along a run, which no observable records.
+They need single weights along a run, which no observable records.
 """
 
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class NaiveSigns:
-    """Signs of gradients by autodiff, in float32 and float64, along the exact run.
+    """Signs of gradients by autodiff, in float32 and float64, along an exact run.
 
-    SignGD in a `row` of Table 3 at dimension `embed`, followed with exact signs; at
-    each of `at_steps` the weights are handed to autodiff of the plain model.
+    SignGD in a `row` of Table 3 at dimension `embed`, trained with exact signs; at each
+    of `at_steps`, autodiff of the plain model is applied to the weights.
     """
 
     row: Literal["a", "b", "c", "d"] = "a"
@@ -26,7 +26,7 @@ class NaiveSigns:
 
 @dataclass(frozen=True)
 class Updates:
-    """Mean |update| of W_K and W_Q under Adam, by each of `betas2`.
+    """Mean |update| of W_K and W_Q under Adam, for each of `betas2`.
 
     In a `row` of Table 3 at dimension `embed`, every `every` steps up to `steps`.
     """

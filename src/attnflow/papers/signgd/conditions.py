@@ -1,14 +1,13 @@
-"""Condition 3.1 and the data and model that it is stated for, as numbers.
+"""Condition 3.1, and the data and model that it is stated for, as numbers.
 
-Its polylog(d) is read as log d, and its poly(1/d) as 1/d. How large a power of n
-d = Ω(poly(n)) means no size decides; s ≥ 1 in item 1 asks for n⁴ at least. Nor do sizes
-say that the linear layer is fixed. The theorems speak of SignGD alone.
+Its polylog(d) is read as log d, and its poly(1/d) as 1/d. The power of n in
+d = Ω(poly(n)) cannot be checked at a single size; s ≥ 1 in item 1 requires at least n⁴.
+That the linear layer is fixed is not checked. The theorems are about SignGD only.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
+from attnflow.papers.signgd._types import Fields
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.schema.conditions import (
     Condition,
@@ -20,29 +19,29 @@ from attnflow.schema.conditions import (
 )
 
 
-def conditions(setting: Mapping[str, Any]) -> list[Condition]:
-    """The conditions at the setting of a run of SignGD.
+def conditions(setting: Fields) -> list[Condition]:
+    """The items of Condition 3.1 and of Definition 2.1 at the setting of a SignGD run.
 
-    There are none for other optimisers, deeper networks, digits and what is computed.
+    None for other optimisers, deeper networks, noisy digits and computations.
     """
     if "supports" in setting and setting["rule"] == "signgd":
-        found = sizes(setting)
+        size = sizes(setting)
         chance = 0.0 if setting["supports"] == "disjoint" else 1.0
         return [
-            *condition_3_1(found, setting["embed"]),
-            *_data(found, setting["embed"], chance=chance),
+            *condition_3_1(size, setting["embed"]),
+            *_data(size, setting["embed"], chance=chance),
             exactly("L", "two tokens", setting["length"], 2),
             exactly("heads", "one head", setting["heads"], 1),
         ]
     if "growth" in setting:
-        found = sizes(setting)
-        # Supports are disjoint whatever d is: here it is what item 1 asks for.
-        return condition_3_1(found, (found.support * found.samples**2) ** 2)
+        size = sizes(setting)
+        # Supports are disjoint for any d: take the one that item 1 requires.
+        return condition_3_1(size, (size.support * size.samples**2) ** 2)
     return []
 
 
 def condition_3_1(sizes: Sizes, embed: float) -> list[Condition]:
-    """Condition 3.1 in dimension d."""
+    """The items of Condition 3.1 in dimension `embed`."""
     n, s, m_k = sizes.samples, sizes.support, sizes.key_neurons
     narrow = math.log(embed)
     start = 1 / (sizes.strength * math.sqrt(m_k))
@@ -58,13 +57,13 @@ def condition_3_1(sizes: Sizes, embed: float) -> list[Condition]:
 
 
 def _data(sizes: Sizes, embed: int, *, chance: float) -> list[Condition]:
-    """What items 1 and 2 are for, and Definition 2.1.
+    """Overlap of supports, which item 1 is to prevent, and orthogonality to the signal.
 
-    - `chance`: 1 where supports are drawn one by one, 0 where they are disjoint.
+    - `chance`: 1 where supports are drawn independently, 0 where they are disjoint.
     """
     n, s = sizes.samples, sizes.support
-    places = embed - 1 if sizes.orthogonal else embed
-    shared = chance * n * (n - 1) / 2 * s**2 / places
+    coordinates = embed - 1 if sizes.orthogonal else embed
+    shared = chance * n * (n - 1) / 2 * s**2 / coordinates
     covered = 0.0 if sizes.orthogonal else n * s / embed
     return [
         at_most("C.1", "coordinates that two ξ share, in the mean", shared, n**-2),

@@ -1,6 +1,4 @@
-"""From the settings of `signgd` to experiments on deep networks and on real data."""
-
-from typing import Any
+"""Experiments on noisy MNIST digits (Figure 2d) and deeper models (Appendix B.6)."""
 
 from attnflow.data import SignalNoiseTask
 from attnflow.data.labelled import SequenceTokens
@@ -17,7 +15,7 @@ from attnflow.training.rules import Adam, GradientDescent, Rule, SignGD
 
 
 def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
-    """The paper's own model on patches of digits."""
+    """The two-layer transformer on patches of noisy digits (Appendix B.1)."""
     task = NoisyDigits(
         samples=setting.samples,
         digits=setting.digits,
@@ -45,7 +43,7 @@ def noisy_digits(setting: deep_settings.NoisyDigits) -> SystemExperiment:
 
 
 def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
-    """Blocks below the paper's own model, on the paper's own data."""
+    """Attention blocks below the two-layer transformer, on the data of Table 3."""
     size = sizes(
         Train(row=setting.row, embed=setting.embed, learning_rate=setting.learning_rate)
     )
@@ -84,7 +82,11 @@ def stacked(setting: deep_settings.Stacked) -> SystemExperiment:
 
 
 def _experiment(
-    setting: Any, model: DeepModel, rule: Rule, steps: int, records: int
+    setting: deep_settings.NoisyDigits | deep_settings.Stacked,
+    model: DeepModel,
+    rule: Rule,
+    steps: int,
+    records: int,
 ) -> SystemExperiment:
     return BUILD.system(
         setting,

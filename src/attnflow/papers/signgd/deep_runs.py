@@ -1,17 +1,17 @@
-"""Runs of deeper models, which tables, figures and a claim share."""
+"""Requests for runs of deeper models (Tables 4–11, Figures 14 and 15, `C-B6-prec`)."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from attnflow.papers.signgd._types import Overrides
 from attnflow.papers.signgd.claims.evidence import PLAN
 from attnflow.schema.declarations import Request
 
 PAPERS_SIZE = 2000
 PAPERS_RATE = 1e-4
 NEAREST = {True: "mean", False: "full"}
-"""The readings nearest to what is printed, with and without residual connections."""
+"""The reading that is closest to the paper, with and without residual connections."""
 PLAIN = "plain float32"
-"""That reading as autograd in float32 trains it."""
+"""Name of that reading when it is trained by plain autograd in float32."""
 COURSE = (
     "loss",
     "key_neuron",
@@ -24,7 +24,7 @@ COURSE = (
 
 
 class Blocks(NamedTuple):
-    """A model of Appendix B.6."""
+    """A model of Appendix B.6: number of layers, with or without MLP and residuals."""
 
     layers: int
     mlp: bool
@@ -32,7 +32,7 @@ class Blocks(NamedTuple):
 
     @property
     def name(self) -> str:
-        """In words."""
+        """The model in words."""
         mlp, residual = (
             "with" if has else "without" for has in (self.mlp, self.residual)
         )
@@ -40,45 +40,45 @@ class Blocks(NamedTuple):
 
     @property
     def short(self) -> str:
-        """For titles of panels."""
+        """A short name, for titles of panels."""
         return f"{self.layers} layers" + ", MLP" * self.mlp
 
 
 def models(*, residual: bool) -> tuple[Blocks, ...]:
-    """The four models of Figure 14, or of Figure 15, in their order."""
+    """The four models of Figure 14 (residual) or Figure 15, in the paper's order."""
     return tuple(
         Blocks(layers, mlp, residual) for mlp in (False, True) for layers in (2, 3)
     )
 
 
 def name_of(blocks: Blocks, reading: str) -> str:
-    """What evidence calls a run."""
+    """The name of a run in the evidence."""
     return f"{blocks.short}, {reading}"
 
 
-def smaller(embed: int) -> dict[str, Any]:
-    """A smaller dimension, at the rate at which events keep their steps."""
+def smaller(embed: int) -> dict[str, float]:
+    """Overrides for a smaller d, with a rate that keeps the steps of events."""
     return {"embed": embed, "learning_rate": PAPERS_RATE * PAPERS_SIZE / embed}
 
 
 QUICK = {**smaller(400), "steps": 400}
 
 
-def course(blocks: Blocks, way: str, *, size: Mapping[str, Any]) -> Request:
-    """A model's course at some size, by a reading or in plain float32."""
+def course(blocks: Blocks, way: str, *, size: Overrides) -> Request:
+    """A run of a model at some size, by a reading or in plain float32."""
     precision = {"scaled": False, "precision": "float32"} if way == PLAIN else {}
     reading = NEAREST[blocks.residual] if way == PLAIN else way
-    own = {**blocks._asdict(), "reading": reading, "record": COURSE, **precision}
-    return Request("stack", {**own, **size}, seeds=1, quick=QUICK)
+    overrides = {**blocks._asdict(), "reading": reading, "record": COURSE, **precision}
+    return Request("stack", {**overrides, **size}, seeds=1, quick=QUICK)
 
 
-def rounding(blocks: Blocks, *, scaled: bool, size: Mapping[str, Any]) -> Request:
-    """A model's course in float32, for how many signs its gradients keep."""
-    own = {
+def rounding(blocks: Blocks, *, scaled: bool, size: Overrides) -> Request:
+    """A run of a model in float32 that records how many gradients are exactly zero."""
+    overrides = {
         **blocks._asdict(),
         "scaled": scaled,
         "precision": "float32",
         "every": 2,
         "record": ("loss", "zero_signs"),
     }
-    return Request("stack", {**own, **size}, seeds=PLAN[3:6])
+    return Request("stack", {**overrides, **size}, seeds=PLAN[3:6])

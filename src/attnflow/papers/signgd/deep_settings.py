@@ -1,4 +1,4 @@
-"""Settings of what `signgd` trains beyond its own model and data."""
+"""Settings of the experiments on noisy digits and on deeper models."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from attnflow.schema.declarations import Recipe
 COURSE = ("loss", "accuracy", "test_loss", "test_accuracy")
 BORDER = (*COURSE, "attention_entropy", "attention_to_noise")
 
-# Appendix B.1: rates of gradient descent from these scaled SNRs on, the least first.
+# Appendix B.1: gradient descent's rates, each from this scaled SNR on.
 _DESCENT_RATES = ((0.0, 1.0), (0.45, 0.6), (0.65, 0.3), (0.85, 0.1))
 
 
@@ -16,15 +16,15 @@ _DESCENT_RATES = ((0.0, 1.0), (0.45, 0.6), (0.65, 0.3), (0.85, 0.1))
 class NoisyDigits:
     """The two-layer transformer on patches of digits with noise on their border.
 
-    - `scaled_snr` λ: images times λ, and normal noise times 1 − λ on a border of width
-      `border`; `digits` 3 and 7, `samples` of them, in patches of `patch` pixels a
-      side. `test_noise`: on all test images too. `pixels` with
-      MNIST's mean and deviation taken out (`standard`), from 0 to 1 (`unit`) or to 255
-      (`bytes`).
+    - `scaled_snr` λ: images are multiplied by λ, and normal noise of standard deviation
+      1 − λ is added on a border of width `border`; `samples` images of two `digits`, in
+      patches of `patch` × `patch` pixels. `test_noise`: test images get noise too.
+      `pixels`: standardised by MNIST's mean and standard deviation (`standard`), from 0
+      to 1 (`unit`) or from 0 to 255 (`bytes`).
     - `neurons` m_k = m_v; `sigma_0` (none: 0.1/√d); `heads`.
     - `rule` with its `learning_rate` and `steps` (none: the paper's); `beta1`, `beta2`,
       `epsilon` of Adam.
-    - `records`: how many times are recorded after the start.
+    - `records`: how many records follow the one at step 0.
     """
 
     scaled_snr: float = 0.5
@@ -51,15 +51,15 @@ class NoisyDigits:
     def __post_init__(self) -> None:
         if len(self.digits) != 2:
             raise ValueError(
-                f"digits is {self.digits}: the model tells two classes apart, as in "
-                "digits=3,7."
+                f"digits is {self.digits}: the model has two classes. Use two digits, "
+                "as in digits=3,7."
             )
         if self.records < 1:
             raise ValueError(f"records is {self.records}: record at least once.")
 
     @property
     def rate(self) -> float:
-        """The learning rate: as given, or that of the paper."""
+        """The learning rate: `learning_rate`, or the paper's."""
         if self.learning_rate is not None:
             return self.learning_rate
         if self.rule != "gd":
@@ -70,7 +70,7 @@ class NoisyDigits:
 
     @property
     def last_step(self) -> int:
-        """How many steps: as given, or those of the paper."""
+        """The number of steps: `steps`, or the paper's."""
         if self.steps is not None:
             return self.steps
         return 500 if self.rule == "gd" else 200
@@ -78,17 +78,17 @@ class NoisyDigits:
 
 @dataclass(frozen=True)
 class Stacked:
-    """Appendix B.6: attention blocks below the two-layer transformer, by SignGD.
+    """Attention blocks below the two-layer transformer, trained with SignGD (B.6).
 
-    - `layers` of attention, the last of which is the paper's own; `residual`: blocks
-      add to what they read; `mlp`: blocks have a ReLU layer of `hidden` neurons (none:
-      d of them).
-    - `reading` of blocks, which the paper does not define: see `READINGS`.
+    - `layers` of attention, the last of which is that of the two-layer transformer;
+      `residual`: blocks have residual connections; `mlp`: blocks have a ReLU layer of
+      `hidden` neurons (none: d of them).
+    - `reading` of the blocks, which the paper does not define: see `READINGS`.
     - `row` of Table 3 and dimension `embed`; `learning_rate` (none: the paper's). Times
-      go like 1/(η d), so that half of d and twice the rate show the same picture.
-    - `scaled`: gradients are rescaled before they are propagated, so that their signs
-      outlive a loss that underflows; without it they are those of plain autograd.
-    - `steps`, of which the last of every `every` are recorded.
+      scale as 1/(η d): half of d at twice the rate shows the same picture.
+    - `scaled`: loss gradients are rescaled before backpropagation, so that signs
+      survive where the loss underflows; without it they are those of plain autograd.
+    - `steps`, recorded every `every` steps.
     """
 
     layers: int = 2
@@ -113,28 +113,28 @@ class Stacked:
             )
         if self.every < 1 or self.steps % self.every:
             raise ValueError(
-                f"every is {self.every} and steps {self.steps}: steps must be so many "
-                "times a whole number, as in every=10 steps=1000."
+                f"every is {self.every} and steps {self.steps}: steps must be a "
+                "multiple of every, as in every=10 steps=1000."
             )
 
 
 READINGS = {
-    "full": "W_V is d × d with entries of deviation σ_0, and so are W_1 and W_2. Stage "
+    "full": "W_V, W_1 and W_2 are d × d with entries of standard deviation σ_0. Stage "
     "II is as printed with residuals and in two layers without, and signals are "
     "opposite at first. Then the loss collapses and signals turn, where outvoted noise "
     "should; without residuals signals attend to signals more, as printed",
-    "damped": "the same, and a block's output over m_v: as `full`, and signals stay "
-    "opposite for longer",
-    "mean": "the same over d, a mean over neurons as in the read-out: all four stages, "
-    "of which the last halts midway with MLP in plain float32, as printed for "
-    "residuals, and hardly begins with exact signs; without residuals all models "
-    "are regular, unlike what is printed",
-    "factored": "W_O W_V of rank m_v for W_V: hundreds of pairs are not aligned at "
-    "t = 10; later as `full`",
-    "large": "entries of W_V, W_1 and W_2 of deviation 1/√d, as libraries begin: most "
-    "pairs have opposite signs at t = 10; later as `full`",
+    "damped": "as `full`, with a block's output divided by m_v: as `full`, and signals "
+    "stay opposite for longer",
+    "mean": "as `full`, divided by d, a mean over neurons as in the read-out: all four "
+    "stages, of which the last halts midway with MLP in plain float32, as printed for "
+    "residuals, and hardly begins with exact signs; without residuals all models are "
+    "regular, unlike what is printed",
+    "factored": "W_O W_V of rank m_v in place of W_V: hundreds of pairs are not "
+    "aligned at t = 10; later as `full`",
+    "large": "entries of W_V, W_1 and W_2 of standard deviation 1/√d, as libraries "
+    "initialise them: most pairs have opposite signs at t = 10; later as `full`",
 }
-"""What each reading of the undefined blocks is, and what of Appendix B.6 it shows."""
+"""The readings of the undefined blocks, and what of Appendix B.6 each reproduces."""
 
 _HERE = "attnflow.papers.signgd.deep_experiments"
 

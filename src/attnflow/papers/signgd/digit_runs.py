@@ -1,4 +1,4 @@
-"""The runs on noisy digits that a figure and claims share, one for each rule and λ."""
+"""Requests for runs on noisy digits, one for each rule and λ (Figure 2d and claims)."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ RULES = {"SignGD": "signgd", "Adam": "adam", "GD": "gd"}
 SHARES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Scaled SNRs of Appendix B.1."""
 SEEDS = PLAN[3:6]
-"""Fresh ones: what is claimed was worded after the plan's first three were seen."""
+"""Fresh seeds: the claims were worded after runs of the plan's first three."""
 QUICK = {"records": 1, "precision": "float32", "samples": 400, "test_samples": 500}
 
 MAP = {
@@ -27,7 +27,7 @@ MAP = {
 
 
 def ends(evidence: Evidence, rule: str, name: str) -> np.ndarray:
-    """A loss when training ended, by scaled SNR and run."""
+    """The named loss at the end of training, (scaled SNR, run)."""
     return np.array(
         [schema.last(evidence[f"{rule} {share:g}"], name).values for share in SHARES]
     )

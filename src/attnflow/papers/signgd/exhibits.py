@@ -1,4 +1,4 @@
-"""The figures and tables of `signgd`, the headline first, then the paper's order."""
+"""All figures and tables of `signgd`: the headline, then in the paper's order."""
 
 from attnflow.papers.signgd.figures.betas import FIGURE16
 from attnflow.papers.signgd.figures.deep_courses import FIGURE14, FIGURE15

@@ -1,7 +1,6 @@
-"""From the settings of `signgd` to experiments of the core."""
+"""Experiments of `signgd`: builds the core's experiments from settings."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +20,11 @@ SYSTEMS = "attnflow.papers.signgd.systems"
 
 
 def train(setting: settings.Train) -> Experiment:
-    """All weights trained together on a drawn training set."""
+    """Training of all weights together, on a random training set."""
     size = sizes(setting)
-    return _experiment(
+    return BUILD.experiment(
         setting,
+        problem=Problem(Linear(setting.heads), Logistic()),
         task=SignalNoiseTask(
             samples=size.samples,
             embed=setting.embed,
@@ -37,37 +37,37 @@ def train(setting: settings.Train) -> Experiment:
             test_samples=setting.test_samples,
             disjoint=setting.supports == "disjoint",
         ),
-        heads=setting.heads,
         initial=_initial(size, learnable=setting.head == "learnable"),
         stages=(Stage(_rule(setting, size), float(setting.steps)),),
         grid=Grid(points=setting.recorded_steps),
         observables=_recorded(setting),
-        # Descent commutes with rotations and would be followed without neurons.
+        # Gradient descent commutes with rotations: `auto` would choose a form without
+        # neurons.
         form="coordinates" if _bare(setting) else setting.form,
     )
 
 
 def lattice(setting: settings.Lattice) -> Experiment:
-    """SignGD on disjoint supports, by their norms alone."""
+    """SignGD on disjoint supports, of which only the norms of the noise matter."""
     size = sizes(setting)
     end = late(size)["T4-_hi"]
     if end.time is None:
         raise ValueError(
-            f"The horizon is in units of T4⁻, and there is none: {end.reason}. Use a "
-            "larger support, as in support=1e6."
+            f"The horizon is in units of T4⁻, which has no value here: {end.reason}. "
+            "Use a larger support, as in support=1e6."
         )
     last = setting.horizon * end.time
     steps = math.ceil(float(steps_at(last, size.growth)))
     even = np.linspace(0.0, steps, setting.records)
-    return _experiment(
+    return BUILD.experiment(
         setting,
+        problem=Problem(Linear(), Logistic()),
         task=DisjointNoiseTask(
             samples=size.samples,
             support=size.support,
             noise=size.sigma_p,
             classes="drawn",
         ),
-        heads=1,
         initial=_initial(size, learnable=False),
         stages=(Stage(SignGD(size.learning_rate, size.growth), float(steps)),),
         grid=Grid(points=tuple(np.unique(np.rint(even)).tolist())),
@@ -81,7 +81,10 @@ def _bare(setting: settings.Train) -> bool:
 
 
 def _recorded(setting: settings.Train) -> tuple[str, ...]:
-    """Tests where there are test samples; single gradients where a form has them."""
+    """The observables to record, as far as the setting allows.
+
+    Those of tests need test samples, those of gradients a form other than `weights`.
+    """
     left_out = () if setting.test_samples else ("test_",)
     if setting.form == "weights":
         left_out = (*left_out, "log_mean_", "zero_signs", "tied_signs", "signs_count")
@@ -103,17 +106,11 @@ def _initial(size: Sizes, *, learnable: bool) -> Initial:
     return Initial(size.key_neurons, scale * math.sqrt(size.key_neurons), values)
 
 
-def _experiment(setting: Any, *, heads: int, **parts: Any) -> Experiment:
-    return BUILD.experiment(
-        setting, problem=Problem(Linear(heads), Logistic()), **parts
-    )
-
-
 def naive_signs(setting: computations.NaiveSigns) -> Computation:
-    """Signs that autodiff loses."""
+    """Shares of gradient signs that autodiff loses along a run."""
     return BUILD.computation(setting, f"{SYSTEMS}:naive_signs")
 
 
 def updates(setting: computations.Updates) -> Computation:
-    """How far Adam moves keys and queries."""
+    """Mean |update| of keys and queries under Adam."""
     return BUILD.computation(setting, f"{SYSTEMS}:updates")

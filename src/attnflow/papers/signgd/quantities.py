@@ -1,4 +1,4 @@
-"""Numbers that sweeps of `signgd` measure beside observables."""
+"""Statistics of `signgd` runs that sweeps can compute: the gap between stages."""
 
 import numpy as np
 import xarray as xr
@@ -14,13 +14,13 @@ ENDS = (
     stages.keys_turn,
     stages.queries_follow,
 )
-"""Ends of stages I to III, and begin and end of stage IV."""
+"""Ends of stages I to III, and start and end of stage IV."""
 
 
 def stage_gap(run: xr.Dataset) -> np.ndarray:
-    """The least log of a stage's end over the one before it, for each seed.
+    """The smallest log ratio of consecutive ends of stages, for each seed.
 
-    Positive where T1, T2, T3, T4⁻ and T4 come in this order; −1 where one is missing.
+    Positive where T1, T2, T3, T4⁻ and T4 occur in this order; −1 where one is missing.
     """
     return np.array(order([end(run) for end in ENDS]).gap)
 

@@ -1,11 +1,11 @@
 """The settings of `signgd` and its named experiments.
 
-Sizes that are `None` are Table 3's fractions of d; what the paper leaves silent has the
-reading of its README here. Every one of them can be changed.
+Sizes that are `None` are Table 3's fractions of d. Choices that the paper does not
+specify are listed in the README. Every field can be overridden.
 """
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from attnflow.papers.signgd import computations, deep_settings
 from attnflow.schema.declarations import Recipe
@@ -30,19 +30,19 @@ COURSE = (
 
 @dataclass(frozen=True)
 class Train:
-    """All of W_Q, W_K and the value neurons trained together, on a drawn training set.
+    """W_Q, W_K and the value neurons trained together, on a random training set.
 
-    - `row` of Table 3 and dimension `embed` d, which give `samples` n, `support` s,
-      `sigma_p`, `sigma_0`, `key_neurons` m_k, `value_neurons` m_v and `orthogonal`
+    - `row` of Table 3 and dimension `embed` d, which determine `samples` n, `support`
+      s, `sigma_p`, `sigma_0`, `key_neurons` m_k, `value_neurons` m_v and `orthogonal`
       where these are none.
     - `length` L of a sample, of which `noise_tokens` are noise (none: half of
-      them); `classes`: n/2 samples of either label, or labels `drawn`.
-    - `supports`: `drawn` as in Definition 2.1, or `disjoint`, which its theory needs.
+      them); `classes`: n/2 samples of each label (`equal`), or random labels (`drawn`).
+    - `supports`: `drawn` as in Definition 2.1, or `disjoint`, as the theory needs them.
     - `heads`; `head`: the linear layer `fixed` at ±1/m_v, or `learnable` from there.
     - `rule` with its `learning_rate` (none: the paper's); `beta1`, `beta2`, `epsilon`
       of Adam.
-    - `steps`; recorded at each step up to `dense`, every `every` steps up to `fine`,
-      and every `coarse` steps beyond.
+    - `steps`; records at each step up to `dense`, every `every` steps up to `fine`, and
+      every `coarse` steps beyond.
     """
 
     row: Literal["a", "b", "c", "d"] = "a"
@@ -84,27 +84,27 @@ class Train:
 
     @property
     def recorded_steps(self) -> tuple[float, ...]:
-        """Each step up to `dense`, every few up to `fine`, fewer beyond; the last."""
-        kept = {
+        """The steps at which a record is made, the last step among them."""
+        steps = {
             self.steps,
             *range(self.dense + 1),
             *range(0, self.fine + 1, self.every),
             *range(0, self.steps + 1, self.coarse),
         }
-        return tuple(float(step) for step in sorted(kept) if step <= self.steps)
+        return tuple(float(step) for step in sorted(steps) if step <= self.steps)
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """SignGD on disjoint supports of any size, of which only norms matter.
+    """SignGD on disjoint supports of any size: only the norms of the noise matter.
 
     - `samples` n, `support` s, `sigma_p` (none: 2/√s), `sigma_0`, `key_neurons`,
-      `value_neurons`. Labels are drawn: the dynamics does not depend on them.
-    - `learning_rate` of the first steps (none: σ_0/√s over 1000, so that noise inner
-      products take about a thousand steps to move by their own size); from step
-      1/`growth` on, a step is a share `growth` of the time passed.
-    - `horizon` of training in units of the upper formula for T4⁻; `records` times, by
-      the logarithm of the time passed.
+      `value_neurons`. Labels are random: the dynamics does not depend on them.
+    - `learning_rate` of the first steps (none: σ_0/(1000 √s), so that noise inner
+      products take about a thousand steps to move by their initial size); from step
+      1/`growth` on, a step is a fraction `growth` of the elapsed time.
+    - `horizon` of training in units of the upper formula for T4⁻; `records`, evenly
+      spaced in steps and so in the logarithm of the elapsed time.
     """
 
     samples: int = 9
@@ -124,49 +124,48 @@ class Lattice:
 _HERE = "attnflow.papers.signgd.experiments"
 
 
-def _train(id: str, title: str, **fields: Any) -> Recipe:
-    return Recipe(id, title, Train(**fields), f"{_HERE}:train")
+def _train(id: str, title: str, setting: Train) -> Recipe:
+    return Recipe(id, title, setting, f"{_HERE}:train")
 
 
-_LONG: dict[str, Any] = {"row": "d", "length": 10, "dense": 20, "every": 20}
+_LONG = Train(row="d", length=10, dense=20, every=20)
 
 RECIPES = (
-    _train("setting-a", "SignGD on sparse noise, orthogonal to the signal"),
-    _train("setting-b", "SignGD on sparse noise, not orthogonal", row="b"),
-    _train("setting-c", "SignGD on dense noise, orthogonal to the signal", row="c"),
-    _train("setting-d", "SignGD on dense noise, not orthogonal", row="d"),
+    _train("setting-a", "SignGD on sparse noise, orthogonal to the signal", Train()),
+    _train("setting-b", "SignGD on sparse noise, not orthogonal", Train(row="b")),
+    _train(
+        "setting-c", "SignGD on dense noise, orthogonal to the signal", Train(row="c")
+    ),
+    _train("setting-d", "SignGD on dense noise, not orthogonal", Train(row="d")),
     _train(
         "slow-start",
         "The first two steps of setting (a) in a thousand small ones each",
-        learning_rate=1e-7,
-        dense=0,
-        every=10,
-        fine=2000,
+        Train(learning_rate=1e-7, dense=0, every=10, fine=2000),
     ),
-    _train("adam", "Adam in setting (a)", rule="adam"),
-    _train("gd", "Gradient descent in setting (a)", rule="gd"),
-    _train("adam-d", "Adam in setting (d)", row="d", rule="adam", beta2=0.99),
-    _train("gd-d", "Gradient descent in setting (d)", row="d", rule="gd"),
-    _train("length10", "SignGD on samples of ten tokens", **_LONG),
+    _train("adam", "Adam in setting (a)", Train(rule="adam")),
+    _train("gd", "Gradient descent in setting (a)", Train(rule="gd")),
+    _train("adam-d", "Adam in setting (d)", Train(row="d", rule="adam", beta2=0.99)),
+    _train("gd-d", "Gradient descent in setting (d)", Train(row="d", rule="gd")),
+    _train("length10", "SignGD on samples of ten tokens", _LONG),
     _train(
         "adam-length10",
         "Adam on samples of ten tokens",
-        **_LONG,
-        rule="adam",
-        beta2=0.99,
+        replace(_LONG, rule="adam", beta2=0.99),
     ),
     _train(
         "gd-length10",
         "Gradient descent on samples of ten tokens",
-        **_LONG,
-        rule="gd",
-        learning_rate=1.0,
+        replace(_LONG, rule="gd", learning_rate=1.0),
     ),
-    _train("heads4", "SignGD with four heads", heads=4, dense=20, every=10),
-    _train("learnable-head", "SignGD with a trained linear layer", head="learnable"),
-    _train("momentum", "Adam with less momentum", rule="adam", beta1=0.5),
-    _train("beta2", "Adam without momentum", rule="adam", beta1=0.0, beta2=0.9),
-    _train("disjoint", "SignGD on disjoint supports", supports="disjoint"),
+    _train("heads4", "SignGD with four heads", Train(heads=4, dense=20, every=10)),
+    _train(
+        "learnable-head",
+        "SignGD with a trained linear layer",
+        Train(head="learnable"),
+    ),
+    _train("momentum", "Adam with less momentum", Train(rule="adam", beta1=0.5)),
+    _train("beta2", "Adam without momentum", Train(rule="adam", beta1=0.0, beta2=0.9)),
+    _train("disjoint", "SignGD on disjoint supports", Train(supports="disjoint")),
     Recipe(
         "lattice",
         "SignGD on disjoint supports of 10^6 coordinates, in the theory's order",

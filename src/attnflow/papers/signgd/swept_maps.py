@@ -1,7 +1,6 @@
-"""The map of `signgd`: where its four stages keep their order."""
+"""Map over d, σ_p and n: where the four stages occur in their order."""
 
 import math
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -17,16 +16,16 @@ SHARE = 0.04
 
 
 def gaps(evidence: Evidence) -> xr.DataArray:
-    """The least log of a stage's end over the one before it."""
-    found = evidence["map"]["stage_gap"]
-    return found.transpose("sigma_p", "embed", "samples", "seed")
+    """The smallest log ratio of consecutive ends of stages, per cell and seed."""
+    gap = evidence["map"]["stage_gap"]
+    return gap.transpose("sigma_p", "embed", "samples", "seed")
 
 
 def printed_gap(embed: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-    """The log of T4⁻/T3 by the paper's formulas, with β_μ = σ_0 √(2 log 2m_k).
+    """log(T4⁻/T3) by the paper's formulas, with β_μ = σ_0 √(2 log 2m_k).
 
     T3 = 3β_μ/η and T4⁻ = √(1.01 (π/2) log(σ_p s))/(η √m_k σ_p s); where σ_p s is
-    below 1 there is no T4⁻, and the order is not kept.
+    below 1 there is no T4⁻, and the result is far below 0.
     """
     strength = sigma * SHARE * embed
     third = 3 * SMALLEST / np.sqrt(embed) * math.sqrt(2 * math.log(2 * NEURONS))
@@ -36,26 +35,26 @@ def printed_gap(embed: np.ndarray, sigma: np.ndarray) -> np.ndarray:
         return np.log(fourth / third)
 
 
-def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+def _curves(evidence: Evidence, samples: float) -> tuple[Curve, ...]:
     return (Curve("$T_3 = T_4^-$ by the paper's formulas", printed_gap),)
 
 
-def _kept(evidence: Evidence) -> xr.DataArray:
-    """Where the stages are in order in every seed."""
+def _in_order(evidence: Evidence) -> xr.DataArray:
+    """Cells in which the stages are in order in every seed."""
     return (gaps(evidence) > 0).all("seed")
 
 
 def _seen(evidence: Evidence) -> dict[str, bool]:
-    kept = _kept(evidence)
-    embed, sigma = np.meshgrid(kept["embed"], kept["sigma_p"])
-    said = printed_gap(embed, sigma) > 0
-    inside = kept.transpose("samples", "sigma_p", "embed").values[:, said]
+    in_order = _in_order(evidence)
+    embed, sigma = np.meshgrid(in_order["embed"], in_order["sigma_p"])
+    predicted = printed_gap(embed, sigma) > 0
+    inside = in_order.transpose("samples", "sigma_p", "embed").values[:, predicted]
     return {
         "there are cells where the order is kept, and others where it is not": bool(
-            kept.any() and not kept.all()
+            in_order.any() and not in_order.all()
         ),
         "with the strongest noise it is lost at every d and n": bool(
-            not kept.isel(sigma_p=-1).any()
+            not in_order.isel(sigma_p=-1).any()
         ),
         "where the formulas have it kept it is, in seven of ten cells or more": bool(
             inside.size and inside.mean() >= 0.7
@@ -63,12 +62,12 @@ def _seen(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-def _more(evidence: Evidence) -> dict[str, Any]:
-    kept = _kept(evidence)
+def _more(evidence: Evidence) -> dict[str, dict[str, float]]:
+    in_order = _in_order(evidence)
     return {
         "share of cells in order": {
-            f"n = {n}": float(kept.sel(samples=n).mean())
-            for n in kept["samples"].values.tolist()
+            f"n = {n}": float(in_order.sel(samples=n).mean())
+            for n in in_order["samples"].values.tolist()
         }
     }
 
@@ -77,13 +76,13 @@ ORDER = Map(
     id="map-order",
     title="Where the four stages keep their order, over d, σ_p and n",
     caption=(
-        "The least logarithm of a stage's end over the one before it, T1, T2, T3, T4⁻ "
+        "The smallest log ratio of consecutive ends of stages, with T1, T2, T3, T4⁻ "
         "and T4 as detected: the stages are in order where it is positive. SignGD on "
         "disjoint supports, s = 0.04 d, m_k = 40, m_v = 20, σ_0 = 0.1/√d, learning "
-        "rate 10⁻⁴. Dots: where it is 0. Dashed: where the paper's formulas for T3 "
-        "and T4⁻ are equal; below it they are in order. Of two other ends the "
-        "formulas say nothing: where noise is so weak that T4 is not reached, and "
-        "where d is so large that the first stages take a few steps each."
+        "rate 10⁻⁴. Dots: where it is 0. Dashed: where the paper's formulas for T3 and "
+        "T4⁻ are equal; below the curve they are in order. The formulas do not capture "
+        "two other ways to lose the order: noise so weak that T4 is not reached, and d "
+        "so large that the first stages take only a few steps each."
     ),
     sweeps={
         "map": SweepRequest(
@@ -120,8 +119,8 @@ ORDER = Map(
     more=_more,
     seen=_seen,
     silent=(
-        "Condition 3.1's constants are not stated: read as 1 in the formulas.",
-        "Table 3 has drawn supports, which overlap; the theory's are disjoint.",
+        "The constants of Condition 3.1 are not stated. We take 1 in the formulas.",
+        "Table 3 has random supports, which overlap; those of the theory are disjoint.",
     ),
 )
 

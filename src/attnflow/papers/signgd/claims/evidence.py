@@ -1,9 +1,9 @@
-"""The runs that claims of `signgd` share, and the words that say where they stand.
+"""Requests for runs that claims share, and descriptions of their conditions.
 
-Two kinds of evidence. *Setting (a)* is the paper's own experiment, whose supports
-overlap and whose times are in another order than the theory's. The *lattice* has
-disjoint supports and the theory's order; there Condition 3.1 holds with constants that
-`LATTICE` prints, on every rung of the ladder with the same ones.
+There are two kinds of evidence. *Setting (a)* is the paper's experiment, whose supports
+overlap and whose times are not in the theory's order. The *lattice* has disjoint
+supports and the theory's order; there Condition 3.1 holds with the constants that
+`LATTICE` states, and with the same ones on every rung of the *ladder* of supports.
 """
 
 import math
@@ -11,30 +11,30 @@ import math
 from attnflow.schema.declarations import Request
 
 PLAN = tuple(range(200, 210))
-"""Seeds that decide; tolerances were set on 0 to 4."""
+"""Seeds that decide verdicts; tolerances were set on seeds 0–4."""
 FEW = PLAN[:3]
-"""The same for runs that take longer."""
+"""Seeds for runs that take longer."""
 MANY = tuple(range(200, 220))
-"""The same for what is over after few steps, or cheap."""
+"""Seeds for short or cheap runs."""
 
 SUPPORTS = (10**6, 10**7, 10**8, 10**9, 10**10)
 """A ladder of five supports over four decades."""
 
-SIGNGD = "full-batch SignGD of all weights, float64, exact signs"
-ADAM = "full-batch Adam of all weights, float64, gradients that do not underflow"
-DISJOINT = "SignGD on disjoint supports, by the norms of the noise"
+SIGNGD = "full-batch SignGD on all weights, float64, exact signs"
+ADAM = "full-batch Adam on all weights, float64, gradients that do not underflow"
+DISJOINT = "SignGD on disjoint supports, simulated from the norms of the noise"
 SIZES_A = (
     "Table 3, row (a): n = 20, s = 80, d = 2000, m_k = 100, m_v = 20, learning rate "
     "1e-4"
 )
 ROW_A = (
-    f"{SIZES_A}. Supports overlap (n s/d = 0.8), and the formulas' times are in "
-    "another order than in Condition 3.1's limit: no experiment of the paper is within "
-    "its theory"
+    f"{SIZES_A}. Supports overlap (n s/d = 0.8), and the formulas give times in "
+    "another order than in the limit of Condition 3.1: no experiment of the paper is "
+    "within its theory"
 )
 _CONSTANTS = (
-    "n = 9 = 6e-5 m_k⁴, m_k = m_v = 20, d = s² n⁴, learning rate σ_0/(1000 √s) growing "
-    "to 1e-3 of the time passed"
+    "n = 9 = 6e-5 m_k⁴, m_k = m_v = 20, d = s² n⁴, learning rate σ_0/(1000 √s), "
+    "growing to 1e-3 of the elapsed time"
 )
 LATTICE = (
     "disjoint supports and the printed order of times; Condition 3.1 with the "

@@ -1,4 +1,4 @@
-"""Claims of ours: exact forms of sign descent, and what plain float64 makes of it."""
+"""Our claims on precision: exact forms of SignGD, and where float64 autograd fails."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SETTING_A, SIGNGD
-from attnflow.papers.signgd.claims.looks import extent, moves, per_seed, sizes_of
+from attnflow.papers.signgd.claims.statistics import extent, moves, per_seed, sizes_of
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 
@@ -18,7 +18,7 @@ TWO = FEW[:2]
 
 
 def _form(name: str) -> Request:
-    """Setting (a) at half the dimension with every step recorded, by one form."""
+    """Setting (a) at half the dimension in one form, with a record of every step."""
     setting = {
         "embed": 1000,
         "steps": STEPS,
@@ -40,31 +40,33 @@ PLAIN = {
 }
 
 
-def _apart(one: xr.Dataset, other: xr.Dataset, name: str) -> xr.DataArray:
+def _apart(first: xr.Dataset, second: xr.Dataset, name: str) -> xr.DataArray:
     """The largest difference of a table between two runs, by seed and time."""
-    gap = abs(one[name] - other[name])
+    gap = abs(first[name] - second[name])
     return gap.max([d for d in gap.dims if d not in ("seed", "time")], skipna=False)
 
 
 def _judge_forms(evidence: Evidence) -> Finding:
-    one, other = evidence["signs"], evidence["coordinates"]
-    unlike = sum(
-        int((np.sign(one[name].values) != np.sign(other[name].values)).sum())
+    signs, coordinates = evidence["signs"], evidence["coordinates"]
+    mismatches = sum(
+        int((np.sign(signs[name].values) != np.sign(coordinates[name].values)).sum())
         for name in TABLES
     )
-    count = sum(one[name].size for name in TABLES)
-    gap = max(float(_apart(one, other, name).max(skipna=False)) for name in TABLES)
-    zero = int(one["zero_signs"].sum())
+    count = sum(signs[name].size for name in TABLES)
+    gap = max(
+        float(_apart(signs, coordinates, name).max(skipna=False)) for name in TABLES
+    )
+    zero = int(signs["zero_signs"].sum())
     return Finding(
         (
-            Exact(unlike, 0.0, "signs of states that differ", counterexample=True),
+            Exact(mismatches, 0.0, "signs of states that differ", counterexample=True),
             Exact(gap, 1e-10, "largest difference of a state"),
             Exact(zero, 0.0, "updates without a sign"),
         ),
         {
             "signs compared": count,
             "largest difference": gap,
-            "signs within rounding of a tie": int(one["tied_signs"].sum()),
+            "signs within rounding of a tie": int(signs["tied_signs"].sum()),
         },
     )
 
@@ -114,12 +116,12 @@ CLAIMS = (
         "weights on all covered coordinates.",
         needs=FORMS,
         judge=_judge_forms,
-        predicate="no sign of values, keys or queries on any token differs at any of "
-        "2000 steps; states are within 1e-10 (2000 additions of doubles below 5); no "
+        predicate="no sign of a value, key or query on any token differs at any of "
+        "2000 steps; states agree to 1e-10 (2000 additions of doubles below 5); no "
         "update lacks a sign; 2 seeds",
-        source="sheet C section 4 (no mismatch, 3e-13), and our run",
+        source="our runs, seeds 200–201",
         conditions="Table 3, row (a) at d = 1000: n = 10, s = 40, m_k = 50; supports "
-        "overlap. At d = 2000 tests/oracle certifies signs by intervals",
+        "overlap. At d = 2000 tests/oracle certifies signs by interval arithmetic",
         mutations=named(
             mutate.add("signs", "query_neuron", 1e-9),
             mutate.shift("signs", "key_neuron", 1.0),
@@ -133,11 +135,12 @@ CLAIMS = (
         "signs still matter. In the end they underflow, and keys stop.",
         needs={**SETTING_A, **PLAIN},
         judge=_judge_plain,
-        predicate="inner products of plain float64 weights first differ by a tenth of "
-        "the learning rate between t = 200 and t = 1000, where rounding alone is 1e-13 "
-        "(501 and 534 on seeds 0 and 1); at t = 2000 key noise does not move at all on "
-        "90% of tokens, since gradients underflow; 2 seeds",
-        source="sheet C section 10 (499 and 513), and our run",
+        predicate="inner products of plain float64 weights first differ from the exact "
+        "ones by a tenth of the learning rate between t = 200 and t = 1000, where "
+        "rounding alone is 1e-13 (at 501 and 534 on seeds 0 and 1); at t = 2000 key "
+        "noise does not move at all on 90% of tokens, since gradients underflow; 2 "
+        "seeds",
+        source="our runs, seeds 200–201",
         conditions=ROW_A,
         mutations=named(
             mutate.shift("weights", ("key_neuron", "query_neuron"), 1.0),

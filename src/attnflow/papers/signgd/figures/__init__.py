@@ -1,1 +1,1 @@
-"""The figures and tables of `signgd`, one file for each kind."""
+"""Figures and tables of `signgd`."""

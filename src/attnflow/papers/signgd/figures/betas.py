@@ -1,13 +1,12 @@
-"""Figure 16: losses of Adam with other memories."""
+"""Figure 16: training loss of Adam by β1 and β2."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures, schema
 from attnflow.claims.statistics import Fall
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import late_laws, law_table
 from attnflow.papers.signgd.figures.runs import (
     BETAS1,
     BETAS2,
@@ -16,6 +15,7 @@ from attnflow.papers.signgd.figures.runs import (
     adam,
     signgd,
 )
+from attnflow.papers.signgd.figures.statistics import late_laws, law_table
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SETTING_SILENT = "The setting of Figures 16 and 17 is not stated. We take (a)."
 
 
 def name(beta1: float, beta2: float) -> str:
-    """The name of a run among the evidence."""
+    """The name of a run in the evidence."""
     return f"β1 = {beta1:g}, β2 = {beta2:g}"
 
 
@@ -33,7 +33,7 @@ SWEEP = {name(b1, b2): adam(b1, b2) for b1 in sorted(BETAS1) for b2 in BETAS2}
 
 
 def draw_losses(evidence: Evidence) -> "Figure":
-    """Losses by β2, a panel for each β1; SignGD dashed."""
+    """Draw training losses by β2, one panel per β1; SignGD dashed."""
     titles = [f"β1 = {beta1:g}" for beta1 in sorted(BETAS1)]
     figure, grid = figures.panels(1, len(titles), titles=titles, size=(15.2, 4.4))
     ramp = figures.current_theme().ramp("common", len(BETAS2))
@@ -52,12 +52,12 @@ def draw_losses(evidence: Evidence) -> "Figure":
 
 
 def laws(evidence: Evidence) -> dict[str, Fall]:
-    """Laws of the training loss over the second half, of seed 0."""
+    """Fits to the training loss over the second half of training, seed 0."""
     return {run: late_laws(evidence[run])[0] for run in evidence}
 
 
-def loss_values(evidence: Evidence) -> dict[str, Any]:
-    """Losses at the end and their laws."""
+def loss_values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Training losses at the end, and the fits."""
     return {
         run: {
             "training loss at the end": float(schema.last(evidence[run], "loss")[0]),
@@ -68,8 +68,8 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def loss_seen(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 16 is said to show, and where it does not."""
-    found = laws(evidence)
+    """Statements of the paper on Figure 16, and where they fail."""
+    fits = laws(evidence)
     end = {run: float(schema.last(evidence[run], "loss")[0]) for run in evidence}
     by_beta1 = {b2: [end[name(b1, b2)] for b1 in BETAS1] for b2 in BETAS2}
     fast, slow = BETAS2[:-1], BETAS2[-1]
@@ -79,11 +79,11 @@ def loss_seen(evidence: Evidence) -> dict[str, bool]:
             for b1 in BETAS1
         ),
         "for β2 = 0.999 a power law fits better than an exponential, in this window": (
-            all(not found[name(b1, slow)].is_exponential for b1 in BETAS1)
+            all(not fits[name(b1, slow)].is_exponential for b1 in BETAS1)
         ),
         "for β2 = 0.9, 0.95 and 0.99 the loss falls exponentially, with a tenth of the "
         "power law's residual: not sublinearly": all(
-            found[name(b1, b2)].exponential < found[name(b1, b2)].algebraic / 10
+            fits[name(b1, b2)].exponential < fits[name(b1, b2)].algebraic / 10
             for b1 in BETAS1
             for b2 in fast
         ),
@@ -103,8 +103,8 @@ FIGURE16 = Exhibit(
         "Setting (a), d = 2000, learning rate 1e-4, ε = 1e-15, seed 0; dashed: SignGD. "
         "Claimed: sublinear convergence for β2 > 0.9. Over the second half of training "
         "an exponential fits far better for β2 = 0.9, 0.95 and 0.99; for 0.999 a power "
-        "law does, while the memory of 1000 steps still forgets the start. That β1 "
-        "matters little is seen."
+        "law does, while the memory of 1000 steps still forgets the start. As claimed, "
+        "β1 matters little."
     ),
     needs={"SignGD": signgd(), **SWEEP},
     draw=draw_losses,

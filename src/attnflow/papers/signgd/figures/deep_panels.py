@@ -1,8 +1,8 @@
-"""Panels of deeper models: a row for each quantity, a line for each reading."""
+"""Panels of deeper models: one row per statistic, one line per reading."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
@@ -27,33 +27,33 @@ COLOURS = {
     "large": "hard",
 }
 LEAST = {"float32": -45.0, "float64": -308.0}
-"""log10 of the least positive numbers."""
+"""log10 of the smallest positive numbers."""
 
 
 def turning(run: xr.Dataset) -> xr.DataArray:
-    """The share of outvoted query noise that moves with the query signal."""
-    return stages.turned(run, "query_neuron")
+    """The fraction of outvoted query noise that moves with the query signal."""
+    return stages.turned_share(run, "query_neuron")
 
 
-def kept(run: xr.Dataset) -> xr.DataArray:
-    """What signals pay to signals, in the median over samples."""
+def signal_attention(run: xr.Dataset) -> xr.DataArray:
+    """The attention of signals to signals, median over samples."""
     return series.signal_to_signal(run).median((SAMPLE, HEAD))
 
 
 def gradient(run: xr.Dataset) -> xr.DataArray:
-    """log10 of the mean |gradient| by W_Q, as long as some of it is left."""
+    """log10 of the mean |gradient| of W_Q, while some of it is not zero."""
     size = run["log_mean_query_gradient"]
     return size.where(run["zero_signs"] < 1)
 
 
 def moving(run: xr.Dataset) -> xr.DataArray:
-    """Mean |update| over the learning rate: the weights that still have a sign."""
+    """Mean |update| over the learning rate: the fraction of weights with a sign."""
     return 1 - stages.lost_signs(run)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity of the first layer, dims `seed` and `time`, and how it is drawn."""
+    """A row of panels: a series of the first layer, dims `seed` and `time`."""
 
     title: str
     ylabel: str
@@ -65,14 +65,14 @@ ROWS = (
     Row("Stage II: noise aligned", "pairs of one sign", series.aligned),
     Row("Stage III: signals by vote", "neurons", series.voted),
     Row("Stage IV: outvoted queries", "turn to the signal", turning),
-    Row("Signals' attention", "paid to signals", kept),
+    Row("Signals' attention", "paid to signals", signal_attention),
     Row("Query gradients", r"$\log_{10}$ mean |gradient|", gradient, (-320.0, 10.0)),
     Row("Updates", "mean |update| / η", moving),
 )
 
 
 def draw(models: tuple[Blocks, ...], evidence: Evidence) -> "Figure":
-    """One neuron by the nearest reading, and each quantity by all of them."""
+    """Draw one neuron by the closest reading, and each series by all readings."""
     size = (4.0 * len(models), 2.6 * (1 + len(ROWS)))
     figure, grid = figures.panels(1 + len(ROWS), len(models), size=size)
     for letter, ax, model in zip("abcd", grid[0], models, strict=True):
@@ -88,7 +88,7 @@ def draw(models: tuple[Blocks, ...], evidence: Evidence) -> "Figure":
         ax.set_ylabel("")
     for ax in grid[:-1].flat:
         ax.set_xlabel("")
-    # One column has the names, in rows where curves end apart.
+    # Only the last column has labels, in rows where curves end apart.
     for row in (0, 1 + [row.of for row in ROWS].index(gradient)):
         figures.label_ends(grid[row, -1])
     return figure
@@ -99,10 +99,11 @@ def _by_reading(ax: "Axes", row: Row, model: Blocks, evidence: Evidence) -> None
     for reading in (*READINGS, PLAIN):
         run = stages.first_layer(evidence[name_of(model, reading)])
         curve = row.of(run).median(SEED)
-        own: dict[str, Any] = {"color": theme.ink, "ls": (0, (1.5, 1.5)), "lw": 1.6}
-        if reading != PLAIN:
-            own = {"color": theme.colour(COLOURS[reading])}
-        ax.plot(curve[TIME], curve, label=reading, **own)
+        (line,) = ax.plot(curve[TIME], curve, label=reading)
+        if reading == PLAIN:
+            line.set(color=theme.ink, ls=(0, (1.5, 1.5)), lw=1.6)
+        else:
+            line.set_color(theme.colour(COLOURS[reading]))
         figures.time_axis(ax, run, label=panels.STEP)
     ax.set(ylim=row.limits, ylabel=row.ylabel)
     if row.of is gradient:

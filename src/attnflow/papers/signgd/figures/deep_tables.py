@@ -1,7 +1,7 @@
-"""Tables 4 to 11: signs of key and query noise in the first of several layers."""
+"""Tables 4 to 11: signs of key and query noise in the first layer of deeper models."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import xarray as xr
 
@@ -18,7 +18,7 @@ SEEDS = 3
 
 
 class _Table(NamedTuple):
-    """A table of Appendix B.6: its model, and its printed cells."""
+    """A table of Appendix B.6: its model and its printed cells."""
 
     model: Blocks
     cells: tuple[tuple[int, ...], ...]
@@ -61,7 +61,7 @@ TABLES = {
 
 
 def misaligned(table: xr.DataArray) -> xr.DataArray:
-    """How many pairs end with key and query noise of different signs."""
+    """The number of pairs that end with key and query noise of different signs."""
     apart = [name for name in table2.CLASSES if name not in ALIGNED]
     return table.sel(after=apart).sum(("before", "after"))
 
@@ -70,12 +70,12 @@ def _draw(printed: _Table, evidence: Evidence) -> "Figure":
     return table2.beside(evidence["run"], printed.cells)
 
 
-def _values(printed: _Table, evidence: Evidence) -> dict[str, Any]:
+def _values(printed: _Table, evidence: Evidence) -> dict[str, dict[str, float]]:
     run = evidence["run"]
-    found = table2.moments(run, printed.cells)
+    moments = table2.moments(run, printed.cells)
     cells = {
         table2.cell_name(b, a): {
-            name: float(found[name].sel(before=b, after=a))
+            name: float(moments[name].sel(before=b, after=a))
             for name in ("mean", "sd", "printed")
         }
         for b in table2.CLASSES
@@ -85,7 +85,7 @@ def _values(printed: _Table, evidence: Evidence) -> dict[str, Any]:
     apart = {
         "mean": float(ours.mean()),
         "sd": float(ours.std(ddof=1)),
-        "printed": float(misaligned(found["printed"])),
+        "printed": float(misaligned(moments["printed"])),
     }
     return {"pairs of different signs at t = 10": apart, **cells}
 
@@ -105,7 +105,7 @@ def _seen(evidence: Evidence) -> dict[str, bool]:
 
 
 def _exhibit(number: int, printed: _Table) -> Exhibit:
-    own = {**printed.model._asdict(), "record": ("key_neuron", "query_neuron")}
+    overrides = {**printed.model._asdict(), "record": ("key_neuron", "query_neuron")}
     return Exhibit(
         id=f"table{number}",
         kind="table",
@@ -113,16 +113,16 @@ def _exhibit(number: int, printed: _Table) -> Exhibit:
         caption=(
             f"Setting (a), d = 2000, t = 10, {SEEDS} seeds: pairs of a neuron of the "
             "first layer and a sample, as in Table 2. The paper does not define its "
-            "blocks, so that printed cells are shown and not judged."
+            "blocks, so the printed cells are shown and not judged."
         ),
-        needs={"run": Request("stack", own, seeds=SEEDS, quick=smaller(400))},
+        needs={"run": Request("stack", overrides, seeds=SEEDS, quick=smaller(400))},
         draw=partial(_draw, printed),
         values=partial(_values, printed),
         seen=_seen,
         silent=(
             SEEDS_SILENT,
-            "Blocks are not defined. Ours: W_V of d × d, a ReLU layer of d neurons, "
-            "all entries of deviation σ_0 (the reading `full` of the README).",
+            "Blocks are not defined. We take W_V of d × d, a ReLU layer of d neurons, "
+            "all entries of standard deviation σ_0 (the reading `full` of the README).",
         ),
     )
 

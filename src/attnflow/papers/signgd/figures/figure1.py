@@ -1,6 +1,6 @@
 """Figure 1: the four stages in setting (a)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -10,7 +10,6 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
-from attnflow.papers.signgd.figures.readings import at_step, leaves_first
 from attnflow.papers.signgd.figures.runs import (
     ATTENTION,
     PRECISION_SILENT,
@@ -18,6 +17,7 @@ from attnflow.papers.signgd.figures.runs import (
     signgd,
     slow_start,
 )
+from attnflow.papers.signgd.figures.statistics import at_step, leaves_first
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import TIME
@@ -39,11 +39,11 @@ KINDS = {
     "K- Q-": ("hard", "$K_-Q_-$"),
     "mixed": ("other", "unlike"),
 }
-"""Pairs by the signs of key and query noise at the start."""
+"""Classes of pairs by the signs of key and query noise at the start."""
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Five panels and the key to their lines."""
+    """Draw five panels and a legend."""
     figure, grid = figures.panels(2, 3, titles=TITLES, size=(14.6, 7.8))
     run, early = evidence["run"], slow(evidence)
     panels.values(grid[0, 0], early)
@@ -59,7 +59,7 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
-    """Key noise of one neuron in its first steps, coloured by where it begins."""
+    """Plot key noise of one neuron in its first steps, coloured by initial signs."""
     tables = {
         name: series.noise(early, name).isel(seed=0, head=0, neuron=neuron)
         for name in panels.SIDES
@@ -83,7 +83,7 @@ def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
 
 
 def turning_points(ax: "Axes", run: xr.Dataset) -> None:
-    """Where the outvoted keys and queries turn, as dotted lines with their steps."""
+    """Mark the steps at which outvoted keys and queries turn by dotted lines."""
     theme = figures.current_theme()
     for name, detect, side in (
         ("keys", stages.keys_turn, "right"),
@@ -107,7 +107,7 @@ def turning_points(ax: "Axes", run: xr.Dataset) -> None:
 
 
 def _key(ax: "Axes") -> None:
-    """What colours and lines mean, in the place of a sixth panel."""
+    """Draw a legend of colours and lines in place of a sixth panel."""
     theme = figures.current_theme()
     ax.set_axis_off()
     for observable, (_, line) in panels.SIDES.items():
@@ -117,13 +117,13 @@ def _key(ax: "Axes") -> None:
     ax.legend(loc="center", fontsize=12.5, title="panels c and d")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """The paper's marks beside what is detected, over seeds."""
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Detected times of the paper's marks, over seeds."""
     return marks(evidence["run"])
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What each panel is said to show."""
+    """Statements of the paper on each panel."""
     run, early = evidence["run"], evidence["slow start"]
     noise = series.value_noise(early)
     growth = noise.diff(TIME)
@@ -158,16 +158,17 @@ FIGURE1 = Exhibit(
     kind="figure",
     title="Figure 1: the four stages of training with SignGD",
     caption=(
-        "Setting (a), d = 2000, neuron 0 of seed 0; panels a and b with steps a "
-        "thousand times smaller, in which the first two steps take 2000. a: mean "
-        "values of noise turn positive and grow linearly, that of the signal stays. b: "
-        "key noise, by the signs that key and query noise begin with. c: key and query "
-        "noise have one sign, and signals follow their majority and minority. d: the "
-        "outvoted keys turn, and about twice as late the queries (dotted: median over "
-        "five seeds). e: noise leaves the signal first (bands: range over samples and "
-        "seeds). The paper's marks, 2, 10, 40, 150 and 300, are round numbers: ours "
-        "are medians of detected times, and agree where they differ by a quarter at "
-        "most. Signs in c and d are those in which the query signal ends positive. "
+        "Setting (a), d = 2000, neuron 0 of seed 0; panels a and b at a learning rate "
+        "a thousand times smaller, so that the first two steps take 2000. a: mean "
+        "value noise turns positive and grows linearly, the mean value signal stays. "
+        "b: key noise, by the initial signs of key and query noise. c: key and query "
+        "noise align in sign; the query signal follows their majority, the key signal "
+        "has the opposite sign. d: the outvoted keys turn, and at about twice that "
+        "time the outvoted queries (dotted: median over five seeds). e: attention of "
+        "noise leaves the signal first (bands: range over samples and seeds). The "
+        "paper's marks, 2, 10, 40, 150 and 300, are round numbers; ours are medians of "
+        "detected times, and count as equal where they differ by at most a quarter. "
+        "Signs in c and d are chosen so that the query signal ends positive. "
         + ATTENTION
     ),
     needs={"run": signgd(), "slow start": slow_start()},

@@ -1,6 +1,6 @@
-"""Our figure: disjoint supports of 10^6 coordinates, where the theory's times hold."""
+"""Our figure on the lattice: disjoint supports of 10^6 coordinates, times 1 : 2 : 4."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -8,8 +8,8 @@ import xarray as xr
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import three_numbers
 from attnflow.papers.signgd.figures.runs import ATTENTION, LATTICE, SEEDS_SILENT
+from attnflow.papers.signgd.figures.statistics import three_numbers
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -30,14 +30,14 @@ EVENTS = {
     "queries turn": (stages.queries_turn, 2.0),
     "all signs agree": (stages.all_follow, 4.0),
 }
-"""What happens, and when in units of T4⁻."""
+"""Detectors of events, and their expected times in units of T4⁻."""
 CLOCK = r"time in units of $T_4^-$"
 WITHIN = 0.05
 LAST = 5.5
 
 
 def on_clock(run: xr.Dataset) -> xr.Dataset:
-    """The run with its time in units of our formula for T4⁻."""
+    """The run with its time axis in units of our formula for T4⁻."""
     unit = stages.stage_formulas(run)["T4-"].time
     assert unit is not None
     growth = sizes(schema.setting_of(run)).growth
@@ -45,7 +45,7 @@ def on_clock(run: xr.Dataset) -> xr.Dataset:
 
 
 def times(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """The times of events in units of T4⁻, of each seed."""
+    """Times of the events in units of T4⁻, by seed."""
     unit = stages.stage_formulas(run)["T4-"].time
     assert unit is not None
     return {
@@ -55,19 +55,19 @@ def times(run: xr.Dataset) -> dict[str, np.ndarray]:
 
 
 def quiet(run: xr.Dataset) -> np.ndarray:
-    """Which seeds have no pair that swings."""
+    """A mask of the seeds without a pair in a two-cycle."""
     return (stages.two_cycles(run) == 0).values
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """One neuron, shares, attention, and the times of all seeds."""
+    """Draw one neuron, fractions that turned, attention, and the times of all seeds."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.8, 7.8))
     run = evidence["run"]
-    moved = on_clock(run)
-    panels.one_neuron(grid[0, 0], moved)
+    scaled = on_clock(run)
+    panels.one_neuron(grid[0, 0], scaled)
     grid[0, 0].set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron 0")
-    _shares(grid[0, 1], run, moved)
-    panels.attention(grid[1, 0], moved)
+    _shares(grid[0, 1], run, scaled)
+    panels.attention(grid[1, 0], scaled)
     for ax in (grid[0, 0], grid[0, 1], grid[1, 0]):
         ax.set(xlim=(0, LAST), xlabel=CLOCK, xticks=range(6))
         for _, when in EVENTS.values():
@@ -82,50 +82,55 @@ def _mark(ax: "Axes", when: float) -> None:
     ax.axvline(when, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
 
 
-def _shares(ax: "Axes", run: xr.Dataset, moved: xr.Dataset) -> None:
-    """Outvoted noise that moves, and query noise that is, as the query signal."""
-    middle = _middles(moved)
+def _shares(ax: "Axes", run: xr.Dataset, scaled: xr.Dataset) -> None:
+    """Fractions of outvoted noise that turned, and of query signs that agree."""
+    middle = _middles(scaled)
     curves = {
         "keys turned": (
-            stages.turned(run, "key_neuron"),
+            stages.turned_share(run, "key_neuron"),
             middle,
             "hard",
             panels.DASHES,
         ),
-        "queries turned": (stages.turned(run, "query_neuron"), middle, "hard", "-"),
+        "queries turned": (
+            stages.turned_share(run, "query_neuron"),
+            middle,
+            "hard",
+            "-",
+        ),
         "query signs agree": (
-            series.following(moved, "query_neuron"),
-            moved[TIME].values,
+            series.following(scaled, "query_neuron"),
+            scaled[TIME].values,
             "easy",
             "-",
         ),
     }
     for name, (table, clock, kind, line) in curves.items():
-        shown = table.transpose(SEED, TIME)
-        median = shown.median(SEED)
+        shares = table.transpose(SEED, TIME)
+        median = shares.median(SEED)
         colour = figures.current_theme().colour(kind)
         ax.plot(clock, median, color=colour, ls=line, label=name)
     ax.set(ylim=(-0.03, 1.04), ylabel="share: outvoted that turned, signs that agree")
 
 
-def _middles(moved: xr.Dataset) -> np.ndarray:
-    """Times between records, as the shares of what turned have them."""
-    clock = moved[TIME].values
+def _middles(scaled: xr.Dataset) -> np.ndarray:
+    """Midpoints between records, the times of `turned_share`."""
+    clock = scaled[TIME].values
     return (clock[1:] + clock[:-1]) / 2
 
 
 def _dots(ax: "Axes", run: xr.Dataset) -> None:
-    """Each seed as a dot, beside the level that it should be at."""
+    """The times of each seed as dots, with the expected levels."""
     theme = figures.current_theme()
-    found, steady = times(run), quiet(run)
-    for place, (name, (_, level)) in enumerate(EVENTS.items()):
+    times_by_event, steady = times(run), quiet(run)
+    for column, (name, (_, level)) in enumerate(EVENTS.items()):
         figures.reference(ax, level, f"{level:g}")
-        spots = np.linspace(-0.25, 0.25, len(steady)) + place
+        spots = np.linspace(-0.25, 0.25, len(steady)) + column
         for usable, colour in ((True, "signal"), (False, "other")):
-            chosen = steady == usable
+            is_shown = steady == usable
             ax.plot(
-                spots[chosen],
-                found[name][chosen],
+                spots[is_shown],
+                times_by_event[name][is_shown],
                 color=theme.colour(colour),
                 marker="o",
                 ls="",
@@ -136,22 +141,24 @@ def _dots(ax: "Axes", run: xr.Dataset) -> None:
     ax.set(xlim=(-0.6, len(EVENTS) - 0.4), ylim=(0, 4.6), ylabel=CLOCK)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times in units of T4⁻ and of each other, on seeds without swinging pairs."""
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Times in units of T4⁻ and ratios of times, on seeds without two-cycles."""
     run = evidence["run"]
     steady = quiet(run)
-    found = {name: when[steady] for name, when in times(run).items()}
-    keys = found["keys turn"]
-    known = stages.stage_formulas(run)
-    printed = known["T4-_hi"].time, known["T4-"].time
+    steady_times = {name: when[steady] for name, when in times(run).items()}
+    keys = steady_times["keys turn"]
+    formulas = stages.stage_formulas(run)
+    printed = formulas["T4-_hi"].time, formulas["T4-"].time
     assert printed[0] is not None and printed[1] is not None
     return {
         "keys turn, over T4⁻ (ours)": three_numbers(keys),
         "keys turn, over T4⁻ (upper, printed)": three_numbers(
             keys * printed[1] / printed[0]
         ),
-        "queries turn, over keys": three_numbers(found["queries turn"] / keys),
-        "all signs agree, over keys": three_numbers(found["all signs agree"] / keys),
+        "queries turn, over keys": three_numbers(steady_times["queries turn"] / keys),
+        "all signs agree, over keys": three_numbers(
+            steady_times["all signs agree"] / keys
+        ),
         "seeds": {
             "all": len(steady),
             "with pairs that swing": int((~steady).sum()),
@@ -161,10 +168,10 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Times at 1 : 2 : 4, and attention that stays until then."""
+    """Whether times are as 1 : 2 : 4, and attention stays at 1/2 until then."""
     run = evidence["run"]
-    steady, found = quiet(run), times(run)
-    keys = found["keys turn"]
+    steady, times_by_event = quiet(run), times(run)
+    keys = times_by_event["keys turn"]
     early = series.signal_to_signal(on_clock(run)).sel(time=slice(0, 1))
     return {
         "half of the seeds or more have no pair that swings": bool(
@@ -174,10 +181,12 @@ def seen(evidence: Evidence) -> dict[str, bool]:
             (abs(keys[steady] - 1) < WITHIN).all()
         ),
         "queries turn at twice that time within 5%": bool(
-            (abs(found["queries turn"] / keys / 2 - 1)[steady] < WITHIN).all()
+            (abs(times_by_event["queries turn"] / keys / 2 - 1)[steady] < WITHIN).all()
         ),
         "all signs agree at four times that time within 5%": bool(
-            (abs(found["all signs agree"] / keys / 4 - 1)[steady] < WITHIN).all()
+            (
+                abs(times_by_event["all signs agree"] / keys / 4 - 1)[steady] < WITHIN
+            ).all()
         ),
         "until then signals attend as they began: s11 within 0.02 of 1/2": bool(
             (abs(early - 0.5) < 0.02).all()
@@ -190,14 +199,14 @@ LATTICE_FIGURE = Exhibit(
     kind="figure",
     title="Disjoint supports of a million coordinates",
     caption=(
-        "SignGD where the theory applies: supports are disjoint, so that norms of the "
-        "noise are all that matters, s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the "
-        "formulas' times have their printed order. Ten seeds; neuron 0 of seed 0, "
-        "medians, and each seed as a dot (grey: with a pair that swings for ever). "
+        "SignGD where the theory applies: supports are disjoint, so that only the "
+        "norms of the noise matter, s = 10⁶, n = 9, m_k = 20, σ_0 = 1e-8, and the "
+        "formulas' times are in the printed order. Ten seeds; neuron 0 of seed 0, "
+        "medians, and each seed as a dot (grey: with a pair that oscillates for ever). "
         "Time is in units of T4⁻ with the constant of its proof. Keys turn at 1, "
         "queries at 2, when the keys are back at zero, and all signs agree at 4, when "
-        "the queries are: lines of one slope. Steps grow with time; the run takes ten "
-        "thousand of them, whatever s is. " + ATTENTION
+        "the queries are back at zero: all lines have the same slope. Steps grow with "
+        "time; the run takes ten thousand of them for any s. " + ATTENTION
     ),
     needs={"run": LATTICE},
     draw=draw,

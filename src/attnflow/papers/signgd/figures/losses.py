@@ -1,19 +1,20 @@
-"""Training, test and 0–1 loss of every optimiser, with their laws."""
+"""Our figure on losses: training, test and 0–1 loss by optimiser, with fits."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures, schema
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.optimisers import ADAMS, SPARSE, ends
-from attnflow.papers.signgd.figures.readings import late_laws
 from attnflow.papers.signgd.figures.runs import (
     BETA2_SILENT,
     PRECISION_SILENT,
     SEEDS_SILENT,
     descent,
 )
+from attnflow.papers.signgd.figures.statistics import late_laws
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SLOW, FAST = "GD, rate 1e-4", "GD, rate 0.1"
-LOOKS = {
+STYLES = {
     "SignGD": ("signal", 0),
     "Adam, β1 = 0.9": ("common", 0),
     "Adam, β1 = 0.5": ("common", 1),
@@ -38,15 +39,15 @@ TITLES = ("Training loss", "Test loss", "0–1 test loss", "Training loss: resid
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Three losses, and the residuals of two laws."""
+    """Draw three losses, and the residuals of exponential and power-law fits."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(13.0, 8.2))
-    for name, (kind, shade) in LOOKS.items():
+    for name, (kind, shade) in STYLES.items():
         run = evidence[name]
         wrong = run.assign(zero_one=panels.zero_one(run["test_accuracy"]))
-        look: dict[str, Any] = {"kind": kind, "shade": shade, "label": name}
-        figures.series(grid[0, 0], run, "loss", **look)
-        figures.series(grid[0, 1], run, "test_loss", **look)
-        figures.series(grid[1, 0], wrong, "zero_one", **look)
+        for ax, series in zip(
+            grid.flat, ("loss", "test_loss", "zero_one"), strict=False
+        ):
+            figures.series(ax, wrong, series, kind=kind, shade=shade, label=name)
     for ax, text in zip(grid.flat, ("loss", "test loss", "share wrong"), strict=False):
         if ax is not grid[1, 0]:
             ax.set_yscale("log")
@@ -59,37 +60,40 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _residuals(ax: "Axes", evidence: Evidence) -> None:
-    """A dot per seed: which law leaves less, over the second half of training."""
+    """Plot residuals of both fits over the second half of training, a dot per seed."""
     theme = figures.current_theme()
-    for name, (kind, shade) in LOOKS.items():
+    for name, (kind, shade) in STYLES.items():
         laws = late_laws(evidence[name])
         x, y = ([law.exponential for law in laws], [law.algebraic for law in laws])
-        look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 6, "mec": theme.paper}
-        ax.plot(x, y, color=theme.colour(kind, shade), label=name, **look)
+        colour = theme.colour(kind, shade)
+        ax.plot(x, y, "o", ms=6, mec=theme.paper, color=colour, label=name)
     ends_of_axes = [1e-7, 1.0]
     figures.theory(ax, ends_of_axes, ends_of_axes)
     ax.set(xscale="log", yscale="log", xlim=ends_of_axes, ylim=(3e-5, 1.0))
     ax.set(xlabel="rms residual of an exponential", ylabel="of a power law")
     for which in ("x", "y"):
         figures.number_axis(ax, which)
-    place: dict[str, Any] = {"transform": ax.transAxes, "color": theme.muted}
-    ax.text(0.03, 0.95, "exponential fits better", va="top", **place)
-    ax.text(0.97, 0.03, "power law fits better", ha="right", **place)
+    inside = ax.transAxes
+    for x, y, text, va, ha in (
+        (0.03, 0.95, "exponential fits better", "top", "left"),
+        (0.97, 0.03, "power law fits better", "baseline", "right"),
+    ):
+        ax.text(x, y, text, va=va, ha=ha, transform=inside, color=theme.muted)
     ax.legend(loc="center left", bbox_to_anchor=(0.02, 0.45), fontsize=9.5)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Losses at the end, with the laws of the training loss."""
+def values(evidence: Evidence) -> Values:
+    """Losses at the end, with fits to the training loss."""
     return ends(evidence)
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Who is exponential, who generalises."""
-    laws = {name: late_laws(evidence[name]) for name in LOOKS}
-    test = {name: schema.last(evidence[name], "test_loss").values for name in LOOKS}
+    """Which optimisers converge exponentially, and which generalise."""
+    laws = {name: late_laws(evidence[name]) for name in STYLES}
+    test = {name: schema.last(evidence[name], "test_loss").values for name in STYLES}
     wrong = {
         name: panels.zero_one(schema.last(evidence[name], "test_accuracy")).values
-        for name in LOOKS
+        for name in STYLES
     }
     memorise = ("SignGD", *ADAMS)
     return {
@@ -120,9 +124,10 @@ LOSSES = Exhibit(
         "Setting (a), d = 2000, 500 test samples; Adam with β2 = 0.999, ε = 1e-15. "
         "Medians over 5 (SignGD) and 3 seeds (bands: range). Both laws are fitted to "
         "the logarithm of the training loss over the second half of training; each dot "
-        "is a seed. SignGD is exponential to a part in a thousand. Adam with this β2 "
-        "and gradient descent with rate 0.1 look like power laws; gradient descent "
-        "with rate 1e-4 has hardly begun, where every smooth curve is a line."
+        "is a seed. SignGD is exponential to one part in a thousand. Adam with this β2 "
+        "and gradient descent with learning rate 0.1 look like power laws; gradient "
+        "descent with learning rate 1e-4 has hardly begun, and any smooth curve is a "
+        "line there."
     ),
     needs=NEEDS,
     draw=draw,

@@ -1,14 +1,13 @@
-"""The steps that the paper marks by round numbers, and what is detected there."""
+"""Ends of stages that the paper marks by round steps, and their detectors."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow.claims.stages import Event
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.figures.readings import three_numbers
+from attnflow.papers.signgd.figures.statistics import three_numbers
 
 Marks = Mapping[str, tuple[float, Callable[[xr.Dataset], Event]]]
 
@@ -20,20 +19,20 @@ MARKS: Marks = {
     "keys turn": (150.0, stages.keys_turn),
     "queries turn": (300.0, stages.queries_turn),
 }
-"""What the paper prints (Section 3.1), and what we look for."""
+"""The printed step (Section 3.1) and the detector of each event."""
 
 
-def marks(run: xr.Dataset, wanted: Marks = MARKS) -> dict[str, Any]:
-    """Median, least and largest first whole step over seeds, of each mark."""
+def marks(run: xr.Dataset, selection: Marks = MARKS) -> dict[str, dict[str, float]]:
+    """The first whole step of each event: median, smallest and largest over seeds."""
     return {
         name: three_numbers(np.ceil(_never_is_latest(detect(run).times)))
-        for name, (_, detect) in wanted.items()
+        for name, (_, detect) in selection.items()
     }
 
 
-def on_paper(wanted: Marks) -> dict[str, Any]:
-    """The printed steps, under the names of the medians."""
-    return {name: {"median": printed} for name, (printed, _) in wanted.items()}
+def on_paper(selection: Marks) -> dict[str, dict[str, float]]:
+    """The printed steps, with the keys of `marks`."""
+    return {name: {"median": printed} for name, (printed, _) in selection.items()}
 
 
 def _never_is_latest(times: np.ndarray) -> np.ndarray:

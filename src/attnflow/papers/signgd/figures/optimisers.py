@@ -1,19 +1,14 @@
 """Figure 2: SignGD, Adam and gradient descent in setting (a)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import (
-    late_laws,
-    law_table,
-    three_numbers,
-    turned_by_end,
-)
 from attnflow.papers.signgd.figures.runs import (
     BETA2_SILENT,
     BETAS1,
@@ -22,6 +17,12 @@ from attnflow.papers.signgd.figures.runs import (
     adam,
     descent,
     signgd,
+)
+from attnflow.papers.signgd.figures.statistics import (
+    late_laws,
+    law_table,
+    three_numbers,
+    turned_by_end,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 
@@ -47,7 +48,7 @@ MOMENTUM = "Adam, β1 = 0.9"
 
 
 def draw_two(evidence: Evidence) -> "Figure":
-    """One neuron under SignGD and under Adam, and the losses of all."""
+    """Draw one neuron under SignGD and under Adam, and the training losses of all."""
     titles = ("SignGD, one neuron", "Adam, β1 = 0.9, one neuron", "Training loss")
     figure, grid = figures.panels(1, 3, titles=titles, size=(15.6, 4.4))
     first, second, third = grid[0]
@@ -60,19 +61,18 @@ def draw_two(evidence: Evidence) -> "Figure":
 
 
 def curves(ax: "Axes", runs: Mapping[str, xr.Dataset], name: str) -> None:
-    """One series of every optimiser, on a logarithmic axis."""
+    """Plot one series of every optimiser on a logarithmic axis."""
     for optimiser, run in runs.items():
         kind, shade = KINDS[optimiser]
-        look: dict[str, Any] = {"kind": kind, "shade": shade, "label": optimiser}
-        figures.series(ax, run, name, **look)
+        figures.series(ax, run, name, kind=kind, shade=shade, label=optimiser)
     ax.set_yscale("log")
     figures.number_axis(ax, "y")
     figures.time_axis(ax, runs["SignGD"], label=panels.STEP)
     ax.set_ylabel(name.replace("_", " "))
 
 
-def turned(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    """By optimiser, how many of the outvoted keys and queries end turned."""
+def turned_by_optimiser(evidence: Evidence) -> dict[str, dict[str, dict[str, float]]]:
+    """Fractions of outvoted keys and queries that turned by the end, by optimiser."""
     return {
         optimiser: {
             f"outvoted {side} that turned": three_numbers(turned_by_end(run, name))
@@ -83,8 +83,8 @@ def turned(evidence: Evidence) -> dict[str, dict[str, Any]]:
     }
 
 
-def ends(evidence: Evidence) -> dict[str, dict[str, Any]]:
-    """By optimiser, losses at the end and the law of the training loss."""
+def ends(evidence: Evidence) -> dict[str, dict[str, dict[str, float]]]:
+    """Losses at the end and fits to the training loss, by optimiser."""
     return {
         optimiser: {
             "training loss": three_numbers(schema.last(run, "loss").values),
@@ -98,16 +98,16 @@ def ends(evidence: Evidence) -> dict[str, dict[str, Any]]:
     }
 
 
-def values_two(evidence: Evidence) -> dict[str, Any]:
-    """Losses with their laws, and what became of the outvoted."""
-    shares = turned(evidence)
+def values_two(evidence: Evidence) -> Values:
+    """Losses with fits, and the fractions of outvoted noise that turned."""
+    shares = turned_by_optimiser(evidence)
     return {
         name: {**end, **shares.get(name, {})} for name, end in ends(evidence).items()
     }
 
 
 def seen_two(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 2 is said to show."""
+    """Statements of the paper on Figure 2."""
     end = {name: schema.last(run, "loss").values for name, run in evidence.items()}
     adams = np.array([np.median(end[name]) for name in ADAMS])
     both = {
@@ -146,10 +146,11 @@ FIGURE2 = Exhibit(
     caption=(
         "Setting (a), d = 2000, learning rate 1e-4 for all, Adam with β2 = 0.999, ε = "
         "1e-15. Neuron 0 of seed 0; losses as medians over 5 (SignGD) and 3 seeds "
-        "(bands: range). Claimed: Adam goes through the same stages, but outvoted "
-        "queries stay where SignGD turns them; SignGD's loss falls exponentially, and "
-        "those of Adam with different β1 overlap. All of it is seen; gradient descent "
-        "at this rate has hardly begun. Panel d, noisy digits, is the figure 2d."
+        "(bands: range). Claimed: Adam goes through the same stages, except that "
+        "outvoted queries do not turn as under SignGD; SignGD's loss falls "
+        "exponentially, and those of Adam with different β1 overlap. All of this is "
+        "reproduced; gradient descent at this learning rate has hardly begun. Panel d, "
+        "noisy digits, is figure2d."
     ),
     needs=SPARSE,
     draw=draw_two,

@@ -1,14 +1,14 @@
-"""The headline: the four stages in one neuron, and what they lead to."""
+"""Headline figure: the four stages of SignGD in one neuron, attention and losses."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import at_step, three_numbers
 from attnflow.papers.signgd.figures.runs import (
     ATTENTION,
     PRECISION_SILENT,
@@ -16,6 +16,7 @@ from attnflow.papers.signgd.figures.runs import (
     signgd,
     slow_start,
 )
+from attnflow.papers.signgd.figures.statistics import at_step, three_numbers
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 FIRST = 0.02
 """Where the logarithmic axis begins, in steps."""
 JOINT = 2.0
-"""Up to here the run in small steps is shown, as the paper does."""
+"""Up to this step the run with small steps is shown, as in the paper."""
 TITLES = (
     "I: values of noise grow",
     "II–IV in one neuron: align, vote, turn",
@@ -43,7 +44,7 @@ TURNS = {
 
 
 def slow(evidence: Evidence) -> xr.Dataset:
-    """The first two steps of the first seed, on the clock of whole ones."""
+    """The first two steps of the first seed, in thousandths of a step."""
     run = evidence["slow start"].isel(seed=[0])
     rates = [
         sizes(schema.setting_of(evidence[name])).learning_rate
@@ -53,7 +54,7 @@ def slow(evidence: Evidence) -> xr.Dataset:
 
 
 def joined(evidence: Evidence) -> xr.Dataset:
-    """Values of the first seed, the first two steps in thousandths."""
+    """Values of the first seed, with the first two steps in thousandths."""
     early, run = slow(evidence), evidence["run"].isel(seed=[0])
     names = ["value", "recorded"]
     early = early[names].sel(time=early[TIME] < JOINT)
@@ -62,7 +63,7 @@ def joined(evidence: Evidence) -> xr.Dataset:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Values, one neuron, attention, losses."""
+    """Draw values, one neuron, attention and losses."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run, whole = evidence["run"], joined(evidence)
     panels.values(grid[0, 0], whole)
@@ -84,39 +85,45 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _neuron(ax: "Axes", run: xr.Dataset) -> None:
-    """One sample that the neuron outvotes, and one that it does not."""
+    """Plot a sample that the neuron outvotes and one that it does not."""
     against = panels.outvoted(run)
-    chosen = {"hard": int(np.argmax(against)), "noise": int(np.argmin(against))}
+    samples = {"hard": int(np.argmax(against)), "noise": int(np.argmin(against))}
     theme = figures.current_theme()
     for observable, (_, line) in panels.SIDES.items():
         noise = panels.noise_of(run, observable)
         signal = series.signal(run, observable).isel(seed=0, head=0, neuron=0)
-        curves = {kind: noise.isel(token=place) for kind, place in chosen.items()}
+        curves = {kind: noise.isel(token=sample) for kind, sample in samples.items()}
         curves["signal"] = panels.direction(run) * signal
         for kind, curve in curves.items():
-            look: dict[str, Any] = {"color": theme.colour(kind), "ls": line}
-            label = panels.curve_name(observable, kind)
-            ax.plot(curve[TIME], curve, label=label, **look)
+            label, colour = panels.curve_name(observable, kind), theme.colour(kind)
+            ax.plot(curve[TIME], curve, label=label, color=colour, ls=line)
     ax.axhline(0, color=theme.hairline, lw=0.8, zorder=1)
     ax.set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron 0")
 
 
 def _turns(ax: "Axes", run: xr.Dataset) -> None:
-    """Where the outvoted turn, dotted, with their steps in the free corner."""
+    """Mark the times at which outvoted noise turns, and list them in a corner."""
     theme = figures.current_theme()
-    found = {name: detect(run).median for name, detect in TURNS.items()}
-    reached = {name: when for name, when in found.items() if when is not None}
+    medians = {name: detect(run).median for name, detect in TURNS.items()}
+    reached = {name: when for name, when in medians.items() if when is not None}
     for when in reached.values():
         ax.axvline(when, color=theme.muted, lw=0.9, ls=(0, (1, 2)), zorder=1)
     text = "\n".join(f"{name} at {when:.0f}" for name, when in reached.items())
-    place: dict[str, Any] = {"transform": ax.transAxes, "va": "top", "ha": "left"}
-    ax.text(0.03, 0.97, f"dotted:\n{text}", color=theme.muted, **place)
+    ax.text(
+        0.03,
+        0.97,
+        f"dotted:\n{text}",
+        color=theme.muted,
+        transform=ax.transAxes,
+        va="top",
+        ha="left",
+    )
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times of stages and turns, and what training ends with."""
+def values(evidence: Evidence) -> Values:
+    """Times of stages and turns, losses at the end, and attention at t = 150."""
     run = evidence["run"]
-    found = {
+    detectors = {
         "T1": stages.values_positive,
         "T2_SGN": stages.noise_aligned,
         "T3": stages.signals_voted,
@@ -129,7 +136,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
     }
     return {
         "step": {
-            name: three_numbers(detect(run).times) for name, detect in found.items()
+            name: three_numbers(detect(run).times) for name, detect in detectors.items()
         },
         "at the end": {name: three_numbers(x.values) for name, x in ends.items()},
         "attention to the signal at t = 150": {
@@ -140,13 +147,18 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 def at_150(run: xr.Dataset) -> dict[str, xr.DataArray]:
     """The median s11 and s21 of each seed at the paper's mark."""
-    found = {"s11": series.signal_to_signal(run), "s21": series.noise_to_signal(run)}
+    attentions = {
+        "s11": series.signal_to_signal(run),
+        "s21": series.noise_to_signal(run),
+    }
     over = (SAMPLE, HEAD)
-    return {name: at_step(table, 150).median(over) for name, table in found.items()}
+    return {
+        name: at_step(table, 150).median(over) for name, table in attentions.items()
+    }
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Stages in their order, turns at 1 : 2, and noise that is memorised."""
+    """Whether stages are in order, turns are as 1 : 2, and noise is memorised."""
     run = evidence["run"]
     times = [
         detect(run).times
@@ -182,16 +194,16 @@ OVERVIEW = Exhibit(
     kind="figure",
     title="Four stages of sign gradient descent",
     caption=(
-        "SignGD in setting (a), d = 2000. One neuron of seed 0 with two samples, of "
-        "which it outvotes one; shades, dotted lines and their steps are medians over "
+        "SignGD in setting (a), d = 2000. One neuron of seed 0 with two samples, one "
+        "of which it outvotes; shading, dotted lines and their steps are medians over "
         "five seeds. I: the mean value of every noise token turns positive and grows. "
-        "II: key and query noise of a sample take one sign. III: noise votes, and the "
-        "query signal follows the majority, the key signal the minority. IV: noise "
-        "stops attending to the signal; then the outvoted keys turn, and about twice "
-        "as late their queries, until all signs agree. The training loss falls "
-        "exponentially, the test loss stays. The first two steps are shown from a run "
-        "with steps a thousand times smaller, as in the paper; bands are the range of "
-        "samples and seeds. " + ATTENTION
+        "II: key and query noise of a sample align in sign. III: noise votes; the "
+        "query signal follows the majority, the key signal takes the opposite sign. "
+        "IV: noise stops attending to the signal; then the outvoted keys turn, and at "
+        "about twice that time their queries, until all signs agree. The training loss "
+        "falls exponentially, the test loss stays of order 1. The first two steps are "
+        "from a run with steps a thousand times smaller, as in the paper; bands are "
+        "the range over samples and seeds. " + ATTENTION
     ),
     needs={"run": signgd(), "slow start": slow_start()},
     draw=draw,

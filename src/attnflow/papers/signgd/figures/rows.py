@@ -1,18 +1,18 @@
-"""Figures 3 to 6: the same picture in each setting of Table 3."""
+"""Figures 3 to 6: training dynamics in each setting of Table 3."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.figure1 import LATE, start_of_keys, turning_points
 from attnflow.papers.signgd.figures.marks import MARKS, marks, on_paper
 from attnflow.papers.signgd.figures.overview import slow
-from attnflow.papers.signgd.figures.readings import leaves_first, three_numbers
 from attnflow.papers.signgd.figures.runs import (
     ATTENTION,
     PRECISION_SILENT,
@@ -21,6 +21,7 @@ from attnflow.papers.signgd.figures.runs import (
     signgd,
     slow_start,
 )
+from attnflow.papers.signgd.figures.statistics import leaves_first, three_numbers
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED, TIME
@@ -45,7 +46,7 @@ QUARTER = 0.25
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The start of keys and values; attention and one neuron up to t = 900."""
+    """Draw the start of keys and values; attention and one neuron up to t = 900."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run, early = evidence["run"], slow(evidence)
     start_of_keys(grid[0, 0], early)
@@ -58,27 +59,27 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def moved(early: xr.Dataset) -> dict[str, np.ndarray]:
-    """How far values and keys of noise move in two steps, over where they begin.
+def relative_moves(early: xr.Dataset) -> dict[str, np.ndarray]:
+    """The move of value noise and key noise in two steps, relative to initial sizes.
 
-    Medians over tokens, and for keys over neurons, of each seed.
+    Medians over tokens, and for keys over neurons, by seed.
     """
     tables = {
         "value noise": series.value_noise(early),
         "key noise": series.noise(early, "key_neuron"),
     }
-    found = {}
+    moves = {}
     for name, table in tables.items():
         over = [dim for dim in table.dims if dim not in (SEED, TIME)]
         first, last = table.isel(time=0), table.isel(time=-1)
-        found[name] = (abs(last - first).median(over) / abs(first).median(over)).values
-    return found
+        moves[name] = (abs(last - first).median(over) / abs(first).median(over)).values
+    return moves
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Values:
     """Detected times, moves in two steps, and losses at the end."""
     run = evidence["run"]
-    steps = moved(evidence["slow start"])
+    steps = relative_moves(evidence["slow start"])
     return {
         **marks(run),
         "move in two steps, over the size at the start": {
@@ -90,9 +91,9 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What the figures are said to share."""
+    """Statements of the paper on Figures 3 to 6."""
     run = evidence["run"]
-    steps = moved(evidence["slow start"])
+    steps = relative_moves(evidence["slow start"])
     keys, queries = (MARKS[name][1](run).times for name in TURNS)
     return {
         "in two steps the mean values of noise move further than they were from 0, and "
@@ -112,7 +113,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 
 
 def _of_row(row: str, number: int) -> Exhibit:
-    wanted = {name: MARKS[name] for name in TURNS} if row == "a" else {}
+    printed_marks = {name: MARKS[name] for name in TURNS} if row == "a" else {}
     return Exhibit(
         id=f"figure{number}",
         kind="figure",
@@ -120,17 +121,18 @@ def _of_row(row: str, number: int) -> Exhibit:
         caption=(
             f"Setting ({row}) of Table 3, d = 2000: {ABOUT[row]}. Neuron 0 of seed 0; "
             "attention over all samples and seeds (bands: their range); turning points "
-            "are medians over seeds. Claimed: mean values of noise are linear in t "
-            "from the first two steps on, in which key noise stays near where it "
-            "began; noise leaves the signal while signals stay at 1/2; outvoted keys "
-            "turn then, and queries about twice as late. In dense settings noise of "
-            "different samples overlaps everywhere, and times are earlier. " + ATTENTION
+            "are medians over seeds. Claimed: mean value noise is linear in t from the "
+            "first two steps on, while key noise stays near its initial value; "
+            "attention of noise leaves the signal while that of signals stays at 1/2; "
+            "outvoted keys turn then, and queries at about twice that time. In dense "
+            "settings the noise of different samples overlaps everywhere, and times "
+            "are earlier. " + ATTENTION
         ),
         needs={"run": signgd(row), "slow start": slow_start(row)},
         draw=draw,
         values=values,
         seen=seen,
-        printed=on_paper(wanted),
+        printed=on_paper(printed_marks),
         tolerance=QUARTER,
         silent=(SEEDS_SILENT, PRECISION_SILENT),
     )

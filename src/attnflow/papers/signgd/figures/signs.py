@@ -1,6 +1,6 @@
-"""Our figure: signs of gradients by autodiff and exactly, along one run."""
+"""Our figure on precision: gradient signs by autodiff and exact, along a run."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOOKS = {"float32": ("common", 0), "float64": ("noise", 0), "exact": ("easy", 0)}
+STYLES = {"float32": ("common", 0), "float64": ("noise", 0), "exact": ("easy", 0)}
 NAMES = {
     "float32": "autodiff, float32",
     "float64": "autodiff, float64",
@@ -22,12 +22,12 @@ NAMES = {
 }
 SIDES = {"query": "Query weights", "key": "Key weights"}
 LEAST = 1e-4
-"""Shares below this are drawn in proportion, so that 0 has a place."""
+"""Shares below this are on a linear scale, which includes 0."""
 QUICK = {"at_steps": (0, 100, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)}
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Wrong and zero signs of query and of key weights."""
+    """Draw the shares of wrong and zero signs of query and key weights."""
     titles = [f"{name}: wrong signs" for name in SIDES.values()]
     titles += [f"{name}: signs lost to zero" for name in SIDES.values()]
     figure, grid = figures.panels(2, 2, titles=titles, size=(12.4, 7.6))
@@ -39,14 +39,14 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _shares(ax: "Axes", table: xr.DataArray) -> None:
-    """Medians over seeds, with their range."""
+    """Plot medians over seeds, with their range."""
     theme = figures.current_theme()
-    for precision, (kind, shade) in LOOKS.items():
-        one = table.sel(precision=precision)
-        colour, steps = theme.colour(kind, shade), one["step"].values
-        low, high = one.min("seed").values, one.max("seed").values
+    for precision, (kind, shade) in STYLES.items():
+        shares = table.sel(precision=precision)
+        colour, steps = theme.colour(kind, shade), shares["step"].values
+        low, high = shares.min("seed").values, shares.max("seed").values
         ax.fill_between(steps, low, high, color=colour, alpha=0.18, lw=0)
-        ax.plot(steps, one.median("seed"), color=colour, label=NAMES[precision])
+        ax.plot(steps, shares.median("seed"), color=colour, label=NAMES[precision])
     ax.set_yscale("asinh", linear_width=LEAST)
     ticks = (0.0, 1e-3, 1e-2, 0.1, 1.0)
     ax.set_yticks(ticks, [figures.number(tick) for tick in ticks])
@@ -57,42 +57,42 @@ def _shares(ax: "Axes", table: xr.DataArray) -> None:
 
 
 def first_lost(table: xr.DataArray, share: float = 1e-3) -> float | None:
-    """The first looked-at step at which more than a share is lost, in the median."""
+    """The first step at which the median over seeds exceeds `share`."""
     lost = np.flatnonzero(table.median("seed").values > share)
     return float(table["step"][lost[0]]) if len(lost) else None
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """The largest shares of wrong and zero signs, and where 0.1% is first passed."""
-    found: dict[str, Any] = {}
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """The largest shares of wrong and zero signs, and when they first exceed 0.1%."""
+    statistics: dict[str, dict[str, float]] = {}
     for precision, name in NAMES.items():
         for side in SIDES:
             tables = {
                 kind: evidence["signs"][kind].sel(precision=precision, side=side)
                 for kind in ("wrong", "zero")
             }
-            found[f"{name}, {side} weights"] = {
+            statistics[f"{name}, {side} weights"] = {
                 f"largest share of {kind}": float(table.max())
                 for kind, table in tables.items()
             }
             first = {kind: first_lost(table) for kind, table in tables.items()}
-            found[f"{name}, {side} weights"] |= {
+            statistics[f"{name}, {side} weights"] |= {
                 f"0.1% {kind} from": step
                 for kind, step in first.items()
                 if step is not None
             }
-    return found
+    return statistics
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Who loses signs, when, and who does not."""
+    """Which precision loses signs, and when."""
     run = evidence["signs"]
     largest = {
         (precision, side): {
             kind: float(run[kind].sel(precision=precision, side=side).max())
             for kind in ("wrong", "zero")
         }
-        for precision in LOOKS
+        for precision in STYLES
         for side in SIDES
     }
     queries = run["wrong"].sel(side="query")
@@ -126,14 +126,14 @@ SIGNS = Exhibit(
     kind="figure",
     title="Signs that autodiff loses",
     caption=(
-        "SignGD in setting (a), d = 2000, followed with exact signs; at each step "
-        "shown the weights are handed to autodiff of the plain model in float32 and "
-        "float64. The softmax's backward pass subtracts numbers that agree to all "
-        "digits once s21 is below the unit roundoff: from then on a per cent of the "
-        "query signs is wrong, long before anything underflows to zero, as everything "
-        "does later. Exact signs come from gradients with a logarithm of their own; "
-        "what is shown as wrong there is the share within rounding of a tie, an upper "
-        "bound. Two seeds (bands: range)."
+        "SignGD in setting (a), d = 2000, trained with exact signs; at each step "
+        "shown, autodiff of the plain model in float32 and float64 is applied to the "
+        "same weights. The softmax's backward pass subtracts numbers that agree to all "
+        "digits once s21 is below the unit roundoff: from then on about one per cent "
+        "of the query signs is wrong, long before gradients underflow to zero, as they "
+        "do later. Exact signs come from gradients that carry their logarithm; for "
+        "them, wrong is the share within rounding of a tie, an upper bound. Two seeds "
+        "(bands: range)."
     ),
     needs={"signs": Request("naive-signs", seeds=2, quick=QUICK, quick_seeds=1)},
     draw=draw,

@@ -1,13 +1,13 @@
 """Table 2: signs of key and query noise at the start and at t = 10, over 20 seeds."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.papers.signgd.figures.readings import at_step
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
+from attnflow.papers.signgd.figures.statistics import at_step
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import HEAD, SEED
@@ -21,16 +21,17 @@ CLASSES = ("K+Q+", "K+Q−", "K−Q+", "K−Q−")
 PRINTED = ((486, 1, 0, 25), (244, 4, 9, 250), (223, 10, 4, 221), (37, 2, 3, 481))
 """Rows are classes at the start, columns classes at t = 10."""
 LARGEST = 520.0
-"""Where the scale of colours ends."""
+"""The upper end of the colour scale."""
 DEVIATIONS = 3.0
 RELATIVE = 3.0
-"""Cells as small as 0 and 1 are printed: means of 2 and 3 differ by twice of them."""
+"""Relative tolerance: printed cells are as small as 0 and 1, with means of 2 and 3."""
 
 
 def sign_table(run: xr.Dataset, step: float = STEP) -> xr.DataArray:
-    """How many pairs of each seed go from one class of signs to another.
+    """Counts of pairs by the classes of their signs at the start and at `step`.
 
-    Dims `seed`, `before`, `after`; pairs of which a product is exactly zero are none.
+    Dims `seed`, `before`, `after`; pairs with an inner product of exactly zero do not
+    count.
     """
     before, after = (_classes(run, moment) for moment in (0.0, step))
     counts = np.einsum("bst,ast->sba", before, after)
@@ -42,7 +43,7 @@ def sign_table(run: xr.Dataset, step: float = STEP) -> xr.DataArray:
 
 
 def _classes(run: xr.Dataset, step: float) -> np.ndarray:
-    """Which pairs are in each class: `(class, seed, pair)`."""
+    """Membership of pairs in classes, 0 or 1: `(class, seed, pair)`."""
     keys, queries = (
         at_step(series.noise(run, name), step)
         .stack(pair=series.PAIR)
@@ -58,9 +59,9 @@ def _classes(run: xr.Dataset, step: float) -> np.ndarray:
 def moments(
     run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED
 ) -> dict[str, xr.DataArray]:
-    """Mean, deviation, least and largest of each cell, and the printed one's place.
+    """Mean, standard deviation and range of each cell, and the printed cell's z.
 
-    Of a smaller run's pairs as many as printed of all.
+    For a run with fewer pairs, printed counts are scaled down.
     """
     table = sign_table(run)
     mean, sd = table.mean(SEED), table.std(SEED, ddof=1)
@@ -76,7 +77,7 @@ def moments(
 
 
 def shrink(run: xr.Dataset, cells: tuple[tuple[int, ...], ...] = PRINTED) -> float:
-    """The pairs of a run over those that are printed: 1 at the paper's size."""
+    """The number of pairs of a run over the printed number: 1 at the paper's size."""
     pairs = [run["key_neuron"].sizes[d] for d in (HEAD, series.NEURON)]
     return pairs[0] * pairs[1] * len(series.noise_names(run)) / np.sum(cells)
 
@@ -87,28 +88,28 @@ def cell_name(before: str, after: str) -> str:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Ours and the printed table side by side; below ours the deviation and z."""
+    """Draw our table beside the printed one, with standard deviations and z."""
     return beside(evidence["run"], PRINTED)
 
 
 def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
-    """A run's table and a printed one; below ours the deviation and z."""
-    found = moments(run, cells)
+    """A figure of a run's table beside a printed one, with deviations and z."""
+    summary = moments(run, cells)
     seeds = run.sizes[SEED]
     share = shrink(run, cells)
     printed = "Printed" if share == 1 else f"Printed, times {share:g}"
     titles = (f"Mean ± deviation over {seeds} seeds", f"{printed}, and its z")
     figure, grid = figures.panels(1, 2, titles=titles, size=(11.0, 4.9))
     ours, theirs = (
-        np.vectorize(form)(found[one], found[other])
-        for form, one, other in (
+        np.vectorize(form)(summary[upper], summary[lower])
+        for form, upper, lower in (
             (lambda mean, sd: f"{mean:.1f}\n± {sd:.1f}", "mean", "sd"),
             (lambda cell, z: f"{cell:.0f}\nz = {z:+.1f}", "printed", "z"),
         )
     )
     limits = (0.0, share * LARGEST)
-    _cells(grid[0, 0], found["mean"], ours, limits)
-    _cells(grid[0, 1], found["printed"], theirs, limits)
+    _cells(grid[0, 0], summary["mean"], ours, limits)
+    _cells(grid[0, 1], summary["printed"], theirs, limits)
     return figure
 
 
@@ -118,27 +119,27 @@ def _cells(
     mesh = figures.heatmap(
         ax, table, limits=limits, digits=0, rows=CLASSES, columns=CLASSES
     )
-    # The map's own numbers give way to two lines in each cell.
+    # Replace the heatmap's numbers by two lines in each cell.
     for text, words in zip(list(ax.texts), texts.ravel(), strict=True):
         text.set_text(words.replace("-", "−"))
     mesh.set_edgecolor(figures.current_theme().paper)
     ax.set(xlabel=f"signs at $t = {STEP}$", ylabel="signs at the start")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """A row for each cell."""
-    found = moments(evidence["run"])
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Statistics of each cell."""
+    summary = moments(evidence["run"])
     return {
         cell_name(b, a): {
-            name: float(table.sel(before=b, after=a)) for name, table in found.items()
+            name: float(table.sel(before=b, after=a)) for name, table in summary.items()
         }
         for b in CLASSES
         for a in CLASSES
     }
 
 
-def on_paper() -> dict[str, Any]:
-    """The printed cells, under the names of our means."""
+def on_paper() -> dict[str, dict[str, float]]:
+    """The printed cells, with the keys of `values`."""
     return {
         cell_name(b, a): {"mean": PRINTED[i][j]}
         for i, b in enumerate(CLASSES)
@@ -147,18 +148,18 @@ def on_paper() -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where the printed cells lie, and what the table is for."""
+    """Whether printed cells are within our range, and signs align."""
     run = evidence["run"]
-    found, table = moments(run), sign_table(run)
+    summary, table = moments(run), sign_table(run)
     pairs = table.sum(("before", "after"))
     aligned = table.sel(after=["K+Q+", "K−Q−"]).sum(("before", "after")) / pairs
     began = table.sel(before=["K+Q+", "K−Q−"]).sum(("before", "after")) / pairs
-    inside = (found["least"] <= found["printed"]) & (
-        found["printed"] <= found["largest"]
+    inside = (summary["least"] <= summary["printed"]) & (
+        summary["printed"] <= summary["largest"]
     )
     return {
         f"no printed cell is further than {DEVIATIONS:g} deviations off our mean": bool(
-            (abs(found["z"]) <= DEVIATIONS).all()
+            (abs(summary["z"]) <= DEVIATIONS).all()
         ),
         "every printed cell is between our least and our largest": bool(inside.all()),
         "signs are independent at the start: equal in 45% to 55% of pairs": bool(
@@ -173,9 +174,9 @@ TABLE2 = Exhibit(
     kind="table",
     title="Table 2: signs of query and key noise in Stage II",
     caption=(
-        "Setting (a), d = 2000, t = 10, 20 seeds: of the 2000 pairs of a neuron and a "
-        "sample, how many go from one class of signs (of key and query noise) to "
-        "another. The paper prints one seed; its z is its distance from our mean in "
+        "Setting (a), d = 2000, t = 10, 20 seeds: how many of the 2000 pairs of a "
+        "neuron and a sample go from one class of signs (of key and query noise) to "
+        "another. The paper prints one seed; z is its distance from our mean in "
         "standard deviations over seeds. Claimed: signs are independent at the start "
         "and aligned at t = 10."
     ),

@@ -1,6 +1,6 @@
-"""Figure 19: the timeline, with the formulas' times and the detected ones."""
+"""Figure 19: timeline of the stages, by formula and as detected."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -32,7 +32,7 @@ ROWS = {
     "all follow": ("", "all signs agree"),
     "T_attn": (r"$T_{\mathrm{attn}}$", "signals leave the signal"),
 }
-"""Stages from the top, with their symbols and what happens there."""
+"""Stages from the top, with symbol and event."""
 TITLES = {
     "setting (a)": "Setting (a), as in the paper",
     "lattice": r"Disjoint supports, $s = 10^6$",
@@ -41,24 +41,24 @@ ORDER = ("T1", "T2_SGN", "T2", "T3", "T4-_hi")
 """The printed order of the formulas."""
 
 
-def on_first_rate(run: xr.Dataset, row: StageRow) -> dict[str, Any]:
-    """Formula, median, and range of a stage in steps of the first rate."""
+def on_first_rate(run: xr.Dataset, row: StageRow) -> dict[str, float]:
+    """Formula, median and range of a stage, in steps of the first learning rate."""
     growth = sizes(schema.setting_of(run)).growth
-    every = {"formula": row.formula, "detected": row.detected}
+    times = {"formula": row.formula, "detected": row.detected}
     if row.spread:
-        every |= {"least": row.spread[0], "largest": row.spread[1]}
-    known = {name: time for name, time in every.items() if time is not None}
-    return {name: float(stages.clock_of(t, growth)) for name, t in known.items()}
+        times |= {"least": row.spread[0], "largest": row.spread[1]}
+    known_times = {name: time for name, time in times.items() if time is not None}
+    return {name: float(stages.clock_of(t, growth)) for name, t in known_times.items()}
 
 
-def timetable(run: xr.Dataset) -> dict[str, dict[str, Any]]:
-    """The stages that are drawn, with their times."""
-    found = {row.name: row for row in stages.stage_table(run)}
-    return {name: on_first_rate(run, found[name]) for name in ROWS}
+def timetable(run: xr.Dataset) -> dict[str, dict[str, float]]:
+    """Times of the stages that are drawn."""
+    rows = {row.name: row for row in stages.stage_table(run)}
+    return {name: on_first_rate(run, rows[name]) for name in ROWS}
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """A line for each stage: the formula as a diamond, what is detected as a dot."""
+    """Draw a line per stage: the formula as a diamond, the detected time as a dot."""
     size = (13.6, 5.6)
     figure, grid = figures.panels(1, 2, titles=tuple(TITLES.values()), size=size)
     for ax, name in zip(grid[0], TITLES, strict=True):
@@ -68,17 +68,17 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _timeline(ax: "Axes", table: dict[str, dict[str, Any]]) -> None:
+def _timeline(ax: "Axes", table: dict[str, dict[str, float]]) -> None:
     theme = figures.current_theme()
-    for place, times in enumerate(table.values()):
-        ax.axhline(place, color=theme.hairline, lw=0.7, zorder=0)
+    for row, times in enumerate(table.values()):
+        ax.axhline(row, color=theme.hairline, lw=0.7, zorder=0)
         if "largest" in times:
             ends = [times["least"], times["largest"]]
-            ax.plot(ends, [place] * 2, color=theme.colour("signal"), lw=4, alpha=0.45)
+            ax.plot(ends, [row] * 2, color=theme.colour("signal"), lw=4, alpha=0.45)
         if "detected" in times:
-            _point(ax, (times["detected"], place), "signal", "o", filled=True)
+            _point(ax, (times["detected"], row), "signal", "o", filled=True)
         if "formula" in times:
-            _point(ax, (times["formula"], place), "theory", "D", filled=False)
+            _point(ax, (times["formula"], row), "theory", "D", filled=False)
     ax.set(
         xscale="log", ylim=(len(table) - 0.4, -0.9), xlabel="step, at the first rate"
     )
@@ -93,13 +93,14 @@ def _point(
     theme = figures.current_theme()
     colour = theme.colour(kind)
     fill = colour if filled else theme.paper
-    look: dict[str, Any] = {"marker": marker, "mec": colour, "mfc": fill, "ls": ""}
-    # A dot that lies on its formula is seen inside the diamond.
-    ax.plot(*at, ms=6 if filled else 11, mew=1.4, zorder=5 if filled else 4, **look)
+    # A dot that lies on its formula is visible inside the diamond.
+    size, order = (6, 5) if filled else (11, 4)
+    (point,) = ax.plot(*at, marker=marker, ls="", ms=size, mew=1.4, zorder=order)
+    point.set(mec=colour, mfc=fill)
 
 
 def _name_rows(ax: "Axes", *, left: bool) -> None:
-    """Symbols and events at the left; what diamonds and dots are, at the right."""
+    """Label stages by symbol and event at the left; legend at the right."""
     names = [": ".join(filter(None, words)) for words in ROWS.values()] if left else []
     ax.set_yticks(range(len(ROWS)), names or [""] * len(ROWS))
     ax.tick_params(axis="y", length=0, labelcolor=figures.current_theme().ink)
@@ -119,7 +120,7 @@ def _name_rows(ax: "Axes", *, left: bool) -> None:
     )
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
     """Both timetables."""
     return {
         f"{name}: {stage}": times
@@ -129,7 +130,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where formulas and events come in the printed order."""
+    """Whether formulas and events are in the printed order."""
     tables = {name: timetable(evidence[name]) for name in TITLES}
     formulas = {
         name: [table[stage].get("formula", np.nan) for stage in ORDER]
@@ -181,8 +182,7 @@ FIGURE19 = Exhibit(
         "seeds, bars: range). Setting (a), five seeds: the formulas bound the early "
         "times from above, are out of the printed order, and T2 lies beyond the run. "
         "Disjoint supports, n = 9, m_k = 20, σ_0 = 1e-8, ten seeds: formulas and "
-        "events are in the printed order, and T4⁻ is where outvoted keys turn, but "
-        "for 7%."
+        "events are in the printed order, and outvoted keys turn at T4⁻, up to 7%."
     ),
     needs={"setting (a)": signgd(), "lattice": LATTICE},
     draw=draw,

@@ -1,6 +1,6 @@
-"""Figure 17: one neuron, gradients and updates of Adam without momentum."""
+"""Figure 17: one neuron, gradients and updates under Adam without momentum."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -8,13 +8,13 @@ import xarray as xr
 from attnflow import figures, schema
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.betas import SETTING_SILENT
-from attnflow.papers.signgd.figures.readings import turned_by_end
 from attnflow.papers.signgd.figures.runs import (
     BETAS2,
     PRECISION_SILENT,
     SEEDS_SILENT,
     adam,
 )
+from attnflow.papers.signgd.figures.statistics import turned_by_end
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FADED = 0.1
-"""A mean update below this share of the learning rate counts as halted."""
+"""A mean update below this fraction of the learning rate counts as halted."""
 GRADIENTS = {"query": "log_mean_query_gradient", "key": "log_mean_key_gradient"}
 WITHOUT_MOMENTUM = {f"β2 = {b2:g}": adam(0.0, b2) for b2 in BETAS2}
 
 
 def draw_full(evidence: Evidence) -> "Figure":
-    """By β2: one neuron, mean |gradient|, mean |update|."""
+    """Draw one neuron, mean |gradient| and mean |update|, by β2."""
     runs = list(WITHOUT_MOMENTUM)
     across = len(runs)
     titles = [f"{run}: one neuron" for run in runs]
@@ -46,7 +46,7 @@ def draw_full(evidence: Evidence) -> "Figure":
 
 
 def swamped_at(run: xr.Dataset) -> float | None:
-    """From when on ε outweighs half of some weight's gradients, in seed 0."""
+    """The step from which ε outweighs half of some matrix's gradients, in seed 0."""
     step = run["epsilon_step"].values[0] if "epsilon_step" in run else np.nan
     return float(step) if np.isfinite(step) else None
 
@@ -57,7 +57,6 @@ def _swamped(axes: np.ndarray, step: float | None) -> None:
     theme = figures.current_theme()
     for ax in axes:
         ax.axvline(step, color=theme.muted, lw=0.9, ls=(0, (1, 2)), zorder=1)
-    place: dict[str, Any] = {"xytext": (4, -2), "textcoords": "offset points"}
     axes[0].annotate(
         "ε outweighs\nmost gradients",
         (step, 1.0),
@@ -65,15 +64,16 @@ def _swamped(axes: np.ndarray, step: float | None) -> None:
         va="top",
         size="small",
         color=theme.muted,
-        **place,
+        xytext=(4, -2),
+        textcoords="offset points",
     )
 
 
 def _gradients(ax: "Axes", run: xr.Dataset) -> None:
     for side, observable in GRADIENTS.items():
-        made = run.assign(size=10 ** run[observable])
-        look: dict[str, Any] = {"kind": "match" if side == "key" else "mismatch"}
-        figures.series(ax, made, "size", label=side, **look)
+        gradients = run.assign(size=10 ** run[observable])
+        kind = "match" if side == "key" else "mismatch"
+        figures.series(ax, gradients, "size", label=side, kind=kind)
     ax.set(yscale="log", ylabel="mean |gradient|")
     figures.number_axis(ax, "y")
 
@@ -89,58 +89,60 @@ def _updates(ax: "Axes", evidence: Evidence, run: str) -> None:
 
 
 def updates_of(evidence: Evidence, run: str) -> dict[str, xr.DataArray]:
-    """Mean |update| of keys and queries over steps, of the first seed."""
+    """Mean |update| of key and query weights along steps, first seed."""
     table = evidence["updates"]["mean_update"].isel(seed=0)
     beta2 = schema.setting_of(evidence[run])["beta2"]
-    one = table.sel(beta2=beta2, method="nearest")
-    return {side: one.sel(side=side) for side in ("query", "key")}
+    curves = table.sel(beta2=beta2, method="nearest")
+    return {side: curves.sel(side=side) for side in ("query", "key")}
 
 
 def halts(evidence: Evidence, run: str) -> dict[str, float]:
-    """The first step from which mean |update| stays below a tenth of the rate.
+    """The first step from which mean |update| stays below a tenth of the learning rate.
 
-    The last one that was looked at, where it never does.
+    The last step of the table, where it never does.
     """
-    found = {}
+    steps = {}
     for side, curve in updates_of(evidence, run).items():
         moving = np.flatnonzero(curve.values >= FADED)
-        place = min(moving[-1] + 1 if len(moving) else 0, len(curve) - 1)
-        found[side] = float(curve["step"][place])
-    return found
+        index = min(moving[-1] + 1 if len(moving) else 0, len(curve) - 1)
+        steps[side] = float(curve["step"][index])
+    return steps
 
 
-def full_values(evidence: Evidence) -> dict[str, Any]:
-    """What became of the outvoted, and when updates and gradients fade."""
-    found = {}
-    for run in WITHOUT_MOMENTUM:
-        own = evidence[run]
-        found[run] = {
+def full_values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Fractions of outvoted noise that turned, and when updates and gradients fade."""
+    statistics = {}
+    for name in WITHOUT_MOMENTUM:
+        run = evidence[name]
+        statistics[name] = {
             f"outvoted {side} that turned, seed 0": float(
-                turned_by_end(own, observable)[0]
+                turned_by_end(run, observable)[0]
             )
             for observable, (side, _) in panels.SIDES.items()
         }
-        found[run] |= {
+        statistics[name] |= {
             f"mean |update| of {side} weights below 0.1 η from": step
-            for side, step in halts(evidence, run).items()
+            for side, step in halts(evidence, name).items()
         }
-        step = swamped_at(own)
-        found[run] |= {} if step is None else {"ε outweighs most gradients from": step}
-        found[run] |= {
+        step = swamped_at(run)
+        statistics[name] |= (
+            {} if step is None else {"ε outweighs most gradients from": step}
+        )
+        statistics[name] |= {
             f"log10 mean |gradient| of {side} weights at the end": float(
-                schema.last(own, observable)[0]
+                schema.last(run, observable)[0]
             )
             for side, observable in GRADIENTS.items()
         }
-    return found
+    return statistics
 
 
 def full_seen(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 17 is said to show."""
+    """Statements of the paper on Figure 17."""
     runs = list(WITHOUT_MOMENTUM)
     steps = [halts(evidence, run) for run in runs]
     queries = [step["query"] for step in steps]
-    turned = [float(turned_by_end(evidence[run], "query_neuron")[0]) for run in runs]
+    shares = [float(turned_by_end(evidence[run], "query_neuron")[0]) for run in runs]
     last = schema.last(evidence[runs[0]], GRADIENTS["query"])
     return {
         "updates of query weights fade, and before those of key weights": all(
@@ -150,7 +152,7 @@ def full_seen(evidence: Evidence) -> dict[str, bool]:
             max(queries[2:]) < min(queries[:2])
         ),
         "fewer outvoted queries turn with every larger β2": bool(
-            np.all(np.diff(turned) < 0)
+            np.all(np.diff(shares) < 0)
         ),
         "for β2 = 0.9 the mean |gradient| of query weights ends below ε = 1e-15": bool(
             (last < -15).all()
@@ -164,12 +166,12 @@ FIGURE17 = Exhibit(
     title="Figure 17: Adam without momentum, by β2",
     caption=(
         "Setting (a), d = 2000, β1 = 0, learning rate 1e-4, ε = 1e-15, seed 0. Means "
-        "are over the weights that data reach; updates in units of the learning rate. "
-        "Claimed: only small β2 let outvoted queries turn (printed: prevent), and "
+        "are over the weights with data; updates are in units of the learning rate. "
+        "Claimed: only small β2 allow outvoted queries to turn (printed: prevent), and "
         "updates of query weights fade before gradients are zero, earlier with larger "
-        "β2. Both are seen. But for β2 = 0.9 and 0.95 updates end where ε outweighs "
-        "the gradients of half of the query weights (dotted): their mean does not show "
-        "it, since it is that of the signal's coordinate."
+        "β2. Both are reproduced. But for β2 = 0.9 and 0.95 updates end where ε "
+        "outweighs the gradients of half of the query weights (dotted): the mean "
+        "gradient does not show this, since it is dominated by the signal's coordinate."
     ),
     needs={
         **WITHOUT_MOMENTUM,

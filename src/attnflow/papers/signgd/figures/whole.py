@@ -1,19 +1,25 @@
-"""Figure 18: all of training, and Figure 13: the same with four heads."""
+"""Figures 18 and 13: the whole of training, with one head and with four."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.readings import late_laws, law_table, three_numbers
 from attnflow.papers.signgd.figures.runs import (
     ATTENTION,
     HEADS,
     PRECISION_SILENT,
     SEEDS_SILENT,
     signgd,
+)
+from attnflow.papers.signgd.figures.statistics import (
+    late_laws,
+    law_table,
+    three_numbers,
 )
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -24,11 +30,11 @@ if TYPE_CHECKING:
 
 TITLES = ("Mean values", "One neuron", "Attention", "Losses")
 ALIKE = 0.1
-"""How far attentions of heads may be apart."""
+"""The largest allowed gap between the attention of two heads."""
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Values, one neuron, attention and losses over all steps."""
+    """Draw values, one neuron, attention and losses over all steps."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run = evidence["run"]
     panels.values(grid[0, 0], run)
@@ -41,7 +47,7 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def draw_heads(evidence: Evidence) -> "Figure":
-    """Values and a neuron of the first head, every head's attention, losses."""
+    """Draw values and a neuron of the first head, attention by head, and losses."""
     run = evidence["run"]
     count = run.sizes[HEAD]
     heads = [f"Attention, head {head + 1}" for head in range(count)]
@@ -61,8 +67,8 @@ def draw_heads(evidence: Evidence) -> "Figure":
     return figure
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times, what training ends with, and the law of the training loss."""
+def values(evidence: Evidence) -> Values:
+    """Times of events, losses at the end, and fits to the training loss."""
     run = evidence["run"]
     events = {
         "keys turn": stages.keys_turn,
@@ -77,8 +83,8 @@ def values(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def head_values(evidence: Evidence) -> dict[str, Any]:
-    """The same, and how far heads are apart."""
+def head_values(evidence: Evidence) -> Values:
+    """`values`, and the largest gap between heads."""
     gaps = apart(evidence)
     return {**values(evidence), "largest gap between heads": gaps}
 
@@ -86,15 +92,18 @@ def head_values(evidence: Evidence) -> dict[str, Any]:
 def apart(evidence: Evidence) -> dict[str, float]:
     """The largest gap between two heads' median attention at one step."""
     run = evidence["run"]
-    found = {"s11": series.signal_to_signal(run), "s21": series.noise_to_signal(run)}
-    middles = {name: table.median(SAMPLE) for name, table in found.items()}
+    attentions = {
+        "s11": series.signal_to_signal(run),
+        "s21": series.noise_to_signal(run),
+    }
+    middles = {name: table.median(SAMPLE) for name, table in attentions.items()}
     return {
         name: float((m.max(HEAD) - m.min(HEAD)).max()) for name, m in middles.items()
     }
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What all of training shows."""
+    """Statements of the paper on Figure 18."""
     run = evidence["run"]
     value = schema.last(run, "value")
     noise = value.sel(token=series.noise_names(run)).min(TOKEN)
@@ -116,7 +125,7 @@ def seen(evidence: Evidence) -> dict[str, bool]:
 
 
 def head_seen(evidence: Evidence) -> dict[str, bool]:
-    """What heads have in common."""
+    """Statements of the paper on Figure 13."""
     run = evidence["run"]
     keys, queries = stages.keys_turn(run).times, stages.queries_turn(run).times
     return {
@@ -132,7 +141,7 @@ def head_seen(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-def series_of(evidence: Evidence) -> Any:
+def series_of(evidence: Evidence) -> xr.Dataset:
     """The run with s21 as one of its series."""
     run = evidence["run"]
     return run.assign(s21=series.noise_to_signal(run))
@@ -144,10 +153,10 @@ FIGURE18 = Exhibit(
     title="Figure 18: all of training with SignGD",
     caption=(
         "Setting (a), d = 2000; values and neuron 0 of seed 0, attention over all "
-        "samples and five seeds, losses as medians (bands: range). Claimed: noise is "
-        "memorised by values and by attention; the training loss falls exponentially, "
-        "the test loss stays. It does: an exponential fits the second half of training "
-        "with a hundredth of a power law's residual. " + ATTENTION
+        "samples and five seeds, losses as medians (bands: range). Claimed: values and "
+        "attention memorise noise; the training loss falls exponentially, the test "
+        "loss stays of order 1. This is reproduced: an exponential fits the second "
+        "half of training with a hundredth of a power law's residual. " + ATTENTION
     ),
     needs={"run": signgd()},
     draw=draw,
@@ -160,10 +169,10 @@ FIGURE13 = Exhibit(
     kind="figure",
     title="Figure 13: four heads",
     caption=(
-        "Setting (a), d = 2000, four heads with weights of their own, whose outputs "
-        "are added; seed 0, values and neuron 0 of the first head. Claimed: heads "
-        "behave alike, and as one head does alone. They do; four heads together learn "
-        "faster, so that losses fall earlier. " + ATTENTION
+        "Setting (a), d = 2000, four heads with separate weights, whose outputs are "
+        "added; seed 0, values and neuron 0 of the first head. Claimed: heads behave "
+        "alike, and like a single head. They do; four heads together learn faster, so "
+        "that losses fall earlier. " + ATTENTION
     ),
     needs={"run": HEADS},
     draw=draw_heads,

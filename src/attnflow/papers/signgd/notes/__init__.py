@@ -1,11 +1,10 @@
-"""Reader's notes on `signgd`: places to read with care.
+"""Reader's notes on `signgd`: errata and caveats.
 
-The version read is the text extracted from arXiv 2410.04870 (ICLR 2025). Its formulas
-are mangled in places and whole displays of Lemmas E.2, E.3, E.7 and E.9 are missing,
-which is never noted: what looks like a slip may be the extraction's, or be mended
-elsewhere. The four stages are there, in the order stated, wherever the conditions of
-the theory can be met at all; most of what follows is within proofs, and harms no
-statement.
+The version read is text extracted from arXiv 2410.04870 (ICLR 2025). Some formulas are
+mangled by the extraction, and whole displays of Lemmas E.2, E.3, E.7 and E.9 are
+missing; these are not noted, and what looks like a slip may be due to the extraction or
+corrected elsewhere. The four stages occur in the stated order wherever the theory's
+conditions can be met; most notes concern proofs and affect no statement.
 """
 
 from attnflow.papers.signgd.notes.conditions import CONDITIONS

@@ -8,9 +8,9 @@ CONDITIONS = (
         place="Lemma C.11, and Lemma 4.1, third item",
         printed="m_v = Ω(polylog d) suffices for noise to barely move by T1.",
         ours=(
-            "Lemma C.11 asks for 256 log²(12 m_k n/δ) / (π² log²(1 − δ²/4m_k²n²)), of "
+            "Lemma C.11 requires 256 log²(12 m_k n/δ) / (π² log²(1 − δ²/4m_k²n²)), of "
             "order (m_k n/δ)^4: 10^22 at m_k = 100, n = 20, δ = 0.1. With m_v = 20, "
-            "noise moves by a multiple of itself by T1."
+            "noise moves by a multiple of its initial value by T1."
         ),
         shown_by="C-L4.1-3",
         effect="statement",
@@ -18,7 +18,7 @@ CONDITIONS = (
     Note(
         id="C-N6b",
         place="Lemmas C.10 and C.12",
-        printed="σ_p² s and s are to exceed expressions in m_k, n and δ.",
+        printed="σ_p² s and s must exceed expressions in m_k, n and δ.",
         ours=(
             "At m_k = 100, n = 20, δ = 0.1 these are 1.5 · 10^11 and 3.3 · 10^13; "
             "setting (a) has 4 and 80. Condition 3.1 implies them for d that is a "
@@ -32,9 +32,9 @@ CONDITIONS = (
         place="Theorem 3.2, probability",
         printed="At least 1 − n^−1/3.",
         ours=(
-            "Lemma E.5 fails with probability O(m_k/√n), by ties of the vote, which "
-            "n = Ω(m_k^4) makes O(n^−1/4). The printed one needs n = Ω(m_k^6), or odd "
-            "n, which has no ties."
+            "Lemma E.5 fails with probability O(m_k/√n), because of tied votes; n = "
+            "Ω(m_k^4) makes this O(n^−1/4). The printed probability needs n = "
+            "Ω(m_k^6), or odd n, which has no ties."
         ),
         shown_by="text",
         effect="constant",
@@ -45,7 +45,7 @@ CONDITIONS = (
         printed="A small constant θ_c with 0.99(1 + θ_c) − O(θ_c/√m_k) > 1.",
         ours=(
             "Its proof needs 9 √(2/π) σ_p s (3√2 n / σ_p s)^{0.99(1+θ_c)} ≤ 1 too: for "
-            "θ_c = 0.1 σ_p s is to be of order n^12, and 10^33 at n = 20. d = "
+            "θ_c = 0.1, σ_p s must be of order n^12, and 10^33 at n = 20. d = "
             "Ω(poly(n)) allows that, with a degree that grows as θ_c shrinks."
         ),
         shown_by="text",
@@ -99,9 +99,9 @@ CONDITIONS = (
             "suffices."
         ),
         ours=(
-            "That is its angle, 2π times the probability. It is used for all neurons, "
-            "so that a factor m_k belongs to n d^−1/5; and with ‖ξ‖₁ for σ_p s, since "
-            "noise moves by the former."
+            "That is the angle, 2π times the probability. The lemma is used for all "
+            "neurons, so n d^−1/5 needs a factor m_k; and with ‖ξ‖₁ in place of σ_p s, "
+            "since noise moves by the former."
         ),
         shown_by="text",
         effect="constant",

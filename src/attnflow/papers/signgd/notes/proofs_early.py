@@ -24,10 +24,10 @@ EARLY = (
         place="Appendix E.1, mean value noise",
         printed="√2 tησ_p s ≤ v_i for t ≥ T1, and v_i = √(2/π) tησ_p s for t ≥ T2.",
         ours=(
-            "tησ_p s ≤ v_i, as in E.4: at T1 the initial value still counts. And "
+            "tησ_p s ≤ v_i, as in E.4: at T1 the initial value still matters. And "
             "2√(2/π) tησ_p s, as in Lemma E.8: v moves by 2η. The products in the "
-            "proofs of Lemmas E.11, E.23, E.24 and Claim E.34 lack the same 2, under a "
-            "sign, where it does no harm."
+            "proofs of Lemmas E.11, E.23, E.24 and Claim E.34 lack the same factor 2, "
+            "inside a sign, where it is harmless."
         ),
         shown_by="C-L4.1-1",
         effect="constant",
@@ -43,7 +43,7 @@ EARLY = (
     Note(
         id="C-N8e",
         place="Appendix E.1 and start of E.6, signal dynamics",
-        printed="The sums of noise decide the updates of query and key noise.",
+        printed="The sums of noise determine the updates of query and key noise.",
         ours="Of query and key signals.",
         shown_by="C-L4.4-1",
         effect="typo",
@@ -61,8 +61,8 @@ EARLY = (
         place="Appendix E.4, mean value signal",
         printed="It barely moves by T1, by ηT1 and Lemma C.12.",
         ours=(
-            "By 2ηT1, and by a lemma like C.12 for the mean value. What is used, "
-            "v_μ = o(v_i), needs only σ_p √s to be large."
+            "By 2ηT1, and by an analogue of Lemma C.12 for the mean value. What is "
+            "used, v_μ = o(v_i), only needs a large σ_p √s."
         ),
         shown_by="C-L4.1-2",
         effect="typo",
@@ -87,7 +87,7 @@ EARLY = (
         id="C-N9c",
         place="Lemma E.6, proof",
         printed="k_μ − q_μ has variance σ_0²‖μ‖²; binomials (n over k) of n − 1 votes.",
-        ours="2σ_0²‖μ‖², whose symmetry alone counts; (n − 1 over k).",
+        ours="2σ_0²‖μ‖², of which only the symmetry matters; (n − 1 over k).",
         shown_by="text",
         effect="typo",
     ),

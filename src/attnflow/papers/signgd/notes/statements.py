@@ -28,7 +28,7 @@ STATEMENTS = (
         printed="The training loss is Θ(1) at T4.",
         ours=(
             "Asymptotically, since margins at T4 are of order log(σ_p s)/√m_k. At "
-            "Table 3's sizes all signs agree only where the loss is small already."
+            "Table 3's sizes all signs agree only when the loss is already small."
         ),
         shown_by="C-L4.8-2",
         effect="constant",
@@ -37,7 +37,7 @@ STATEMENTS = (
         id="C-N2a",
         place="Figure 1, caption",
         printed="The set of pairs K−, Q− is given twice, once with Q > 0.",
-        ours="With Q < 0; the doubling may be the extraction's.",
+        ours="With Q < 0; the repetition may be due to the extraction.",
         shown_by="text",
         effect="typo",
     ),
@@ -46,11 +46,11 @@ STATEMENTS = (
         place="Table 3 and all figures, against Condition 3.1",
         printed="n = 20, s = 80 or 800, d = 2000, m_k = 100 illustrate the theory.",
         ours=(
-            "Supports overlap: n s / d is 0.8 or 8, where Condition 3.1 has "
-            "s = Θ(d^½/n²), here 0.1. n is far below m_k^4 = 10^8. The formulas' order "
-            "at these sizes is T1 < T2_SGN < T4⁻ < T3 < T2, and σ_p s / (3√2 n) is "
-            "below 1, so that the lower formula for T4⁻ has no value in any row. What "
-            "the figures show is in the printed order all the same; our experiment "
+            "Supports overlap: n s / d is 0.8 or 8, where Condition 3.1 has s = "
+            "Θ(d^½/n²), here 0.1. n is far below m_k^4 = 10^8. The formulas' order at "
+            "these sizes is T1 < T2_SGN < T4⁻ < T3 < T2, and σ_p s / (3√2 n) is below "
+            "1, so that the lower formula for T4⁻ has no value in any row. The events "
+            "in the figures are in the printed order all the same; our experiment "
             "lattice has disjoint supports and formulas in that order."
         ),
         shown_by="C-Eq9",
@@ -63,7 +63,8 @@ STATEMENTS = (
         ours=(
             "At n = 20 the vote of a neuron is tied with probability 0.18, and on "
             "disjoint supports a pair whose key and query noise cross zero in the same "
-            "step swings for ever at a fixed rate. We state shares of pairs."
+            "step oscillates for ever at a fixed rate. Our claims are about fractions "
+            "of pairs."
         ),
         shown_by="C-L4.2",
         effect="statement",
@@ -107,12 +108,12 @@ STATEMENTS = (
         place="Appendix B.1, noisy digits",
         printed="In all settings the training loss ends below 0.05.",
         ours=(
-            "The scale of pixels decides, and is not stated. On seed 0, at λ = 0.3, "
-            "0.5, 0.7 and 0.9, standardised pixels give 0.054, 0.014, 0.017, 0.040 "
-            "with SignGD, 0.005, 0.014, 0.029, 0.058 with descent, and less than 0.002 "
-            "with Adam. With pixels from 0 to 1 SignGD and descent end between 0.14 "
-            "and 0.5 at every λ; standardised after noise was added, at 0.3 and more "
-            "for λ ≤ 0.5; from 0 to 255 nothing trains."
+            "It depends on the scale of the pixels, which is not stated. On seed 0, at "
+            "λ = 0.3, 0.5, 0.7 and 0.9, standardised pixels give 0.054, 0.014, 0.017, "
+            "0.040 with SignGD, 0.005, 0.014, 0.029, 0.058 with gradient descent, and "
+            "less than 0.002 with Adam. With pixels from 0 to 1 SignGD and gradient "
+            "descent end between 0.14 and 0.5 at every λ; standardised after noise was "
+            "added, at 0.3 and more for λ ≤ 0.5; from 0 to 255 nothing trains."
         ),
         shown_by="C-MNIST-train",
         effect="constant",
@@ -125,12 +126,12 @@ STATEMENTS = (
             "gradients are rounded to zero."
         ),
         ours=(
-            "Their blocks are not defined, and it depends on them. Where a block's "
-            "output is a mean over its neurons, outvoted queries turn without MLP; "
-            "with MLP some begin to in plain float32, and halt, and hardly any do with "
-            "signs that are never rounded (d = 600, seed 0). Where it is a sum, "
-            "signals turn instead as the loss collapses. So rounding ends training, "
-            "and is not what keeps outvoted noise from turning."
+            "This depends on the blocks, which are not defined. Where a block's output "
+            "is a mean over its neurons, outvoted queries turn without MLP; with MLP "
+            "some begin to turn in plain float32 and then halt, and hardly any do with "
+            "exact signs (d = 600, seed 0). Where it is a sum, signals turn instead as "
+            "the loss collapses. So rounding ends training, but is not what keeps "
+            "outvoted noise from turning."
         ),
         shown_by="C-B6-prec",
         effect="statement",
@@ -147,7 +148,8 @@ STATEMENTS = (
         id="C-N4b",
         place="Appendix F.1, large σ_0",
         printed="|P[y f > 0] − 1/2| ≤ 1 − n^−O(1).",
-        ours="A bound that tends to 0 is meant: this one holds for every probability.",
+        ours="A bound that tends to 0 is meant: the printed one holds for every "
+        "probability.",
         shown_by="text",
         effect="typo",
     ),
@@ -156,9 +158,9 @@ STATEMENTS = (
         place="Appendix F.1, small σ_0",
         printed="For σ_0 = o(σ_p^−2 s^−3/2 m_v^½) the 0–1 loss is small.",
         ours=(
-            "Where test noise meets no training support. Setting (a) has "
-            "σ_0 = 0.0022 against 0.125, and a 0–1 loss that is not small: test "
-            "supports overlap with those of training."
+            "Only where test noise overlaps no training support. Setting (a) has σ_0 = "
+            "0.0022 against 0.125, and a 0–1 loss that is not small: test supports "
+            "overlap with those of training."
         ),
         shown_by="C-F1",
         effect="statement",
@@ -167,7 +169,7 @@ STATEMENTS = (
         id="C-N4d",
         place="Appendix F.1",
         printed="Condition 4.1; Lemma C.6 for the mean value.",
-        ours="Condition 3.1; Lemma C.7, of which the factor m_v^−½ is.",
+        ours="Condition 3.1; Lemma C.7, which has the factor m_v^−½.",
         shown_by="text",
         effect="typo",
     ),

@@ -1,11 +1,13 @@
-"""The stages of a run of `signgd`: formulas beside what was detected.
+"""Stages of a `signgd` run: the paper's formulas beside detected times.
 
-Times are steps of the run. Where its rate grows (the lattice model), formulas are
-turned into its steps, and notes have times in units of the first rate too.
+Times are steps of the run. Where the learning rate grows (the lattice), formulas are
+converted to steps, and notes also have times in units of the first learning rate.
 """
 
-from attnflow.papers.signgd.stages.attended import attended as attended
-from attnflow.papers.signgd.stages.attended import winners as winners
+from attnflow.papers.signgd.stages.attended_tokens import winners as winners
+from attnflow.papers.signgd.stages.attended_tokens import (
+    with_attended_noise as with_attended_noise,
+)
 from attnflow.papers.signgd.stages.clock import clock_of as clock_of
 from attnflow.papers.signgd.stages.clock import steps_at as steps_at
 from attnflow.papers.signgd.stages.events import all_follow as all_follow
@@ -19,7 +21,7 @@ from attnflow.papers.signgd.stages.events import queries_follow as queries_follo
 from attnflow.papers.signgd.stages.events import queries_turn as queries_turn
 from attnflow.papers.signgd.stages.events import signals_voted as signals_voted
 from attnflow.papers.signgd.stages.events import softmax_yields as softmax_yields
-from attnflow.papers.signgd.stages.events import turned as turned
+from attnflow.papers.signgd.stages.events import turned_share as turned_share
 from attnflow.papers.signgd.stages.events import two_cycles as two_cycles
 from attnflow.papers.signgd.stages.events import values_positive as values_positive
 from attnflow.papers.signgd.stages.first_layer import first_layer as first_layer

@@ -1,12 +1,12 @@
-"""The clock of a run: time passed in units of the first learning rate.
+"""The clock of a run: elapsed time in units of the first learning rate.
 
-Where the rate stays, it counts steps. Where it grows by a share g per step from step
-1/g on, N steps take
+With a fixed rate the clock counts steps. Where the rate grows by a factor 1 + g per
+step from step 1/g on, the clock after N steps is
 
     c(N) = N up to 1/g,    c(N) = (1 + g)^(N − 1/g) / g beyond,
 
-so that from there on a step is a share g of the time passed. (For whole 1/g this is the
-exact sum of rates.)
+so that from there on a step is a fraction g of the elapsed time. (For integer 1/g this
+is the exact sum of rates.)
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 
 def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
-    """The clock after a number of steps."""
+    """The clock after each number of steps."""
     steps = np.asarray(steps, float)
     if growth == 0.0:
         return steps
@@ -24,7 +24,7 @@ def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
 
 
 def steps_at(clock: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
-    """The inverse: after how many steps the clock shows this."""
+    """The number of steps at each time of the clock; the inverse of `clock_of`."""
     clock = np.asarray(clock, float)
     if growth == 0.0:
         return clock

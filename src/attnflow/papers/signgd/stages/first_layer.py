@@ -1,4 +1,4 @@
-"""The first layer of a deeper network, in the shape of a shallow one."""
+"""The first layer of a deeper model, and when its gradients lose their signs."""
 
 import xarray as xr
 
@@ -7,16 +7,16 @@ from attnflow.schema.dims import TIME
 
 
 def first_layer(run: xr.Dataset) -> xr.Dataset:
-    """The run without what its other layers do."""
+    """The run with observables of the first layer only, like a shallow model's."""
     return run.sel(layer="1", drop=True)
 
 
 def lost_signs(run: xr.Dataset) -> xr.DataArray:
-    """The share of first-layer key and query weights whose gradient became zero.
+    """The fraction of first-layer key and query weights whose gradient became zero.
 
-    Of those that had a gradient at the start: where no sample has a coordinate, its
-    weights never have one. SignGD moves what is left by the learning rate, so that
-    mean |update| is η times the rest. The run is that of the first layer alone.
+    Of those with a non-zero gradient at the start: weights of coordinates that no
+    sample covers never have one. SignGD moves all others by the learning rate, so that
+    the mean |update| is η times the remaining fraction. `run` is a `first_layer`.
     """
     zero = run["zero_signs"]
     start = zero.isel({TIME: 0}, drop=True)
@@ -24,5 +24,5 @@ def lost_signs(run: xr.Dataset) -> xr.DataArray:
 
 
 def signs_end(run: xr.Dataset, share: float = 0.9) -> Event:
-    """From when on so many of the signs are lost, of a run of the first layer."""
+    """The time from which this fraction of signs is lost; `run` is a `first_layer`."""
     return settled(run, lost_signs(run), level=share, name="signs end")

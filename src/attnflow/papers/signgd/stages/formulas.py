@@ -1,4 +1,4 @@
-"""The paper's formulas for the ends of stages, on the clock of the first rate.
+"""The paper's formulas for the ends of stages, in steps of the first learning rate.
 
 With σ_p s = `strength`, and β_ξ, β_μ the largest initial inner products of a neuron
 with noise and with the signal:
@@ -16,8 +16,8 @@ with noise and with the signal:
 | `T_attn` | log(σ_p s) / (η √(m_k σ_p s)), its Θ read as 1 (ours) |
 
 `T4-` is where the two terms of a minority key's gradient balance, s21 q_i = s11 s12 q_μ
-with all inner products linear in time: Lemma E.25's own inequality, whose constant
-4√(2/π) its statement swallows in 1.01. Without it that takes σ_p s above 10^50.
+with all inner products linear in time: the inequality in the proof of Lemma E.25, whose
+constant 4√(2/π) the statement absorbs in 1.01, which is valid for σ_p s above 10^50.
 """
 
 import math
@@ -50,7 +50,7 @@ def early(sizes: Sizes, *, noise: float, signal: float) -> dict[str, Formula]:
 
 
 def late(sizes: Sizes, *, constant: float = LARGE_CONSTANT) -> dict[str, Formula]:
-    """`T4-_lo`, `T4-_hi`, `T4-`, `T4`, `T_attn`, which sizes alone decide."""
+    """`T4-_lo`, `T4-_hi`, `T4-`, `T4`, `T_attn`, which depend on sizes only."""
     root = sizes.learning_rate * math.sqrt(sizes.key_neurons)
     unit = 1 / (root * sizes.strength)
     few = 3 * math.sqrt(2) * sizes.samples

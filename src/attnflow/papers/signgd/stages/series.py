@@ -1,9 +1,10 @@
-"""Series that the stages speak of, from what a run recorded; all in label gauge.
+"""Series by which stages are defined, from the records of a run; all in label gauge.
 
-Noise tokens are R_i = y_i ξ_i, so that labels play no part. A *pair* is a neuron (of a
-head) and a noise token. A sample holds its signals first; `noise_to_signal` and
-`signal_to_signal` are the paper's s21 and s11, and for longer samples the attention
-that queries of either kind pay to all signals, in the mean over such queries.
+Noise tokens are R_i = y_i ξ_i, so that the dynamics does not depend on labels. A *pair*
+is a neuron (of a head) and a noise token. The signals of a sample come first;
+`noise_to_signal` and `signal_to_signal` are the paper's s21 and s11, and for longer
+samples the attention that noise or signal queries pay to all signals, averaged over
+these queries.
 """
 
 import numpy as np
@@ -18,24 +19,24 @@ PAIR = (HEAD, NEURON, TOKEN)
 
 
 def noise_names(run: xr.Dataset) -> list[str]:
-    """The names of the shown noise tokens."""
+    """The names of the recorded noise tokens."""
     names = [str(name) for name in run[TOKEN].values]
     return [name for name in names if name.startswith("noise")]
 
 
 def noise_count(run: xr.Dataset) -> int:
-    """How many tokens of a sample are noise."""
+    """The number of noise tokens in a sample."""
     setting = schema.setting_of(run)
     return setting.get("noise_tokens") or setting.get("length", 2) // 2
 
 
 def noise(run: xr.Dataset, observable: str) -> xr.DataArray:
-    """A recorded table on the noise tokens, such as `key_neuron` or `value`."""
+    """An observable such as `key_neuron` or `value`, on the noise tokens."""
     return run[observable].sel(token=noise_names(run))
 
 
 def signal(run: xr.Dataset, observable: str) -> xr.DataArray:
-    """A recorded table on the signal."""
+    """An observable such as `key_neuron` or `value`, on the signal."""
     return run[observable].sel(token=SIGNAL, drop=True)
 
 
@@ -44,88 +45,87 @@ def signs(table: xr.DataArray) -> xr.DataArray:
     return xr.apply_ufunc(np.sign, table)
 
 
-def lesser(one: xr.DataArray, other: xr.DataArray) -> xr.DataArray:
-    """The lesser of two series, entry by entry."""
-    return xr.apply_ufunc(np.minimum, one, other)
+def lesser(first: xr.DataArray, second: xr.DataArray) -> xr.DataArray:
+    """The elementwise minimum of two series."""
+    return xr.apply_ufunc(np.minimum, first, second)
 
 
 def value_noise(run: xr.Dataset) -> xr.DataArray:
-    """⟨v, R_i⟩ of each head."""
+    """The mean value noise ⟨v, R_i⟩ of each head."""
     return noise(run, "value")
 
 
 def value_signal(run: xr.Dataset) -> xr.DataArray:
-    """⟨v, μ⟩ of each head."""
+    """The mean value signal ⟨v, μ⟩ of each head."""
     return signal(run, "value")
 
 
 def noise_to_signal(run: xr.Dataset) -> xr.DataArray:
-    """s21 of each sample and head."""
+    """The attention s21 of noise to the signal, of each sample and head."""
     return _to_signals(run, noise_queries=True)
 
 
 def signal_to_signal(run: xr.Dataset) -> xr.DataArray:
-    """s11 of each sample and head."""
+    """The attention s11 of the signal to itself, of each sample and head."""
     return _to_signals(run, noise_queries=False)
 
 
 def aligned(run: xr.Dataset) -> xr.DataArray:
-    """The share of pairs whose key noise and query noise have one sign."""
+    """The fraction of pairs whose key noise and query noise have the same sign."""
     product = signs(noise(run, "key_neuron")) * signs(noise(run, "query_neuron"))
-    return (product > 0).mean(PAIR).where(_known(run))
+    return (product > 0).mean(PAIR).where(_is_recorded(run))
 
 
 def voted(run: xr.Dataset) -> xr.DataArray:
-    """The share of neurons whose signals are opposite, or follow the vote: the lesser.
+    """The fraction of neurons with opposite signals, or with a query signal as voted.
 
-    The query signal has the sign of the neuron's summed query noise, the key signal the
-    opposite one.
+    The smaller of the two. The vote is the sign of the neuron's summed query noise.
     """
     query, key = (signs(signal(run, f"{n}_neuron")) for n in ("query", "key"))
     vote = signs(noise(run, "query_neuron").sum(TOKEN, skipna=False))
     over = (HEAD, NEURON)
     opposite, followed = ((query * key) < 0).mean(over), ((query * vote) > 0).mean(over)
-    return lesser(opposite, followed).where(_known(run))
+    return lesser(opposite, followed).where(_is_recorded(run))
 
 
 def following(run: xr.Dataset, observable: str) -> xr.DataArray:
-    """The share of pairs whose noise has the sign of the neuron's query signal."""
+    """The fraction of pairs whose noise has the sign of the neuron's query signal."""
     product = signs(noise(run, observable)) * signs(signal(run, "query_neuron"))
-    return (product > 0).mean(PAIR).where(_known(run))
+    return (product > 0).mean(PAIR).where(_is_recorded(run))
 
 
 def dominance(run: xr.Dataset) -> xr.DataArray:
-    """The median over pairs of s21 s22 |q_i| / (2 s11 s12 |q_μ|): Lemma 4.5's ratio.
+    """The ratio of Lemma 4.5, s21 s22 |q_i| / (2 s11 s12 |q_μ|), median over pairs.
 
-    For samples of two tokens, whose noise token is their own.
+    For samples of two tokens.
     """
     first, second = signal_to_signal(run), noise_to_signal(run)
     weight = (second * (1 - second)) / (first * (1 - first))
     query = abs(noise(run, "query_neuron") / signal(run, "query_neuron"))
-    own = weight.rename({SAMPLE: TOKEN})
-    own = own.assign_coords({TOKEN: query[TOKEN]})
-    ratio = (query * own / 2).stack(pair=PAIR)
+    weight_of_token = weight.rename({SAMPLE: TOKEN})
+    weight_of_token = weight_of_token.assign_coords({TOKEN: query[TOKEN]})
+    ratio = (query * weight_of_token / 2).stack(pair=PAIR)
     return ratio.median("pair", skipna=False)
 
 
 def largest_initial(run: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
-    """β_ξ and β_μ of each seed: the largest initial inner products of neurons.
+    """β_ξ and β_μ of each seed: the largest initial inner products, by magnitude.
 
-    Over queries and keys; value neurons all move alike, and are not kept.
+    Over query and key neurons; value neurons all move alike and are not recorded.
     """
     start = run.isel(time=0)
     tables = ("key_neuron", "query_neuron")
     parts = [
-        xr.concat([abs(look(start, name)) for name in tables], "table")
-        for look in (noise, signal)
+        xr.concat([abs(select(start, name)) for name in tables], "table")
+        for select in (noise, signal)
     ]
     over = [[d for d in part.dims if d != SEED] for part in parts]
     largest = [part.max(dims) for part, dims in zip(parts, over, strict=True)]
     return largest[0], largest[1]
 
 
-def _known(run: xr.Dataset) -> xr.DataArray:
-    """Which rows were recorded: signs of others are no numbers, but shares would be."""
+def _is_recorded(run: xr.Dataset) -> xr.DataArray:
+    """Rows that were recorded: in others signs are NaN, but fractions would be 0."""
     return run["recorded"]
 
 

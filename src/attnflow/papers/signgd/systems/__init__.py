@@ -1,4 +1,4 @@
-"""What is special to `signgd`: computations on single weights along a run.
+"""Computations on single weights along a run: lost signs, sizes of Adam's updates.
 
 Each is a function of a setting of `computations` and of seeds.
 """

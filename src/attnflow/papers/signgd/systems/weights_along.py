@@ -1,7 +1,7 @@
-"""Weights along a run, by coordinate, at chosen steps."""
+"""Weights along a run, by coordinate, at given steps."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import numpy as np
@@ -13,26 +13,29 @@ from attnflow.papers.signgd import experiments
 from attnflow.papers.signgd.settings import Train
 from attnflow.training import train as follow
 
+Weights: TypeAlias = dict[str, dict[str, Array]]
+"""`scores`: `W_K` and `W_Q`; `values`: `W_V`; all on covered coordinates."""
+
 
 class Along(NamedTuple):
-    """A system of one head and seed, and its states, stacked over steps."""
+    """A system of one head and one seed, and its weights, stacked over steps."""
 
     system: Training
-    states: Any
+    states: Weights
 
-    def at(self, place: int) -> Any:
-        """The state at one of the steps."""
-        return jax.tree.map(lambda x: x[place], self.states)
+    def at(self, index: int) -> Weights:
+        """The weights at one of the steps."""
+        return jax.tree.map(lambda x: x[index], self.states)
 
 
 def weights_along(plan: Train, seed: int, steps: tuple[int, ...]) -> Along:
-    """The weights on covered coordinates, exact for every coordinate-wise rule."""
+    """The weights on covered coordinates at each of `steps`, for one seed."""
     plan = replace(plan, form="coordinates", test_samples=0, steps=max(*steps, 1))
     experiment = experiments.train(plan)
-    made = prepare(replace(experiment, observables=()), [seed], None, None)
+    setup = prepare(replace(experiment, observables=()), [seed], None, None)
     course = follow(
-        made.legs,
-        made.state,
+        setup.legs,
+        setup.state,
         seeds=1,
         times=np.array(steps, float),
         observe=_whole_state,
@@ -42,9 +45,9 @@ def weights_along(plan: Train, seed: int, steps: tuple[int, ...]) -> Along:
         "scores": {name: rows[name] for name in ("W_K", "W_Q")},
         "values": {"W_V": rows["W_V"]},
     }
-    return Along(made.members[0][0], states)
+    return Along(setup.members[0][0], states)
 
 
-def _whole_state(system: Training, state: Any) -> dict[str, Array]:
-    """All weights as what is recorded."""
+def _whole_state(system: Training, state: Weights) -> dict[str, Array]:
+    """All weights, as observables."""
     return {**state["scores"], **state["values"]}

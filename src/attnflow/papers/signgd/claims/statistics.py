@@ -1,7 +1,7 @@
-"""How claims of `signgd` look into runs: clocks, formulas by seed, ladders."""
+"""Statistics that claims share: formulas by seed, records at a time, ladders."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import xarray as xr
@@ -14,8 +14,8 @@ from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
 from attnflow.schema.dims import SEED, TIME
 
-Measure = Callable[[xr.Dataset], Any]
-"""From a run to one number for each of its seeds."""
+Statistic: TypeAlias = Callable[[xr.Dataset], np.ndarray | xr.DataArray]
+"""A function from a run to one number for each seed."""
 EARLY = ("T1", "T2_SGN", "T2", "T3")
 
 
@@ -25,38 +25,40 @@ def sizes_of(run: xr.Dataset) -> Sizes:
 
 
 def on_clock(run: xr.Dataset) -> xr.Dataset:
-    """The run with times in units of the first learning rate."""
+    """The run with its time axis in units of the first learning rate."""
     clock = clock_of(run[TIME].values, sizes_of(run).growth)
     return run.assign_coords({TIME: clock})
 
 
 def formula(run: xr.Dataset, name: str) -> xr.DataArray:
-    """A formula of the paper on the clock, for the initial weights of each seed."""
+    """A formula of the paper on the clock, at the initial weights of each seed."""
     if name not in EARLY:
         return _constant(run, formulas.late(sizes_of(run))[name].time)
     noise, signal = series.largest_initial(run)
-    found = [
-        formulas.early(sizes_of(run), noise=float(one), signal=float(other))[name].time
-        for one, other in zip(noise.values, signal.values, strict=True)
+    times = [
+        formulas.early(
+            sizes_of(run), noise=float(beta_noise), signal=float(beta_signal)
+        )[name].time
+        for beta_noise, beta_signal in zip(noise.values, signal.values, strict=True)
     ]
-    return noise.copy(data=np.array(found, float))
+    return noise.copy(data=np.array(times, float))
 
 
 def at(run: xr.Dataset, clock: xr.DataArray | float) -> xr.Dataset:
-    """The records nearest to a time on the clock, of each seed."""
+    """The record of each seed that is nearest to a time on the clock."""
     when = clock if isinstance(clock, xr.DataArray) else _constant(run, clock)
     return on_clock(run).sel(time=when, method="nearest").drop_vars(TIME)
 
 
 def between(run: xr.Dataset, low: xr.DataArray, high: xr.DataArray) -> xr.DataArray:
-    """Which records lie between two times on the clock, by seed and time."""
+    """A mask of the records between two times on the clock, by seed and time."""
     clock = clock_of(run[TIME].values, sizes_of(run).growth)
     times = run[TIME].copy(data=clock)
     return (times >= low) & (times <= high)
 
 
 def moves(table: xr.DataArray) -> xr.DataArray:
-    """What is added from each record to the next, at the earlier one."""
+    """The change from each record to the next, at the time of the earlier one."""
     return table.shift({TIME: -1}) - table
 
 
@@ -67,45 +69,45 @@ def when(run: xr.Dataset, event: Event) -> xr.DataArray:
 
 
 def extent(values: xr.DataArray | np.ndarray) -> list[float]:
-    """The least and the largest, for printing."""
+    """The smallest and the largest value, for printing."""
     return [float(np.min(values)), float(np.max(values))]
 
 
 def climb(
     evidence: Evidence,
-    measure: Measure,
+    statistic: Statistic,
     what: str,
     *,
     kind: Literal["theta", "O", "Omega", "o(1)"] = "o(1)",
     size: str = "support",
 ) -> Ladder:
-    """A ladder in one of the sizes, a rung for each run: the median over its seeds.
+    """A ladder over one of the sizes: on each rung, the median of a run's seeds.
 
-    Rungs share their draws, so that seeds are no points of their own.
+    Rungs share their random draws, so that seeds are not independent points.
     """
     rungs = sorted(
-        (float(schema.setting_of(run)[size]), float(np.median(measure(run))))
+        (float(schema.setting_of(run)[size]), float(np.median(statistic(run))))
         for run in evidence.values()
     )
-    sizes, found = zip(*rungs, strict=True)
+    rung_sizes, medians = zip(*rungs, strict=True)
     seeds = min(run.sizes[SEED] for run in evidence.values())
-    return Ladder(sizes, found, kind, what, constant=3.0, seeds=seeds)
+    return Ladder(rung_sizes, medians, kind, what, constant=3.0, seeds=seeds)
 
 
 def but_for(evidence: Evidence, name: str) -> dict[str, xr.Dataset]:
-    """The evidence without one of its runs."""
+    """The evidence without the named run."""
     return {key: run for key, run in evidence.items() if key != name}
 
 
 def largest_from_half(attention: xr.DataArray) -> np.ndarray:
-    """The largest |s − 1/2| over all but seeds."""
+    """The largest |s − 1/2| over all dims but seeds."""
     away = abs(attention - 0.5)
     return away.max([d for d in away.dims if d != SEED]).values
 
 
-def along(evidence: Evidence, measure: Measure) -> dict[str, list[float]]:
-    """The least and the largest over seeds in each run, for printing."""
-    return {name: extent(np.asarray(measure(run))) for name, run in evidence.items()}
+def along(evidence: Evidence, statistic: Statistic) -> dict[str, list[float]]:
+    """The smallest and the largest value over seeds in each run, for printing."""
+    return {name: extent(np.asarray(statistic(run))) for name, run in evidence.items()}
 
 
 def _constant(run: xr.Dataset, value: float | None) -> xr.DataArray:

@@ -1,4 +1,4 @@
-"""Numbers read off runs: at a step, over seeds, along fitted laws."""
+"""Statistics that figures share: values at a step, over seeds, and fits of the loss."""
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ def at_step(series: xr.DataArray, step: float) -> xr.DataArray:
 
 
 def three_numbers(values: np.ndarray) -> dict[str, float]:
-    """Median, least and largest over seeds; NaN where one of them has none."""
+    """Median, smallest and largest over seeds; NaN where a seed has none."""
     return {
         "median": float(np.median(values)),
         "least": float(np.min(values)),
@@ -25,14 +25,14 @@ def three_numbers(values: np.ndarray) -> dict[str, float]:
 
 
 def leaves_first(run: xr.Dataset) -> bool:
-    """Whether signals still attend to the signal, s11 > 0.4, as noise leaves it.
+    """Whether s11 is still above 0.4 when s21 falls below 0.2.
 
-    In the median over samples, in every seed, when s21 falls below 0.2.
+    Medians over samples, in every seed.
     """
     over = (SAMPLE, HEAD)
     first, second = (
-        look(run).median(over)
-        for look in (series.signal_to_signal, series.noise_to_signal)
+        attention_of(run).median(over)
+        for attention_of in (series.signal_to_signal, series.noise_to_signal)
     )
     small = second < 0.2
     left = first.where(small).max(TIME)
@@ -40,17 +40,17 @@ def leaves_first(run: xr.Dataset) -> bool:
 
 
 def turned_by_end(run: xr.Dataset, observable: str) -> np.ndarray:
-    """The share of outvoted noise that ends with the query signal's sign, per seed."""
+    """The fraction of outvoted noise with the signal's sign at the end, by seed."""
     last = {name: schema.last(run, name) for name in ("query_neuron", observable)}
     toward = last["query_neuron"].sel(token=series.SIGNAL)
-    own = last[observable].sel(token=series.noise_names(run))
+    noise = last[observable].sel(token=series.noise_names(run))
     against = stages.minority(run)
-    share = ((own * toward) > 0).where(against).mean(series.PAIR)
+    share = ((noise * toward) > 0).where(against).mean(series.PAIR)
     return share.values
 
 
 def law_table(law: Fall) -> dict[str, float]:
-    """The numbers of both laws by name."""
+    """The rate, power and residuals of both fits, by name."""
     return {
         "exponential: rate per step": law.rate,
         "exponential: rms residual of log loss": law.exponential,
@@ -60,7 +60,7 @@ def law_table(law: Fall) -> dict[str, float]:
 
 
 def late_laws(run: xr.Dataset, name: str = "loss") -> list[Fall]:
-    """The laws over the second half of training, for each seed."""
+    """Fits of a loss over the second half of training, for each seed."""
     times = run[TIME].values
     half = times >= times[-1] / 2
     table = run[name].transpose(SEED, TIME).values
