@@ -1,13 +1,13 @@
 """A run written by hand, whose stages end at known steps.
 
-Two samples of three tokens, with labels +1 and −1, in the benign mirror:
+Two samples of three tokens, with labels +1 and −1, in the benign course:
 
 - the signal's value is t/1000 and that of all noise 1/10000, so that it is 3M = 9 times
   as large from t = 0.9 on, and above 0.1 from t = 100 on;
 - attention to the signal is t/(100 + t), 0.9 at t = 900;
 - the loss is 100/t, 0.05 at t = 2000, and the run ends there.
 
-In the harmful mirror signal and strong noise change places.
+In the harmful course signal and strong noise are exchanged.
 """
 
 import json
@@ -61,11 +61,11 @@ def _values(winner, label):
 
 
 def cut(run, last, *, loss):
-    """The run stopped at `last`, between two records, with this loss at its end."""
-    seen = run.copy(deep=True)
-    seen["recorded"] = seen["recorded"] & (seen["time"] <= last)
+    """The run stopped at `last`, between two records, with this final loss."""
+    stopped = run.copy(deep=True)
+    stopped["recorded"] = stopped["recorded"] & (stopped["time"] <= last)
     seeds = run.sizes["seed"]
-    return seen.assign(
+    return stopped.assign(
         loss_at_end=(("seed", "stage"), np.full((seeds, 1), loss)),
         end_time=("seed", np.full(seeds, float(last))),
         outcome=("seed", np.full(seeds, "event" if loss <= 0.05 else "finished")),

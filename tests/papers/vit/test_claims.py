@@ -1,4 +1,4 @@
-"""Every claim of `vit`: as recorded, and broken by each of its mutations."""
+"""Verdicts of the claims of `vit` as recorded, and under each of their mutations."""
 
 from typing import ClassVar
 

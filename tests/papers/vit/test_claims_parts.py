@@ -1,4 +1,4 @@
-"""What claims of `vit` are made of: looks into runs, and boundaries of maps."""
+"""Statistics of runs and boundaries of maps that claims of `vit` use."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.papers.vit.claims import condition, looks, maps, times, updates
+from attnflow.papers.vit.claims import condition, maps, statistics, times, updates
 from attnflow.papers.vit.settings import Map, Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import values_at
@@ -25,50 +25,50 @@ def paired(run):
 def test_the_time_of_a_loss():
     run = cut(course(seeds=2), 1990, loss=0.0499)
     # The loss is 100/t: 0.1 at t = 1000; its last record is at 1980.
-    assert looks.reached(run, 0.1) == pytest.approx([1000, 1000], rel=1e-3)
-    assert looks.reached(run, 0.05).tolist() == [1990, 1990]
-    assert np.isnan(looks.reached(run, 0.01)).all()
+    assert statistics.time_of_loss(run, 0.1) == pytest.approx([1000, 1000], rel=1e-3)
+    assert statistics.time_of_loss(run, 0.05).tolist() == [1990, 1990]
+    assert np.isnan(statistics.time_of_loss(run, 0.01)).all()
 
 
 def test_records_up_to_a_time_of_each_seed():
     run = course(seeds=2)
-    found = looks.at(run, np.array([10.5, 119.0]))
-    assert found["time"].values.tolist() == [10, 100]
-    early = looks.at(run, np.array([np.nan, 0.0]))
+    late = statistics.at(run, np.array([10.5, 119.0]))
+    assert late["time"].values.tolist() == [10, 100]
+    early = statistics.at(run, np.array([np.nan, 0.0]))
     assert early["time"].values.tolist() == [0, 0]
-    stopped = looks.at(cut(run, 95, loss=0.2), np.array([2000.0, 90.0]))
+    stopped = statistics.at(cut(run, 95, loss=0.2), np.array([2000.0, 90.0]))
     assert stopped["time"].values.tolist() == [80, 80]
 
 
 def test_records_between_two_times():
     run = cut(course(), 95, loss=0.2)
-    inside = looks.within(run, np.array([45.0]), np.array([200.0])).isel(seed=0)
+    inside = statistics.within(run, np.array([45.0]), np.array([200.0])).isel(seed=0)
     assert run["time"].values[inside.values].tolist() == [46, 47, 48, 49, 50, 60, 80]
 
 
 @pytest.mark.parametrize(("regime", "power"), [("benign", 5e7), ("harmful", 0.5)])
 def test_values_of_the_winner_and_their_unit(regime, power):
     run = paired(course(regime))
-    own = looks.winner(run, regime).sel(time=500.0)
-    np.testing.assert_allclose(own.values, 0.5)
-    rest = looks.others(values_at(run), regime).sel(time=500.0)
+    value = statistics.winner(run, regime).sel(time=500.0)
+    np.testing.assert_allclose(value.values, 0.5)
+    rest = statistics.others(values_at(run), regime).sel(time=500.0)
     assert rest.sizes["key_position"] == 2
     np.testing.assert_allclose(abs(rest).values, 1e-4)
     # SETTING: ‖μ‖² = 1e8/2, σ_p² d = 1 and N = 2.
     rate = sizes(SETTING).learning_rate
-    np.testing.assert_allclose(looks.unit(run, regime).values, rate * power)
+    np.testing.assert_allclose(statistics.unit(run, regime).values, rate * power)
 
 
 def test_the_gap_of_scores_is_that_of_attention():
     run = paired(course())
-    gap = looks.gaps(run, "benign").sel(time=500.0)
+    gap = statistics.gaps(run, "benign").sel(time=500.0)
     # Attention is 5/6 on the signal and 1/12 on each of the others.
     np.testing.assert_allclose(gap.values, np.log(10))
     assert gap.sizes["key_position"] == 2
 
 
-def test_what_is_not_known_does_not_hold():
-    check = looks.held(np.array([0.1, np.nan, -0.2]), "any")
+def test_an_unknown_margin_does_not_hold():
+    check = statistics.held(np.array([0.1, np.nan, -0.2]), "any")
     assert check.held == (True, False, False)
 
 
@@ -90,17 +90,17 @@ def phase_map(constant, *, sigma=4.0, seeds=3):
 
 def test_the_boundary_of_a_map_that_is_known():
     run = phase_map(700.0)
-    found = maps.boundary(run)
-    assert found.exponent == pytest.approx(-0.5, abs=0.01)
-    assert found.constant == pytest.approx(707, rel=0.01)
+    fit = maps.boundary(run)
+    assert fit.exponent == pytest.approx(-0.5, abs=0.01)
+    assert fit.constant == pytest.approx(707, rel=0.01)
     assert maps.control(run).shape == (3, 2000)
 
 
 @pytest.mark.parametrize("sigma", [2.0, 8.0])
 def test_the_control_with_strong_noise(sigma):
     """N‖μ‖²/(σ̃_p²d) = N · SNR² (σ_p/σ̃_p)²."""
-    found = maps.strong_control(phase_map(700.0, sigma=sigma))
-    assert found == pytest.approx(707 * (0.2 / sigma) ** 2, rel=0.01)
+    control = maps.strong_control(phase_map(700.0, sigma=sigma))
+    assert control == pytest.approx(707 * (0.2 / sigma) ** 2, rel=0.01)
 
 
 def test_steps_count_only_where_the_target_was_reached():

@@ -1,4 +1,4 @@
-"""Figure 2c and its claims, on losses that follow a law."""
+"""Figure 2c and its claims, on losses that follow a power law."""
 
 import json
 from dataclasses import replace
@@ -56,7 +56,7 @@ def cell(samples, snr, patch, seeds, *, fall=None, rise=-0.55):
     )
 
 
-def made(**law):
+def runs_by_law(**law):
     return {
         name: cell(**request.overrides, seeds=request.seeds, **law)
         for name, request in NEEDS.items()
@@ -65,22 +65,22 @@ def made(**law):
 
 @pytest.fixture(scope="module")
 def evidence():
-    return made()
+    return runs_by_law()
 
 
-def own(claim, evidence):
+def evidence_of(claim, evidence):
     return {name: evidence[name] for name in claim.needs}
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_claims_on_losses_near_those_that_were_measured(evidence, id):
     claim = PAPER.claim(id)
-    check_claim(claim, own(claim, evidence))
+    check_claim(claim, evidence_of(claim, evidence))
 
 
 def test_the_theorys_law_would_be_seen():
     claim = PAPER.claim("D-Fig2c-law")
-    lawful = own(claim, made(fall=-1.1))
+    lawful = evidence_of(claim, runs_by_law(fall=-1.1))
     check_claim(replace(claim, expected=Verdict.HOLDS), lawful)
 
 
@@ -94,8 +94,8 @@ def test_the_law_of_known_losses(evidence):
 
 
 def test_a_law_that_does_not_fall_with_n_has_no_power():
-    assert np.isnan(level_power(table(made(rise=0.1), "test_loss"))).all()
-    assert len(PAPER.exhibit("figure2c").draw(made(rise=0.1)).axes[1].lines) == 1
+    assert np.isnan(level_power(table(runs_by_law(rise=0.1), "test_loss"))).all()
+    assert len(PAPER.exhibit("figure2c").draw(runs_by_law(rise=0.1)).axes[1].lines) == 1
 
 
 def test_the_figure(evidence):
@@ -104,15 +104,15 @@ def test_the_figure(evidence):
     figure = exhibit.draw(evidence)
     shown = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     assert len(shown) == 3
-    found = exhibit.values(evidence)
-    assert found["test loss ∝ N^b SNR^c"]["c/b"] == pytest.approx(0.7 / 0.55)
-    falls = found["fall of the test loss over SNR"]["patches of 14"]
+    values = exhibit.values(evidence)
+    assert values["test loss ∝ N^b SNR^c"]["c/b"] == pytest.approx(0.7 / 0.55)
+    falls = values["fall of the test loss over SNR"]["patches of 14"]
     assert falls == pytest.approx({"N = 3000": 10**0.7, "N = 8400": 10**0.7})
-    one = found["cells"]["patches of 14, N = 3000, SNR = 0.2"]
-    assert one["epochs"] == pytest.approx(300 * 64 / 3000)
+    cell_values = values["cells"]["patches of 14, N = 3000, SNR = 0.2"]
+    assert cell_values["epochs"] == pytest.approx(300 * 64 / 3000)
 
 
-def test_a_cell_that_was_not_trained_is_told_and_marked(evidence):
+def test_a_cell_that_missed_its_target_is_reported_and_marked(evidence):
     name = "patches of 14, N = 8400, SNR = 0.2"
     run = evidence[name]
     missed = ("seed", np.full(2, "event-not-reached", object))

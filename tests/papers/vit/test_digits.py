@@ -1,4 +1,4 @@
-"""Noisy digits under a vision transformer: settings, and a small run."""
+"""Vision transformer on noisy digits: settings, and a small run."""
 
 import numpy as np
 import pytest

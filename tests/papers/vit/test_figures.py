@@ -1,4 +1,4 @@
-"""Figures: drawn, with numbers, and with sentences that can fail."""
+"""Figures of `vit`: drawing, values, and sentences that can fail."""
 
 import json
 from typing import ClassVar
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings(
 FAST = {"figure1a", "figure1b"}
 """One map of short programs."""
 
-# Changes of a run, under some of which each thing that is seen must vanish.
+# Changes of a run; each sentence of `seen` must fail under some of them.
 
 
 def level(run):
@@ -151,8 +151,8 @@ COUNTS, RATIOS = np.arange(6.0, 21.0, 2.0), np.linspace(0.5, 16.5, 17)
 
 
 def hand_map(*constants):
-    places = np.sqrt(np.array(constants)[:, None] / COUNTS)
-    losses = boundaries.CUT - 0.05 * (RATIOS - places[..., None])
+    crossings = np.sqrt(np.array(constants)[:, None] / COUNTS)
+    losses = boundaries.CUT - 0.05 * (RATIOS - crossings[..., None])
     return xr.Dataset(
         {
             "test_loss": (("seed", "samples", "snr"), losses),
@@ -199,7 +199,7 @@ def test_the_curve_is_drawn_where_an_axis_begins_below_zero():
     phase_panels.loss_map(grid[0, 0], run)
     grid[0, 0].set(xlim=(-1.0, 16.0), ylim=(-1.0, 21.0))
     phase_panels.paper_curve(grid[0, 0])
-    phase_panels.own_boundary(grid[0, 0], run)
+    phase_panels.fitted_boundary(grid[0, 0], run)
     (curve,) = (c for c in grid[0, 0].collections if isinstance(c, ContourSet))
     (path,) = curve.get_paths()
     snr, count = path.vertices.T

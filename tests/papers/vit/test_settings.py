@@ -12,34 +12,38 @@ from attnflow.papers.vit.sizes import sizes
 pytestmark = pytest.mark.usefixtures("precise")
 
 
-def built(id, **changes):
+def build(id, **changes):
     recipe = PAPER.recipe(id)
     return recipe.experiment(recipe.with_overrides(changes))
 
 
 def test_every_experiment_can_be_built():
     for recipe in PAPER.recipes:
-        made = recipe.experiment(recipe.setting)
-        assert made.paper == "vit"
-        if isinstance(made, Computation):
+        experiment = recipe.experiment(recipe.setting)
+        assert experiment.paper == "vit"
+        if isinstance(experiment, Computation):
             continue
-        assert made.is_flow is False
-        assert made.stages[0].until.scalar == "loss"
-        assert made.stages[0].until.direction == "down"
+        assert experiment.is_flow is False
+        assert experiment.stages[0].until.scalar == "loss"
+        assert experiment.stages[0].until.direction == "down"
 
 
 def test_section_6():
-    made = built("figure1", snr=15.6)
-    assert made.task.signal == pytest.approx(99.84)
-    assert made.task.signal_to_noise == pytest.approx(15.6)
-    assert (made.task.strong, made.task.weak, made.task.projected) == (4.0, 0.2, False)
-    assert made.stages[0].rule.learning_rate == 0.1
-    assert made.stages[0].until.level == 0.01
+    experiment = build("figure1", snr=15.6)
+    assert experiment.task.signal == pytest.approx(99.84)
+    assert experiment.task.signal_to_noise == pytest.approx(15.6)
+    assert (
+        experiment.task.strong,
+        experiment.task.weak,
+        experiment.task.projected,
+    ) == (4.0, 0.2, False)
+    assert experiment.stages[0].rule.learning_rate == 0.1
+    assert experiment.stages[0].until.level == 0.01
     # Uniform on ±1/√1024 over 16.
     deviation = 1 / 32 / math.sqrt(3) / 16
-    assert made.initial.omega / math.sqrt(512) == pytest.approx(deviation)
-    assert made.initial.law == "uniform"
-    assert made.initial.values.scale == pytest.approx(deviation)
+    assert experiment.initial.omega / math.sqrt(512) == pytest.approx(deviation)
+    assert experiment.initial.law == "uniform"
+    assert experiment.initial.values.scale == pytest.approx(deviation)
 
 
 @pytest.mark.parametrize(
@@ -52,26 +56,29 @@ def test_section_6():
     ],
 )
 def test_readings_of_the_readout(readout, scale, trained, output):
-    values = built("figure1", readout=readout).initial.values
+    values = build("figure1", readout=readout).initial.values
     assert isinstance(values, Chain)
     assert values.output_scale == pytest.approx(scale)
     assert (values.trained, values.output, values.law) == (trained, output, "uniform")
 
 
 def test_another_norm_of_the_readout():
-    made = built("figure1", readout="default16-fixed", gain=0.02)
-    assert made.initial.values.output_scale**2 * 512 == pytest.approx(0.02)
+    experiment = build("figure1", readout="default16-fixed", gain=0.02)
+    assert experiment.initial.values.output_scale**2 * 512 == pytest.approx(0.02)
     assert sizes(settings.Train(gain=0.02)).gain == 0.02
 
 
 def test_appendix_a():
-    benign, harmful = built("appendix-benign"), built("appendix-harmful")
+    benign, harmful = build("appendix-benign"), build("appendix-harmful")
     assert (benign.task.samples, benign.task.signal) == (16, 25.0)
     assert (harmful.task.samples, harmful.task.signal) == (10, 15.0)
-    for made in (benign, harmful):
-        assert (made.task.length, made.task.embed) == (4, 2048)
-        assert (made.initial.width, made.initial.values.width) == (1024, 256)
-        assert {"score", "value", "attention"} <= set(made.observables)
+    for experiment in (benign, harmful):
+        assert (experiment.task.length, experiment.task.embed) == (4, 2048)
+        assert (experiment.initial.width, experiment.initial.values.width) == (
+            1024,
+            256,
+        )
+        assert {"score", "value", "attention"} <= set(experiment.observables)
 
 
 @pytest.mark.parametrize("id", ["theory-benign", "theory-harmful"])
@@ -84,10 +91,10 @@ def test_the_theorys_own_sizes(id):
     assert {name for name, item in items.items() if not item.met} == {"(6)"}
     slow = sizes(settings.Theory(strength=setting.strength, rate=1e-6))
     assert all(item.met for item in conditions(slow).values())
-    made = built(id)
-    assert made.initial.values == Vector(size.sigma_v)
-    assert made.initial.draw == "bartlett" and made.task.draw == "sampled"
-    assert made.task.projected
+    experiment = build(id)
+    assert experiment.initial.values == Vector(size.sigma_v)
+    assert experiment.initial.draw == "bartlett" and experiment.task.draw == "sampled"
+    assert experiment.task.projected
 
 
 def test_conditions_can_fail():
@@ -109,7 +116,7 @@ def test_recorded_steps():
 
 
 def test_nothing_of_tests_is_recorded_without_tests():
-    assert built("figure1", test_samples=0).observables == ("loss",)
+    assert build("figure1", test_samples=0).observables == ("loss",)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +134,7 @@ def test_nothing_of_tests_is_recorded_without_tests():
 )
 def test_bad_settings(changes, said):
     with pytest.raises(ValueError, match=said):
-        built("figure1", **changes)
+        build("figure1", **changes)
 
 
 def test_bad_theory():

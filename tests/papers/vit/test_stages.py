@@ -24,12 +24,12 @@ def test_known_times_are_found(regime):
     assert stages.regime_of(run) == regime
     rows = rows_of(run)
     assert list(rows) == ["T1", "T2", "T_att", "T3"]
-    found = {name: row.detected for name, row in rows.items()}
-    assert found["T1"] == pytest.approx(0.9)
-    assert found["T2"] == pytest.approx(100)
+    times = {name: row.detected for name, row in rows.items()}
+    assert times["T1"] == pytest.approx(0.9)
+    assert times["T2"] == pytest.approx(100)
     # Between the records 880 and 900 the share is not quite linear.
-    assert found["T_att"] == pytest.approx(900, abs=0.1)
-    assert found["T3"] == pytest.approx(2000)
+    assert times["T_att"] == pytest.approx(900, abs=0.1)
+    assert times["T3"] == pytest.approx(2000)
     winner = "signal" if regime == "benign" else "strong noise"
     assert all(row.note.startswith(f"{regime}: ") for row in rows.values())
     assert f"the {winner}'s value is 3M times" in rows["T1"].note
@@ -125,18 +125,18 @@ def test_formulas_at_plain_sizes():
     assert size.signal**2 == pytest.approx(1e6)
     unit = size.learning_rate
     large = math.log(6 * 16 * 4 / 0.1)
-    found = {n: t.steps for n, t in formulas.benign(size).items()}
-    assert found["T1"] == pytest.approx(
+    steps = {n: t.steps for n, t in formulas.benign(size).items()}
+    assert steps["T1"] == pytest.approx(
         10 * 2 * 7 * 4 / (unit * 2 * (4e6 - 60 * 4 * 100))
     )
-    assert found["T2"] == pytest.approx(1 / (unit * 1e6 * large))
-    assert found["T3"] == pytest.approx(100 / (unit * 1e6))
-    assert found["T3 ours"] == pytest.approx(200 / (unit * 1e6))
-    found = {n: t.steps for n, t in formulas.harmful(size).items()}
-    assert found["T1"] == pytest.approx(4 * 2 * 7 * 4 / (unit * 2 * (100 - 48)))
-    assert found["T2"] == pytest.approx(4 / (unit * large))
-    assert found["T3"] == pytest.approx(400 / unit)
-    assert found["T3 ours"] == pytest.approx(4 / unit)
+    assert steps["T2"] == pytest.approx(1 / (unit * 1e6 * large))
+    assert steps["T3"] == pytest.approx(100 / (unit * 1e6))
+    assert steps["T3 ours"] == pytest.approx(200 / (unit * 1e6))
+    steps = {n: t.steps for n, t in formulas.harmful(size).items()}
+    assert steps["T1"] == pytest.approx(4 * 2 * 7 * 4 / (unit * 2 * (100 - 48)))
+    assert steps["T2"] == pytest.approx(4 / (unit * large))
+    assert steps["T3"] == pytest.approx(400 / unit)
+    assert steps["T3 ours"] == pytest.approx(4 / unit)
 
 
 def test_formulas_without_a_time_say_why():

@@ -1,4 +1,4 @@
-"""The refined map of Figure 1, against all of its cells."""
+"""Refined map of Figure 1 against the full grid."""
 
 from dataclasses import replace
 
@@ -23,13 +23,13 @@ def test_the_refined_boundary_is_the_whole_grids_cell_for_cell(tmp_path):
     """
     request = replace(FINE.sweeps["map"], coarse=4)
     runner = Runner(Store(tmp_path), quick=True)
-    found = gather_sweep(runner, PAPER, request)
+    refined = gather_sweep(runner, PAPER, request)
     whole = gather_sweep(runner, PAPER, replace(request, refine=None))
     inside = whole["test_loss"].mean("seed").values > boundaries.CUT
     assert 0.2 < inside.mean() < 0.8
-    np.testing.assert_array_equal(found["boundary"], boundary_of(inside))
-    np.testing.assert_array_equal(found["inside"], inside)
-    assert found.attrs["cells_computed"] < found.attrs["cells_full"] == inside.size
-    computed = np.isfinite(found["test_loss"]).values
+    np.testing.assert_array_equal(refined["boundary"], boundary_of(inside))
+    np.testing.assert_array_equal(refined["inside"], inside)
+    assert refined.attrs["cells_computed"] < refined.attrs["cells_full"] == inside.size
+    computed = np.isfinite(refined["test_loss"]).values
     # One after the other in their programs, cells are the same in every batch.
-    assert (found["test_loss"].values == whole["test_loss"].values)[computed].all()
+    assert (refined["test_loss"].values == whole["test_loss"].values)[computed].all()

@@ -1,4 +1,4 @@
-"""Inventory and reader's notes: complete, right in their numbers, and pointing well."""
+"""Inventory and reader's notes: coverage, numbers and references."""
 
 import json
 import math
@@ -90,11 +90,11 @@ def test_sizes_against_the_condition():
         assert (item.value, item.least) == pytest.approx((20, 10))
 
 
-def test_conditions_are_told_of_every_experiment_but_maps():
-    told = {
+def test_conditions_are_listed_for_every_experiment_except_maps():
+    tables = {
         recipe.id: PAPER.conditions(json.loads(canonical_json(asdict(recipe.setting))))
         for recipe in PAPER.recipes
     }
-    assert not told["map"]
-    assert {item.name for item in told["appendix-benign"] if not item.met} >= {"(1)"}
-    assert all(item.met for item in told["theory-benign"] if item.name == "(10)")
+    assert not tables["map"]
+    assert {item.name for item in tables["appendix-benign"] if not item.met} >= {"(1)"}
+    assert all(item.met for item in tables["theory-benign"] if item.name == "(10)")

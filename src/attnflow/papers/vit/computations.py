@@ -1,35 +1,31 @@
-"""What `vit` computes without training."""
-
-from collections.abc import Mapping
-from typing import Any
+"""Training images of Figures 2a and 2b, computed without training."""
 
 import numpy as np
 import xarray as xr
 
 from attnflow.data.noisy_digits import SIDE, NoisyDigits, at_ratio
+from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.deep_experiments import ALL
 
 DIMS = ("seed", "row", "column")
 
 
-def digit_image(setting: Mapping[str, Any], seeds: list[int]) -> xr.Dataset:
-    """An image `shown` to a network, and the `digit` and the `noise` it is made of."""
+def digit_image(setting: Fields, seeds: list[int]) -> xr.Dataset:
+    """A training image (`shown`), its `digit` and its `noise`, by seed."""
     factors = {
         "shown": at_ratio(setting["snr"]),
         "digit": (1.0, 0.0),
         "noise": (0.0, 1.0),
     }
-    found = {
+    images = {
         name: (DIMS, np.stack([_image(setting, seed, pair) for seed in seeds]))
         for name, pair in factors.items()
     }
-    places = np.arange(SIDE)
-    return xr.Dataset(found, {"seed": seeds, "row": places, "column": places})
+    pixels = np.arange(SIDE)
+    return xr.Dataset(images, {"seed": seeds, "row": pixels, "column": pixels})
 
 
-def _image(
-    setting: Mapping[str, Any], seed: int, factors: tuple[float, float]
-) -> np.ndarray:
+def _image(setting: Fields, seed: int, factors: tuple[float, float]) -> np.ndarray:
     task = NoisyDigits(
         samples=setting["place"] + 1,
         digits=ALL,

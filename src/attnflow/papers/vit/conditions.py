@@ -1,22 +1,21 @@
 """Condition 4.1, item by item."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
+from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.schema.conditions import Condition, at_least, at_most, exactly
 
 
-def condition_table(setting: Mapping[str, Any]) -> list[Condition]:
-    """Condition 4.1 at the setting of a run; empty for maps, which have many."""
+def condition_table(setting: Fields) -> list[Condition]:
+    """Condition 4.1 at a run's setting; empty for maps, which hold many settings."""
     if "signal" not in setting and "strength" not in setting:
         return []
     return list(conditions(sizes(setting)).values())
 
 
 def conditions(sizes: Sizes) -> dict[str, Condition]:
-    """Those items of Condition 4.1 that sizes decide; (3), (4) and (9) only name rates.
+    """Items of Condition 4.1 that sizes decide; (3), (4) and (9) only name orders.
 
     With m = min(‖μ‖^−2, 1/(σ_p² d)) and L = log(6N²M²/δ), as the paper prints them.
     """

@@ -1,4 +1,4 @@
-"""From the settings of `vit` on real images to experiments."""
+"""Experiments of `vit` on noisy MNIST digits, built from their settings."""
 
 from attnflow.data.noisy_digits import NoisyDigits, at_ratio
 from attnflow.experiments import Computation, SystemExperiment
@@ -13,7 +13,7 @@ ALL = tuple(range(10))
 
 
 def digits(setting: Digits) -> SystemExperiment:
-    """A small vision transformer on noisy digits."""
+    """Experiment that trains a small vision transformer on noisy digits."""
     task = NoisyDigits(
         samples=setting.samples,
         digits=ALL,
@@ -55,5 +55,5 @@ def _end(setting: Digits) -> float | Reach:
 
 
 def digit_image(setting: DigitImage) -> Computation:
-    """One image, the noise, and both together."""
+    """Computation of one training image, its digit and its noise."""
     return BUILD.computation(setting, "attnflow.papers.vit.computations:digit_image")

@@ -1,4 +1,4 @@
-"""Settings of what `vit` trains on real images."""
+"""Settings of the experiments of `vit` on noisy MNIST digits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,9 +16,10 @@ class Digits:
       of width `border`; all ten digits, `samples` N of them, in patches of `patch`
       pixels a side; `test_samples` of the test set.
     - `layers` of attention with `heads`, of `width`; `hidden` ReLU neurons.
-    - Adam with `learning_rate`, on batches of `batch`, until the loss of all samples,
-      looked at after every `look` steps, is at most `target`, and for at most `steps`;
-      with `target` 0 for all of them. `records` after the start, evenly over `steps`.
+    - Adam with `learning_rate`, on batches of `batch`, until the loss of the whole
+      training set, evaluated every `look` steps, is at most `target`, and for at most
+      `steps`; with `target` 0 for all of them. `records` after the initial one, evenly
+      spaced over `steps`.
     """
 
     snr: float = 1.0
@@ -43,7 +44,7 @@ class Digits:
         if self.steps < 1 or self.records < 1:
             raise ValueError(
                 f"steps is {self.steps} and records {self.records}: make at least one "
-                "step, and record at least once."
+                "step, and take at least one record."
             )
         if not self.target >= 0:
             raise ValueError(
@@ -54,9 +55,9 @@ class Digits:
 
 @dataclass(frozen=True)
 class DigitImage:
-    """An image that cells of Figure 2 train on, at one SNR.
+    """One training image of Figure 2, at one SNR.
 
-    - `place`: which one, in the order in which the seed draws them.
+    - `place`: its index in the order in which the seed draws images.
     - `snr`, `border`: as in `Digits`.
     """
 

@@ -1,4 +1,4 @@
-"""The runs on noisy digits that Figure 2c and its claims share, one for each cell."""
+"""Runs on noisy digits that Figure 2c and its claims share, one per cell."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,11 +16,12 @@ Cells = dict[str, Request]
 SAMPLES = (3000, 4800, 6600, 8400)
 RATIOS = (0.2, 0.4, 0.8, 1.4, 2.0)
 PATCHES = {14: PLAN[:2], 7: PLAN[:2], 4: PLAN[:1]}
-"""Sides of patches, which the paper does not state, and seeds. Of 4 patches all hold
-noise and digit, of 16 twelve do; of 49 there are 24 of noise and 25 of digit."""
+"""Seeds by the side of a patch, which the paper does not state. With side 14 all 4
+patches hold noise and digit, with 7 twelve of 16 do; with 4, 24 of 49 hold noise and 25
+the digit."""
 MAIN = next(iter(PATCHES))
 LAW = 2.0
-"""The power of SNR beside N in the theory's condition."""
+"""Exponent of the SNR in the theory's control parameter N · SNR²."""
 QUICK = {
     "patch": 14,
     "layers": 1,
@@ -32,16 +33,16 @@ QUICK = {
     "records": 1,
     "record": ("loss", "test_loss", "test_accuracy"),
 }
-"""Smaller networks on fewer images, with one layer: programs take longest."""
+"""For `--quick`: smaller networks with one layer, since compiling takes longest."""
 
 
 def fewer(samples: int) -> int:
-    """With how many samples a quick cell stands for one of this many."""
+    """Number of samples in the `--quick` version of a cell."""
     return samples // 1500 * 128
 
 
 def name_of(patch: int, samples: int, snr: float) -> str:
-    """The name of a cell among the evidence."""
+    """Name of a cell in the evidence."""
     return f"patches of {patch}, N = {samples}, SNR = {snr:g}"
 
 
@@ -60,7 +61,7 @@ def _cells(patch: int, counts: Sequence[int], ratios: Sequence[float]) -> Cells:
 
 
 CELLS = _cells(MAIN, SAMPLES, RATIOS)
-"""The map."""
+"""Cells of the map."""
 ENDS = {
     patch: _cells(patch, counts, (RATIOS[0], RATIOS[-1]))
     for patch, counts in {
@@ -69,7 +70,7 @@ ENDS = {
         4: SAMPLES[:1],
     }.items()
 }
-"""The least SNR and the largest, for each reading of patches; 49 of them take long."""
+"""Cells at the smallest and the largest SNR by patch size; 49 patches take long."""
 NEEDS = {
     **CELLS,
     **{name: r for cells in ENDS.values() for name, r in cells.items()},
@@ -77,12 +78,12 @@ NEEDS = {
 
 
 def table(evidence: Evidence, name: str, cells: Iterable[str] = CELLS) -> xr.DataArray:
-    """What training came to in every cell, dims `samples`, `snr` and `seed`.
+    """Final value of an observable in every cell, dims `samples`, `snr` and `seed`.
 
     **Arguments:**
 
-    - `name`: an observable, or a number of the run such as `end_time`.
-    - `cells`: names of cells that make a grid; those of the map without them.
+    - `name`: an observable, or a variable of the run such as `end_time`.
+    - `cells`: names of cells that form a grid; by default those of the map.
     """
     runs = [evidence[cell] for cell in cells]
     settings = [schema.setting_of(run) for run in runs]
@@ -104,33 +105,30 @@ def _at_end(run: xr.Dataset, name: str) -> np.ndarray:
 
 
 def trained(evidence: Evidence) -> xr.DataArray:
-    """Which cells of the map have reached the training loss that is stated."""
+    """Mask of the map's cells that have reached the target training loss."""
     return table(evidence, "outcome") == Outcome.EVENT.label
 
 
 def gains(evidence: Evidence, patch: int) -> np.ndarray:
-    """By which factor the test loss falls from the least SNR to the largest.
-
-    By N, where it was trained with these patches, and by seed.
-    """
-    tested = table(evidence, "test_loss", ENDS[patch]).values
-    return tested[:, 0] / tested[:, -1]
+    """Test loss at the smallest SNR over that at the largest, by N and seed."""
+    losses = table(evidence, "test_loss", ENDS[patch]).values
+    return losses[:, 0] / losses[:, -1]
 
 
-def powers(tested: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+def powers(losses: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
     """Exponents b and c of `test loss ∝ N^b SNR^c` by seed, by least squares."""
-    logs = np.log(tested.transpose("samples", "snr", SEED).values)
-    axes = [np.log(tested[key].values) for key in ("samples", "snr")]
+    logs = np.log(losses.transpose("samples", "snr", SEED).values)
+    axes = [np.log(losses[key].values) for key in ("samples", "snr")]
     count, ratio = np.meshgrid(*axes, indexing="ij")
     columns = np.stack([np.ones(count.size), count.ravel(), ratio.ravel()], axis=1)
-    found = np.linalg.lstsq(columns, logs.reshape(count.size, -1), rcond=None)[0]
-    return found[1], found[2]
+    coefficients = np.linalg.lstsq(columns, logs.reshape(count.size, -1), rcond=None)[0]
+    return coefficients[1], coefficients[2]
 
 
-def level_power(tested: xr.DataArray) -> np.ndarray:
-    """The power of SNR beside N along which that law is level, by seed.
+def level_power(losses: xr.DataArray) -> np.ndarray:
+    """Exponent a = c/b: the fitted law is constant along N · SNR^a, by seed.
 
-    It is c/b; none where the test loss does not fall with N.
+    NaN where the test loss does not fall with N.
     """
-    with_count, with_ratio = powers(tested)
+    with_count, with_ratio = powers(losses)
     return with_ratio / np.where(with_count < 0, with_count, np.nan)

@@ -1,4 +1,4 @@
-"""Figure 2c as a sweep: a finer map than the figure's, which resumes."""
+"""Figure 2c as a sweep: a finer map than the figure's, which can be resumed."""
 
 import xarray as xr
 
@@ -10,21 +10,21 @@ from attnflow.schema.outcome import Outcome
 
 
 def digit_losses(evidence: Evidence) -> xr.DataArray:
-    """Test losses on noisy digits, of runs that have one training loss."""
+    """Test losses on noisy digits at equal training loss, by N, SNR and seed."""
     return evidence["map"]["test_loss"].transpose("samples", "snr", "seed")
 
 
 def _seen_digits(evidence: Evidence) -> dict[str, bool]:
-    tested = digit_losses(evidence).mean("seed")
+    losses = digit_losses(evidence).mean("seed")
     return {
         "every cell has reached the stated training loss": bool(
             (evidence["map"]["outcome"] == Outcome.EVENT.label).all()
         ),
         "with every N the test loss falls from the least SNR to the largest": bool(
-            (tested[:, -1] < tested[:, 0]).all()
+            (losses[:, -1] < losses[:, 0]).all()
         ),
         "and at every SNR from the fewest samples to the most": bool(
-            (tested[-1] < tested[0]).all()
+            (losses[-1] < losses[0]).all()
         ),
     }
 
@@ -36,7 +36,7 @@ DIGITS = Map(
         "Test loss on noisy digits when the training loss is at most 0.05: the map of "
         "`figure2c`, which has 4 × 5 cells, in steps of 600 samples and of 0.2 in the "
         "SNR, one seed. Dots: where it crosses 1.5; line: a power law through them. "
-        "Some ten minutes of CPU; it resumes."
+        "About ten minutes of CPU time; an interrupted sweep can be resumed."
     ),
     sweeps={
         "map": SweepRequest(

@@ -1,4 +1,4 @@
-"""The figures of `vit`, in the paper's order, then ours."""
+"""Figures of `vit`: the paper's in its order, then ours."""
 
 from attnflow.papers.vit.figures.control import CONTROL
 from attnflow.papers.vit.figures.digit_images import FIGURE2AB

@@ -1,7 +1,7 @@
-"""From the settings of `vit` to experiments of the core."""
+"""Experiments of `vit`, built from their settings."""
 
 import math
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
@@ -18,7 +18,7 @@ BUILD = Builder("vit", "vit2024")
 
 
 def train(setting: settings.Train) -> Experiment:
-    """Section 6 and Appendix A: weights as PyTorch draws them."""
+    """Experiment of Section 6 or Appendix A, with PyTorch's initialisation."""
     size = sizes(setting)
     return _experiment(
         setting,
@@ -41,9 +41,9 @@ def train(setting: settings.Train) -> Experiment:
 
 
 def theory(setting: settings.Theory) -> Experiment:
-    """The theory's own sizes, where neither d nor d_h has vectors.
+    """Experiment at the theory's sizes, where vectors in d or d_h are not stored.
 
-    With ‖w_O‖ = 1 fixed, the values move as those of one vector do.
+    With ‖w_O‖ = 1 fixed, only the vector W_V w_O enters.
     """
     size = sizes(setting)
     return _experiment(
@@ -60,15 +60,15 @@ def theory(setting: settings.Theory) -> Experiment:
 
 
 def phase_map(setting: settings.Map) -> Computation:
-    """A cell for every number of samples and every SNR."""
+    """Computation of Figure 1's map: a cell for each number of samples and SNR."""
     return BUILD.computation(setting, "attnflow.papers.vit.maps:phase_map")
 
 
 def _values(setting: settings.Train, size: Sizes) -> Chain:
-    """W_V, and w_O in one of its readings."""
+    """Initial W_V and w_O, by the reading of w_O."""
     width = setting.value_width
-    # Where its norm is to be 1, w_O is half +1/√d_v and half −1/√d_v: its direction
-    # is nothing to normal W_V, and next to nothing to uniform ones.
+    # With norm 1, half of w_O is +1/√d_v and half −1/√d_v: its direction does not
+    # matter for normal W_V, and hardly for uniform ones.
     unit = setting.readout == "unit-fixed"
     return Chain(
         width,
@@ -81,7 +81,13 @@ def _values(setting: settings.Train, size: Sizes) -> Chain:
 
 
 def _task(
-    setting: settings.Train | settings.Theory, size: Sizes, **rest: Any
+    setting: settings.Train | settings.Theory,
+    size: Sizes,
+    *,
+    draw: Literal["explicit", "sampled"],
+    projected: bool = True,
+    shown: Literal["all", "first"] = "all",
+    room: int | None = None,
 ) -> NoisyPatchesTask:
     return NoisyPatchesTask(
         samples=size.samples,
@@ -93,22 +99,29 @@ def _task(
         classes=setting.classes,
         cells=setting.cells,
         test_samples=setting.test_samples,
-        **rest,
+        draw=draw,
+        projected=projected,
+        shown=shown,
+        room=room,
     )
 
 
 def recorded_steps(setting: settings.Train | settings.Theory) -> tuple[float, ...]:
-    """Each step up to `dense`, and then fewer and fewer; without records the last."""
+    """Steps to record: all up to `dense`, then log-spaced; the last if `records=0`."""
     if not setting.records:
         return (float(setting.steps),)
     first = min(max(setting.dense, 1), setting.steps)
     late = np.rint(np.geomspace(first, setting.steps, setting.records))
-    kept = {*range(first + 1), *late.astype(int).tolist()}
-    return tuple(float(step) for step in sorted(kept))
+    steps = {*range(first + 1), *late.astype(int).tolist()}
+    return tuple(float(step) for step in sorted(steps))
 
 
 def _experiment(
-    setting: settings.Train | settings.Theory, size: Sizes, **parts: Any
+    setting: settings.Train | settings.Theory,
+    size: Sizes,
+    *,
+    task: NoisyPatchesTask,
+    initial: Initial,
 ) -> Experiment:
     until = Reach("loss", size.target, float(setting.steps), "down")
     left_out = () if setting.test_samples else ("test_",)
@@ -119,5 +132,6 @@ def _experiment(
         grid=Grid(points=recorded_steps(setting)),
         observables=tuple(n for n in setting.record if not n.startswith(left_out)),
         form=setting.form,
-        **parts,
+        task=task,
+        initial=initial,
     )

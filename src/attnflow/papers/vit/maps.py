@@ -1,12 +1,12 @@
-"""Maps of what training comes to, over numbers of samples and SNRs."""
+"""Figure 1's map: final losses over numbers of samples and SNRs."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 
 from attnflow.experiments import run_cells
+from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.experiments import train
 from attnflow.papers.vit.settings import END, Train
 
@@ -14,11 +14,11 @@ AXES = ("samples", "snr_low", "snr_high", "snr_count")
 
 
 def phase_map(
-    setting: Mapping[str, Any],
+    setting: Fields,
     seeds: list[int],
     progress: Callable[[float, str], None] | None = None,
 ) -> xr.Dataset:
-    """Losses and accuracy at the end of every cell, and the steps that it took."""
+    """Final losses, test accuracy and number of steps of every cell."""
     counts = [int(n) for n in setting["samples"]]
     ratios = np.linspace(setting["snr_low"], setting["snr_high"], setting["snr_count"])
     shared = {name: value for name, value in setting.items() if name not in AXES}
@@ -36,21 +36,21 @@ def phase_map(
         for count in counts
         for ratio in ratios
     ]
-    found = run_cells(plans, seeds=seeds, progress=progress)
+    cells = run_cells(plans, seeds=seeds, progress=progress)
     shape = len(seeds), len(counts), len(ratios)
     dims = "seed", "samples", "snr"
     return xr.Dataset(
-        {name: (dims, found[name].values.reshape(shape)) for name in found.data_vars},
+        {name: (dims, cells[name].values.reshape(shape)) for name in cells.data_vars},
         {"seed": list(seeds), "samples": counts, "snr": ratios},
     )
 
 
 def _room(count: int) -> int:
-    """How many samples cells are drawn with, so that few programs are compiled.
+    """Number of samples that a cell is padded to, so that few programs are compiled.
 
-    A program takes a second or two to compile, and a step costs as the cube of the
-    room: with few samples a larger one costs nothing, with many it costs more than it
-    spares.
+    A program takes a second or two to compile, and the cost of a step grows as the
+    cube of the room: with few samples padding is free, with many it costs more than
+    it saves.
     """
     step = 4 if count <= 16 else 2
     return max(8, -(-count // step) * step)

@@ -1,11 +1,11 @@
-"""The settings of `vit` and its named experiments.
+"""Settings and named experiments of `vit`.
 
-What the paper leaves silent has the reading of its README here. Every one of them can
-be changed.
+Where the paper does not specify a choice, the default is the reading that the README
+lists; every field can be overridden.
 """
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
@@ -18,22 +18,22 @@ COURSE = (*END, "label", "margin", "score", "value", "attention")
 
 @dataclass(frozen=True)
 class Train:
-    """All of W_Q, W_K and W_V trained by gradient descent until L_S ≤ ε.
+    """Setting of Section 6 and Appendix A: W_Q, W_K and W_V trained until L_S ≤ ε.
 
     - `samples` N of `length` M tokens in `embed` d coordinates; `sigma_p` of weak and
       `sigma_strong` of strong noise, `projected` off the signals or not.
     - `snr`: ‖μ‖/(σ_p √d); or `signal`: ‖μ‖ itself.
     - `key_width` d_h, `value_width` d_v.
     - `readout`, the readings of w_O: PyTorch's default divided by 16, `fixed` or
-      `trained` with the rest; the default not divided; norm 1. `gain`: another ‖w_O‖²
-      for a reading, in the mean over its law.
+      `trained` with the rest; the default not divided; norm 1. `gain`: ‖w_O‖² in
+      expectation (None: that of the reading).
     - `law` of the weights: PyTorch's `uniform`, or `normal` of the same variance;
-      `sigma_h`, `sigma_v`: their standard deviations (none: PyTorch's over 16).
+      `sigma_h`, `sigma_v`: their standard deviations (None: PyTorch's over 16).
     - `learning_rate` η, `target` ε, at most `steps`.
     - `classes`, `cells`, `draw`, `room`: as in `attnflow.data.noisy_patches`.
     - `delta` of the formulas' log(6N²M²/δ).
-    - Recorded at each step up to `dense`, and at `records` times beyond, evenly by
-      their logarithm; with `records=0` at the end alone.
+    - Records are taken at every step up to `dense`, then at `records` steps evenly
+      spaced in their logarithm; with `records=0` only at the end.
     """
 
     samples: int = 20
@@ -71,11 +71,11 @@ class Train:
         if self.gain is not None and not self.gain > 0:
             raise ValueError(
                 f"gain is {self.gain}: ‖w_O‖² must be positive, as in gain=1. Without "
-                "it the reading has its own."
+                "gain the reading's own value is used."
             )
         if self.draw == "sampled" and self.law != "normal":
             raise ValueError(
-                "draw is 'sampled', where tokens are known in a basis of their own, "
+                "draw is 'sampled', where tokens are known in a basis of their span, "
                 f"and law is {self.law!r}: only normal weights have the same law in "
                 "every basis. Use law='normal', or draw='explicit'."
             )
@@ -83,15 +83,16 @@ class Train:
 
 @dataclass(frozen=True)
 class Theory:
-    """The sizes of Condition 4.1, with tokens and weights known by Gram matrices alone.
+    """Setting at the sizes of Condition 4.1, where only Gram matrices are computed.
 
     Units are those of the weak noise, σ_p² d = 1, and ‖w_O‖ = 1. With
     m = min(‖μ‖^−2, 1):
 
     - `samples` N, `length` M, `embed` d, `key_width` d_h.
-    - `strength`: N · SNR²; `ratio`: C_p = σ̃_p/σ_p (none: 5√M, as the condition asks).
-    - `rate`: η = rate · m. The condition asks for d_h^−½, which takes 1/ε √d_h steps.
-    - `spread`: σ_h² = m d_h^−½ log(6N²M²/δ)^−spread; the condition asks for 3/2 to 2.
+    - `strength`: N · SNR²; `ratio`: C_p = σ̃_p/σ_p (None: 5√M, as the condition
+      requires).
+    - `rate`: η = rate · m. The condition requires d_h^−½, which takes √d_h/ε steps.
+    - `spread`: σ_h² = m d_h^−½ log(6N²M²/δ)^−spread; the condition requires 3/2 to 2.
     - `values`: σ_V = values · m^½ d_h^−¼; at most 1.
     - `target` ε, at most `steps`; `delta` δ; records as in `Train`.
     """
@@ -128,11 +129,11 @@ class Theory:
 
 @dataclass(frozen=True)
 class Map:
-    """Figure 1's map: a cell for every number of samples and every SNR.
+    """Setting of Figure 1's map: a cell for every number of samples and every SNR.
 
-    SNRs lie evenly from `snr_low` to `snr_high`. Cells of one seed share their random
-    numbers, unless they are `independent`. All else is as in `Train`; each cell is
-    trained until its loss is `target`, in at most `steps`.
+    SNRs are evenly spaced from `snr_low` to `snr_high`. Cells of one seed share their
+    random numbers, unless they are `independent`. All else is as in `Train`; each cell
+    is trained until its loss is `target`, in at most `steps`.
     """
 
     samples: tuple[int, ...] = tuple(range(2, 21, 2))
@@ -163,9 +164,8 @@ class Map:
             )
         if not (0 < self.snr_low <= self.snr_high and self.snr_count >= 1):
             raise ValueError(
-                f"SNRs are {self.snr_count} from {self.snr_low} to {self.snr_high}: "
-                "give at least one, from a positive number to one that is not below "
-                "it."
+                f"snr_count is {self.snr_count}, snr_low {self.snr_low} and snr_high "
+                f"{self.snr_high}: use one SNR or more, and 0 < snr_low <= snr_high."
             )
         if self.test_samples < 1:
             raise ValueError(
@@ -178,7 +178,7 @@ def _check_course(setting: Train | Theory) -> None:
     if setting.steps < 1 or setting.records < 0 or setting.records == 1:
         raise ValueError(
             f"steps is {setting.steps} and records {setting.records}: take at least "
-            "one step and record twice, or with records=0 at the end alone."
+            "one step and record at least twice, or only at the end with records=0."
         )
     if not setting.target > 0:
         raise ValueError(
@@ -193,50 +193,45 @@ def _check_course(setting: Train | Theory) -> None:
 
 
 _HERE = "attnflow.papers.vit.experiments"
-_APPENDIX: dict[str, Any] = {
-    "length": 4,
-    "embed": 2048,
-    "key_width": 1024,
-    "value_width": 256,
-    "sigma_p": 0.05,
-    "sigma_strong": 1.0,
-    "readout": "default16-fixed",
-    "steps": 20000,
-    "record": COURSE,
-}
+_APPENDIX = Train(
+    length=4,
+    embed=2048,
+    key_width=1024,
+    value_width=256,
+    sigma_p=0.05,
+    sigma_strong=1.0,
+    readout="default16-fixed",
+    steps=20000,
+    record=COURSE,
+)
 
 
-def _train(id: str, title: str, **fields: Any) -> Recipe:
-    return Recipe(id, title, Train(**fields), f"{_HERE}:train")
+def _train(id: str, title: str, setting: Train) -> Recipe:
+    return Recipe(id, title, setting, f"{_HERE}:train")
 
 
-def _theory(id: str, title: str, **fields: Any) -> Recipe:
-    return Recipe(id, title, Theory(**fields), f"{_HERE}:theory")
+def _theory(id: str, title: str, setting: Theory) -> Recipe:
+    return Recipe(id, title, setting, f"{_HERE}:theory")
 
 
 RECIPES = (
     Recipe("map", "Figure 1's map of test losses", Map(), f"{_HERE}:phase_map"),
-    _train("figure1", "One cell of Figure 1's map: N samples at one SNR"),
+    _train("figure1", "One cell of Figure 1's map: N samples at one SNR", Train()),
     _train(
         "appendix-benign",
         "Appendix A's benign setting (Figure 3)",
-        samples=16,
-        signal=25.0,
-        **_APPENDIX,
+        replace(_APPENDIX, samples=16, signal=25.0),
     ),
     _train(
         "appendix-harmful",
         "Appendix A's harmful setting (Figure 4)",
-        samples=10,
-        signal=15.0,
-        **_APPENDIX,
+        replace(_APPENDIX, samples=10, signal=15.0),
     ),
-    _theory("theory-benign", "Inside Condition 4.1 but for the rate, benign"),
+    _theory("theory-benign", "Inside Condition 4.1 but for the rate, benign", Theory()),
     _theory(
         "theory-harmful",
         "Inside Condition 4.1 but for the rate, harmful",
-        strength=0.25,
-        rate=0.002,
+        Theory(strength=0.25, rate=0.002),
     ),
     *DEEP_RECIPES,
 )

@@ -1,21 +1,23 @@
-"""Sizes and scales in which the paper's formulas are written."""
+"""Sizes and scales in the paper's notation, computed from settings."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from attnflow.papers.vit._types import Fields
+from attnflow.papers.vit.settings import Theory, Train
 
 DIVISOR = 16.0
-"""By which Section 6 divides PyTorch's initial weights."""
+"""Divisor of PyTorch's initial weights in Section 6."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the formulas of the paper are written in.
+    """Sizes and scales of a setting, in which the paper's formulas are written.
 
     - `samples` N, `length` M, `embed` d, `key_width` d_h; `signal` ‖μ‖, `weak` σ_p,
-      `strong` σ̃_p; `gain` ‖w_O‖², in the mean over its law, where training begins;
-      `trained`: whether it stays.
+      `strong` σ̃_p; `gain`: expected ‖w_O‖² at initialisation; `trained`: whether
+      w_O is trained.
     - `sigma_h`, `sigma_v`: standard deviations of initial weights.
     - `learning_rate` η, `target` ε, `delta` δ.
     """
@@ -71,28 +73,28 @@ def logarithm(samples: int, length: int, delta: float) -> float:
     return math.log(6 * (samples * length) ** 2 / delta)
 
 
-def sizes(setting: Any) -> Sizes:
-    """The sizes of a `Train` or a `Theory`, as a record or as a run's dictionary."""
-    given = setting if isinstance(setting, Mapping) else vars(setting)
-    return _trained(given) if "readout" in given else _theory(given)
+def sizes(setting: Train | Theory | Fields) -> Sizes:
+    """Sizes of a `Train` or `Theory` setting, or of the dictionary that a run has."""
+    fields = setting if isinstance(setting, Mapping) else vars(setting)
+    return _trained(fields) if "readout" in fields else _theory(fields)
 
 
-def _trained(given: Mapping[str, Any]) -> Sizes:
-    embed, signal = given["embed"], given["signal"]
+def _trained(fields: Fields) -> Sizes:
+    embed, signal = fields["embed"], fields["signal"]
     if signal is None:
-        signal = given["snr"] * given["sigma_p"] * math.sqrt(embed)
+        signal = fields["snr"] * fields["sigma_p"] * math.sqrt(embed)
     # A uniform law on (−1/√fan_in, 1/√fan_in) has variance 1/(3 fan_in).
     default = 1 / math.sqrt(3 * embed) / DIVISOR
-    readout = given["readout"]
+    readout = fields["readout"]
     return Sizes(
-        **{n: given[n] for n in ("samples", "length", "embed", "key_width")},
-        **{n: given[n] for n in ("learning_rate", "target", "delta")},
+        **{n: fields[n] for n in ("samples", "length", "embed", "key_width")},
+        **{n: fields[n] for n in ("learning_rate", "target", "delta")},
         signal=signal,
-        weak=given["sigma_p"],
-        strong=given["sigma_strong"],
-        gain=_or(given.get("gain"), GAINS[readout]),
-        sigma_h=_or(given["sigma_h"], default),
-        sigma_v=_or(given["sigma_v"], default),
+        weak=fields["sigma_p"],
+        strong=fields["sigma_strong"],
+        gain=_or(fields.get("gain"), GAINS[readout]),
+        sigma_h=_or(fields["sigma_h"], default),
+        sigma_v=_or(fields["sigma_v"], default),
         trained=readout.endswith("trained"),
     )
 
@@ -103,31 +105,31 @@ GAINS = {
     "default-fixed": 1 / 3,
     "unit-fixed": 1.0,
 }
-"""‖w_O‖² in the mean, by its reading: d_v entries of variance 1/(3 d_v)."""
+"""Expected ‖w_O‖² by reading: PyTorch's default has d_v entries of 1/(3 d_v)."""
 
 
-def _theory(given: Mapping[str, Any]) -> Sizes:
-    samples, length, width = (given[n] for n in ("samples", "length", "key_width"))
-    square = given["strength"] / samples
+def _theory(fields: Fields) -> Sizes:
+    samples, length, width = (fields[n] for n in ("samples", "length", "key_width"))
+    square = fields["strength"] / samples
     least = min(1 / square, 1.0)
-    large = logarithm(samples, length, given["delta"])
-    weak = 1 / math.sqrt(given["embed"])
+    large = logarithm(samples, length, fields["delta"])
+    weak = 1 / math.sqrt(fields["embed"])
     return Sizes(
         samples=samples,
         length=length,
-        embed=given["embed"],
+        embed=fields["embed"],
         key_width=width,
         signal=math.sqrt(square),
         weak=weak,
-        strong=weak * _or(given["ratio"], 5 * math.sqrt(length)),
+        strong=weak * _or(fields["ratio"], 5 * math.sqrt(length)),
         gain=1.0,
-        sigma_h=math.sqrt(least * width**-0.5 * large ** -given["spread"]),
-        sigma_v=given["values"] * math.sqrt(least) * width**-0.25,
-        learning_rate=given["rate"] * least,
-        target=given["target"],
-        delta=given["delta"],
+        sigma_h=math.sqrt(least * width**-0.5 * large ** -fields["spread"]),
+        sigma_v=fields["values"] * math.sqrt(least) * width**-0.25,
+        learning_rate=fields["rate"] * least,
+        target=fields["target"],
+        delta=fields["delta"],
     )
 
 
-def _or(value: Any, default: Any) -> Any:
+def _or(value: float | None, default: float) -> float:
     return default if value is None else value

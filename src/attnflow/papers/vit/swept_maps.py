@@ -1,12 +1,13 @@
-"""Maps of `vit`: Figure 1 as a sweep and finer, Theorem 4.2's reach, learning rates."""
+"""Maps of `vit` by sweeps: Figure 1, its boundary, Lemma E.6, learning rates."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
+from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
@@ -21,19 +22,33 @@ _SMALL = {name: SMALLER[name] for name in ("embed", "key_width", "value_width")}
 
 
 def _samples(counts: list[int], step: int) -> dict[str, list[int]]:
-    """Numbers of samples, drawn with room for more, so that programs are few."""
+    """Numbers of samples, padded to multiples of `step`: few programs are compiled."""
     return {"samples": counts, "room": [-(-n // step) * step for n in counts]}
 
 
 def test_losses(evidence: Evidence) -> xr.DataArray:
-    """The test loss when the training loss is ε."""
+    """Test losses when the training loss has reached ε, by N, SNR and seed."""
     return evidence["map"]["test_loss"].transpose("samples", "snr", "seed")
 
 
-def _figure1(counts: list[int], step: int, **rest: Any) -> SweepRequest:
-    settings = {**_samples(counts, step), "records": 0, **rest.pop("settings")}
+def _figure1(
+    counts: list[int],
+    step: int,
+    *,
+    settings: Mapping[str, Field],
+    seeds: int,
+    quick: Mapping[str, Field | list[int]],
+    refine: float | None = None,
+) -> SweepRequest:
     return SweepRequest(
-        "figure1", settings, ("test_loss",), zip=(("samples", "room"),), **rest
+        "figure1",
+        {**_samples(counts, step), "records": 0, **settings},
+        ("test_loss",),
+        zip=(("samples", "room"),),
+        seeds=seeds,
+        refine=refine,
+        quick=quick,
+        quick_seeds=2,
     )
 
 
@@ -69,9 +84,9 @@ PUBLISHED = _of_figure1(
     caption=(
         "Mean test loss when the training loss is ε, over N and SNR as in Figure 1. "
         "Dots: where it crosses 0.2; line: a power law through them, with its "
-        "exponent's interval over resampled seeds. Dashed: the paper's curve. It is "
-        "the run of `figure1a` by another way: cells are batches of a sweep, which "
-        "resumes."
+        "exponent's interval over resampled seeds. Dashed: the paper's curve. The "
+        "cells are those of `figure1a`, computed in batches of a sweep, which can be "
+        "resumed."
     ),
     sweeps={
         "map": _figure1(
@@ -85,7 +100,6 @@ PUBLISHED = _of_figure1(
                 "length": 4,
                 "snr": "3..18:8",
             },
-            quick_seeds=2,
         )
     },
     seen=_seen_published,
@@ -93,10 +107,10 @@ PUBLISHED = _of_figure1(
 
 
 def _seen_fine(evidence: Evidence) -> dict[str, bool]:
-    found, fit = evidence["map"], boundary(CUT, test_losses(evidence))
+    run, fit = evidence["map"], boundary(CUT, test_losses(evidence))
     return {
         "the boundary took at most a fifth of the grid's cells": bool(
-            found.attrs["cells_computed"] <= found.attrs["cells_full"] / 5
+            run.attrs["cells_computed"] <= run.attrs["cells_full"] / 5
         ),
         "along it SNR goes as N^−½: exponent −0.5 ± 0.1": bool(
             abs(fit.exponent - boundaries.EXPONENT) < 0.1
@@ -108,10 +122,10 @@ FINE = _of_figure1(
     id="map-fine",
     title="Figure 1's boundary, finer",
     caption=(
-        "The boundary of Figure 1 at a resolution that the paper has not, and up to "
-        "more samples: a sweep that computes cells along it alone (pale cells were "
-        "not needed), with M = 4 and narrower weights for speed; all else as in "
-        "Section 6. To be seen: whether the boundary goes as N^−½, and how far its "
+        "The boundary of Figure 1 at a finer resolution than the paper's and up to "
+        "more samples: the sweep computes only cells along it (pale cells were not "
+        "needed), with M = 4 and narrower weights for speed, otherwise as in Section "
+        "6. The question is whether the boundary scales as N^−½, and how far its "
         "constant is from the paper's 1000."
     ),
     sweeps={
@@ -132,7 +146,6 @@ FINE = _of_figure1(
                 "length": 4,
                 "snr": "3..18:16",
             },
-            quick_seeds=2,
         )
     },
     seen=_seen_fine,
@@ -140,12 +153,12 @@ FINE = _of_figure1(
 
 HARMFUL = "D-LemE.6"
 CONTROL = 2.3
-"""N‖μ‖²/(σ̃_p²d) at the boundary, the middle of what figure `control` finds."""
+"""N‖μ‖²/(σ̃_p²d) at the boundary, the middle of the range in figure `control`."""
 BETWEEN = Level(3.0, power=-2.0)
-"""A margin of 3 is a test loss of 0.4, between a guess and what benign runs have."""
+"""A margin of 3 is a test loss of 0.4, between guessing and benign runs."""
 
 
-def _reach(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
+def _reach(evidence: Evidence, panel: float | None) -> tuple[Curve, ...]:
     return (
         Curve(
             r"$N\cdot$SNR$^2 = 1$ (Theorem 4.2)",
@@ -181,12 +194,12 @@ REACH = Map(
     title="How far beyond its condition Theorem 4.2's test loss holds",
     caption=(
         "A validity map: in every cell Lemma E.6 (the test loss is at least 0.1 when "
-        "the training loss is ε) is judged on its own ten seeds, at d = 4·10¹⁸ and "
-        "d_h = 10¹²; its margin is (test loss − 0.1)/0.1, of a guess 5.9. Dots: a "
+        "the training loss is ε) is judged on the claim's ten seeds, at d = 4·10¹⁸ and "
+        "d_h = 10¹²; its margin is (test loss − 0.1)/0.1, for guessing 5.9. Dots: a "
         "test loss of 0.4. Dashed: the theorem's condition with its constant read as "
-        "1. Dotted: N‖μ‖² = 2.3 σ̃_p²d, where figure `control` has the boundary. To "
-        "be seen: how far beyond the dashed line training stays harmful, and whether "
-        "C_p² decides it."
+        "1. Dotted: N‖μ‖² = 2.3 σ̃_p²d, where figure `control` has the boundary. The "
+        "question is how far beyond the dashed line training stays harmful, and "
+        "whether that distance scales with C_p²."
     ),
     sweeps={
         "map": SweepRequest(

@@ -1,4 +1,4 @@
-"""The claims of `vit`, in the paper's order."""
+"""Claims of `vit`, by topic."""
 
 from attnflow.claims import Claim
 from attnflow.papers.vit.claims import (

@@ -1,12 +1,11 @@
-"""Maps of Figure 1, by reading of w_O and by noise, and their boundaries."""
-
-from typing import Any
+"""Requests for Figure 1's map by reading of w_O and by noise, and its boundary."""
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.statistics import Boundary, fit_boundary
+from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
 from attnflow.schema.declarations import Request
 
@@ -20,20 +19,20 @@ READINGS = {
     "unit": "unit-fixed",
     "literal": "default16-fixed",
 }
-# Where w_O is fixed at its smallest, a cell takes hundreds of steps: fewer of them.
+# Where w_O is fixed at its smallest, a cell takes hundreds of steps: fewer cells.
 FEW_CELLS = {"samples": (6, 12, 20), "snr_low": 4.0, "snr_count": 3}
 SEEDS = {"trained": PLAN, "undivided": SOME, "unit": SOME, "literal": FEW}
 
 
 def reading(name: str) -> dict[str, Request]:
-    """The map with one reading of w_O."""
+    """Request for the map with one reading of w_O."""
     setting = {"readout": READINGS[name], **(FEW_CELLS if name == "literal" else {})}
     return {name: Request("map", setting, seeds=SEEDS[name])}
 
 
 def noisy(sigma: float, length: int = 16) -> Request:
-    """The map about its boundary, with another strong noise or another length."""
-    setting: dict[str, Any] = {
+    """Request for the map around its boundary, with other noise or sample length."""
+    setting: dict[str, Field] = {
         "samples": (8, 12, 16),
         "sigma_strong": sigma,
         "length": length,

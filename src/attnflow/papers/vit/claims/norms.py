@@ -1,4 +1,4 @@
-"""Propositions C, G, K and O: lengths of queries and keys, and their products."""
+"""Propositions C, G, K and O: norms and inner products of queries and keys."""
 
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from attnflow.papers.vit.claims.evidence import (
     SAMPLED,
     sampled,
 )
-from attnflow.papers.vit.claims.looks import held, least, most, size_of, spread
+from attnflow.papers.vit.claims.statistics import held, least, most, size_of, spread
 
 SQUARES = ("query_square", "key_square")
 PRODUCTS = ("query_self_score", "key_self_score")
@@ -37,7 +37,7 @@ TABLES = {
 
 
 def _expected(run: xr.Dataset) -> xr.DataArray:
-    """σ_h² d_h times the mean square of each token: ‖μ‖², σ̃_p²d or σ_p²d."""
+    """Expected squared norms: σ_h² d_h times ‖μ‖², σ̃_p²d or σ_p²d, by token."""
     size = size_of(run)
     names = [str(name) for name in run["token"].values]
     strong = size.strong**2 * size.embed
@@ -52,17 +52,17 @@ def _expected(run: xr.Dataset) -> xr.DataArray:
 
 
 def _lengths(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Squares of lengths over what is expected: the least and the most, by seed."""
-    found = [run[name].isel(head=0) / _expected(run) for name in SQUARES]
-    low = np.min([least(one) for one in found], axis=0)
-    return low, np.max([most(one) for one in found], axis=0)
+    """Smallest and largest squared norm over its expectation, by seed."""
+    ratios = [run[name].isel(head=0) / _expected(run) for name in SQUARES]
+    low = np.min([least(ratio) for ratio in ratios], axis=0)
+    return low, np.max([most(ratio) for ratio in ratios], axis=0)
 
 
 def _products(run: xr.Dataset) -> np.ndarray:
-    """The largest |⟨q, q'⟩| or |⟨k, k'⟩| of different tokens, by seed."""
+    """Largest |⟨q, q'⟩| or |⟨k, k'⟩| of different tokens, by seed."""
     same = xr.DataArray(np.eye(run.sizes["key"], dtype=bool), dims=("key", "query"))
-    found = [abs(run[name].isel(head=0)).where(~same) for name in PRODUCTS]
-    return np.max([most(one) for one in found], axis=0)
+    products = [abs(run[name].isel(head=0)).where(~same) for name in PRODUCTS]
+    return np.max([most(product) for product in products], axis=0)
 
 
 def _bound(run: xr.Dataset) -> float:
@@ -89,13 +89,13 @@ def _judge_lengths(evidence: Evidence) -> Finding:
 
 
 def _judge_growth(evidence: Evidence) -> Finding:
-    found = {name: _lengths(run)[1] for name, run in evidence.items()}
+    growth = {name: _lengths(run)[1] for name, run in evidence.items()}
     return Finding(
         tuple(
             held(high / 100 - 1, f"{name}: a square grows 100-fold or more")
-            for name, high in found.items()
+            for name, high in growth.items()
         ),
-        {name: spread(high) for name, high in found.items()},
+        {name: spread(high) for name, high in growth.items()},
     )
 
 
@@ -103,9 +103,9 @@ _claim = partial(
     Claim,
     system=DESCENT,
     judge=_judge_lengths,
-    predicate="squares of all lengths within 1/2 to 3/2 of σ_h²d_h times those of "
-    "tokens, Lemma C.3's constants, at every record up to T3; products of different "
-    "tokens at most twice Lemma C.3's bound, with C_p² for strong noise: what is "
+    predicate="all squared norms within 1/2 to 3/2 of σ_h²d_h times those of the "
+    "tokens, Lemma C.3's constants, at every record up to T3; inner products of "
+    "different tokens at most twice Lemma C.3's bound, with C_p² for strong noise: the "
     "o(1) there is 0.05 in the benign run and 3 to 5 in the harmful; 90% of seeds",
 )
 CLAIMS = (
@@ -117,7 +117,7 @@ CLAIMS = (
             "and stay nearly orthogonal, up to T3.",
             needs={regime: TABLES[regime]},
             expected=Verdict.HOLDS,
-            source="sheet D section 7 (1.000 times the first), and our run",
+            source="our runs, seeds 200–202",
             scope=Scope.BEYOND,
             conditions=SAMPLED,
             mutations=named(
@@ -137,7 +137,7 @@ CLAIMS = (
         statement="Queries and keys keep their lengths at Appendix A's sizes.",
         needs=APPENDIX_RUNS,
         expected=Verdict.HOLDS_CORRECTED,
-        source="our run: the sheet did not record lengths",
+        source="our runs, seeds 200–204",
         scope=Scope.EXPERIMENT,
         conditions=APPENDIX,
         correction=Correction(

@@ -1,4 +1,4 @@
-"""Propositions D, E, H and I on scores, and L, M, P and Q of the harmful twin."""
+"""Propositions D, E, H and I on scores, and their harmful versions L, M, P and Q."""
 
 from functools import partial
 
@@ -8,34 +8,34 @@ import xarray as xr
 from attnflow.claims import Evidence, Finding, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS, only, sampled_claim
-from attnflow.papers.vit.claims.looks import (
+from attnflow.papers.vit.claims.stage_two import stage_two
+from attnflow.papers.vit.claims.statistics import (
     by_seed,
     held,
+    increments,
     least,
     most,
-    moves,
     others,
     scores,
     size_of,
     spread,
     within,
 )
-from attnflow.papers.vit.claims.stage_two import stage_two
 from attnflow.papers.vit.stages.series import WINNER, Regime
 
 
-def _moved(run: xr.Dataset, regime: Regime) -> xr.DataArray:
-    """Changes of scores from record to record, from T1 on."""
+def _score_steps(run: xr.Dataset, regime: Regime) -> xr.DataArray:
+    """Increments of scores from record to record, from T1 on."""
     start, _ = stage_two(run, regime)
     later = within(run, start, run["end_time"].values)
     both = later & later.shift(time=-1, fill_value=False)
-    return moves(scores(run)).where(both)
+    return increments(scores(run)).where(both)
 
 
 def _judge_monotone(evidence: Evidence, regime: Regime) -> Finding:
-    moved = _moved(evidence[regime], regime)
-    up = moved.isel(key_position=WINNER[regime])
-    down = others(moved, regime)
+    steps = _score_steps(evidence[regime], regime)
+    up = steps.isel(key_position=WINNER[regime])
+    down = others(steps, regime)
     low, high = least(up), most(down)
     return Finding(
         (
@@ -47,8 +47,8 @@ def _judge_monotone(evidence: Evidence, regime: Regime) -> Finding:
 
 
 def _judge_twice(evidence: Evidence) -> Finding:
-    moved = _moved(evidence["harmful"], "harmful")
-    ahead = least(moved.isel(key_position=1) - 2 * others(moved, "harmful"))
+    steps = _score_steps(evidence["harmful"], "harmful")
+    ahead = least(steps.isel(key_position=1) - 2 * others(steps, "harmful"))
     check = held(ahead, "Δ of the strong noise's score less twice the others'")
     return Finding((check,), {"least": spread(ahead)})
 
@@ -77,9 +77,9 @@ def _judge_bounded(evidence: Evidence, regime: Regime) -> Finding:
 
 
 _claim = sampled_claim
-_BOUNDS: tuple[tuple[str, str, Regime, str, str], ...] = (
-    ("E", "I", "benign", "", "11.4"),
-    ("M", "Q", "harmful", "2 ", "16.0"),
+_BOUNDS: tuple[tuple[str, str, Regime, str], ...] = (
+    ("E", "I", "benign", ""),
+    ("M", "Q", "harmful", "2 "),
 )
 CLAIMS = (
     _claim(
@@ -90,7 +90,7 @@ CLAIMS = (
         needs=only(SAMPLED_RUNS, "benign"),
         judge=partial(_judge_monotone, regime="benign"),
         predicate="entry by entry, from each record to the next; 90% of seeds",
-        source="sheet D section 7 (in the mean), and our run (entry by entry)",
+        source="our runs, seeds 200–209",
         mutations=named(
             mutate.reverse("benign", "pair_score", "time"),
             mutate.swap("benign", "pair_score", "key_position", (0, 1)),
@@ -105,7 +105,7 @@ CLAIMS = (
         needs=only(SAMPLED_RUNS, "harmful"),
         judge=_judge_twice,
         predicate="entry by entry, from each record to the next; 90% of seeds",
-        source="sheet D section 7 (in the mean), and our run (entry by entry)",
+        source="our runs, seeds 200–209",
         mutations=named(
             mutate.reverse("harmful", "pair_score", "time"),
             mutate.swap("harmful", "pair_score", "key_position", (0, 1)),
@@ -121,13 +121,13 @@ CLAIMS = (
             needs=only(SAMPLED_RUNS, regime),
             judge=partial(_judge_bounded, regime=regime),
             predicate="largest |score| of all samples at every record; 90% of seeds",
-            source=f"sheet D section 7 ({sheet}), and our run; at Appendix A's sizes, "
-            "outside the condition, scores reach 48 to 77 where the bound is 8 to 16",
+            source="our runs, seeds 200–209; at Appendix A's sizes, outside "
+            "the condition, scores reach 48 to 77 where the bound is 8 to 16",
             mutations=named(
                 mutate.scale(regime, "pair_score", 4.0),
                 mutate.setting(regime, key_width=1000),
             ),
         )
-        for first, second, regime, words, sheet in _BOUNDS
+        for first, second, regime, words in _BOUNDS
     ),
 )

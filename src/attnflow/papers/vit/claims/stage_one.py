@@ -1,4 +1,4 @@
-"""Lemmas 5.2 and E.3: values separate; and the order in which stages end."""
+"""Lemmas 5.2, E.3 and D.6: values separate in stage one; the order of the stages."""
 
 import math
 from functools import partial
@@ -18,7 +18,7 @@ from attnflow.papers.vit.claims.evidence import (
     SAMPLED_RUNS,
     only,
 )
-from attnflow.papers.vit.claims.looks import at, held, others, size_of, spread
+from attnflow.papers.vit.claims.statistics import at, held, others, size_of, spread
 from attnflow.papers.vit.stages import events, formulas
 from attnflow.papers.vit.stages.series import Regime, values_at
 from attnflow.schema.declarations import Request
@@ -51,7 +51,7 @@ FORMULAS = {"benign": formulas.benign, "harmful": formulas.harmful}
 
 
 def _printed(run: xr.Dataset, regime: Regime) -> float:
-    """T1 by its formula; NaN where that is negative."""
+    """T1 by the printed formula; NaN where that is negative."""
     steps = FORMULAS[regime](size_of(run))["T1"].steps
     return math.nan if steps is None else steps
 
@@ -65,22 +65,22 @@ def _judge_separate(evidence: Evidence, regime: Regime) -> Finding:
     first = values.isel(key_position=0 if regime == "benign" else 1)
     ratio = (first / rest).min("sample")
     needed = 3 * values.sizes["key_position"]
-    seen = events.values_separate(run, regime).times
+    detected = events.values_separate(run, regime).times
     return Finding(
         (
             held(ratio / needed - 1, "winner's value at T1 over 3M times the others"),
-            held(1 - seen / printed, "seen by T1"),
+            held(1 - detected / printed, "seen by T1"),
         ),
         {
             "T1 by formula": printed,
-            "T1 seen": spread(seen),
+            "T1 seen": spread(detected),
             "ratio at T1, where 3M is needed": spread(ratio),
         },
     )
 
 
 def _times(run: xr.Dataset, regime: Regime) -> dict[str, np.ndarray]:
-    """When each stage ends, NaN where it does not."""
+    """Detected ends of the stages by seed; NaN where one is not reached."""
     return {
         "T1": events.values_separate(run, regime).times,
         "T2": events.values_grown(run).times,
@@ -90,7 +90,7 @@ def _times(run: xr.Dataset, regime: Regime) -> dict[str, np.ndarray]:
 
 
 def _in_turn(times: dict[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray:
-    """The least relative distance of each time to the next; NaN where one lacks."""
+    """Smallest relative distance from a time to the next; NaN where one is missing."""
     apart = [times[late] / times[early] - 1 for early, late in pairwise(names)]
     return np.min(apart, axis=0)
 
@@ -98,23 +98,23 @@ def _in_turn(times: dict[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray
 def _judge_order(evidence: Evidence) -> Finding:
     checks, numbers = [], {}
     for name, run in evidence.items():
-        found = _times(run, "benign" if name.startswith("benign") else "harmful")
-        order = _in_turn(found, ("T1", "T2", "T_att", "T3"))
+        ends = _times(run, "benign" if name.startswith("benign") else "harmful")
+        order = _in_turn(ends, ("T1", "T2", "T_att", "T3"))
         checks.append(held(order, f"{name}: T1 < T2 < T_att < T3"))
-        numbers[name] = {key: spread(times) for key, times in found.items()}
+        numbers[name] = {key: spread(times) for key, times in ends.items()}
     return Finding(tuple(checks), numbers)
 
 
 def _judge_other_order(evidence: Evidence) -> Finding:
     checks, numbers = [], {}
     for name, run in evidence.items():
-        found = _times(run, "benign" if name.startswith("benign") else "harmful")
-        late = np.where(np.isnan(found["T1"]), np.inf, found["T1"])
+        ends = _times(run, "benign" if name.startswith("benign") else "harmful")
+        late = np.where(np.isnan(ends["T1"]), np.inf, ends["T1"])
         checks += [
-            held(_in_turn(found, ("T2", "T_att", "T3")), f"{name}: T2 < T_att < T3"),
-            held(np.minimum(late / found["T_att"] - 1, 1e3), f"{name}: T_att < T1"),
+            held(_in_turn(ends, ("T2", "T_att", "T3")), f"{name}: T2 < T_att < T3"),
+            held(np.minimum(late / ends["T_att"] - 1, 1e3), f"{name}: T_att < T1"),
         ]
-        numbers[name] = {key: spread(times) for key, times in found.items()}
+        numbers[name] = {key: spread(times) for key, times in ends.items()}
     return Finding(tuple(checks), numbers)
 
 
@@ -147,7 +147,7 @@ CLAIMS = (
         judge=partial(_judge_separate, regime="benign"),
         predicate="ratio at least 3M at the printed T1 and first reached before it; "
         "90% of seeds",
-        source="sheet D section 7 (ratio 1376 to 2017 where 12 is needed), and our run",
+        source="our runs, seeds 200–209",
         conditions=_WIDE,
         mutations=named(
             mutate.reverse("benign", "pair_value", "key_position"),
@@ -164,7 +164,7 @@ CLAIMS = (
         judge=partial(_judge_separate, regime="harmful"),
         predicate="ratio at least 3M at the printed T1 and first reached before it; "
         "90% of seeds",
-        source="our run (seen at 2 to 4 steps, printed 416)",
+        source="our runs, seeds 200–209 (T1 detected at 2.0 to 2.7, printed 416)",
         conditions=SAMPLED,
         mutations=named(
             mutate.reverse("harmful", "pair_value", "key_position"),
@@ -179,7 +179,7 @@ CLAIMS = (
         judge=_judge_small,
         predicate="with Θ read as 1, no value above 0.1 up to T2; 90% of seeds (0.005 "
         "on seeds 0–4)",
-        source="our run",
+        source="our runs, seeds 200–209",
         conditions=SAMPLED,
         mutations=named(
             mutate.scale("benign", "pair_value", 20.0),
@@ -194,9 +194,9 @@ CLAIMS = (
         needs=SAMPLED_RUNS,
         judge=_judge_order,
         predicate="T1 < T2 < T_att < T3 by detectors: the winner's value is 3M times "
-        "the others; the largest value is 0.1 for good; mean attention to the winner "
-        "is 0.9; the loss is ε; 90% of seeds in either regime",
-        source="sheet D section 5, and our run",
+        "the others; the largest value is above 0.1 for good; mean attention to the "
+        "winner is 0.9; the loss is ε; 90% of seeds in either regime",
+        source="our runs, seeds 200–209",
         conditions=SAMPLED,
         mutations=named(
             mutate.reverse("benign", "attention", "key_position"),
@@ -212,8 +212,9 @@ CLAIMS = (
         judge=_judge_order,
         predicate="T1 < T2 < T_att < T3 by the same detectors; 90% of seeds",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet D section 5 (its T1 of 185 to 190 is that of projected noise; "
-        "with Section 6's noise, ours, the benign T1 is not reached: note D-N7a)",
+        source="our runs, seeds 200–204. With Section 6's noise the benign T1 is not "
+        "reached (note D-N7a); with noise projected as in Definition 3.1 it is, at "
+        "steps 260 to 541 on seeds 200–202",
         scope=Scope.EXPERIMENT,
         conditions=APPENDIX,
         correction=Correction(

@@ -7,15 +7,15 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import APPENDIX, APPENDIX_RUNS, DESCENT, only
-from attnflow.papers.vit.claims.looks import (
+from attnflow.papers.vit.claims.statistics import (
     STRONG,
     at,
     gaps,
     held,
     least,
-    reached,
     scores,
     spread,
+    time_of_loss,
 )
 from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
@@ -24,9 +24,9 @@ EPSILON = 0.01
 
 
 def _judge_winner(evidence: Evidence, regime: Regime) -> Finding:
-    """Score, attention and value of the winner at ε = 0.01, and where they began."""
+    """Winner's score, attention and value at ε = 0.01, and initial attention."""
     run, won = evidence[regime], series.WINNER[regime]
-    then = at(run, reached(run, EPSILON))
+    then = at(run, time_of_loss(run, EPSILON))
     over = ("sample", "query_position")
     lost = STRONG - won
     ahead = scores(then).mean(over)
@@ -72,8 +72,7 @@ CLAIMS = (
             "5 ahead of the other's, its attention 0.9 or more, its value 2 ahead; "
             "before training all attention is 1/4 ± 0.05; 90% of seeds",
             expected=Verdict.HOLDS,
-            source="sheet D section 7 (attention 1.00, values 4.6 and 0.12), and our "
-            "run",
+            source="our runs, seeds 200–204",
             mutations=named(
                 mutate.reverse(regime, "attention", "key_position"),
                 mutate.constant(regime, "pair_score"),

@@ -1,24 +1,23 @@
 """The boundary of a map: where the mean test loss falls below Figure 1b's cut."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
 
 from attnflow.claims.statistics import Boundary, agreement, best_constant, fit_boundary
+from attnflow.papers.vit._types import Values
 
 CUT = 0.2
-"""At which Figure 1b cuts the test loss."""
+"""Test loss at which Figure 1b cuts the map."""
 CURVE = 1000.0
 """N · SNR² along the paper's curve."""
 EXPONENT = -0.5
-"""Of SNR in N along it."""
+"""Exponent of SNR in N along that curve."""
 CURVE_LABEL = rf"$N\cdot$SNR$^2 = {CURVE:g}$ (paper)"
 DIMS = ("seed", "samples", "snr")
 
 
 def losses(run: xr.Dataset) -> xr.DataArray:
-    """Test losses in the order of `DIMS`."""
+    """Test losses of a map, with dims in the order of `DIMS`."""
     return run["test_loss"].transpose(*DIMS)
 
 
@@ -33,12 +32,12 @@ def strength(run: xr.Dataset) -> xr.DataArray:
 
 
 def below_curve(snr: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """How far N · SNR² is below the paper's curve: positive where the loss is high."""
+    """1000 − N · SNR²: positive below the paper's curve, where the loss is high."""
     return CURVE - count * snr**2
 
 
 def boundary(run: xr.Dataset) -> Boundary:
-    """The boundary of the mean map and of every seed, with its power law."""
+    """Boundary of the mean map and of every seed, with its fitted power law."""
     return fit_boundary(
         run["samples"].values,
         run["snr"].values,
@@ -49,17 +48,17 @@ def boundary(run: xr.Dataset) -> Boundary:
 
 
 def agreeing(run: xr.Dataset, constant: float = CURVE) -> float:
-    """The share of cells on the side of N · SNR² = constant that they should be on."""
+    """Share of cells on the predicted side of N · SNR² = constant."""
     return agreement(strength(run).values, above(run).values, constant)
 
 
 def above(run: xr.Dataset) -> xr.DataArray:
-    """The map of Figure 1b: whether the mean test loss is above the cut."""
+    """Figure 1b's map: whether the mean test loss is above the cut."""
     return mean_map(run) > CUT
 
 
-def law(run: xr.Dataset) -> dict[str, Any]:
-    """The numbers of a boundary, beside which the paper prints −1/2 and 1000."""
+def law(run: xr.Dataset) -> Values:
+    """Power law of a map's boundary, to compare with the paper's −1/2 and 1000."""
     fit = boundary(run)
     return {
         "exponent of SNR in N": fit.exponent,
@@ -82,21 +81,21 @@ def ends(interval: tuple[float, float]) -> dict[str, float]:
 def along(run: xr.Dataset, factor: float = 1.0) -> dict[str, float]:
     """N · SNR² where the mean map crosses the cut, for each N at which it does."""
     counts = run["samples"].values
-    found = factor * counts * boundary(run).places ** 2
+    constants = factor * counts * boundary(run).places ** 2
     return {
         f"N = {count:g}": float(number)
-        for count, number in zip(counts, found, strict=True)
+        for count, number in zip(counts, constants, strict=True)
         if np.isfinite(number)
     }
 
 
 def steps(run: xr.Dataset) -> dict[str, float]:
-    """Steps of gradient descent until the training loss is ε, over cells and seeds."""
-    taken = run["end_time"].values
+    """Number of steps until the training loss is ε, over cells and seeds."""
+    counts = run["end_time"].values
     return {
-        "least": float(taken.min()),
-        "median": float(np.median(taken)),
-        "most": float(taken.max()),
+        "least": float(counts.min()),
+        "median": float(np.median(counts)),
+        "most": float(counts.max()),
     }
 
 

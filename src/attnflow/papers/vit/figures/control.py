@@ -1,11 +1,12 @@
-"""Ours: what the boundary is a boundary in, across strong noise and lengths."""
+"""Control parameter of the boundary, over strong noise and sample length (ours)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import READOUT_SILENT, SEEDS_SILENT, strong_noise
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -29,12 +30,12 @@ AXES = (
 
 
 def is_short(name: str) -> bool:
-    """Whether a map is that of samples half as long."""
+    """Whether a map has samples of half the length."""
     return name.endswith(HALF)
 
 
 def ratio(run: xr.Dataset) -> float:
-    """σ_p²/σ̃_p², by which the two controls differ."""
+    """σ_p²/σ̃_p², the ratio of the two control parameters."""
     setting = schema.setting_of(run)
     return (setting["sigma_p"] / setting["sigma_strong"]) ** 2
 
@@ -46,17 +47,23 @@ def middle(run: xr.Dataset) -> float:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The test loss of every cell against both controls."""
+    """Test loss of every cell against both control parameters."""
     figure, grid = figures.panels(
         1, 2, titles=TITLES, size=(12.4, 4.5), share_values=True
     )
-    for place, ax in enumerate(grid[0]):
+    for column, ax in enumerate(grid[0]):
         for name in NEEDS:
-            _cells(ax, evidence[name], name, strong=place == 1)
-        _frame(ax, place, boundaries.CURVE * (ratio(_paper(evidence)) if place else 1))
+            _cells(ax, evidence[name], name, strong=column == 1)
+        _frame(
+            ax, column, boundaries.CURVE * (ratio(_paper(evidence)) if column else 1)
+        )
     grid[0, 0].set_ylabel("test loss, mean over seeds")
-    look: dict[str, Any] = {"handletextpad": 0.2, "labelspacing": 0.5}
-    grid[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), **look)
+    grid[0, 1].legend(
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        handletextpad=0.2,
+        labelspacing=0.5,
+    )
     return figure
 
 
@@ -84,9 +91,9 @@ def _cells(ax: "Axes", run: xr.Dataset, name: str, *, strong: bool) -> None:
     )
 
 
-def _frame(ax: "Axes", place: int, curve: float) -> None:
+def _frame(ax: "Axes", column: int, curve: float) -> None:
     theme = figures.current_theme()
-    ax.set(xscale="log", ylim=(0, 0.72), xlabel=AXES[place])
+    ax.set(xscale="log", ylim=(0, 0.72), xlabel=AXES[column])
     ax.margins(x=0.03)
     figures.number_axis(ax, "x")
     figures.reference(ax, boundaries.CUT, f"cut at {boundaries.CUT:g}")
@@ -101,8 +108,8 @@ def _frame(ax: "Axes", place: int, curve: float) -> None:
     )
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Both controls along the boundary, for each map: mean and range over N."""
+def values(evidence: Evidence) -> Values:
+    """Both control parameters along the boundary of each map: mean, and by N."""
     return {
         name: {
             "N·SNR²": middle(run),
@@ -114,7 +121,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Boundaries collapse in one control and not in the other."""
+    """Whether boundaries collapse in one control parameter and not in the other."""
     weak = np.array([middle(run) for run in evidence.values()])
     strong = weak * [ratio(run) for run in evidence.values()]
     short = np.array([is_short(name) for name in evidence])
@@ -141,17 +148,18 @@ CONTROL = Exhibit(
         "strong noise σ̃_p = 2, 4, 8 and M = 16 (dots) or 8 (diamonds), with classes "
         "of equal size and all else as in Figure 1. a: against N·SNR², which has the "
         "weak noise σ_p. b: against the same with the strong noise, the token that is "
-        "memorised: cells fall nearly on one another. The proof's bound 60M²C_p² on "
-        "N·SNR² has C_p² = σ̃_p²/σ_p² as b has; no power of M is seen. Figure 1 varies "
-        "neither σ_p nor σ̃_p, and cannot tell the two controls apart."
+        "memorised: the cells nearly collapse onto one curve. The proof's bound "
+        "60M²C_p² on N·SNR² has C_p² = σ̃_p²/σ_p² as b has; no power of M is visible. "
+        "Figure 1 varies neither σ_p nor σ̃_p, and cannot distinguish the two "
+        "parameters."
     ),
     needs=NEEDS,
     draw=draw,
     values=values,
     seen=seen,
     silent=(
-        "The paper varies N and SNR alone. σ̃_p, M, equal classes and the SNRs around "
-        "the boundary are ours.",
+        "The paper varies only N and SNR. σ̃_p, M, equal classes and the SNRs around "
+        "the boundary are our choices.",
         READOUT_SILENT,
         SEEDS_SILENT,
     ),

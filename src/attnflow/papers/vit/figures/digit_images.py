@@ -1,6 +1,6 @@
 """Figures 2a and 2b: a digit with noise on its border, at two SNRs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -22,12 +22,12 @@ PRINTED = {
 }
 PATCH = 4
 LIMIT = 1.0
-"""The fullest colours; at SNR 0.2 noise goes beyond."""
+"""End of the colour scale; at SNR 0.2 noise exceeds it."""
 PARTS = {"factor of the image": "digit", "factor of the noise": "noise"}
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """What a network is shown, on one scale, cut into patches."""
+    """Training images on one colour scale, cut into patches."""
     figure, grid = figures.panels(1, len(evidence), titles=[*evidence], size=(9.6, 4.6))
     mesh = None
     for ax, run in zip(grid[0], evidence.values(), strict=True):
@@ -39,24 +39,24 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _image(ax: "Axes", shown: np.ndarray) -> "QuadMesh":
+def _image(ax: "Axes", pixels: np.ndarray) -> "QuadMesh":
     theme = figures.current_theme()
-    places = np.arange(len(shown) + 1)
+    edges = np.arange(len(pixels) + 1)
     mesh = ax.pcolormesh(
-        places, places, shown, cmap=theme.signed, vmin=-LIMIT, vmax=LIMIT
+        edges, edges, pixels, cmap=theme.signed, vmin=-LIMIT, vmax=LIMIT
     )
-    for place in places[PATCH:-1:PATCH]:
+    for edge in edges[PATCH:-1:PATCH]:
         for line in (ax.axhline, ax.axvline):
-            line(place, color=theme.hairline, lw=0.5)
+            line(edge, color=theme.hairline, lw=0.5)
     ax.set(xlabel="column of pixels", ylabel="row of pixels", aspect="equal")
-    ax.set(xticks=places[:: 2 * PATCH], yticks=places[:: 2 * PATCH])
+    ax.set(xticks=edges[:: 2 * PATCH], yticks=edges[:: 2 * PATCH])
     ax.invert_yaxis()
     ax.spines[:].set_visible(False)
     return mesh
 
 
 def _frame(ax: "Axes", border: int, side: int) -> None:
-    """A line inside of which there is no noise, of an image with so many rows."""
+    """Inner edge of the noisy border, in an image of `side` rows."""
     low, high = border, side - border
     corners = [low, high, high, low, low], [low, low, high, high, low]
     figures.outlined(ax, *corners, color=figures.current_theme().ink)
@@ -67,44 +67,44 @@ def _first(run: xr.Dataset) -> xr.Dataset:
 
 
 def factors(run: xr.Dataset) -> dict[str, float]:
-    """By how much image and noise were multiplied, as pixels tell by least squares."""
-    one = _first(run)
-    parts = np.stack([one[name].values.ravel() for name in PARTS.values()], axis=1)
-    found = np.linalg.lstsq(parts, one["shown"].values.ravel(), rcond=None)[0]
-    return dict(zip(PARTS, found.tolist(), strict=True))
+    """Factors of image and noise, by least squares over the pixels."""
+    first = _first(run)
+    parts = np.stack([first[name].values.ravel() for name in PARTS.values()], axis=1)
+    solution = np.linalg.lstsq(parts, first["shown"].values.ravel(), rcond=None)[0]
+    return dict(zip(PARTS, solution.tolist(), strict=True))
 
 
 def _border(run: xr.Dataset) -> np.ndarray:
     width = schema.setting_of(run)["border"]
     inside = slice(width, -width)
-    found = np.ones(_first(run)["shown"].shape, bool)
-    found[inside, inside] = False
-    return found
+    border = np.ones(_first(run)["shown"].shape, bool)
+    border[inside, inside] = False
+    return border
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Both factors, and how strong the border is beside the digit."""
-    found: dict[str, Any] = {}
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Both factors, and the strength of border and digit."""
+    numbers: dict[str, dict[str, float]] = {}
     for name, run in evidence.items():
-        shown, border = _first(run)["shown"].values, _border(run)
-        found[name] = {
+        pixels, border = _first(run)["shown"].values, _border(run)
+        numbers[name] = {
             **factors(run),
-            "deviation of a pixel on the border": float(shown[border].std()),
-            "largest pixel inside": float(shown[~border].max()),
+            "deviation of a pixel on the border": float(pixels[border].std()),
+            "largest pixel inside": float(pixels[~border].max()),
         }
-    return found
+    return numbers
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Noise is on the border alone, in the stated factors, on one digit."""
+    """Whether noise is only on the border, in the stated factors, on one digit."""
     runs = [*evidence.values()]
     noise = [_first(run)["noise"].values for run in runs]
     digits = [_first(run)["digit"].values for run in runs]
     borders = [_border(run) for run in runs]
-    told = values(evidence)
+    numbers = values(evidence)
     louder = [
-        one["deviation of a pixel on the border"] > one["largest pixel inside"]
-        for one in told.values()
+        row["deviation of a pixel on the border"] > row["largest pixel inside"]
+        for row in numbers.values()
     ]
     return {
         "noise is on every pixel of the border, and on no other": all(
@@ -129,8 +129,8 @@ FIGURE2AB = Exhibit(
         "The first image that the networks of Figure 2c train on, times SNR/(1 + SNR), "
         "with normal noise times 1/(1 + SNR) on the outer four pixels: one sixth and "
         "five sixths at SNR 0.2, two thirds and one third at SNR 2. MNIST's digits "
-        "are drawn within 20 × 20 pixels and then centred, so that they keep to the "
-        "inside of the line but for ends of strokes. Cut into patches of 4 × 4 (thin "
+        "are drawn within 20 × 20 pixels and then centred, so that they stay "
+        "inside the line except for ends of strokes. Cut into patches of 4 × 4 (thin "
         "lines), an image has 24 of noise and 25 of digit, as the samples of the "
         "theory have."
     ),

@@ -1,11 +1,12 @@
-"""Figure 2c: test losses on noisy digits over N and SNR, and what decides them."""
+"""Figure 2c: test loss on noisy digits over N and SNR, and by patch size."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.digit_runs import (
     ENDS,
     LAW,
@@ -30,16 +31,16 @@ TITLES = (
     "What a tenfold SNR is worth",
 )
 SIDE = 28
-"""Pixels of an image; where images are read they say so too, and import JAX."""
+"""Rows of an image; the module that reads images has it too, but imports JAX."""
 
 
 def mean_losses(evidence: Evidence) -> xr.DataArray:
-    """Test losses by N and SNR, the mean over seeds."""
+    """Test losses by N and SNR, mean over seeds."""
     return table(evidence, "test_loss").mean(SEED)
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The map; its cells in a row by the theory's law and by their own; patches."""
+    """The map, its cells against N · SNR^a, and the effect of the SNR by patch size."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(15.0, 4.8))
     heat, row, patches = grid[0]
     _heat_map(figure, heat, evidence)
@@ -49,37 +50,37 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
-    tested, done = mean_losses(evidence), trained(evidence).all(SEED)
-    top = float(tested.max())
-    mesh = figures.field(ax, tested, limits=(0.0, top), scales=("linear", "log"))
+    losses, done = mean_losses(evidence), trained(evidence).all(SEED)
+    top = float(losses.max())
+    mesh = figures.field(ax, losses, limits=(0.0, top), scales=("linear", "log"))
     theme = figures.current_theme()
-    for (row, column), value in np.ndenumerate(tested.values):
+    for (row, column), value in np.ndenumerate(losses.values):
         text = f"{value:.2f}" if done[row, column] else f"({value:.2f})"
-        place = float(tested["snr"][column]), float(tested["samples"][row])
+        centre = float(losses["snr"][column]), float(losses["samples"][row])
         colour = theme.paper if value > 0.6 * top else theme.ink
-        ax.text(*place, text, ha="center", va="center", color=colour)
+        ax.text(*centre, text, ha="center", va="center", color=colour)
     ax.set(xlabel="SNR", ylabel="training samples $N$")
-    ratios = tested["snr"].values
+    ratios = losses["snr"].values
     ax.set_xticks(ratios, [f"{snr:g}" for snr in ratios])
-    ax.set_yticks(tested["samples"].values)
+    ax.set_yticks(losses["samples"].values)
     ax.minorticks_off()
     ax.tick_params(length=0)
     figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
 
 
 def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
-    """Cells against N · SNR^a: one curve where that decides the test loss."""
-    tested, theme = mean_losses(evidence), figures.current_theme()
-    own = float(level_power(table(evidence, "test_loss")).mean())
-    looks = [(LAW, "theory", f"$a = {LAW:g}$ (theory)")]
-    if np.isfinite(own):
-        looks.append((own, "test", f"$a = {own:.2f}$ (fitted)"))
-    for power, kind, label in looks:
-        control = tested["samples"] * tested["snr"] ** power
+    """Test loss of cells against N · SNR^a: smooth if that is the control parameter."""
+    losses, theme = mean_losses(evidence), figures.current_theme()
+    fitted = float(level_power(table(evidence, "test_loss")).mean())
+    curves = [(LAW, "theory", f"$a = {LAW:g}$ (theory)")]
+    if np.isfinite(fitted):
+        curves.append((fitted, "test", f"$a = {fitted:.2f}$ (fitted)"))
+    for power, kind, label in curves:
+        control = losses["samples"] * losses["snr"] ** power
         order = np.argsort(control.values, axis=None)
         ax.plot(
             control.values.ravel()[order],
-            tested.values.ravel()[order],
+            losses.values.ravel()[order],
             color=theme.colour(kind),
             marker="o",
             markersize=4,
@@ -93,15 +94,15 @@ def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
 
 
 def _by_patch(ax: "Axes", evidence: Evidence) -> None:
-    """By which factor the test loss falls from the least SNR to the largest."""
+    """Test loss at the smallest SNR over that at the largest, by number of patches."""
     falls = {patch: _falls(evidence, patch) for patch in ENDS}
     counts = falls[MAIN]["samples"].values
     colours = figures.current_theme().ramp("test", len(counts))
     for count, colour in zip(counts, colours, strict=True):
-        own = [fall for fall in falls.values() if count in fall["samples"]]
+        rows = [fall for fall in falls.values() if count in fall["samples"]]
         ax.plot(
-            [fall.attrs["patches"] for fall in own],
-            [float(fall.sel(samples=count)) for fall in own],
+            [fall.attrs["patches"] for fall in rows],
+            [float(fall.sel(samples=count)) for fall in rows],
             color=colour,
             marker="o",
             markersize=5,
@@ -109,8 +110,8 @@ def _by_patch(ax: "Axes", evidence: Evidence) -> None:
         )
     ax.axhline(1.0, color=figures.current_theme().hairline, zorder=0)
     ax.set(xscale="log", yscale="log", xlabel="patches of an image")
-    places = sorted({fall.attrs["patches"] for fall in falls.values()})
-    ax.set_xticks(places, [str(place) for place in places])
+    ticks = sorted({fall.attrs["patches"] for fall in falls.values()})
+    ax.set_xticks(ticks, [str(tick) for tick in ticks])
     ax.minorticks_off()
     low, high = falls[MAIN].attrs["ends"]
     ax.set_ylabel(f"test loss at SNR {low:g} over that at {high:g}")
@@ -119,28 +120,28 @@ def _by_patch(ax: "Axes", evidence: Evidence) -> None:
 
 
 def _falls(evidence: Evidence, patch: int) -> xr.DataArray:
-    """Mean falls by N, with how many patches there are and between which SNRs."""
+    """Mean fall of the test loss by N; attrs: number of patches, and both SNRs."""
     first = schema.setting_of(evidence[next(iter(ENDS[patch]))])
-    tested = table(evidence, "test_loss", ENDS[patch])
+    losses = table(evidence, "test_loss", ENDS[patch])
     return xr.DataArray(
         gains(evidence, patch).mean(axis=-1),
-        {"samples": tested["samples"].values},
+        {"samples": losses["samples"].values},
         attrs={
             "patches": (SIDE // first["patch"]) ** 2,
-            "ends": tested["snr"].values[[0, -1]].tolist(),
+            "ends": losses["snr"].values[[0, -1]].tolist(),
         },
     )
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Losses, errors and steps of each cell, the law of the map, and falls by patch."""
-    tested = table(evidence, "test_loss")
-    with_count, with_ratio = powers(tested)
+def values(evidence: Evidence) -> Values:
+    """Losses, errors and steps of each cell, the fitted law, falls by patch size."""
+    losses = table(evidence, "test_loss")
+    with_count, with_ratio = powers(losses)
     return {
         "test loss ∝ N^b SNR^c": {
             "b": float(with_count.mean()),
             "c": float(with_ratio.mean()),
-            "c/b": float(level_power(tested).mean()),
+            "c/b": float(level_power(losses).mean()),
         },
         "fall of the test loss over SNR": {
             f"patches of {patch}": {
@@ -169,27 +170,27 @@ def _cell(run: xr.Dataset) -> dict[str, float]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Training has ended everywhere, and the test loss falls both ways."""
-    tested = mean_losses(evidence)
+    """Whether all cells reached the target, and the test loss falls with N and SNR."""
+    losses = mean_losses(evidence)
     return {
         "every cell has reached the stated training loss": bool(
             trained(evidence).all()
         ),
         "at the largest SNR the test loss is lower with the most samples than with the "
-        "fewest": bool(tested[-1, -1] < tested[0, -1]),
+        "fewest": bool(losses[-1, -1] < losses[0, -1]),
         "with every N it is lower at the largest SNR than at the least, to half or "
-        "less": bool((tested[:, -1] < tested[:, 0] / 2).all()),
+        "less": bool((losses[:, -1] < losses[:, 0] / 2).all()),
     }
 
 
 DIGITS_SILENT = (
     "Patches are not stated. The map has 14 × 14, of which each holds noise and "
     "digit; on the right are 7 × 7 and 4 × 4 too.",
-    "Of the network its layers and heads are stated. Ours has width 32, a trained "
-    "vector for each place, layer norms before attention, residuals, a mean over "
-    "patches and 64 ReLU neurons.",
+    "Of the network only layers and heads are stated. Ours has width 32, trained "
+    "position vectors, layer norms before attention, residuals, a mean over patches "
+    "and 64 ReLU neurons.",
     "How and how long it is trained is not stated. Adam with 0.003 on batches of "
-    "64, until the training loss, looked at every 100 steps, is at most 0.05; "
+    "64, until the training loss, evaluated every 100 steps, is at most 0.05; "
     "Section 6 has 0.01 for its other experiments.",
     "Seeds and the spacing of the map are not stated, nor whether test images have "
     "noise. Ours have, drawn anew; 2000 of them.",
@@ -202,13 +203,13 @@ FIGURE2C = Exhibit(
     caption=(
         "Vision transformers of two layers with four heads on digits with noise on "
         "their border, each trained by Adam until the loss of its training set is at "
-        "most 0.05 (a cell in brackets did not get there). Left: a map at "
+        "most 0.05 (cells in brackets did not reach it). Left: a map at "
         "a reduced resolution, 4 × 5 cells in the paper's range, two seeds; `attnflow "
         "reproduce vit/map-mnist` has 10 × 10. Middle: the same cells in the order of "
-        "N·SNR², which the theory has decide, and of N·SNR^a with the fitted a: the "
-        "smoother row is the better law. Right: by which factor a tenfold SNR lowers "
-        "the test loss where an image is cut into 4, 16 or 49 patches, about which the "
-        "paper is silent (two seeds; of 49, which take longest, one, and one N)."
+        "N·SNR², the theory's control parameter, and of N·SNR^a with the fitted a: the "
+        "smoother curve is the better law. Right: by which factor a tenfold SNR lowers "
+        "the test loss where an image is cut into 4, 16 or 49 patches, which the "
+        "paper does not specify (two seeds; of 49, which take longest, one, and one N)."
     ),
     needs=NEEDS,
     draw=draw,

@@ -1,11 +1,12 @@
-"""Figures 3 and 4: scores, attention and values along training, in both regimes."""
+"""Figures 3 and 4: scores, attention and values during training, in both regimes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
 from attnflow.papers.vit.stages import Regime, stage_rows, values_at
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -26,22 +27,22 @@ TOKENS = {
     "noise": (slice(1, 2), r"$\xi_2$"),
     "other": (slice(2, None), r"$\xi_{3..}$"),
 }
-"""Positions by the kind of their colour, and their names."""
+"""Positions and symbol of each kind of token; the kind gives the colour."""
 SYMBOLS = {"T1": "$T_1$", "T2": "$T_2$", "T_att": r"$T_{\mathrm{att}}$", "T3": "$T_3$"}
 
 
 def tables(run: xr.Dataset) -> tuple[xr.DataArray, ...]:
     """Scores, attention and values: dims seed, time, sample, key_position."""
     queries = (HEAD, QUERY_POSITION)
-    found = run["pair_score"].mean(queries), run["attention"].mean(queries)
+    pairs = run["pair_score"].mean(queries), run["attention"].mean(queries)
     dims = (SEED, TIME, SAMPLE, KEY_POSITION)
-    return tuple(table.transpose(*dims) for table in (*found, values_at(run)))
+    return tuple(table.transpose(*dims) for table in (*pairs, values_at(run)))
 
 
 def of_token(table: xr.DataArray, kind: str) -> xr.DataArray:
-    """One series for every seed, sample and position of a kind, called seeds."""
-    chosen = table.isel({KEY_POSITION: TOKENS[kind][0]})
-    rows = chosen.transpose(TIME, ...).values
+    """Series of one kind of token, for every sample and position, along `seed`."""
+    part = table.isel({KEY_POSITION: TOKENS[kind][0]})
+    rows = part.transpose(TIME, ...).values
     return xr.DataArray(
         rows.reshape(len(rows), -1).T,
         dims=(SEED, TIME),
@@ -50,7 +51,7 @@ def of_token(table: xr.DataArray, kind: str) -> xr.DataArray:
 
 
 def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
-    """Three panels, each with the three kinds of tokens and the ends of stages."""
+    """Scores, attention and values of three kinds of tokens, with ends of stages."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 4.3))
     run = evidence["run"]
     marks = {row.name: row.detected for row in stage_rows(run, regime)}
@@ -65,12 +66,12 @@ def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
 
 
 def _band(ax: "Axes", rows: xr.DataArray, kind: str, name: str) -> None:
-    """The mean over samples and seeds, and the range of all."""
-    shown = rows.isel(time=rows.notnull().all(SEED).values)
-    times, colour = shown[TIME].values, figures.current_theme().colour(kind)
-    ends = shown.min(SEED), shown.max(SEED)
+    """Mean and range over samples and seeds."""
+    series = rows.isel(time=rows.notnull().all(SEED).values)
+    times, colour = series[TIME].values, figures.current_theme().colour(kind)
+    ends = series.min(SEED), series.max(SEED)
     ax.fill_between(times, *ends, color=colour, alpha=0.18, lw=0, zorder=1)
-    ax.plot(times, shown.mean(SEED), color=colour, label=name, zorder=3)
+    ax.plot(times, series.mean(SEED), color=colour, label=name, zorder=3)
 
 
 def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
@@ -95,38 +96,38 @@ def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
 
 
 def last_means(run: xr.Dataset) -> dict[str, dict[str, np.ndarray]]:
-    """At the end of each seed: what it is, token, mean over samples in every seed."""
-    kept = run["recorded"].transpose(SEED, TIME).values
-    last = kept.shape[1] - 1 - np.argmax(kept[:, ::-1], axis=1)
-    found = {}
+    """Final means over samples, by panel and token: one number per seed."""
+    is_recorded = run["recorded"].transpose(SEED, TIME).values
+    last = is_recorded.shape[1] - 1 - np.argmax(is_recorded[:, ::-1], axis=1)
+    means = {}
     for title, table in zip(TITLES, tables(run), strict=True):
         ends = [table.isel(seed=s, time=t) for s, t in enumerate(last)]
-        found[title] = {
+        means[title] = {
             name: np.array(
-                [float(end.isel({KEY_POSITION: places}).mean()) for end in ends]
+                [float(end.isel({KEY_POSITION: positions}).mean()) for end in ends]
             )
-            for places, name in TOKENS.values()
+            for positions, name in TOKENS.values()
         }
-    return found
+    return means
 
 
 NAMES = {r"$\mu$": "μ", r"$\xi_2$": "ξ_2", r"$\xi_{3..}$": "ξ_3 and further"}
 
 
-def values_of(evidence: Evidence, regime: Regime) -> dict[str, Any]:
-    """Means at the end, and when stages end, where they do."""
+def values_of(evidence: Evidence, regime: Regime) -> Values:
+    """Final means, and detected ends of stages."""
     run = evidence["run"]
     rows = stage_rows(run, regime)
     ends = {
         title.lower(): {NAMES[n]: float(v.mean()) for n, v in tokens.items()}
         for title, tokens in last_means(run).items()
     }
-    found = {row.name: row.detected for row in rows if row.detected is not None}
-    return {"at the end": ends, "stages, in steps": found}
+    stages = {row.name: row.detected for row in rows if row.detected is not None}
+    return {"at the end": ends, "stages, in steps": stages}
 
 
 def seen_of(evidence: Evidence, regime: Regime) -> dict[str, bool]:
-    """The winner is ahead in scores, attention and values, in every seed."""
+    """Whether the winner is ahead in scores, attention and values, in every seed."""
     run = evidence["run"]
     order = [name for _, name in TOKENS.values()]
     winner, loser, weak = (
@@ -174,7 +175,7 @@ FIGURE3 = _figure(
     3,
     "benign",
     "N = 16 and ‖μ‖ = 25: the signal wins. T1 is not reached: noise that is not "
-    "projected off the signals has a share of their value.",
+    "projected off the signals shares part of their value.",
 )
 FIGURE4 = _figure(
     4, "harmful", "N = 10 and ‖μ‖ = 15: the strong noise token wins, and is memorised."

@@ -1,15 +1,17 @@
-"""Figure 1: test losses over SNR and N, and the same cut at 0.2."""
+"""Figure 1: test loss over SNR and N, and the same cut at 0.2."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import boundaries, phase_panels
 from attnflow.papers.vit.figures.runs import MAP_SILENT, phase_map
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIZE = (7.4, 5.4)
@@ -21,7 +23,7 @@ def draw_losses(evidence: Evidence) -> "Figure":
     figure, grid = figures.panels(size=SIZE)
     ax, run = grid[0, 0], evidence["map"]
     mesh = phase_panels.loss_map(ax, run)
-    phase_panels.own_boundary(ax, run)
+    phase_panels.fitted_boundary(ax, run)
     phase_panels.paper_curve(ax)
     phase_panels.legend(ax)
     figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
@@ -29,11 +31,11 @@ def draw_losses(evidence: Evidence) -> "Figure":
 
 
 def draw_cut(evidence: Evidence) -> "Figure":
-    """The cut map, and which cells lie on the other side of the paper's curve."""
+    """The cut map, with cells on the wrong side of the paper's curve marked."""
     figure, grid = figures.panels(size=(SIZE[0] - 0.6, SIZE[1]))
     ax, run = grid[0, 0], evidence["map"]
     phase_panels.cut_map(ax, run)
-    phase_panels.own_boundary(ax, run, seeds=False)
+    phase_panels.fitted_boundary(ax, run, seeds=False)
     phase_panels.paper_curve(ax)
     phase_panels.wrong_cells(ax, run)
     phase_panels.legend(ax)
@@ -41,17 +43,17 @@ def draw_cut(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _say_sides(ax: Any) -> None:
+def _say_sides(ax: "Axes") -> None:
     theme = figures.current_theme()
-    for place, text, side in (
+    for corner, text, side in (
         ((0.03, 0.04), f"harmful: test loss above {boundaries.CUT:g}", "left"),
         ((0.97, 0.94), f"benign: below {boundaries.CUT:g}", "right"),
     ):
-        ax.text(*place, text, transform=ax.transAxes, ha=side, color=theme.ink)
+        ax.text(*corner, text, transform=ax.transAxes, ha=side, color=theme.ink)
 
 
-def loss_values(evidence: Evidence) -> dict[str, Any]:
-    """Test losses at the corners of the map, the boundary's law, and steps."""
+def loss_values(evidence: Evidence) -> Values:
+    """Test losses at the corners of the map, the boundary's power law, and steps."""
     run = evidence["map"]
     table = boundaries.mean_map(run)
     ends = {"least": 0, "largest": -1}
@@ -66,10 +68,10 @@ def loss_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def loss_seen(evidence: Evidence) -> dict[str, bool]:
-    """Test losses fall with N and with SNR."""
+    """Whether test losses fall with N and with SNR."""
     table = boundaries.mean_map(evidence["map"])
     ratios = table["snr"].values
-    # Below the least SNRs of the map nothing is learned of the signal, whatever N.
+    # At the smallest SNRs of the map the signal is not learned at any N.
     some = ratios >= ratios[-1] / 4
     with_ratio = [trend(row) for row in table.values]
     with_count = [trend(row) for row in table.values.T[some]]
@@ -92,8 +94,8 @@ def trend(row: np.ndarray) -> float:
     return float(later[np.triu_indices(len(row), k=1)].mean())
 
 
-def cut_values(evidence: Evidence) -> dict[str, Any]:
-    """The law of the boundary, and of each seed alone."""
+def cut_values(evidence: Evidence) -> Values:
+    """Power law of the boundary, and N · SNR² along it, over N and seeds."""
     run = evidence["map"]
     fit = boundaries.boundary(run)
     every = run["samples"].values * fit.by_seed**2
@@ -107,7 +109,7 @@ def cut_values(evidence: Evidence) -> dict[str, Any]:
 
 
 def cut_seen(evidence: Evidence) -> dict[str, bool]:
-    """The boundary follows N · SNR² = 1000."""
+    """Whether the boundary follows N · SNR² = 1000."""
     run = evidence["map"]
     low, high = boundaries.boundary(run).exponent_interval
     along = np.array(list(boundaries.along(run).values()))
@@ -138,8 +140,8 @@ FIGURE1A = Exhibit(
         f"Mean test loss when the training loss is ε; {_SIZES}. Dashed: the paper's "
         "curve. Blue: where the mean test loss is 0.2 (dots), a power law through the "
         "dots, and the same crossing in each seed (thin). The fitted law is steeper "
-        "than the curve: of few samples with drawn labels, few may be of one class "
-        "(figure `readings`)."
+        "than the curve: with random labels and small N, one class may have few "
+        "samples (figure `readings`)."
     ),
     needs=NEEDS,
     draw=draw_losses,

@@ -1,11 +1,12 @@
-"""Ours: a high test loss is not a high test error."""
+"""Test loss against test error in the harmful setting, by reading of w_O (ours)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures.runs import (
     APPENDIX_SILENT,
     LITERAL,
@@ -19,28 +20,29 @@ from attnflow.schema.dims import SEED, STAGE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
 TITLES = ("Test loss", "Test error", r"Test margins $y f(X)$")
 ORDER = tuple(reversed(READOUTS))
-"""From the literal reading downwards."""
+"""Rows from the top: the literal reading first."""
 LEAST = 0.1
-"""Theorem 4.2's bound on the test loss from below."""
+"""Lower bound on the test loss (Lemma E.6)."""
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def losses(run: xr.Dataset) -> np.ndarray:
-    """The test loss at the end, of each seed."""
+    """Final test loss, by seed."""
     return _end(run, "test_loss")
 
 
 def errors(run: xr.Dataset) -> np.ndarray:
-    """The share of test samples on the wrong side, of each seed."""
-    # Accuracies are sums of probabilities, which are off by roundings.
+    """Share of misclassified test samples, by seed."""
+    # Accuracies are sums of probabilities, with rounding errors.
     return np.round(1 - _end(run, "test_accuracy"), 12)
 
 
 def margins(run: xr.Dataset) -> np.ndarray:
-    """Quantiles of the test margins over samples and seeds."""
+    """Quantiles of test margins over samples and seeds."""
     return np.quantile(_end(run, "test_margin"), SHARES)
 
 
@@ -49,12 +51,12 @@ def _end(run: xr.Dataset, name: str) -> np.ndarray:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """A row for each reading: losses and errors of seeds, and spread of margins."""
+    """Test losses, errors and margins, one row per reading."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.4, 3.9))
-    for place, name in enumerate(ORDER):
-        _dots(grid[0, 0], place, losses(evidence[name]), "test")
-        _dots(grid[0, 1], place, errors(evidence[name]), "test")
-        _bar(grid[0, 2], place, margins(evidence[name]))
+    for row, name in enumerate(ORDER):
+        _dots(grid[0, 0], row, losses(evidence[name]), "test")
+        _dots(grid[0, 1], row, errors(evidence[name]), "test")
+        _bar(grid[0, 2], row, margins(evidence[name]))
     _lines(grid[0, 0], {LEAST: "0.1", float(np.log(2)): r"$\log 2$"})
     _lines(grid[0, 1], {0.5: "guess"})
     _lines(grid[0, 2], {0.0: ""})
@@ -66,29 +68,39 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _dots(ax: "Axes", place: int, numbers: np.ndarray, kind: str) -> None:
+def _dots(ax: "Axes", row: int, numbers: np.ndarray, kind: str) -> None:
     theme = figures.current_theme()
-    spots = place + np.linspace(-0.18, 0.18, len(numbers))
-    look: dict[str, Any] = {"marker": "o", "ms": 6, "ls": "", "mec": theme.paper}
-    ax.plot(numbers, spots, color=theme.colour(kind), zorder=4, **look)
+    spots = row + np.linspace(-0.18, 0.18, len(numbers))
+    _dot(ax, numbers, spots, theme.colour(kind))
 
 
-def _bar(ax: "Axes", place: int, shares: np.ndarray) -> None:
+def _bar(ax: "Axes", row: int, shares: np.ndarray) -> None:
     theme = figures.current_theme()
     colour = theme.colour("test")
-    ax.plot(shares[[0, -1]], [place] * 2, color=colour, lw=1.2)
-    ax.plot(shares[[1, -2]], [place] * 2, color=colour, lw=5, alpha=0.45)
-    look: dict[str, Any] = {"marker": "o", "ms": 6, "ls": "", "mec": theme.paper}
-    ax.plot(shares[2], place, color=colour, zorder=4, **look)
+    ax.plot(shares[[0, -1]], [row] * 2, color=colour, lw=1.2)
+    ax.plot(shares[[1, -2]], [row] * 2, color=colour, lw=5, alpha=0.45)
+    _dot(ax, shares[2], row, colour)
+
+
+def _dot(ax: "Axes", x: "ArrayLike", y: "ArrayLike", colour: str) -> None:
+    paper = figures.current_theme().paper
+    ax.plot(x, y, color=colour, zorder=4, marker="o", ms=6, ls="", mec=paper)
 
 
 def _lines(ax: "Axes", levels: dict[float, str]) -> None:
     theme = figures.current_theme()
     for level, name in levels.items():
         ax.axvline(level, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
-        place: dict[str, Any] = {"xycoords": ax.get_xaxis_transform(), "size": "small"}
-        place |= {"textcoords": "offset points", "xytext": (3, -3), "va": "top"}
-        ax.annotate(name, (level, 1.0), color=theme.muted, **place)
+        ax.annotate(
+            name,
+            (level, 1.0),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(3, -3),
+            textcoords="offset points",
+            va="top",
+            size="small",
+            color=theme.muted,
+        )
 
 
 def _name_rows(axes: np.ndarray) -> None:
@@ -99,11 +111,11 @@ def _name_rows(axes: np.ndarray) -> None:
         ax.tick_params(axis="y", length=0, labelcolor=figures.current_theme().ink)
         ax.spines["left"].set_visible(False)
         figures.number_axis(ax, "x")
-        for place in range(len(ORDER)):
-            ax.axhline(place, color=figures.current_theme().hairline, lw=0.7, zorder=0)
+        for row in range(len(ORDER)):
+            ax.axhline(row, color=figures.current_theme().hairline, lw=0.7, zorder=0)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Values:
     """Means and ranges over seeds, and the median margin."""
     return {
         READOUTS[name]: {
@@ -121,7 +133,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """High losses in every reading, high errors in one."""
+    """Whether losses are high in every reading and errors in the literal one only."""
     loss = {name: losses(evidence[name]) for name in READOUTS}
     error = {name: errors(evidence[name]) for name in READOUTS}
     large = [name for name in READOUTS if name != LITERAL]
@@ -149,9 +161,9 @@ LOSS_AND_ERROR = Exhibit(
         "Appendix A's harmful setting (N = 10, ‖μ‖ = 15) trained to L_S ≤ 0.01, for "
         "four readings of w_O; 300 test samples, five seeds as dots; margins over all "
         "test samples and seeds. Theorem 4.2 bounds the test loss from below, and the "
-        "bound holds. But where w_O is not tiny nearly all test samples are on their "
-        "own side, at a margin so small that the loss is high: what is harmful is "
-        "confidence, not the decision."
+        "bound holds. But where w_O is not tiny nearly all test samples are "
+        "classified correctly, at a margin so small that the loss is high: the harm is "
+        "in the confidence, not in the decision."
     ),
     needs={name: harmful(name) for name in READOUTS},
     draw=draw,

@@ -1,6 +1,6 @@
 """Panels of Figure 1's map: test losses or their cut, the curve and the boundary."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
 
 TOP = 0.75
-"""The fullest colour; a guess has the loss log 2 = 0.69."""
+"""End of the colour scale; guessing has the loss log 2 = 0.69."""
 SOFT = 0.42
-"""Of cells above the cut in a map of two colours: curves are seen on it."""
+"""Colour of cells above the cut, pale enough for curves to show on it."""
 
 
 def loss_map(ax: "Axes", run: xr.Dataset) -> "QuadMesh":
@@ -44,27 +44,28 @@ def paper_curve(ax: "Axes") -> None:
     figures.frontier(ax, boundaries.below_curve, boundaries.CURVE_LABEL)
 
 
-def own_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
+def fitted_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
     """Where the mean map crosses the cut, its power law, and each seed thinly."""
     limits = ax.get_xlim(), ax.get_ylim()
     fit = boundaries.boundary(run)
     colour = figures.current_theme().colour("signal")
     samples = run["samples"].values
     if seeds:
-        for place, row in enumerate(fit.by_seed):
-            named = "each seed" if place == 0 else "_nolegend_"
-            ax.plot(row, samples, color=colour, lw=0.7, alpha=0.8, label=named)
+        for index, row in enumerate(fit.by_seed):
+            label = "each seed" if index == 0 else "_nolegend_"
+            ax.plot(row, samples, color=colour, lw=0.7, alpha=0.8, label=label)
     if fit.exists:
-        look: dict[str, Any] = {"color": colour, "zorder": 5}
         count = np.linspace(*limits[1], 200)
-        # The margin of an axis may reach below 0, where no power is.
+        # The margin of an axis may reach below 0, where a power is undefined.
         count = count[count > 0]
         line = np.exp(fit.intercept) * count**fit.exponent
-        named = rf"fitted: SNR $\propto N^{{{fit.exponent:.2f}}}$"
-        figures.outlined(ax, line, count, width=2.2, label=named, **look)
+        label = rf"fitted: SNR $\propto N^{{{fit.exponent:.2f}}}$"
+        figures.outlined(
+            ax, line, count, width=2.2, label=label, color=colour, zorder=5
+        )
     dots = {"ls": "", "marker": "o", "ms": 5, "mec": figures.current_theme().paper}
-    named = f"mean test loss is {boundaries.CUT:g}"
-    ax.plot(fit.places, samples, color=colour, label=named, zorder=7, **dots)
+    label = f"mean test loss is {boundaries.CUT:g}"
+    ax.plot(fit.places, samples, color=colour, label=label, zorder=7, **dots)
     ax.set(xlim=limits[0], ylim=limits[1])
 
 
@@ -85,7 +86,7 @@ def wrong_cells(ax: "Axes", run: xr.Dataset) -> None:
 
 
 def legend(ax: "Axes", columns: int = 2) -> None:
-    """What the lines are, above the map."""
+    """Legend above the map."""
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(-0.01, 1.0),

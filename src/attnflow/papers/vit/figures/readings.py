@@ -1,11 +1,13 @@
-"""Ours: Figure 1's map for four readings of w_O."""
+"""Figure 1's map for four readings of w_O, and with equal classes (ours)."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import boundaries, phase_panels
 from attnflow.papers.vit.figures.runs import (
     EQUAL,
@@ -33,14 +35,14 @@ WITH_BOUNDARY = tuple(name for name in NAMES if name != LITERAL)
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """A map for each reading, with its numbers above it; the laws in one panel."""
+    """A map per reading, with its power law above it; all power laws in one panel."""
     titles = [*(rf"$w_O$: {name}" for name in NAMES.values()), "Laws of a to d"]
     figure, grid = figures.panels(2, 3, titles=titles, size=(13.6, 9.0))
     mesh = phase_panels.loss_map(grid[0, 0], evidence[TRAINED])
     limits = grid[0, 0].get_xlim(), grid[0, 0].get_ylim()
     for ax, name in zip(grid.flat[:-1], NAMES, strict=True):
         phase_panels.loss_map(ax, evidence[name])
-        phase_panels.own_boundary(ax, evidence[name], seeds=False)
+        phase_panels.fitted_boundary(ax, evidence[name], seeds=False)
         phase_panels.paper_curve(ax)
         _number(ax, evidence[name])
         ax.set_xticks(range(0, 16, 5))
@@ -56,15 +58,20 @@ def _laws(ax: "Axes", evidence: Evidence) -> None:
     colour = theme.colour("signal")
     for letter, name in zip("abcd", WITH_BOUNDARY, strict=True):
         fit = boundaries.boundary(evidence[name])
-        at = fit.exponent, fit.constant
-        ax.plot(fit.exponent_interval, [at[1]] * 2, color=colour, lw=1.2, alpha=0.6)
-        ax.plot([at[0]] * 2, fit.constant_interval, color=colour, lw=1.2, alpha=0.6)
-        ax.plot(*at, color=colour, marker="o", ms=6, mec=theme.paper, zorder=4)
-        place: dict[str, Any] = {"textcoords": "offset points", "xytext": (-13, 5)}
-        ax.annotate(rf"$\mathbf{{{letter}}}$", at, color=theme.ink, **place)
-    look: dict[str, Any] = {"color": theme.colour("theory"), "lw": 1.1, "zorder": 1}
-    ax.axvline(boundaries.EXPONENT, ls=(0, (4, 2.2)), **look)
-    ax.axhline(boundaries.CURVE, ls=(0, (4, 2.2)), **look)
+        point = fit.exponent, fit.constant
+        ax.plot(fit.exponent_interval, [point[1]] * 2, color=colour, lw=1.2, alpha=0.6)
+        ax.plot([point[0]] * 2, fit.constant_interval, color=colour, lw=1.2, alpha=0.6)
+        ax.plot(*point, color=colour, marker="o", ms=6, mec=theme.paper, zorder=4)
+        ax.annotate(
+            rf"$\mathbf{{{letter}}}$",
+            point,
+            color=theme.ink,
+            textcoords="offset points",
+            xytext=(-13, 5),
+        )
+    colour, dashes = theme.colour("theory"), (0, (4, 2.2))
+    ax.axvline(boundaries.EXPONENT, ls=dashes, color=colour, lw=1.1, zorder=1)
+    ax.axhline(boundaries.CURVE, ls=dashes, color=colour, lw=1.1, zorder=1)
     ax.set(xlabel="exponent of SNR in $N$", ylabel=r"$N\cdot$SNR$^2$ at the boundary")
     ax.margins(x=0.1, y=0.1)
     figures.number_axis(ax, "x", ticks=4)
@@ -74,28 +81,34 @@ def _laws(ax: "Axes", evidence: Evidence) -> None:
 
 def _number(ax: "Axes", run: xr.Dataset) -> None:
     """Exponent, constant and steps, between the title and the map."""
-    law, taken = boundaries.law(run), boundaries.steps(run)
-    steps = "steps {least:.0f} to {most:.0f}, median {median:.0f}".format(**taken)
+    fit, counts = boundaries.boundary(run), boundaries.steps(run)
+    steps = "steps {least:.0f} to {most:.0f}, median {median:.0f}".format(**counts)
     crossing, least = len(boundaries.along(run)), boundaries.mean_map(run).min()
     first = (
         f"{crossing or 'none'} of {run.sizes['samples']} $N$ cross the cut,  least "
         f"mean test loss {float(least):.2f}"
     )
-    if np.isfinite(law["exponent of SNR in N"]):
-        low, high = law["exponent, 95% over seeds"].values()
+    if np.isfinite(fit.exponent):
+        low, high = fit.exponent_interval
         first = (
-            f"exponent {law['exponent of SNR in N']:.2f} [{low:.2f}, {high:.2f}],  "
-            f"$N\\cdot$SNR$^2$ = {law['N·SNR²']:.0f}"
+            f"exponent {fit.exponent:.2f} [{low:.2f}, {high:.2f}],  "
+            f"$N\\cdot$SNR$^2$ = {fit.constant:.0f}"
         ).replace("-", "−")
-    text = f"{first}\n{law['cells that agree with 1000']:.0%} of cells agree,  {steps}"
-    muted = figures.current_theme().muted
-    place: dict[str, Any] = {"transform": ax.transAxes, "size": "small"}
-    ax.text(0, 1.015, text, va="bottom", color=muted, linespacing=1.35, **place)
+    ax.text(
+        0,
+        1.015,
+        f"{first}\n{boundaries.agreeing(run):.0%} of cells agree,  {steps}",
+        va="bottom",
+        color=figures.current_theme().muted,
+        linespacing=1.35,
+        transform=ax.transAxes,
+        size="small",
+    )
     ax.set_title(ax.get_title(loc="left"), pad=PAD)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """For each reading the law of its boundary, steps, and the least test loss."""
+def values(evidence: Evidence) -> Values:
+    """Power law of the boundary, steps and smallest test loss, by reading."""
     return {
         NAMES[name]: {
             **_known(boundaries.law(run)),
@@ -107,13 +120,13 @@ def values(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _known(law: dict[str, Any]) -> dict[str, Any]:
-    """Without numbers that a map without a boundary lacks."""
-    parts = {n: _known(p) if isinstance(p, dict) else p for n, p in law.items()}
+def _known(law: Values) -> Values:
+    """Finite entries of a power law: a map without boundary lacks some."""
+    parts = {n: _known(p) if isinstance(p, Mapping) else p for n, p in law.items()}
     return {
         n: p
         for n, p in parts.items()
-        if p != {} and (isinstance(p, dict) or np.isfinite(p))
+        if p != {} and (isinstance(p, Mapping) or np.isfinite(p))
     }
 
 
@@ -124,7 +137,7 @@ def beyond(run: xr.Dataset) -> float:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Which readings give the figure."""
+    """Which readings reproduce the figure."""
     fits = {name: boundaries.boundary(evidence[name]) for name in WITH_BOUNDARY}
     far = {name: beyond(evidence[name]) for name in NAMES}
     shares = {name: boundaries.agreeing(evidence[name]) for name in NAMES}
@@ -166,11 +179,11 @@ READINGS = Exhibit(
         "the literal reading, a few cells, two seeds); the default not divided, fixed "
         "(c), and norm 1, fixed (d; three seeds each). Dashed: N·SNR² = 1000. Blue: "
         "our boundary and its power law; f: exponents and constants with 95% intervals "
-        "over resampled seeds, which three or four seeds make too narrow. Labels that "
-        "are drawn leave few samples of one class where N is small, which raises the "
-        "boundary there and makes it steeper than N^(−1/2). The literal reading alone "
-        "does not give the figure: none of its cells is below the cut, and training "
-        "takes hundreds of steps."
+        "over resampled seeds, which three or four seeds make too narrow. With random "
+        "labels and small N one class may have few samples, which raises the boundary "
+        "there and makes it steeper than N^(−1/2). Only the literal reading does not "
+        "reproduce the figure: none of its cells is below the cut, and training takes "
+        "hundreds of steps."
     ),
     needs={name: EQUAL if name == BALANCED else phase_map(name) for name in NAMES},
     draw=draw,

@@ -1,6 +1,6 @@
-"""Ours: the order of stages at the paper's sizes and inside Condition 4.1."""
+"""Order of the stages at Appendix A's sizes and inside Condition 4.1 (ours)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -28,15 +28,16 @@ ROWS = {
     "T3": "training ends",
 }
 LIMITS = (0.5, 4e6)
+Side = Literal["left", "right"]
 
 
 def rows(evidence: Evidence, name: str) -> list[StageRow]:
-    """The stages of a run, told as those of its panel's regime."""
+    """Stages of a run, in the regime of its panel."""
     return stage_rows(evidence[name], PANELS[name][1])
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """A line for each stage: the formula as a diamond, what is detected as a dot."""
+    """A row per stage: the formula as a diamond, the detected time as a dot."""
     titles = [title for title, _ in PANELS.values()]
     figure, grid = figures.panels(2, 2, titles=titles, size=(12.4, 6.4))
     for ax, name in zip(grid.flat, PANELS, strict=True):
@@ -54,19 +55,19 @@ def draw(evidence: Evidence) -> "Figure":
 
 def _timeline(ax: "Axes", table: list[StageRow]) -> None:
     theme = figures.current_theme()
-    for place, row in enumerate(table):
-        ax.axhline(place, color=theme.hairline, lw=0.7, zorder=0)
+    for line, row in enumerate(table):
+        ax.axhline(line, color=theme.hairline, lw=0.7, zorder=0)
         if row.spread:
-            look: dict[str, Any] = {"color": theme.colour("signal"), "lw": 4}
-            ax.plot(row.spread, [place] * 2, alpha=0.45, **look)
+            colour = theme.colour("signal")
+            ax.plot(row.spread, [line] * 2, alpha=0.45, color=colour, lw=4)
         if row.detected is not None:
-            point(ax, (row.detected, place), "signal", "o", filled=True)
+            point(ax, (row.detected, line), "signal", "o", filled=True)
         else:
-            _say(ax, place, "not reached in this run", LIMITS[1], "right", "signal")
+            _say(ax, line, "not reached in this run", LIMITS[1], "right", "signal")
         if row.formula is not None:
-            point(ax, (row.formula, place), "theory", "D", filled=False)
+            point(ax, (row.formula, line), "theory", "D", filled=False)
         elif row.name != "T_att":
-            _say(ax, place, "formula is negative", LIMITS[0], "left", "theory")
+            _say(ax, line, "formula is negative", LIMITS[0], "left", "theory")
     ax.set(xscale="log", xlim=LIMITS, ylim=(len(table) - 0.5, -0.7))
     figures.number_axis(ax, "x", ticks=8)
     ax.spines["left"].set_visible(False)
@@ -76,24 +77,38 @@ def _timeline(ax: "Axes", table: list[StageRow]) -> None:
 def point(
     ax: "Axes", at: tuple[float, float], kind: str, marker: str, *, filled: bool
 ) -> None:
-    """A dot for what was detected, a larger open diamond for a formula."""
+    """A dot for a detected time, a larger open diamond for a formula."""
     theme = figures.current_theme()
     colour = theme.colour(kind)
-    look: dict[str, Any] = {"marker": marker, "mec": colour, "ls": "", "mew": 1.4}
-    look |= {"mfc": colour if filled else theme.paper, "ms": 6 if filled else 10}
-    ax.plot(*at, zorder=5 if filled else 4, **look)
+    ax.plot(
+        *at,
+        zorder=5 if filled else 4,
+        marker=marker,
+        mec=colour,
+        ls="",
+        mew=1.4,
+        mfc=colour if filled else theme.paper,
+        ms=6 if filled else 10,
+    )
 
 
 def _say(
-    ax: "Axes", place: float, text: str, edge: float, side: str, kind: str
+    ax: "Axes", line: float, text: str, edge: float, side: Side, kind: str
 ) -> None:
-    """An answer that is no time, at the edge of its line, on the paper's colour."""
+    """A remark in place of a time, at the edge of its row."""
     theme = figures.current_theme()
     ground = {"facecolor": theme.paper, "edgecolor": "none", "pad": 1.5}
     arrow = {"left": "← {}", "right": "{} →"}[side]
-    look: dict[str, Any] = {"ha": side, "va": "center", "size": "small"}
-    colour = theme.colour(kind)
-    ax.text(edge, place, arrow.format(text), color=colour, bbox=ground, **look)
+    ax.text(
+        edge,
+        line,
+        arrow.format(text),
+        color=theme.colour(kind),
+        bbox=ground,
+        ha=side,
+        va="center",
+        size="small",
+    )
 
 
 def _legend(figure: "Figure", ax: "Axes") -> None:
@@ -104,17 +119,17 @@ def _legend(figure: "Figure", ax: "Axes") -> None:
     figure.legend(handles, names, loc="outside upper right", ncols=2)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times that there are: formulas, and medians and ranges of what is detected."""
-    found: dict[str, Any] = {}
+def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+    """Times by stage: formula, and median and range of detected ones, where known."""
+    times_by_stage: dict[str, dict[str, float]] = {}
     for name in PANELS:
         for row in rows(evidence, name):
             spread = row.spread or (None, None)
             times = {"formula": row.formula, "detected": row.detected}
             times |= {"least": spread[0], "largest": spread[1]}
             known = {what: time for what, time in times.items() if time is not None}
-            found[f"{name}: {row.name}"] = known
-    return found
+            times_by_stage[f"{name}: {row.name}"] = known
+    return times_by_stage
 
 
 def in_order(table: list[StageRow]) -> bool:
@@ -124,7 +139,7 @@ def in_order(table: list[StageRow]) -> bool:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where the printed order is there."""
+    """Where stages end in the printed order."""
     tables = {name: rows(evidence, name) for name in PANELS}
     ends = {name: {row.name: row for row in table} for name, table in tables.items()}
     first = [ends[name]["T1"].formula for name in ("appendix benign", "theory benign")]
@@ -155,15 +170,13 @@ STAGE_ORDER = Exhibit(
     caption=(
         "When stages end, by the paper's formulas (diamonds) and as detected (dots: "
         "median over three seeds, bars: range). Above: Appendix A's sizes, where "
-        "values leave zero and attention is won before the winner's value leads by "
-        "3M, or it never leads: the printed order T1 < T2 < T3 is not there. Below: "
-        "sizes that "
-        "meet Condition 4.1 but for η, drawn by the law of their Gram matrices (d = "
-        "4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; N·SNR² = 2000 and 1/4): the "
-        "printed order. The benign T1 "
-        "is negative by its formula in both. Harmful formulas have σ_p where the "
-        "memorised token has σ̃_p, and C_p² is 400 and 100. Nothing is printed for "
-        "T_att."
+        "values leave zero and attention is won before the winner's value leads by 3M, "
+        "or it never leads: the printed order T1 < T2 < T3 does not hold. Below: sizes "
+        "that meet Condition 4.1 except for η, drawn from the distribution of their "
+        "Gram matrices (d = 4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; N·SNR² = 2000 "
+        "and 1/4): the printed order holds. The benign T1 is negative by its formula "
+        "in both. Harmful formulas have σ_p where the memorised token has σ̃_p, and "
+        "C_p² is 400 and 100. Nothing is printed for T_att."
     ),
     needs={
         f"{where} {regime}": {"appendix": appendix, "theory": theory}[where](regime)

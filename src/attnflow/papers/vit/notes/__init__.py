@@ -1,8 +1,8 @@
-"""Reader's notes on `vit`: places to read with care.
+"""Reader's notes on the text of `vit`: slips, gaps and conditions not met.
 
 The version read is the text extracted from the paper; its formulas are broken over
-lines, and what looks like a slip may be the extraction's, or be mended elsewhere. Most
-notes are within proofs, and harm no statement.
+lines, and what looks like a slip may be due to the extraction or be corrected
+elsewhere. Most notes concern proofs and affect no statement.
 """
 
 from attnflow.papers.vit.notes.experiments import EXPERIMENTS

@@ -1,4 +1,4 @@
-"""Notes on experiments, and on how they meet the theory."""
+"""Notes on the experiments, and on where they differ from the theory."""
 
 from attnflow.schema.declarations import Note
 
@@ -9,11 +9,12 @@ EXPERIMENTS = (
         printed="Noise of law N(0, σ² I), following Definition 3.1.",
         ours=(
             "Definition 3.1 projects noise off both signals; Section 6 does not, and "
-            "Appendix A follows it. Then a strong noise token holds each signal times "
-            "σ̃_p/‖μ‖ and a normal number, and its value a share of deviation "
-            "√2σ̃_p/‖μ‖ of the signal's: 0.057 at Appendix A's benign sizes, where "
-            "Lemma 5.2 asks for 1/(3M) = 0.083 in all 16 samples, which they meet with "
-            "probability 0.09. With projected noise that share vanishes."
+            "Appendix A follows it. Then a strong noise token contains each signal, "
+            "times σ̃_p/‖μ‖ and a standard normal number, and its value contains a "
+            "share of the signal's of standard deviation √2σ̃_p/‖μ‖: 0.057 at Appendix "
+            "A's benign sizes, where Lemma 5.2 requires 1/(3M) = 0.083 in all 16 "
+            "samples, which they meet with probability 0.09. With projected noise that "
+            "share vanishes."
         ),
         shown_by="D-LemD.9-paper",
         effect="statement",
@@ -34,7 +35,7 @@ EXPERIMENTS = (
             "It is positive where N · SNR² exceeds 60M²C_p²: 6.1 · 10^6 in Section 6, "
             "whose largest N · SNR² is 4867, and 384000 in Appendix A, which has 1953. "
             "With C_p = 5√M it is 1500M³. M is a constant in the theorems, so that "
-            "they stand; the printed T1 is negative in every experiment."
+            "they are unaffected; the printed T1 is negative in every experiment."
         ),
         shown_by="text",
         effect="constant",
@@ -56,8 +57,8 @@ EXPERIMENTS = (
         place="Section 6, against Condition 4.1",
         printed="η = 0.1 and d_h = 512 follow the setting of the theory.",
         ours=(
-            "At ‖μ‖ = 100 item (6) asks for η ≤ 4.4 · 10^−6, its constant read as 1; "
-            "at SNR = 1 and N = 20 item (1) asks for d_h ≥ 4 · 10^6."
+            "At ‖μ‖ = 100 item (6) requires η ≤ 4.4 · 10^−6, its constant read as 1; "
+            "at SNR = 1 and N = 20 item (1) requires d_h ≥ 4 · 10^6."
         ),
         shown_by="text",
         effect="constant",
@@ -67,9 +68,9 @@ EXPERIMENTS = (
         place="Propositions C(t), G(t), K(t), O(t), E(t), M(t), at Appendix A's sizes",
         printed="Queries and keys keep their lengths; scores are at most log(d_h^½/ε).",
         ours=(
-            "So it is at the theory's sizes. At Appendix A's, with d_h = 1024, squares "
-            "of lengths grow 200- to 1100-fold by ε = 0.001, and scores reach 48 to 77 "
-            "by ε = 0.01, where log(d_h^½/ε) is 8."
+            "This holds at the theory's sizes. At Appendix A's, with d_h = 1024, "
+            "squared norms grow 200- to 1100-fold by ε = 0.001, and scores reach 48 to "
+            "77 by ε = 0.01, where log(d_h^½/ε) is 8."
         ),
         shown_by="D-PropC-paper",
         effect="constant",
@@ -82,7 +83,7 @@ EXPERIMENTS = (
             "At Appendix A's sizes values leave 0 first (step 19 of 2600 to ε = 0.01), "
             "then attention is sparse (128), and values are 3M apart later (harmful) "
             "or, with noise that is not projected, never (benign). At the theory's "
-            "sizes, η apart, the order is the printed one."
+            "sizes, except for η, the order is the printed one."
         ),
         shown_by="D-stages-paper",
         effect="statement",
@@ -92,7 +93,7 @@ EXPERIMENTS = (
         place="Section 6, w_O",
         printed="Parameters begin at PyTorch's default divided by 16.",
         ours=(
-            "Whether w_O is among them, and whether it is trained, is not said; the "
+            "Whether w_O is among them, and whether it is trained, is not stated; the "
             "theory fixes it with ‖w_O‖ = Θ(1). ‖w_O‖² is 1/768 for the default over "
             "16, 1/3 for the default and 1 in the theory. All are settings here."
         ),
@@ -109,11 +110,11 @@ EXPERIMENTS = (
         ),
         ours=(
             "Neither patches nor width, optimiser, number of steps, training loss, "
-            "spacing or seeds are stated, and no curve is drawn. Patches decide: "
-            "where each holds noise and digit (14 × 14), the test loss falls with the "
-            "SNR as the sentence says; where most do (7 × 7) or where they are of "
-            "noise or of digit alone (4 × 4), as tokens of Definition 3.1 are, it "
-            "hardly does at the same training loss."
+            "spacing or seeds are stated, and no curve is drawn. The result depends on "
+            "the patches: where each holds noise and digit (14 × 14), the test loss "
+            "falls with the SNR as the sentence says; where most do (7 × 7) or where "
+            "they are of noise or of digit alone (4 × 4), as tokens of Definition 3.1 "
+            "are, it hardly does at the same training loss."
         ),
         shown_by="D-Fig2c-patch",
         effect="statement",

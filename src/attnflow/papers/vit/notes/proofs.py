@@ -1,4 +1,4 @@
-"""Notes on statements and proofs."""
+"""Notes on the statements and proofs."""
 
 from attnflow.schema.declarations import Note
 
@@ -22,7 +22,8 @@ PROOFS = (
     Note(
         id="D-N12a",
         place="Lemma 5.1, the bound on ρ",
-        printed="|ρ_V,n,i^(t+1) − ρ_V,n,i^(t)| bounded by what ξ_n,i gets itself.",
+        printed="|ρ_V,n,i^(t+1) − ρ_V,n,i^(t)| bounded by the attention that ξ_n,i "
+        "gets.",
         ours=(
             "The proof's equation (17) also has ⟨ξ_n,i, ξ_n',i'⟩ with all other noise "
             "tokens. In Appendix A's harmful run, where strong noise gets all "
@@ -50,8 +51,8 @@ PROOFS = (
         place="Appendix E.3, T2",
         printed="T2 = Θ(N / (η σ_p² d ‖w_O‖²)).",
         ours=(
-            "With 1/log(6N²M²/δ), as in Lemma E.4, which keeps values o(1) up to there "
-            "alone; Appendix D.3 goes on from T2 in the same way."
+            "With 1/log(6N²M²/δ), as in Lemma E.4, which keeps values o(1) only up to "
+            "there; Appendix D.3 continues from T2 in the same way."
         ),
         shown_by="text",
         effect="constant",
@@ -67,15 +68,15 @@ PROOFS = (
     Note(
         id="D-N4b",
         place="Appendix E.3, conditions at T2",
-        printed="V_n,2^(T1) ≥ 3M max(|V_+^(T1)|, |V_n,i^(T1)|), and its twin.",
-        ours="At T2, where the stage begins; what was shown at T1 has moved since.",
+        printed="V_n,2^(T1) ≥ 3M max(|V_+^(T1)|, |V_n,i^(T1)|), and the same for −.",
+        ours="At T2, where the stage begins; the values at T1 have changed since.",
         shown_by="text",
         effect="typo",
     ),
     Note(
         id="D-N5a",
         place="Appendix E.1, opening",
-        printed="Values pull apart until |V_±| is sufficiently larger than |V_n,i|.",
+        printed="Values separate until |V_±| is sufficiently larger than |V_n,i|.",
         ours="Until |V_n,2| is larger than the others, as Lemma E.3 says.",
         shown_by="text",
         effect="typo",

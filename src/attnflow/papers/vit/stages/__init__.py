@@ -1,4 +1,4 @@
-"""The stages of a run of `vit`: formulas beside what was detected, in both regimes."""
+"""Stages of a `vit` run: the paper's formulas beside detected times."""
 
 from attnflow.papers.vit.stages.events import attention_won as attention_won
 from attnflow.papers.vit.stages.events import loss_reached as loss_reached

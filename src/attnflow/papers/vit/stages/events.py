@@ -1,6 +1,6 @@
-"""When stages end: detectors on what a run recorded, in steps of the run.
+"""Detectors of the ends of stages, in steps of the run.
 
-They may fire in another order than the paper's, and not at all.
+They may fire in another order than the paper's, or not at all.
 """
 
 import xarray as xr
@@ -12,19 +12,19 @@ from attnflow.papers.vit.stages import series
 from attnflow.schema.dims import SEED, STAGE
 
 SMALL_VALUE = 0.1
-"""What o(1) is read as in stage two, where no value has left the neighbourhood of 0."""
+"""Our reading of o(1) in stage two, where all values are still small."""
 MOST = 0.9
-"""Mean attention with which a token has won."""
+"""Mean attention at which a token counts as the winner."""
 
 
 def values_separate(run: xr.Dataset, regime: series.Regime) -> Event:
-    """`T1`: when the winner's value is 3M times all others of its sample, in each."""
+    """`T1`: when in every sample the winner's value is 3M times all others."""
     lead = series.separation(run, regime)
     return first_crossing(run, lead, level=0.0, name="T1")
 
 
 def values_grown(run: xr.Dataset, level: float = SMALL_VALUE) -> Event:
-    """`T2`: from when on the largest value is above a level."""
+    """`T2`: the time after which the largest value stays above a level."""
     return settled(run, series.largest_value(run), level=level, name="T2")
 
 
@@ -47,11 +47,11 @@ def loss_reached(run: xr.Dataset) -> Event:
         schema.outcomes_of(run),
         strict=True,
     )
-    found = [
+    detections = [
         Detected(float(end))
         if loss <= level
         else Detected(None, f"the loss is {loss:.4g} at step {end:.0f} ({how.label})")
         for end, loss, how in ends
     ]
     seeds = tuple(int(seed) for seed in run[SEED].values)
-    return Event("T3", seeds, tuple(found))
+    return Event("T3", seeds, tuple(detections))

@@ -9,9 +9,10 @@ With L = log(6N²M²/δ), and every Θ read as 1:
 | `T3` | 1 / (η ε ‖μ‖²‖w_O‖²) | N / (η ε σ_p²d ‖w_O‖²) |
 | `T3 ours` | 2 / (η ε ‖μ‖²‖w_O‖²) | N / (η ε σ̃_p²d ‖w_O‖²) |
 
-Ours is the leading order at small ε once attention has settled: a value v of which a
-share p of samples lives moves by η ‖w_O‖² |x|² p σ(−v) a step, so that e^v grows
-linearly. Half of the samples share a signal; a strong noise token belongs to one.
+Ours is the leading order at small ε once attention has settled: the value v
+of a token x that a share p of the samples contains moves by η ‖w_O‖² |x|² p σ(−v) a
+step, so that e^v grows linearly. Half of the samples contain a given signal; a strong
+noise token belongs to one sample.
 """  # noqa: E501
 
 from typing import NamedTuple
@@ -27,7 +28,7 @@ class Time(NamedTuple):
 
 
 def benign(sizes: Sizes) -> dict[str, Time]:
-    """Lemma 5.2, Section 5 and Theorem 4.1."""
+    """Ends of the benign stages: Lemma 5.2, Section 5 and Theorem 4.1."""
     length, samples = sizes.length, sizes.samples
     unit = sizes.learning_rate * sizes.gain
     signal = samples * sizes.signal**2
@@ -46,7 +47,7 @@ def benign(sizes: Sizes) -> dict[str, Time]:
 
 
 def harmful(sizes: Sizes) -> dict[str, Time]:
-    """Lemma E.3, Appendix E and Theorem 4.2."""
+    """Ends of the harmful stages: Lemma E.3, Appendix E and Theorem 4.2."""
     length, samples = sizes.length, sizes.samples
     unit = sizes.learning_rate * sizes.gain
     square = sizes.ratio**2

@@ -1,4 +1,4 @@
-"""Series that stages are found in: values and attention at the positions of samples."""
+"""Series for the stages: values and attention at each position of a sample."""
 
 from typing import Literal
 
@@ -37,9 +37,9 @@ def values_at(run: xr.Dataset) -> xr.DataArray:
         raise ValueError(f"The stages of values are not known: {reason}.")
     label = _labels(run)
     if "pair_value" in run:
-        own = run["pair_value"].isel({HEAD: 0}, drop=True)
+        values = run["pair_value"].isel({HEAD: 0}, drop=True)
         order = (SEED, TIME, SAMPLE, KEY_POSITION)
-        return (label.drop_vars(TIME, errors="ignore") * own).transpose(*order)
+        return (label.drop_vars(TIME, errors="ignore") * values).transpose(*order)
     table = _values(run)
     samples = label.sizes[SAMPLE]
     numbers = table.values
@@ -54,7 +54,7 @@ def values_at(run: xr.Dataset) -> xr.DataArray:
 
 
 def values_unknown(run: xr.Dataset) -> str:
-    """Why values at the positions of samples cannot be told; empty where they can."""
+    """Why values at the positions of samples are not available; empty if they are."""
     missing = [n for n in ("value", "label") if n not in run]
     if "pair_value" in run or "vocabulary_value" in run:
         missing = [n for n in missing if n != "value"]
@@ -73,7 +73,7 @@ def values_unknown(run: xr.Dataset) -> str:
 
 
 def run_length(run: xr.Dataset) -> int:
-    """M, the tokens of a sample."""
+    """M, the number of tokens in a sample."""
     return int(schema.setting_of(run)["length"])
 
 
@@ -97,10 +97,10 @@ def separation(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     """
     values = values_at(run)
     length = values.sizes[KEY_POSITION]
-    own = values.isel({KEY_POSITION: WINNER[regime]})
-    kept = [i for i in range(length) if i != WINNER[regime]]
-    others = abs(values.isel({KEY_POSITION: kept})).max(KEY_POSITION)
-    return (own - 3 * length * others).min(SAMPLE)
+    winner = values.isel({KEY_POSITION: WINNER[regime]})
+    positions = [i for i in range(length) if i != WINNER[regime]]
+    others = abs(values.isel({KEY_POSITION: positions})).max(KEY_POSITION)
+    return (winner - 3 * length * others).min(SAMPLE)
 
 
 def largest_value(run: xr.Dataset) -> xr.DataArray:
@@ -114,9 +114,9 @@ def attention_to(run: xr.Dataset, position: int) -> xr.DataArray:
 
 
 def regime_of(run: xr.Dataset) -> Regime:
-    """Which of signal and strong noise has more attention in the end.
+    """Regime of a run: whether signal or strong noise has more attention at the end.
 
-    By the mean over samples and queries at the last record, in the median over seeds.
+    Compares means over samples and queries at the last record; median over seeds.
     """
     last = schema.last(run, "attention").mean(MEAN)
     ahead = last.isel({KEY_POSITION: 0}) - last.isel({KEY_POSITION: 1})

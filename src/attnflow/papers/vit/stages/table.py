@@ -1,4 +1,4 @@
-"""The table of stages, each with its formula and its caveats in words."""
+"""Table of stages: formula, detected time and remarks for each."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -17,7 +17,7 @@ WINNERS = {"benign": "the signal", "harmful": "the strong noise"}
 
 
 class _Stage(NamedTuple):
-    """One row: what it looks at, what it means, and how it is found."""
+    """A row of the table: the variable it needs, its meaning and its detector."""
 
     name: str
     needs: str
@@ -26,25 +26,25 @@ class _Stage(NamedTuple):
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The stages of a run in the regime that it ended in; none without attention."""
+    """Stages of a run in the regime it ended in; empty without recorded attention."""
     if TIME not in run.dims or "attention" not in run:
         return []
     return stage_rows(run, series.regime_of(run))
 
 
 def stage_rows(run: xr.Dataset, regime: series.Regime) -> list[StageRow]:
-    """The stages of a run, told as those of one regime."""
+    """Stages of a run by the formulas and detectors of one regime."""
     size = sizes(schema.setting_of(run))
-    known = FORMULAS[regime](size)
-    return [_row(run, regime, stage, known) for stage in _STAGES]
+    times = FORMULAS[regime](size)
+    return [_row(run, regime, stage, times) for stage in _STAGES]
 
 
 def _row(
-    run: xr.Dataset, regime: series.Regime, stage: _Stage, known: dict[str, Time]
+    run: xr.Dataset, regime: series.Regime, stage: _Stage, times: dict[str, Time]
 ) -> StageRow:
     size = sizes(schema.setting_of(run))
-    time = known.get(stage.name, Time(None))
-    ours = known.get(f"{stage.name} ours", Time(None)).steps
+    time = times.get(stage.name, Time(None))
+    ours = times.get(f"{stage.name} ours", Time(None)).steps
     parts = [
         f"{regime}: {stage.meaning.format(winner=WINNERS[regime])}",
         time.reason,

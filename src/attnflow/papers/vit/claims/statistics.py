@@ -1,4 +1,4 @@
-"""How claims of `vit` look into runs: values and scores by position, times."""
+"""Statistics of runs that claims of `vit` share: values, scores, gaps and times."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,8 +13,8 @@ from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.series import Regime
 from attnflow.schema.dims import HEAD, KEY_POSITION, SEED, TIME
 
-Measure = Callable[[xr.Dataset], np.ndarray]
-"""From a run to one number for each of its seeds."""
+Statistic = Callable[[xr.Dataset], np.ndarray]
+"""A function of a run that gives one number per seed."""
 SIGNAL, STRONG = 0, 1
 
 
@@ -24,12 +24,12 @@ def size_of(run: xr.Dataset) -> Sizes:
 
 
 def exp(table: xr.DataArray) -> xr.DataArray:
-    """E to the power of every entry."""
+    """`e^x` of every entry."""
     return table.copy(data=np.exp(table.values))
 
 
-def pulls(run: xr.Dataset) -> xr.DataArray:
-    """−ℓ' of every sample."""
+def loss_slopes(run: xr.Dataset) -> xr.DataArray:
+    """−ℓ'(y f), the negative slope of the loss, of every sample."""
     return 1 / (1 + exp(run["margin"]))
 
 
@@ -44,22 +44,24 @@ def scores(run: xr.Dataset) -> xr.DataArray:
 
 
 def gaps(run: xr.Dataset, regime: Regime) -> xr.DataArray:
-    """What the winner's score is ahead of the others, `key_position` those."""
+    """Score of the winner less that of each other key, along `key_position`."""
     table, won = scores(run), series.WINNER[regime]
     return table.isel({KEY_POSITION: won}) - others(table, regime)
 
 
 def others(table: xr.DataArray, regime: Regime) -> xr.DataArray:
-    """All positions but the winner's."""
+    """The table without the winner's position."""
     count = table.sizes[KEY_POSITION]
-    kept = [place for place in range(count) if place != series.WINNER[regime]]
-    return table.isel({KEY_POSITION: kept})
+    positions = [
+        position for position in range(count) if position != series.WINNER[regime]
+    ]
+    return table.isel({KEY_POSITION: positions})
 
 
 def winner(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     """Label times the winner's value, dims `seed`, `time`, `sample`."""
-    own = series.values_at(run)
-    return own.isel({KEY_POSITION: series.WINNER[regime]})
+    values = series.values_at(run)
+    return values.isel({KEY_POSITION: series.WINNER[regime]})
 
 
 def unit(run: xr.Dataset, regime: Regime) -> xr.DataArray:
@@ -69,10 +71,10 @@ def unit(run: xr.Dataset, regime: Regime) -> xr.DataArray:
     return size.learning_rate * power * gain(run)
 
 
-def reached(run: xr.Dataset, level: float) -> np.ndarray:
-    """The step at which the training loss falls to a level, by seed.
+def time_of_loss(run: xr.Dataset, level: float) -> np.ndarray:
+    """Step at which the training loss falls to a level, by seed.
 
-    A run ends at its target, mostly between two records: then its end is the time.
+    A run mostly ends between two records; its end is the time then.
     """
     event = first_crossing(run, "loss", level=level, direction="down", scale="log")
     done = run["loss_at_end"].isel(stage=-1).values <= level
@@ -80,9 +82,9 @@ def reached(run: xr.Dataset, level: float) -> np.ndarray:
 
 
 def by_seed(run: xr.Dataset, times: np.ndarray | Event) -> xr.DataArray:
-    """Times of seeds as a series over them."""
-    found = times.times if isinstance(times, Event) else np.asarray(times, float)
-    return xr.DataArray(found, dims=SEED, coords={SEED: run[SEED]})
+    """Times as a `DataArray` over seeds."""
+    numbers = times.times if isinstance(times, Event) else np.asarray(times, float)
+    return xr.DataArray(numbers, dims=SEED, coords={SEED: run[SEED]})
 
 
 def at(run: xr.Dataset, times: np.ndarray) -> xr.Dataset:
@@ -93,29 +95,29 @@ def at(run: xr.Dataset, times: np.ndarray) -> xr.Dataset:
 
 
 def within(run: xr.Dataset, low: np.ndarray, high: np.ndarray) -> xr.DataArray:
-    """Which records lie between two times of their seed, the first not included."""
+    """Mask of the records in (low, high], with both times by seed."""
     time = run[TIME]
     inside = (time > by_seed(run, low)) & (time <= by_seed(run, high))
     return inside & run["recorded"]
 
 
-def moves(table: xr.DataArray) -> xr.DataArray:
-    """What is added from each record to the next, at the earlier one."""
+def increments(table: xr.DataArray) -> xr.DataArray:
+    """Increment from each record to the next, labelled by the earlier one."""
     return table.diff(TIME, label="lower")
 
 
 def least(table: xr.DataArray) -> np.ndarray:
-    """The least over all but seeds."""
+    """Minimum over all dims except `seed`."""
     return table.min([d for d in table.dims if d != SEED]).values
 
 
 def most(table: xr.DataArray) -> np.ndarray:
-    """The largest over all but seeds."""
+    """Maximum over all dims except `seed`."""
     return table.max([d for d in table.dims if d != SEED]).values
 
 
 def held(margin: np.ndarray | xr.DataArray, what: str) -> Seeds:
-    """A property of each seed by its margin; what is not known does not hold."""
+    """Check of a margin in each seed; where it is NaN the check does not hold."""
     return per_seed(margin, what)
 
 
@@ -124,6 +126,6 @@ def spread(values: np.ndarray | xr.DataArray) -> list[float]:
     return [float(f(values)) for f in (np.min, np.median, np.max)]
 
 
-def medians(runs: Sequence[xr.Dataset], measure: Measure) -> np.ndarray:
-    """The median over seeds in each run of a ladder."""
-    return np.array([np.median(measure(run)) for run in runs])
+def medians(runs: Sequence[xr.Dataset], statistic: Statistic) -> np.ndarray:
+    """Median of a statistic over seeds, for each run of a ladder."""
+    return np.array([np.median(statistic(run)) for run in runs])

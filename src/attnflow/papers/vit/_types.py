@@ -1,0 +1,11 @@
+"""Types of settings and of exhibits' values, named once."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Field: TypeAlias = bool | int | float | str | tuple[int, ...] | tuple[str, ...] | None
+"""The value of a setting's field."""
+Fields: TypeAlias = Mapping[str, Any]
+"""A setting as the JSON dictionary that a run carries."""
+Values: TypeAlias = Mapping[str, "float | Values"]
+"""Numbers of an exhibit by name, nested."""
