@@ -1,8 +1,8 @@
 """The one-layer transformer of paper E in PyTorch, token by token, by autograd.
 
-Written from the paper's definition and the sheet's order of draws alone: sequences are
-one-hot, classes are drawn by `random`, tokens by `torch.multinomial`. Everything is in
-float64 but the draws themselves.
+Written from Section 3 of the paper and the order of draws in the published code (see
+`attnflow.data.published_streams`): sequences are one-hot, classes are drawn by
+`random`, tokens by `torch.multinomial`. Everything is in float64 but the draws.
 """
 
 import math
@@ -16,7 +16,7 @@ BATCH, LENGTH = 128, 128
 
 
 class Layout(NamedTuple):
-    """Classes of sequences over tokens 0 … M − 1, from the sheet's description."""
+    """Sequence classes over tokens 0 … M − 1: their tokens, queries and next tokens."""
 
     tokens: list[torch.Tensor]
     weights: list[torch.Tensor]
@@ -30,9 +30,9 @@ def layout(queries: int, per_query: int) -> Layout:
     common, distinct, classes = 10, 10, queries * per_query
     first_query = common + distinct * classes
     raw = torch.cat([torch.ones(common), torch.linspace(0.1, 1.0, distinct)])
-    own = common + torch.arange(distinct * classes).reshape(classes, distinct)
+    class_tokens = common + torch.arange(distinct * classes).reshape(classes, distinct)
     return Layout(
-        tokens=[torch.cat([torch.arange(common), mine]) for mine in own],
+        tokens=[torch.cat([torch.arange(common), tokens]) for tokens in class_tokens],
         weights=[raw / raw.sum() for _ in range(classes)],
         query=[first_query + n // per_query for n in range(classes)],
         following=[first_query + queries + n for n in range(classes)],
@@ -67,13 +67,13 @@ def loss_of(
 ) -> torch.Tensor:
     """Mean cross-entropy of sequences x (batch, T), whose last token is the query."""
     onehot = torch.nn.functional.one_hot(x, Y.shape[0]).to(Y.dtype)
-    context, asked = onehot[:, :-1], onehot[:, -1]
-    b = torch.softmax((context @ (asked @ Z)[:, :, None])[..., 0], dim=1)
+    context, query = onehot[:, :-1], onehot[:, -1]
+    b = torch.softmax((context @ (query @ Z)[:, :, None])[..., 0], dim=1)
     c = (b[:, None, :] @ context)[:, 0]
     if residual == "normalised":
         c = c / c.norm(dim=1, keepdim=True)
     if residual != "none":
-        c = c + asked
+        c = c + query
     f = c / c.norm(dim=1, keepdim=True)
     return torch.nn.functional.cross_entropy(f @ Y, label)
 
@@ -83,8 +83,8 @@ def draw(data: Layout, batch: int, length: int) -> tuple[torch.Tensor, torch.Ten
     rows, labels = [], []
     for _ in range(batch):
         n = random.choice(range(len(data.query)))
-        picked = torch.multinomial(data.weights[n], length - 1, replacement=True)
-        rows.append([*data.tokens[n][picked].tolist(), data.query[n]])
+        indices = torch.multinomial(data.weights[n], length - 1, replacement=True)
+        rows.append([*data.tokens[n][indices].tolist(), data.query[n]])
         labels.append(data.following[n])
     return torch.tensor(rows), torch.tensor(labels)
 
@@ -99,10 +99,10 @@ def initial(data: Layout, *, zero: bool, weights: dict | None) -> dict[str, Any]
     return {n: w.clone().requires_grad_() for n, w in start.items()}
 
 
-def optimiser_of(made: dict, rates: tuple[float, float], name: str) -> Any:
+def optimiser_of(parameters: dict, rates: tuple[float, float], name: str) -> Any:
     """One rate for the scores, one for the values."""
-    of_scores = [p for n, p in made.items() if n in ("Z", "W_Q", "W_K")]
-    of_values = [p for n, p in made.items() if n in ("Y", "U", "W_V")]
+    of_scores = [p for n, p in parameters.items() if n in ("Z", "W_Q", "W_K")]
+    of_values = [p for n, p in parameters.items() if n in ("Y", "U", "W_V")]
     groups = [
         {"params": of_scores, "lr": rates[0]},
         {"params": of_values, "lr": rates[1]},
@@ -128,23 +128,23 @@ def train(
     random.seed(seed)
     torch.manual_seed(seed + 2)
     try:
-        made = initial(data, zero=zero, weights=weights)
-        rule = optimiser_of(made, rates, optimiser)
-        return _train(data, made, rule, steps, residual)
+        parameters = initial(data, zero=zero, weights=weights)
+        rule = optimiser_of(parameters, rates, optimiser)
+        return _train(data, parameters, rule, steps, residual)
     finally:
         random.setstate(before[0])
         torch.set_rng_state(before[1])
 
 
-def _train(data: Layout, made: dict, rule: Any, steps: int, residual: str) -> Run:
+def _train(data: Layout, parameters: dict, rule: Any, steps: int, residual: str) -> Run:
     losses, values, scores = [], [], []
     for _ in range(steps):
         x, label = draw(data, BATCH, LENGTH)
         rule.zero_grad()
-        loss = loss_of(*tables_of(made), x, label, residual)
+        loss = loss_of(*tables_of(parameters), x, label, residual)
         loss.backward()
         rule.step()
-        Y, Z = tables_of(made)
+        Y, Z = tables_of(parameters)
         losses.append(float(loss.detach()))
         values.append(Y.detach().numpy().copy())
         scores.append(Z.detach().numpy().copy())

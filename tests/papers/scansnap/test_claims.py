@@ -21,7 +21,7 @@ QUICK = {
 REPLAYED = {"E-Fig6-ez", "E-Fig6-ratio", "E-Fig11-12"}
 """Claims on the published runs themselves, with the authors' seeds and streams."""
 TRANSFERS = {"E-R-Thm2a", "E-R-Thm3", "E-R-6b", "E-R-6c", "E-Sec6-train"}
-"""Claims that what is said of Q is true of J, which fail."""
+"""Claims that statements about Q carry over to J; they fail."""
 LEDGER = {
     *("E-Lem1", "E-Lem1b", "E-Lem2", "E-Lem18", "E-Lem3", "E-Lem3b", "E-Lem5-6"),
     *("E-Rem1", "E-Lem7a", "E-Lem7b", "E-Lem8", "E-Lem9-i1", "E-Lem9-i2"),
@@ -33,7 +33,7 @@ LEDGER = {
     *("E-Fig7-10", "E-Fig7-10-freeze"),
     *("E-Sec7-res", "E-prior"),
 }
-"""The sheet's ledger."""
+"""Claims of the paper itself, whose `origin` is `paper`."""
 
 
 class TestClaims(ClaimProtocol):
@@ -96,8 +96,8 @@ def test_what_fails_in_training_holds_in_q(id, judging):
     claim = PAPER.claim(id)
     assert claim.expected is Verdict.FAILS
     needs = {name: in_q(request) for name, request in claim.needs.items()}
-    found = judge(claim, judging.gather(PAPER, needs))
-    assert found.decision.verdict is Verdict.HOLDS, found.decision.note
+    judgement = judge(claim, judging.gather(PAPER, needs))
+    assert judgement.decision.verdict is Verdict.HOLDS, judgement.decision.note
 
 
 @pytest.mark.slow

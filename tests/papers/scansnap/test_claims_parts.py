@@ -1,4 +1,4 @@
-"""What evidence of claims of `scansnap` is made of, against what is known of it."""
+"""Computations and statistics that claims of `scansnap` use, against known results."""
 
 from dataclasses import asdict, replace
 
@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.scansnap import computations as settings
-from attnflow.papers.scansnap.claims.looks import (
+from attnflow.papers.scansnap.claims.statistics import (
     falling,
     favourites,
     per_seed,
@@ -27,52 +27,52 @@ SEEDS = (0, 1)
 
 def test_the_written_gradient_moves_what_it_may():
     """Only the query's row of Z, and tokens of the context in Y, have a gradient."""
-    found = gradient_check.gradients(asdict(settings.Gradients()), SEEDS)
-    moved = (found["scores_written"] != 0).any("column").isel(seed=0).values
-    assert moved.nonzero()[0].tolist() == [10]
+    gradients = gradient_check.gradients(asdict(settings.Gradients()), SEEDS)
+    nonzero = (gradients["scores_written"] != 0).any("column").isel(seed=0).values
+    assert nonzero.nonzero()[0].tolist() == [10]
     # Contexts have neither of the last two tokens.
-    assert (found["values_written"].isel(row=slice(-2, None)) == 0).all()
+    assert (gradients["values_written"].isel(row=slice(-2, None)) == 0).all()
     np.testing.assert_allclose(
-        found["scores_written"], found["scores_autodiff"], atol=1e-14
+        gradients["scores_written"], gradients["scores_autodiff"], atol=1e-14
     )
 
 
 def test_contexts_come_near_their_limit():
     few = replace(settings.LongSequences(), lengths=(128, 2048), samples=500)
-    found = gradient_check.long_sequences(asdict(few), SEEDS)["distance"]
-    ratio = found.isel(length=0) / found.isel(length=1)
+    distance = gradient_check.long_sequences(asdict(few), SEEDS)["distance"]
+    ratio = distance.isel(length=0) / distance.isel(length=1)
     # √(2047/127) = 4.01, and 500 draws give it to a few per cent.
     np.testing.assert_allclose(ratio, 4.01, rtol=0.1)
 
 
 def test_one_sample_moves_one_row():
     once = replace(settings.Decorrelated(), steps=1)
-    found = modified_updates.decorrelated(asdict(once), SEEDS)
-    for one in (found.isel(seed=i) for i in range(len(SEEDS))):
-        visited = int(np.argmax(one["visits"].values))
-        rows = np.abs(one["rows"].values).max(axis=1)
+    updates = modified_updates.decorrelated(asdict(once), SEEDS)
+    for update in (updates.isel(seed=i) for i in range(len(SEEDS))):
+        visited = int(np.argmax(update["visits"].values))
+        rows = np.abs(update["rows"].values).max(axis=1)
         assert rows[visited] > 0.1
         assert np.delete(rows, visited) == pytest.approx(0, abs=1e-14)
 
 
 def test_features_are_unit_vectors_without_negative_entries():
     draw = np.random.default_rng(0)
-    setting = asdict(settings.Decorrelated())
-    drawn = modified_updates.random_features(draw, 4, 30)
-    sharing = modified_updates.sharing_features(draw, setting)
-    for found in (drawn, sharing):
-        assert (found >= 0).all()
-        np.testing.assert_allclose(np.linalg.norm(found, axis=0), 1)
+    sizes = settings.Decorrelated()
+    random = modified_updates.random_features(draw, 4, 30)
+    sharing = modified_updates.sharing_features(draw, sizes)
+    for features in (random, sharing):
+        assert (features >= 0).all()
+        np.testing.assert_allclose(np.linalg.norm(features, axis=0), 1)
 
 
 def test_features_that_share_a_token_meet_assumption_2():
-    setting = asdict(settings.Decorrelated())
+    sizes = settings.Decorrelated()
     for seed in range(20):
         draw = np.random.default_rng(seed)
-        features = modified_updates.sharing_features(draw, setting)
-        sizes = np.abs(np.linalg.eigvalsh(features.T @ features - np.eye(3)))
-        assert sizes.min() >= 6 / np.sqrt(setting["vocabulary"])
-        assert sizes.max() < 1 / 3
+        features = modified_updates.sharing_features(draw, sizes)
+        values = np.abs(np.linalg.eigvalsh(features.T @ features - np.eye(3)))
+        assert values.min() >= 6 / np.sqrt(sizes.vocabulary)
+        assert values.max() < 1 / 3
 
 
 def test_a_first_sample_leaves_attention_alone():
@@ -86,27 +86,27 @@ def test_a_first_sample_leaves_attention_alone():
 
 def test_the_decoders_course():
     short = settings.DecoderCourses((34, 1000), first=0.1, last=50.0, records=21)
-    found = decoder_courses.decoder_courses(asdict(short), SEEDS[:1]).isel(seed=0)
-    np.testing.assert_allclose(found["log_odds"], found["closed"], rtol=1e-10)
+    courses = decoder_courses.decoder_courses(asdict(short), SEEDS[:1]).isel(seed=0)
+    np.testing.assert_allclose(courses["log_odds"], courses["closed"], rtol=1e-10)
     for M in (34, 1000):
         decoder = Decoder(1, M, value_rate=1.0, score_rate=1.0)
-        one = found.sel(vocabulary=M)
+        course = courses.sel(vocabulary=M)
         np.testing.assert_allclose(
-            one["speed"], decoder.speed(one["clock"].values), rtol=1e-9
+            course["speed"], decoder.speed(course["clock"].values), rtol=1e-9
         )
-        upper = float(one["upper_root"])
+        upper = float(course["upper_root"])
         assert upper == pytest.approx((1 + decoder.omega1) * np.log(M), rel=1e-9)
 
 
 def test_eigenvalues_of_equal_correlations():
-    found = decoder_courses.assumption(asdict(settings.Assumption()), SEEDS[:1])
-    K, ratio = found["classes"].values[:, None], found["ratio"].values
-    stated = 6 * (K - 1) / (K * np.sqrt(ratio))
-    np.testing.assert_allclose(found["largest"][0], stated, rtol=1e-12)
+    sizes = decoder_courses.assumption(asdict(settings.Assumption()), SEEDS[:1])
+    K, ratio = sizes["classes"].values[:, None], sizes["ratio"].values
+    formula = 6 * (K - 1) / (K * np.sqrt(ratio))
+    np.testing.assert_allclose(sizes["largest"][0], formula, rtol=1e-12)
 
 
 def test_random_classes_have_one_common_token():
-    table = random_classes.drawn(asdict(settings.RandomClasses()), 3)
+    table = random_classes.draw_table(settings.RandomClasses(), 3)
     np.testing.assert_allclose(table.sum(axis=1), 1)
     np.testing.assert_array_equal((table > 0).sum(axis=0), [3, 1, 1, 1, 1, 1, 1])
 
@@ -129,9 +129,9 @@ def test_favourites():
 
 
 def test_margins():
-    found = per_seed(np.array([0.5, -0.1, np.nan]), "a property", q=0.3)
-    assert found.held == (True, False, False)
-    assert found.margin[2] == -1.0
+    check = per_seed(np.array([0.5, -0.1, np.nan]), "a property", q=0.3)
+    assert check.held == (True, False, False)
+    assert check.margin[2] == -1.0
     assert rising([1.0, 3.0, 2.5], "z").error == 1
     assert rising([1.0, 1.0], "z").error == falling([1.0, 1.0], "z").error == 1
     assert falling([3.0, 2.0, np.nan], "z").error == 1

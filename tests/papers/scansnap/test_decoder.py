@@ -1,4 +1,4 @@
-"""Closed forms of the decoder, held to their equations and to solved ones."""
+"""Closed forms of the decoder against their equations and numerical solutions."""
 
 import numpy as np
 import pytest
@@ -34,11 +34,13 @@ def test_compiled_programs_have_the_same():
 
     visits = np.geomspace(1e-9, 1e9, 300)
     for vocabulary in VOCABULARIES:
-        found = quasi_static.log_odds(
+        compiled = quasi_static.log_odds(
             jnp.asarray(visits), jnp.asarray(vocabulary), jnp.asarray(0.5)
         )
         # The equation fixes u to its own rounding and no better: 4e-15 at u = 40.
-        np.testing.assert_allclose(found, log_odds(visits, vocabulary, 0.5), rtol=1e-13)
+        np.testing.assert_allclose(
+            compiled, log_odds(visits, vocabulary, 0.5), rtol=1e-13
+        )
 
 
 def test_the_differential_equation():
@@ -90,8 +92,8 @@ def test_the_integral_of_the_speed():
 
 
 def test_the_constant_of_lemma_8():
-    found = [Decoder(1, m, 1.0, 1.0).omega1 for m in (1e2, 1e3, 1e4, 1e6)]
-    assert found == pytest.approx([0.403, 0.320, 0.267, 0.203], abs=5e-4)
+    constants = [Decoder(1, m, 1.0, 1.0).omega1 for m in (1e2, 1e3, 1e4, 1e6)]
+    assert constants == pytest.approx([0.403, 0.320, 0.267, 0.203], abs=5e-4)
 
 
 def test_time_to_an_error():
@@ -106,27 +108,27 @@ def test_time_to_an_error():
 def test_fixed_features():
     """Remark 1's margins, and the coupling as an integral of confusions."""
     times = np.linspace(0, 100, 2001)
-    found = train_decoder(equal_correlations(5, 0.3), 1000, 1.0, times)
-    other, rest = (margin[-1] for margin in found.margins())
+    courses = train_decoder(equal_correlations(5, 0.3), 1000, 1.0, times)
+    other, rest = (margin[-1] for margin in courses.margins())
     assert (other, rest) == pytest.approx((6.574, 9.304), abs=5e-4)
-    shares, weights = found.shares(), found.weights
+    shares, weights = courses.shares(), courses.weights
     now = shares[-1]
     crossed = (now[0, 1] + shares[:, 1, 0]) - (now[0] * weights * shares[:, 1]).sum(-1)
     area = np.trapezoid(crossed, times) / 5
     # 2000 trapezia of a smooth curve.
-    assert -found.coupling()[-1, 0, 1] == pytest.approx(area, rel=1e-4)
+    assert -courses.coupling()[-1, 0, 1] == pytest.approx(area, rel=1e-4)
 
 
 def test_a_decoder_of_independent_classes_is_the_closed_form():
-    found = train_decoder(np.eye(4), 50, 2.0, np.array([0.0, 3.0, 40.0]))
+    courses = train_decoder(np.eye(4), 50, 2.0, np.array([0.0, 3.0, 40.0]))
     u = log_odds(np.array([0.0, 3.0, 40.0]) / 4, 50, 2.0)
-    other, rest = found.margins()
+    other, rest = courses.margins()
     np.testing.assert_allclose(other, u, rtol=1e-8)
     np.testing.assert_allclose(rest, u, rtol=1e-8)
 
 
 def test_every_output_may_be_predicted():
     """K = M has no other outputs: the one case of Remark 1 that holds."""
-    found = train_decoder(equal_correlations(20, 0.3), 20, 1.0, np.array([0, 400.0]))
+    courses = train_decoder(equal_correlations(20, 0.3), 20, 1.0, np.array([0, 400.0]))
     slower = log_odds(20.0, 20, 0.7)
-    assert found.logits[-1, 0, 0] - found.logits[-1, 0, 1] == pytest.approx(slower)
+    assert courses.logits[-1, 0, 0] - courses.logits[-1, 0, 1] == pytest.approx(slower)

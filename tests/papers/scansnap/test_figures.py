@@ -1,4 +1,4 @@
-"""Figures: drawn, with numbers, and with sentences that can fail."""
+"""Figures of `scansnap`: drawing, numbers, and sentences that can fail."""
 
 import json
 import subprocess
@@ -146,8 +146,8 @@ def grid_of(**options):
     return {runs.panel_name(q): hand_grid(q, **options) for q in runs.PANELS}
 
 
-def digits(seen):
-    return [answer for text, answer in seen.items() if "digits" in text]
+def digits(answers):
+    return [answer for text, answer in answers.items() if "digits" in text]
 
 
 def test_means_and_spreads_are_read_off_and_compared():
@@ -156,11 +156,11 @@ def test_means_and_spreads_are_read_off_and_compared():
     np.testing.assert_allclose(means, published.MEANS[5], atol=1e-12)
     np.testing.assert_allclose(spreads, published.SPREADS[5], atol=1e-12)
     assert digits(figure6.seen(evidence)) == [True]
-    moved = {
+    shifted = {
         n: r.assign(mean_distinct_entropy=r["mean_distinct_entropy"] + 0.001)
         for n, r in evidence.items()
     }
-    assert digits(figure6.seen(moved)) == [False]
+    assert digits(figure6.seen(shifted)) == [False]
 
 
 @pytest.mark.parametrize("options", [{"stream": "own"}, {"steps": 50}])
@@ -201,7 +201,7 @@ def test_favourites_are_among_a_class_s_own_tokens():
     )
     assert attention.favourite(run, 0).tolist() == [1]
     assert attention.favourite(run, 1).tolist() == [0]
-    assert attention.common(run).tolist() == [True, False, False, False, False]
+    assert attention.is_common(run).tolist() == [True, False, False, False, False]
 
 
 def test_what_each_of_three_changes():
@@ -219,9 +219,9 @@ def test_what_each_of_three_changes():
             "score_rate": [0.5, 3.0],
         },
     )
-    found = decomposition.values({"parts": run})
+    numbers = decomposition.values({"parts": run})
     rates = ("η_Z = 0.5", "η_Z = 3")
-    assert found["change by momentum"] == pytest.approx(dict.fromkeys(rates, -3.0))
-    assert found["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))
-    by_start = found["change by uniform start"]
+    assert numbers["change by momentum"] == pytest.approx(dict.fromkeys(rates, -3.0))
+    assert numbers["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))
+    by_start = numbers["change by uniform start"]
     assert by_start == pytest.approx(dict.fromkeys(rates, -0.5))

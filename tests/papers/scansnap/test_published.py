@@ -10,23 +10,23 @@ from attnflow.papers.scansnap.figures.published import MEANS, SPREADS
 pytest.importorskip("torch")
 
 
-def made(id, seeds, **changes):
+def run_published(id, seeds, **changes):
     recipe = PAPER.recipe(id)
     setting = recipe.with_overrides({"stream": "published", **changes})
     return run(recipe.experiment(setting), seeds=seeds)
 
 
 def test_logged_losses_of_figure_4():
-    found = made("figure4-left", [2])["batch_loss"].isel(seed=0)
-    logged = found.sel(time=[10, 48, 98]).values
+    losses = run_published("figure4-left", [2])["batch_loss"].isel(seed=0)
+    logged = losses.sel(time=[10, 48, 98]).values
     np.testing.assert_allclose(logged, [0.01295, 2.51e-5, 2.22e-5], rtol=0.005)
-    assert float(found[0]) == pytest.approx(3.52636, abs=1e-5)
+    assert float(losses[0]) == pytest.approx(3.52636, abs=1e-5)
 
 
 def test_attention_of_figure_4():
     """The first class after 100 steps, seeds 2, 3 and 4."""
-    left = made("figure4-left", [2, 3, 4]).isel({"class": 0, "time": -1})
-    right = made("figure4-right", [2, 3, 4]).isel({"class": 0, "time": -1})
+    left = run_published("figure4-left", [2, 3, 4]).isel({"class": 0, "time": -1})
+    right = run_published("figure4-right", [2, 3, 4]).isel({"class": 0, "time": -1})
     np.testing.assert_allclose(
         left["distinct_entropy"], [1.906, 1.959, 1.979], atol=1e-3
     )
@@ -38,11 +38,11 @@ def test_attention_of_figure_4():
 
 @pytest.mark.parametrize(("rate", "favourites"), [(0.1, [3] * 3), (1.0, [9] * 3)])
 def test_favourites_of_adam(rate, favourites):
-    found = made("figure5", [2, 3, 4], score_rate=rate, value_rate=rate)
-    last = found["attention_per_class"].isel({"class": 0, "time": -1})
-    mine = [t for t in last["token"].values if str(t).endswith("@0")]
+    adam = run_published("figure5", [2, 3, 4], score_rate=rate, value_rate=rate)
+    last = adam["attention_per_class"].isel({"class": 0, "time": -1})
+    tokens = [t for t in last["token"].values if str(t).endswith("@0")]
     np.testing.assert_array_equal(
-        last.sel(token=mine).values.argmax(axis=1), favourites
+        last.sel(token=tokens).values.argmax(axis=1), favourites
     )
 
 
@@ -50,16 +50,16 @@ def test_favourites_of_adam(rate, favourites):
 @pytest.mark.parametrize("queries", [3, 5])
 def test_figure_6(queries):
     """Every published mean and spread of a panel, ten seeds."""
-    found = made("figure6", range(1, 11), queries=(queries,))
-    entropy = found["mean_distinct_entropy"].isel(queries=0)
+    grid = run_published("figure6", range(1, 11), queries=(queries,))
+    entropy = grid["mean_distinct_entropy"].isel(queries=0)
     np.testing.assert_allclose(entropy.mean("seed"), MEANS[queries], atol=1e-3)
     np.testing.assert_allclose(entropy.std("seed", ddof=1), SPREADS[queries], atol=1e-3)
 
 
 @pytest.mark.slow
 def test_recall_of_figures_11_and_12():
-    found = made("figure6", range(1, 11), queries=(1,), score_rates=(1.0,))
-    recall = found["recall"].mean("seed").isel(queries=0, score_rate=0)
+    grid = run_published("figure6", range(1, 11), queries=(1,), score_rates=(1.0,))
+    recall = grid["recall"].mean("seed").isel(queries=0, score_rate=0)
     at = [0.5, 0.75, 1, 1.25, 1.5, 2, 3]
     np.testing.assert_allclose(
         recall.sel(ratio=1.0, threshold=at),

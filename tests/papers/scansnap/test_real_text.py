@@ -1,4 +1,4 @@
-"""Real text: a small run, and figures and claims on made-up attention."""
+"""Real text: a small run, and figures and claims on synthetic attention."""
 
 import json
 
@@ -35,7 +35,7 @@ FIRST = {0.5: 2.2, 1.0: 2.1, 2.0: 1.5, 5.0: 0.4}
 """Entropies after training, by rate."""
 
 
-def made_up(request, level, *, layers=1, moving=0.3, frequent=0.5):
+def synthetic_run(request, level, *, layers=1, moving=0.3, frequent=0.5):
     """A run whose first layer's entropy ends at a level, and whose maps swing.
 
     Frequent words end with so many times the attention that they began with.
@@ -69,7 +69,7 @@ def made_up(request, level, *, layers=1, moving=0.3, frequent=0.5):
 @pytest.fixture(scope="module")
 def at_rates():
     return {
-        name: made_up(request, FIRST[request.overrides["learning_rate"]])
+        name: synthetic_run(request, FIRST[request.overrides["learning_rate"]])
         for name, request in by_rate(*KINDS).items()
     }
 
@@ -77,14 +77,14 @@ def at_rates():
 @pytest.fixture(scope="module")
 def courses():
     return {
-        name: made_up(request, 0.4, layers=request.overrides.get("layers", 1))
+        name: synthetic_run(request, 0.4, layers=request.overrides.get("layers", 1))
         for name, request in (COURSES | LONG).items()
     }
 
 
 @pytest.fixture(scope="module")
 def evidence(at_rates, courses):
-    (long,) = (made_up(request, 0.4, frequent=2.0) for request in LONG.values())
+    (long,) = (synthetic_run(request, 0.4, frequent=2.0) for request in LONG.values())
     # Maps swing at every record, and later at one of four.
     slower = long.isel(time=[0, 1, 2, 2, 2, 1, 1])
     return {
@@ -100,14 +100,14 @@ def test_claims(id, evidence):
 
 
 def test_claims_and_figures_read_the_same_runs():
-    shown = {**PAPER.exhibit("figure10").needs, **PAPER.exhibit("figure7").needs}
+    requests = {**PAPER.exhibit("figure10").needs, **PAPER.exhibit("figure7").needs}
     for id in ("E-Fig7-10", "E-Fig7-10-freeze"):
-        assert all(r in shown.values() for r in PAPER.claim(id).needs.values())
+        assert all(r in requests.values() for r in PAPER.claim(id).needs.values())
     assert all(r in by_rate(*KINDS).values() for r in COURSES.values())
 
 
 def test_maps_that_stand_still_are_frozen():
-    still = {name: made_up(r, 0.4, moving=0.0) for name, r in COURSES.items()}
+    still = {name: synthetic_run(r, 0.4, moving=0.0) for name, r in COURSES.items()}
     row = verify(PAPER.claim("E-Fig7-10-freeze"), "scansnap", lambda needs: still)
     assert row.verdict is Verdict.HOLDS
 
@@ -124,11 +124,11 @@ def test_figure_10(at_rates):
 def test_figure_7(courses):
     exhibit = PAPER.exhibit("figure7")
     assert all(exhibit.seen(courses).values())
-    drawn = [ax for ax in exhibit.draw(courses).axes if ax.get_label() != "<colorbar>"]
-    assert len(drawn) == 12
-    found = exhibit.values(courses)
-    assert found[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
-    assert found[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
+    axes = [ax for ax in exhibit.draw(courses).axes if ax.get_label() != "<colorbar>"]
+    assert len(axes) == 12
+    numbers = exhibit.values(courses)
+    assert numbers[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
+    assert numbers[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
     start = {n: r.isel(time=[0, 0]) for n, r in courses.items()}
     assert not any(exhibit.seen(start).values())
 
@@ -180,9 +180,11 @@ def test_a_small_run(data_at_hand):
     assert (run["batch_loss"][:, -1] < run["batch_loss"][:, 0]).all()
     level = entropy(run)[0, 0]
     assert level == pytest.approx(np.log([10, 11]).mean(), abs=0.05)
-    paid = run["attention_by_word"].sel(layer="1")
-    assert np.allclose(paid.sum("word"), 1.0, atol=1e-5)
+    attention = run["attention_by_word"].sel(layer="1")
+    assert np.allclose(attention.sum("word"), 1.0, atol=1e-5)
     # Before training all words get some that have a word after them, and no others.
-    read = WordWindows(50, 12, test_samples=3)
-    there = {read.words[number] for number in read.test(0).tokens[:, :-1].ravel()}
-    assert set(paid["word"].values[paid[0, 0] > 0]) == there
+    windows = WordWindows(50, 12, test_samples=3)
+    occurring = {
+        windows.words[number] for number in windows.test(0).tokens[:, :-1].ravel()
+    }
+    assert set(attention["word"].values[attention[0, 0] > 0]) == occurring

@@ -6,58 +6,62 @@ from attnflow.papers.scansnap import PAPER, experiments, settings
 from attnflow.training.rules import Adam, Flow, Momentum
 
 
-def built(id, **changes):
+def build(id, **changes):
     recipe = PAPER.recipe(id)
     return recipe.experiment(recipe.with_overrides(changes))
 
 
 def test_every_experiment_can_be_built():
     for recipe in PAPER.recipes:
-        found = recipe.experiment(recipe.setting)
-        assert found.paper == "scansnap"
-        if not isinstance(found, Computation):
+        experiment = recipe.experiment(recipe.setting)
+        assert experiment.paper == "scansnap"
+        if not isinstance(experiment, Computation):
             # J, Q or C; real text is of none of them.
             deep = recipe.id.startswith("wikitext")
-            assert found.model.system[0] in ("a" if deep else "JQC")
+            assert experiment.model.system[0] in ("a" if deep else "JQC")
 
 
 def test_syn_small():
-    found = built("figure4-right")
-    assert found.model.task.size == 34
-    rules = found.stages[0].rule
+    experiment = build("figure4-right")
+    assert experiment.model.task.size == 34
+    rules = experiment.stages[0].rule
     assert rules == {"scores": Momentum(1.0), "values": Momentum(10.0)}
-    assert (found.model.length, found.model.batch, found.model.steps) == (128, 128, 100)
-    assert found.model.score_start == found.model.value_start == 0
-    adam = built("figure5", score_rate=0.5, value_rate=0.5).stages[0].rule
+    assert (
+        experiment.model.length,
+        experiment.model.batch,
+        experiment.model.steps,
+    ) == (128, 128, 100)
+    assert experiment.model.score_start == experiment.model.value_start == 0
+    adam = build("figure5", score_rate=0.5, value_rate=0.5).stages[0].rule
     assert adam == {"scores": Adam(0.5), "values": Adam(0.5)}
 
 
 def test_syn_medium():
-    found = built("syn-medium", queries=10)
-    assert found.model.task.size == 240
-    assert found.model.score_start == pytest.approx(240**-0.5)
-    assert built("syn-medium", score_start=0.0).model.score_start == 0
+    experiment = build("syn-medium", queries=10)
+    assert experiment.model.task.size == 240
+    assert experiment.model.score_start == pytest.approx(240**-0.5)
+    assert build("syn-medium", score_start=0.0).model.score_start == 0
 
 
 def test_a_part_without_a_rate_stays():
-    found = built("figure4-left", score_rate=0.0)
-    assert found.stages[0].trains == ("values",)
+    experiment = build("figure4-left", score_rate=0.0)
+    assert experiment.stages[0].trains == ("values",)
 
 
 def test_flows():
-    found = built("figure3", vocabulary=10**9)
-    assert found.is_flow and isinstance(found.stages[0].rule, Flow)
-    assert found.model.task.size == 10**9
-    own = built("figure3", own_queries=True).model.task
-    assert (own.queries, own.classes_per_query) == (10, 1)
+    experiment = build("figure3", vocabulary=10**9)
+    assert experiment.is_flow and isinstance(experiment.stages[0].rule, Flow)
+    assert experiment.model.task.size == 10**9
+    task = build("figure3", own_queries=True).model.task
+    assert (task.queries, task.classes_per_query) == (10, 1)
 
 
-def test_given_classes():
-    task = experiments.given_classes(settings.Given())
+def test_general_classes():
+    task = experiments.general_classes(settings.Given())
     assert task.vocabulary == 100
     np.testing.assert_array_equal(task.table[0, :3], [0.5, 0.5, 0])
-    apart = experiments.given_classes(settings.Given(query=(0, 1)))
-    assert apart.query == (3, 4)
+    separate = experiments.general_classes(settings.Given(query=(0, 1)))
+    assert separate.query == (3, 4)
 
 
 def test_scales():
@@ -101,9 +105,9 @@ def test_scales():
 )
 def test_bad_settings(id, changes, said):
     with pytest.raises(ValueError, match=said):
-        built(id, **changes)
+        build(id, **changes)
 
 
 def test_no_batch_loss_without_batches():
-    assert "batch_loss" in built("figure4-left").observables
-    assert "batch_loss" not in built("figure4-left", length="none").observables
+    assert "batch_loss" in build("figure4-left").observables
+    assert "batch_loss" not in build("figure4-left", length="none").observables

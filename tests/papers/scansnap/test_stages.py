@@ -1,4 +1,4 @@
-"""Stages: formulas, and detectors on series that are known."""
+"""Stages: formulas, and detectors on known series."""
 
 import json
 from dataclasses import asdict
@@ -26,16 +26,18 @@ DIMS = {
 }
 
 
-def made(id, **changes):
+def run_recipe(id, **changes):
     recipe = PAPER.recipe(id)
     return run(recipe.experiment(recipe.with_overrides(changes)))
 
 
-def rows(found):
-    return {row.name: row for row in stage_table(found)}
+def rows(dataset):
+    return {row.name: row for row in stage_table(dataset)}
 
 
-def written(setting, system, time, tokens=("common0", "distinct0@0"), **tables):
+def hand_written_run(
+    setting, system, time, tokens=("common0", "distinct0@0"), **tables
+):
     """A run of one seed, one query and one class, written by hand."""
     shaped = {
         name: (DIMS[name], np.reshape(t, (1, len(time), *_inner(name, tokens))))
@@ -55,12 +57,12 @@ def _inner(name, tokens):
 @pytest.fixture(scope="module")
 def steps():
     """Figure 4, left, by steps."""
-    return made("figure4-left")
+    return run_recipe("figure4-left")
 
 
 def test_formulas():
     setting = Scalar(vocabulary=34, value_rate=2.0)
-    times = stage_times(written(setting, "C: test", np.array([0.0, 1.0, 2.0])))
+    times = stage_times(hand_written_run(setting, "C: test", np.array([0.0, 1.0, 2.0])))
     decoder = Decoder(10, 34, 2.0, 1.0)
     assert times["scan_end"] == pytest.approx(5 * np.log(34))
     assert times["decoder_snap"] == pytest.approx(decoder.peak)
@@ -76,7 +78,7 @@ def test_detectors():
     pair = np.stack([-z, z], axis=1)
     speed = np.stack([0 * time, time / 7 * np.exp(1 - time / 7)], axis=1)
     share = np.minimum(0.3 + 0.001 * time, 0.6)
-    found = written(
+    dataset = hand_written_run(
         Flows(),
         "J: test",
         time,
@@ -86,7 +88,7 @@ def test_detectors():
         score_velocity=speed,
         attention_per_class=np.stack([1 - share, share], axis=1),
     )
-    table = rows(found)
+    table = rows(dataset)
     # Records are 2% apart.
     assert table["decoder_snap"].detected == pytest.approx(30, rel=0.02)
     assert table["attention_snap"].detected == pytest.approx(7, rel=0.02)
@@ -101,7 +103,7 @@ def test_detectors_in_j_and_q():
     """D1 near γ's peak; D2 at 1.28 and 5.1 in J, 0.74 in Q, in units of K/η_Y."""
     expected = {("figure3", 1.0): 1.28, ("figure3", 0.1): 5.1, ("figure3-q", 1.0): 0.74}
     for (id, rate), snap in expected.items():
-        table = rows(made(id, score_rate=rate, records=601, until=1e4))
+        table = rows(run_recipe(id, score_rate=rate, records=601, until=1e4))
         peak = table["decoder_snap"]
         assert peak.detected == pytest.approx(peak.formula, rel=0.03)
         # Records are 2.7% apart.
@@ -119,7 +121,7 @@ def test_growth_of_the_scalar_model_slows():
         drive = Decoder(10, vocabulary, 1.0, 1.0).drive_integral(
             time, scale_of(setting)
         )
-        table = rows(written(setting, "C: test", time, drive_integral=drive))
+        table = rows(hand_written_run(setting, "C: test", time, drive_integral=drive))
         assert table["slow_growth"].detected / 10 == pytest.approx(root, abs=0.01)
         assert "needs attention_per_class" in table["frozen"].note
 
@@ -141,8 +143,10 @@ def test_steps_of_adam_are_no_time_of_a_flow(steps):
 def test_drift_of_attention(steps):
     drift = series.attention_drift(steps)
     attention = steps["attention_per_class"].isel(seed=0)
-    apart = abs(attention.sel(time=16) - attention.sel(time=8)).sum("token").mean() / 2
-    assert float(drift.sel(time=8)[0]) == pytest.approx(float(apart))
+    distance = (
+        abs(attention.sel(time=16) - attention.sel(time=8)).sum("token").mean() / 2
+    )
+    assert float(drift.sel(time=8)[0]) == pytest.approx(float(distance))
     assert float(drift["time"].max()) == 50
 
 
@@ -157,7 +161,7 @@ def test_two_records_are_too_few(steps):
 def test_the_top_token():
     """The distinct token of the first class with most attention, and its query."""
     share = [[[[0.5, 0.2, 0.3, 0.0], [0.6, 0.0, 0.0, 0.4]]]]
-    found = xr.Dataset(
+    dataset = xr.Dataset(
         {
             "attention_per_class": (("seed", "time", "class", "token"), share),
             "recorded": (("seed", "time"), [[True]]),
@@ -165,9 +169,9 @@ def test_the_top_token():
         {"token": ["token0", "token1", "token2", "token3"]},
         {"setting": json.dumps({"query": [1, 0]})},
     )
-    assert series.query_of(found) == "query1"
-    assert series.top_token(found) == "token2"
+    assert series.query_of(dataset) == "query1"
+    assert series.top_token(dataset) == "token2"
 
 
 def test_computations_have_no_stages():
-    assert stage_table(made("figure8", steps=5)) == []
+    assert stage_table(run_recipe("figure8", steps=5)) == []

@@ -1,4 +1,4 @@
-"""The notes and the inventory of `scansnap`, and numbers that notes tell."""
+"""Notes and inventory of `scansnap`, and numbers in the notes."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Scan and snap: what one layer of attention attends to, and when that is fixed."""
+"""Scan and snap: training dynamics of attention in a one-layer transformer."""
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
@@ -28,7 +28,7 @@ PAPER = Paper(
         "token. Tokens that occur for one next token alone gain attention, the more "
         "the more often they occur (scan), and tokens that occur for several lose it; "
         "then the decoder's gradient is gone and attention all but stops (snap). The "
-        "paper speaks of three dynamical systems, which are kept apart here: J, the "
+        "paper's statements are about three dynamical systems: J, the "
         "true gradient of both tables; Q, attention under a decoder that follows its "
         "closed form; C, a scalar model of one common token."
     ),

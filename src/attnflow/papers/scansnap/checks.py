@@ -1,10 +1,65 @@
-"""Checks of settings, with what is allowed and the likely fix."""
+"""Validation of settings; each error names what is allowed and the likely fix."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
-def check_rates(setting: Any) -> None:
-    """Learning rates are not negative and not both zero."""
+class Rates(Protocol):
+    """A setting with two learning rates."""
+
+    @property
+    def score_rate(self) -> float:
+        """η_Z, the learning rate of the scores."""
+        ...
+
+    @property
+    def value_rate(self) -> float:
+        """η_Y, the learning rate of the values."""
+        ...
+
+
+class Sequences(Protocol):
+    """A setting of training on sequences, in steps."""
+
+    @property
+    def length(self) -> int | None:
+        """T, the query among its tokens; none for long sequences."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """Samples of a batch."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Number of steps."""
+        ...
+
+    @property
+    def momentum(self) -> float:
+        """The momentum of heavy ball."""
+        ...
+
+
+class Course(Protocol):
+    """A setting of a flow."""
+
+    @property
+    def until(self) -> float:
+        """The time at which the flow ends."""
+        ...
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        ...
+
+
+def check_rates(setting: Rates) -> None:
+    """Raise if a learning rate is negative, or both are zero."""
     scores, values = setting.score_rate, setting.value_rate
     if not (scores >= 0 and values >= 0) or scores == values == 0:
         raise ValueError(
@@ -13,8 +68,8 @@ def check_rates(setting: Any) -> None:
         )
 
 
-def check_sizes(setting: Any) -> None:
-    """Numbers of classes and tokens are positive."""
+def check_sizes(setting: "DataclassInstance") -> None:
+    """Raise if there is no class, or a negative number of tokens."""
     names = ("queries", "classes_per_query", "classes")
     for name in (n for n in names if hasattr(setting, n)):
         if getattr(setting, name) < 1:
@@ -27,21 +82,21 @@ def check_sizes(setting: Any) -> None:
             raise ValueError(f"{name} is {value}: numbers of tokens are not negative.")
 
 
-def check_grid(setting: Any) -> None:
-    """Sizes and rates of a grid are positive, with at least one along each axis."""
+def check_grid(setting: "DataclassInstance") -> None:
+    """Raise if a grid has an empty axis, or a size or rate that is not positive."""
     axes = ("queries", "score_rates", "value_rates", "ratios", "ratio", "vocabularies")
     for name in (n for n in axes if hasattr(setting, n)):
         value = getattr(setting, name)
         several = value if isinstance(value, tuple) else (value,)
-        if not several or not all(0 < one < float("inf") for one in several):
+        if not several or not all(0 < number < float("inf") for number in several):
             raise ValueError(
                 f"{name} is {value}: sizes and learning rates of a grid must be "
                 f"positive, and at least one of each. Use for example {name}=3."
             )
 
 
-def check_sequences(setting: Any) -> None:
-    """Sequences have a context, and batches a sample."""
+def check_sequences(setting: Sequences) -> None:
+    """Raise if a length, batch, number of steps or momentum is out of range."""
     if setting.length is not None and setting.length < 2:
         raise ValueError(
             f"length is {setting.length}: a sequence ends with its query and needs a "
@@ -60,8 +115,8 @@ def check_sequences(setting: Any) -> None:
         )
 
 
-def check_course(setting: Any) -> None:
-    """A flow has a length and some records."""
+def check_course(setting: Course) -> None:
+    """Raise if a flow has no positive duration or fewer than three records."""
     if not setting.until > 0 or setting.records < 3:
         raise ValueError(
             f"until is {setting.until} and records {setting.records}: flow for a "

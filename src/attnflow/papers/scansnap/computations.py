@@ -1,12 +1,15 @@
-"""Settings of the computations of `scansnap`, which `systems` carries out.
+"""Settings and recipes of the computations in `systems`.
 
-They train nothing through the forms of the core, or something beside them.
+These train nothing, or something other than the forms of the core.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from attnflow.schema.declarations import Recipe
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class Assumption:
 class Decorrelated:
     """Equation 26's update by `steps` single samples, with fixed random features.
 
-    A class's feature has a token that all classes share, whose f² is drawn from
-    `shared`, and `distinct` ones of its own: at these sizes Assumption 2 is met.
+    All classes share one token, whose f² is drawn from `shared`, and each has
+    `distinct` tokens of its own. At these sizes Assumption 2 is met.
     """
 
     classes: int = 3
@@ -75,9 +78,10 @@ class Decorrelated:
 
 @dataclass(frozen=True)
 class SingleSamples:
-    """Attention and the decorrelated decoder by single samples, K alike classes.
+    """Attention and the decorrelated decoder by single samples, K identical classes.
 
-    One common token with `common_weight` and `distinct` weights of each class's own.
+    One common token of weight `common_weight`, and distinct tokens of each class with
+    the weights `distinct`.
     """
 
     classes: int = 5
@@ -93,8 +97,8 @@ class SingleSamples:
 class RandomClasses:
     """Random classes with one common token and `distinct` ones each, in Q and in J.
 
-    J at each of `ratios` η_Y/η_Z, until the time `until`. The common token has a
-    probability in each class that is drawn from `common`.
+    J at each of `ratios` η_Y/η_Z, until the time `until`. The common token's
+    probability in each class is drawn from `common`.
     """
 
     classes: int = 3
@@ -127,43 +131,43 @@ FUNCTIONS = {
     "RandomClasses": "random_classes:random_classes",
     "RandomGrams": "random_classes:random_grams",
 }
-"""Which function of `systems` carries out the computation of a setting."""
+"""The function of `systems` for each type of setting."""
 
 
-def _computed(id: str, title: str, setting: Any) -> Recipe:
+def _computation(id: str, title: str, setting: "DataclassInstance") -> Recipe:
     return Recipe(id, title, setting, "attnflow.papers.scansnap.experiments:computed")
 
 
 COMPUTATIONS = (
-    _computed("gradients", "Lemma 1 beside autodiff", Gradients()),
-    _computed(
+    _computation("gradients", "Lemma 1 beside autodiff", Gradients()),
+    _computation(
         "long-sequences", "Attention to contexts of growing length", LongSequences()
     ),
-    _computed(
+    _computation(
         "decoder-courses",
         "The decoder alone: closed form beside flow",
         DecoderCourses(),
     ),
-    _computed(
+    _computation(
         "couplings", "The decoder's true gradient with fixed features", Couplings()
     ),
-    _computed(
+    _computation(
         "assumption2", "Assumption 2 for classes with equal correlations", Assumption()
     ),
-    _computed(
+    _computation(
         "decorrelated",
         "The decoder under Equation 26, sample by sample",
         Decorrelated(),
     ),
-    _computed(
+    _computation(
         "single-samples",
         "Attention under Equation 26's decoder, sample by sample",
         SingleSamples(),
     ),
-    _computed(
+    _computation(
         "random-classes",
         "Q and J: fates of tokens in random classes",
         RandomClasses(),
     ),
-    _computed("random-grams", "Gram matrices of random features", RandomGrams()),
+    _computation("random-grams", "Gram matrices of random features", RandomGrams()),
 )

@@ -1,4 +1,4 @@
-"""From the settings of `scansnap` on real text to experiments."""
+"""Experiments on WikiText-2, built from their settings."""
 
 from attnflow.data.word_windows import WordWindows
 from attnflow.experiments import SystemExperiment
@@ -11,7 +11,7 @@ from attnflow.training.rules import GradientDescent
 
 
 def text(setting: Text) -> SystemExperiment:
-    """A causal network on windows of words."""
+    """Experiment that trains a causal network on windows of words."""
     model = DeepModel(
         _network(setting),
         WordWindows(

@@ -1,4 +1,4 @@
-"""Settings of what `scansnap` trains on real text."""
+"""Settings and recipes of networks on WikiText-2."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,13 +16,13 @@ MAPS = (*COURSE, "test_attention")
 class Text:
     """A word-level causal network on WikiText-2's split `valid`.
 
-    - `parametrisation`: `encoder`, the one behind the paper's own figures, or `plain`,
-      that of its theory; `layers`.
+    - `parametrisation`: `encoder`, that of the paper's figures, or `plain`, that of its
+      theory; `layers`.
     - `embed` (none: 200, or 64 for `plain`) and `hidden` neurons; `dropout`.
-    - `vocabulary`: how many words; `length` and `batch` of windows.
-    - `learning_rate` of stochastic descent with gradients shortened to `clip`; `steps`;
-      `records` after the start.
-    - `test_samples`: windows of the split `test`.
+    - `vocabulary`: number of words; `length` of windows, `batch` of them.
+    - `learning_rate` of SGD with the gradient norm clipped to `clip`; `steps`;
+      `records` after the first.
+    - `test_samples`: number of windows of the split `test`.
     """
 
     parametrisation: Literal["encoder", "plain"] = "encoder"
@@ -51,7 +51,7 @@ class Text:
 
     @property
     def width(self) -> int:
-        """The embedding's dimension: as given, or that of the parametrisation."""
+        """Embedding dimension: `embed`, or the default of the parametrisation."""
         if self.embed is not None:
             return self.embed
         return 200 if self.parametrisation == "encoder" else 64

@@ -1,4 +1,4 @@
-"""The figures of `scansnap`, the headline first, then the paper's order, then ours."""
+"""Exhibits of `scansnap`: the headline, then in the paper's order, then ours."""
 
 from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
 from attnflow.papers.scansnap.figures.figure3 import FIGURE3

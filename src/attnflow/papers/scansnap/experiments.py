@@ -1,6 +1,4 @@
-"""From the settings of `scansnap` to experiments."""
-
-from typing import Any
+"""Experiments of `scansnap`, built from their settings."""
 
 import numpy as np
 
@@ -20,8 +18,8 @@ SYSTEMS = "attnflow.papers.scansnap.systems"
 EARLIEST = 1e-3
 
 
-def syn_layout(setting: Any) -> AlikeClasses:
-    """Syn-Small and Syn-Medium: common tokens of weight 1, distinct from 0.1 to 1."""
+def syn_layout(setting: settings.Steps) -> AlikeClasses:
+    """Layout of Syn-Small and Syn-Medium: common weights 1, distinct from 0.1 to 1."""
     rising = np.linspace(0.1, 1.0, setting.distinct)
     return AlikeClasses(
         setting.queries,
@@ -33,19 +31,22 @@ def syn_layout(setting: Any) -> AlikeClasses:
 
 
 def flow_layout(setting: settings.Flows) -> AlikeClasses:
-    """Alike classes with one query, or one each, in a vocabulary of any size."""
-    own = setting.own_queries
+    """Layout of identical classes with one query, or one each, for any vocabulary."""
+    per_class = setting.own_queries
     return AlikeClasses(
-        setting.classes if own else 1,
-        1 if own else setting.classes,
+        setting.classes if per_class else 1,
+        1 if per_class else setting.classes,
         (1.0,) * setting.common,
         setting.distinct,
         vocabulary=setting.vocabulary,
     )
 
 
-def given_classes(setting: settings.Given) -> SequenceClasses:
-    """Classes one by one: contextual tokens, queries, next tokens, and the rest."""
+def general_classes(setting: settings.Given) -> SequenceClasses:
+    """Sequence classes from a table of probabilities.
+
+    Tokens are in the order: contextual, queries, next tokens, unseen ones.
+    """
     K = setting.classes
     tokens, odd = divmod(len(setting.probability), K)
     if odd or not tokens:
@@ -81,7 +82,7 @@ def given_classes(setting: settings.Given) -> SequenceClasses:
 
 
 def steps(setting: settings.Steps) -> SystemExperiment:
-    """J by steps of descent."""
+    """Experiment: J by steps of descent."""
     layout = syn_layout(setting)
     width = layout.size**-0.5 if setting.start == "uniform" else 0.0
     model = JointTables(
@@ -112,7 +113,7 @@ def steps(setting: settings.Steps) -> SystemExperiment:
 
 
 def _descent(setting: settings.Steps) -> Stage:
-    """A rule for each part that has a rate; the other part stays."""
+    """Stage with a rule for each table that has a rate; the other is not trained."""
     rates = {"scores": setting.score_rate, "values": setting.value_rate}
     rules = {n: _rule(setting, rate) for n, rate in rates.items() if rate > 0}
     return Stage(rules, setting.steps, trains=tuple(rules))
@@ -127,16 +128,18 @@ def _rule(setting: settings.Steps, rate: float) -> Descent:
 
 
 def flows(setting: settings.Flows) -> SystemExperiment:
-    """J or Q by gradient flow on alike classes."""
+    """Experiment: J or Q by gradient flow on identical classes."""
     return _flow(setting, _flow_model(setting, flow_layout(setting)))
 
 
-def given(setting: settings.Given) -> SystemExperiment:
-    """J or Q by gradient flow on any classes."""
-    return _flow(setting, _flow_model(setting, given_classes(setting)))
+def general_flows(setting: settings.Given) -> SystemExperiment:
+    """Experiment: J or Q by gradient flow on any classes."""
+    return _flow(setting, _flow_model(setting, general_classes(setting)))
 
 
-def _flow_model(setting: Any, task: Any) -> JointTables | QuasiStaticModel:
+def _flow_model(
+    setting: settings.Course, task: AlikeClasses | SequenceClasses
+) -> JointTables | QuasiStaticModel:
     rates = (setting.score_rate, setting.value_rate)
     if setting.system == "J":
         return JointTables(
@@ -154,7 +157,7 @@ def _flow_model(setting: Any, task: Any) -> JointTables | QuasiStaticModel:
 
 
 def scalar(setting: settings.Scalar) -> SystemExperiment:
-    """C, the scalar model."""
+    """Experiment: the scalar model C."""
     model = ScalarExperimentModel(
         classes=setting.classes,
         vocabulary=setting.vocabulary,
@@ -165,14 +168,17 @@ def scalar(setting: settings.Scalar) -> SystemExperiment:
 
 
 def scale_of(setting: settings.Scalar) -> float:
-    """C₀: given, or ρ₀⁴/K as printed, or ρ₀⁴/(K − 1)."""
+    """C₀: the setting's `scale`, or ρ₀⁴/K as printed, or ρ₀⁴/(K − 1)."""
     if setting.scale is not None:
         return setting.scale
     square = setting.common + float(np.square(setting.distinct).sum())
     return square**2 / (setting.classes - (not setting.printed))
 
 
-def _flow(setting: Any, model: Any) -> SystemExperiment:
+def _flow(
+    setting: settings.Flows | settings.Given | settings.Scalar,
+    model: JointTables | QuasiStaticModel | ScalarExperimentModel,
+) -> SystemExperiment:
     clock = setting.classes / (setting.value_rate or setting.score_rate)
     first = min(EARLIEST * clock, EARLIEST * setting.until)
     rule = Flow(rtol=setting.rtol, atol=1e-14, clock="log", scale=clock)
@@ -186,19 +192,19 @@ def _flow(setting: Any, model: Any) -> SystemExperiment:
 
 
 def entropy_grid(setting: settings.EntropyGrid) -> Computation:
-    """Figures 6, 11 and 12."""
+    """Computation: the grid of Figures 6, 11 and 12."""
     return BUILD.computation(setting, f"{SYSTEMS}.grids:entropy_grid")
 
 
 def decomposition(setting: settings.Decomposition) -> Computation:
-    """Momentum, finite length and initial tables, one by one."""
+    """Computation: effects of momentum, finite length and initial tables."""
     return BUILD.computation(setting, f"{SYSTEMS}.grids:decomposition")
 
 
 def heights(setting: settings.Heights) -> Computation:
-    """Figure 8."""
+    """Computation: h* and h of Figure 8."""
     return BUILD.computation(setting, f"{SYSTEMS}.grids:heights")
 
 
 computed = BUILD.computed({k: f"{SYSTEMS}.{path}" for k, path in FUNCTIONS.items()})
-"""Checks beside training, with the functions that carry them out."""
+"""Builder of the computations in `computations`, by the type of their setting."""

@@ -1,21 +1,21 @@
-"""Classes, tokens and correlations at the setting of a run, by numpy alone.
+"""Classes, tokens and correlations at the setting of a run (NumPy only).
 
 With uniform attention f_n is P(·|n) over its norm, and E = FᵀF − I.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from attnflow.papers.scansnap._types import Setting
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """What Assumption 2 and the theorems after it are written in.
+    """Sizes and eigenvalues that Assumption 2 and the theorems are about.
 
-    - `classes` K, `vocabulary` M, `queries`; `common`: tokens of two classes or more.
-    - `eigenvalues` of E, each once.
+    - `classes` K, `vocabulary` M, `queries`; `common`: number of common tokens.
+    - `eigenvalues` of E, without repetition.
     """
 
     classes: int
@@ -26,15 +26,15 @@ class Geometry:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """The largest and the least |λ_i(E)|."""
+        """The largest and the smallest |λ_i(E)|."""
         sizes = [abs(value) for value in self.eigenvalues]
         return max(sizes), min(sizes)
 
 
-def geometry(setting: Mapping[str, Any]) -> Geometry | None:
-    """The geometry of a run of J or Q; none for all other settings."""
+def geometry(setting: Setting) -> Geometry | None:
+    """Geometry of a run of J or Q; `None` for other settings."""
     if "probability" in setting:
-        return _given(setting)
+        return _general(setting)
     if "classes_per_query" in setting:
         return _steps(setting)
     if "own_queries" in setting:
@@ -42,26 +42,26 @@ def geometry(setting: Mapping[str, Any]) -> Geometry | None:
     return None
 
 
-def _steps(setting: Mapping[str, Any]) -> Geometry:
-    """Syn-Small and Syn-Medium: M is as many tokens as there are."""
+def _steps(setting: Setting) -> Geometry:
+    """Geometry of Syn-Small and Syn-Medium, whose M is the number of their tokens."""
     queries, per_query = setting["queries"], setting["classes_per_query"]
-    own, K = setting["distinct"], queries * per_query
+    distinct, K = setting["distinct"], queries * per_query
     local = setting["common_per_query"]
     return Geometry(
         classes=K,
-        vocabulary=setting["common"] + queries * (local + 1) + K * (own + 1),
+        vocabulary=setting["common"] + queries * (local + 1) + K * (distinct + 1),
         queries=queries,
         common=setting["common"] * (K > 1) + queries * local * (per_query > 1),
         eigenvalues=alike_eigenvalues(
             (queries, per_query),
             shared=(setting["common"], local),
-            own=np.square(np.linspace(0.1, 1.0, own)).sum(),
+            distinct=np.square(np.linspace(0.1, 1.0, distinct)).sum(),
         ),
     )
 
 
-def _flows(setting: Mapping[str, Any]) -> Geometry:
-    """Alike classes with one query, or one each, in a vocabulary of any size."""
+def _flows(setting: Setting) -> Geometry:
+    """Geometry of identical classes with one query, or one each."""
     K, common = setting["classes"], setting["common"]
     groups = (K, 1) if setting["own_queries"] else (1, K)
     return Geometry(
@@ -70,13 +70,13 @@ def _flows(setting: Mapping[str, Any]) -> Geometry:
         queries=groups[0],
         common=common * (K > 1),
         eigenvalues=alike_eigenvalues(
-            groups, shared=(common, 0), own=np.square(setting["distinct"]).sum()
+            groups, shared=(common, 0), distinct=np.square(setting["distinct"]).sum()
         ),
     )
 
 
-def _given(setting: Mapping[str, Any]) -> Geometry:
-    """Classes one by one."""
+def _general(setting: Setting) -> Geometry:
+    """Geometry of classes with a table of probabilities."""
     K = setting["classes"]
     table = np.reshape(setting["probability"], (K, -1))
     features = table / np.linalg.norm(table, axis=1, keepdims=True)
@@ -91,21 +91,21 @@ def _given(setting: Mapping[str, Any]) -> Geometry:
 
 
 def alike_eigenvalues(
-    groups: tuple[int, int], *, shared: tuple[int, int], own: float
+    groups: tuple[int, int], *, shared: tuple[int, int], distinct: float
 ) -> tuple[float, ...]:
-    """Eigenvalues of E for alike classes, each once.
+    """Distinct eigenvalues of E for identical classes.
 
     Classes of one query have the correlation `a`, others `b`: E is
     `(a − b) I ⊗ J + b J ⊗ J − a I` with J the matrix of ones.
 
     **Arguments:**
 
-    - `groups`: how many queries, and classes of each.
-    - `shared`: tokens of weight 1 that all classes share, and that those of one query
-      do; `own`: the squared weights of a class's own tokens, in all.
+    - `groups`: number of queries, and of classes of each.
+    - `shared`: number of tokens of weight 1 common to all classes, and to those of one
+      query; `distinct`: sum of the squared weights of a class's distinct tokens.
     """
     queries, c = groups
-    whole = sum(shared) + own
+    whole = sum(shared) + distinct
     a, b = sum(shared) / whole, shared[0] / whole
     together = c * (a - b) - a
     return (

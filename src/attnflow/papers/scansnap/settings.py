@@ -1,12 +1,12 @@
-"""The settings of `scansnap` and its named experiments.
+"""Settings and recipes of `scansnap`.
 
-Three dynamical systems are kept apart, and every run says which one it is of: J, the
-true gradient of both tables; Q, attention under a decoder that follows its closed form;
-C, the scalar model of Section 6.
+There are three dynamical systems, and every run names its own: J, the true gradient of
+both tables; Q, attention under a decoder that follows its closed form; C, the scalar
+model of Section 6.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from attnflow.papers.scansnap.checks import (
     check_course,
@@ -38,20 +38,21 @@ SCALAR = ("common_score", "drive_integral", "attention_speed", "score_velocity")
 
 @dataclass(frozen=True)
 class Steps:
-    """J by steps of descent, on fresh batches or on long sequences.
+    """Setting of J by steps of descent, on fresh batches or on long sequences.
 
     - `queries` with `classes_per_query` next tokens each; `common` tokens of weight 1,
       `common_per_query` of weight 1 too, and `distinct` ones per class with weights
       evenly from 0.1 to 1.
-    - `score_rate` η_Z and `value_rate` η_Y, or in its place their `ratio` η_Y/η_Z;
+    - `score_rate` η_Z and `value_rate` η_Y, or `ratio` η_Y/η_Z instead of the latter;
       `optimiser`, and `momentum` of heavy ball.
     - `length` T, none for long sequences; `batch` samples; `steps`.
     - `start`: `zero`, or `uniform` on ±1/√M as PyTorch's layers; `score_start`,
-      `value_start` set the half-widths one by one.
-    - `stream`: our `own` random numbers, or the `published` runs' (needs PyTorch).
+      `value_start` set the two half-widths separately.
+    - `stream`: our `own` random numbers, or those of the `published` runs (needs
+      PyTorch).
     - `normalised`, `residual`: `none`, `normalised` LN(LN(c) + e), as in the text, or
       `plain` LN(c + e), as in the authors' code.
-    - `embed`: d of plain weights U, W_Q, W_K, W_V; none for free tables.
+    - `embed`: dimension d of weights U, W_Q, W_K, W_V; none for free tables.
     - Recorded at every `every`-th step and at the last.
     """
 
@@ -81,7 +82,7 @@ class Steps:
 
     def __post_init__(self) -> None:
         if self.ratio is not None:
-            # The one number that all else reads.
+            # All other code reads `value_rate` only.
             object.__setattr__(self, "value_rate", self.ratio * self.score_rate)
         check_sizes(self)
         check_rates(self)
@@ -90,13 +91,13 @@ class Steps:
 
 @dataclass(frozen=True)
 class Course:
-    """What all flows of J and Q have.
+    """Fields that all flows of J and Q share.
 
-    - `system`: `J` or `Q`; `per_class` gives Q's scores the 1/K that time in samples
-      asks for, and without it Equation 10 is as printed.
+    - `system`: `J` or `Q`; with `per_class` the velocity of Q's scores has the factor
+      1/K that time in samples requires, and without it Equation 10 is as printed.
     - `score_rate` η_Z, `value_rate` η_Y; `until` the time, in samples.
     - `normalised`, `residual`, `form`: as in `Steps`.
-    - Recorded at `records` times, evenly by their logarithm; `rtol` per step.
+    - Recorded at `records` log-spaced times; `rtol` per step.
     """
 
     system: Literal["J", "Q"] = "J"
@@ -119,10 +120,11 @@ class Course:
 
 @dataclass(frozen=True)
 class Flows(Course):
-    """J or Q by gradient flow, on long sequences of alike classes.
+    """Setting of J or Q by gradient flow, on long sequences of identical classes.
 
     - `classes` K, `vocabulary` M; one query for all, or `own_queries`.
-    - `common`: how many common tokens of weight 1; `distinct` weights of a class's own.
+    - `common`: number of common tokens of weight 1; `distinct`: weights of the distinct
+      tokens of a class.
     """
 
     classes: int = 10
@@ -134,11 +136,11 @@ class Flows(Course):
 
 @dataclass(frozen=True)
 class Given(Course):
-    """J or Q by gradient flow, on long sequences of any classes.
+    """Setting of J or Q by gradient flow, on long sequences of any classes.
 
-    `probability` has, class after class, the probabilities of the contextual tokens
-    (as many for each class); `query` the number of each class's query, one for all
-    where left out.
+    `probability` lists the probabilities of the contextual tokens, class after class
+    (equally many for each); `query` lists the index of each class's query, by default
+    one query for all.
     """
 
     classes: int = 2
@@ -149,10 +151,10 @@ class Given(Course):
 
 @dataclass(frozen=True)
 class Scalar:
-    """C, Section 6's scalar model.
+    """Setting of C, Section 6's scalar model.
 
-    `distinct` and `common` are as in `Flows` and give ρ₀; C₀ is ρ₀⁴/K as `printed`, or
-    ρ₀⁴/(K − 1); `scale` sets C₀ itself.
+    `distinct` and `common` are as in `Flows` and determine ρ₀. C₀ is ρ₀⁴/K if
+    `printed`, else ρ₀⁴/(K − 1); `scale` sets C₀ directly.
     """
 
     classes: int = 10
@@ -176,11 +178,11 @@ class Scalar:
 
 @dataclass(frozen=True)
 class EntropyGrid:
-    """Figures 6, 11 and 12: what attention is like after training, by learning rates.
+    """Setting of Figures 6, 11 and 12: attention after training, by learning rates.
 
-    For each number of `queries` with two next tokens each, each `score_rates` η_Z and
-    each of `ratios` η_Y/η_Z. `thresholds` of recall are in units of 1/M. The others
-    are as in `Steps`.
+    For each number of `queries` with two next tokens each, each η_Z in `score_rates`
+    and each η_Y/η_Z in `ratios`. `thresholds` of recall are in units of 1/M. Other
+    fields are as in `Steps`.
     """
 
     queries: tuple[int, ...] = (1, 3, 5, 10)
@@ -201,11 +203,11 @@ class EntropyGrid:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """What of Figure 6 is momentum, what finite length and what the initial tables.
+    """Setting of the effects of momentum, finite length and initial tables.
 
-    For each of `score_rates` at one `ratio`: heavy ball for `steps` steps, and the same
-    flow time by plain descent, `steps/(1 − momentum)` steps; long sequences and
-    batches of `length`; zero and uniform initial tables.
+    For each η_Z in `score_rates` at one `ratio`: heavy ball for `steps` steps, and
+    plain descent for the same flow time, `steps/(1 − momentum)` steps; long sequences
+    and batches of `length`; zero and uniform initial tables.
     """
 
     queries: int = 1
@@ -223,7 +225,7 @@ class Decomposition:
 
 @dataclass(frozen=True)
 class Heights:
-    """Figure 8: h* step by step and h, for several η_Y and vocabularies M."""
+    """Setting of Figure 8: h* by steps and h, for several η_Y and vocabularies M."""
 
     vocabularies: tuple[int, ...] = (30, 1000)
     value_rates: tuple[float, ...] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
@@ -236,25 +238,24 @@ class Heights:
 _HERE = "attnflow.papers.scansnap.experiments"
 
 
-def _steps(id: str, title: str, **fields: Any) -> Recipe:
-    return Recipe(id, title, Steps(**fields), f"{_HERE}:steps")
+def _steps(id: str, title: str, setting: Steps) -> Recipe:
+    return Recipe(id, title, setting, f"{_HERE}:steps")
 
 
-def _flows(id: str, title: str, **fields: Any) -> Recipe:
-    return Recipe(id, title, Flows(**fields), f"{_HERE}:flows")
+def _flows(id: str, title: str, setting: Flows) -> Recipe:
+    return Recipe(id, title, setting, f"{_HERE}:flows")
 
 
 RECIPES = (
     _flows(
         "figure3",
         "J: growth of the dominant token in Figure 3's setting",
-        score_rate=0.5,
+        Flows(score_rate=0.5),
     ),
     _flows(
         "figure3-q",
         "Q: the same under the quasi-static decoder",
-        system="Q",
-        score_rate=0.5,
+        Flows(system="Q", score_rate=0.5),
     ),
     Recipe(
         "figure3-c",
@@ -262,15 +263,15 @@ RECIPES = (
         Scalar(score_rate=0.5),
         f"{_HERE}:scalar",
     ),
-    _steps("figure4-left", "J: Syn-Small by momentum, η_Y = η_Z = 1"),
-    _steps("figure4-right", "J: Syn-Small by momentum, η_Y = 10", value_rate=10.0),
-    _steps("figure5", "J: Syn-Small by Adam", optimiser="adam"),
+    _steps("figure4-left", "J: Syn-Small by momentum, η_Y = η_Z = 1", Steps()),
+    _steps(
+        "figure4-right", "J: Syn-Small by momentum, η_Y = 10", Steps(value_rate=10.0)
+    ),
+    _steps("figure5", "J: Syn-Small by Adam", Steps(optimiser="adam")),
     _steps(
         "syn-medium",
         "J: one cell of Figure 6",
-        queries=3,
-        classes_per_query=2,
-        start="uniform",
+        Steps(queries=3, classes_per_query=2, start="uniform"),
     ),
     Recipe(
         "figure6",
@@ -289,12 +290,13 @@ RECIPES = (
     _flows(
         "syn-small-flow",
         "J: the gradient flow of Syn-Small's geometry with one query",
-        classes=2,
-        vocabulary=33,
-        common=10,
+        Flows(classes=2, vocabulary=33, common=10),
     ),
     Recipe(
-        "classes", "J or Q: any classes by gradient flow", Given(), f"{_HERE}:given"
+        "classes",
+        "J or Q: any classes by gradient flow",
+        Given(),
+        f"{_HERE}:general_flows",
     ),
     *DEEP_RECIPES,
     *COMPUTATIONS,

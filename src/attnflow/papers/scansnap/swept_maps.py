@@ -1,4 +1,4 @@
-"""The map of `scansnap`: Figure 6 as a sweep over its own two learning rates."""
+"""Map of `scansnap`: entropy over both learning rates, as in Figure 6."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ CUT = Level(1.9)
 
 
 def entropies(evidence: Evidence) -> xr.DataArray:
-    """Entropy on distinct tokens after training."""
-    found = evidence["map"][ENTROPY]
-    return found.transpose("score_rate", "ratio", "queries", "seed")
+    """Entropy of attention on distinct tokens after training."""
+    table = evidence["map"][ENTROPY]
+    return table.transpose("score_rate", "ratio", "queries", "seed")
 
 
-def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
-    """A line of one ratio: along it entropy is the same, if the ratio decides."""
+def _curves(evidence: Evidence, panel: int) -> tuple[Curve, ...]:
+    """Line of constant ratio, along which Theorem 4's flow has constant entropy."""
     label = r"one $\eta_Y/\eta_Z$: by Theorem 4's flow one entropy"
     middle = float(np.exp(np.log(evidence["map"]["ratio"]).mean()))
     return (
@@ -30,10 +30,10 @@ def _curves(evidence: Evidence, panel: Any) -> tuple[Curve, ...]:
     )
 
 
-def _more(evidence: Evidence) -> dict[str, Any]:
-    """How the ratio of one entropy moves with η_Z; by Theorem 4 it does not."""
-    one = entropies(evidence).isel(queries=0)
-    return {"η_Y/η_Z at an entropy of 1.9, by η_Z": law(boundary(CUT, one))}
+def _laws(evidence: Evidence) -> dict[str, dict[str, Any]]:
+    """Power law of the ratio at an entropy of 1.9 in η_Z; by Theorem 4 constant."""
+    one_query = entropies(evidence).isel(queries=0)
+    return {"η_Y/η_Z at an entropy of 1.9, by η_Z": law(boundary(CUT, one_query))}
 
 
 def _seen(evidence: Evidence) -> dict[str, bool]:
@@ -56,9 +56,9 @@ FIGURE6 = Map(
     caption=(
         "Entropy of attention on distinct tokens after 100 steps of heavy ball, mean "
         "over seeds (our own random numbers), over the two axes of Figure 6 and "
-        "beyond its ends. By Theorem 4's flow the ratio alone would decide, and "
-        "entropy be the same along the dashed line. To be seen: whether it is, or "
-        "whether η_Z decides beside the ratio."
+        "beyond its ends. By Theorem 4's flow entropy would depend on the ratio alone, "
+        "and be constant along the dashed line. The map shows whether it is, or "
+        "whether η_Z matters too."
     ),
     sweeps={
         "map": SweepRequest(
@@ -90,7 +90,7 @@ FIGURE6 = Map(
     curves=_curves,
     over="queries",
     kind="easy",
-    more=_more,
+    more=_laws,
     seen=_seen,
     silent=SYN_MEDIUM_SILENT,
 )

@@ -1,4 +1,4 @@
-"""Runs on real text that figures and claims share, and what is read off them."""
+"""Runs on WikiText-2 that figures and claims share, and their statistics."""
 
 import numpy as np
 import xarray as xr
@@ -11,7 +11,7 @@ from attnflow.schema.dims import SEED, TIME
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 OWN_RATE = RATES[-1]
-"""That of the paper's Figure 7."""
+"""Learning rate of the paper's Figure 7."""
 STEPS = 1200
 _SMALL = {"vocabulary": 100, "length": 16, "batch": 6, "test_samples": 10}
 QUICK = {
@@ -29,22 +29,22 @@ KINDS = {
     OF_THREE: ("wikitext", 3, ONE),
     PLAIN: ("wikitext-plain", 1, FEW),
 }
-"""Experiment, layers and seeds of each."""
+"""Experiment, number of layers and seeds, by network."""
 SETTLED = 10
-"""Places from which entropies are counted; before, there are few words to attend to."""
+"""First query position that counts for entropies; earlier ones have few keys."""
 FREQUENT = 20
-"""Words that are counted as frequent: a third of the text."""
+"""Number of words that count as frequent: a third of the text."""
 
 
 def name_of(kind: str, rate: float) -> str:
-    """The name of a run among the evidence."""
+    """Name of a run in the evidence."""
     return f"{kind}, η = {rate:g}"
 
 
 def by_rate(*kinds: str) -> dict[str, Request]:
-    """The runs of some networks at all rates, by their names."""
-    wanted = {name_of(kind, rate): (kind, rate) for kind in kinds for rate in RATES}
-    return {name: _at(kind, rate) for name, (kind, rate) in wanted.items()}
+    """Requests for networks at all rates, by name."""
+    pairs = {name_of(kind, rate): (kind, rate) for kind in kinds for rate in RATES}
+    return {name: _at(kind, rate) for name, (kind, rate) in pairs.items()}
 
 
 def _at(kind: str, rate: float) -> Request:
@@ -55,7 +55,7 @@ def _at(kind: str, rate: float) -> Request:
 
 
 COURSES = {kind: _at(kind, OWN_RATE) for kind in (ONE_LAYER, OF_THREE)}
-"""Attention maps along training at the paper's own rate."""
+"""Requests for attention maps along training, at the paper's rate."""
 LONG = {
     PLAIN: Request(
         "wikitext-plain",
@@ -64,22 +64,22 @@ LONG = {
         quick=QUICK["wikitext-plain"],
     )
 }
-"""The theory's parametrisation at a rate that is stable, for four times as long."""
+"""Request for the theory's parametrisation at a stable rate, four times as long."""
 
 
 def entropy(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """Mean entropy of a layer's attention on test windows, by seed and time."""
-    found = run["attention_entropy_by_query"].sel(layer=layer)
-    return found.isel(query_position=slice(SETTLED, None)).mean("query_position")
+    entropies = run["attention_entropy_by_query"].sel(layer=layer)
+    return entropies.isel(query_position=slice(SETTLED, None)).mean("query_position")
 
 
 def share_of_uniform(run: xr.Dataset) -> xr.DataArray:
-    """The first layer's entropy over that of attention to all words alike."""
+    """The first layer's entropy over that of uniform attention."""
     return entropy(run) / uniform_entropy(run)
 
 
 def last_entropies(evidence: Evidence, kind: str) -> np.ndarray:
-    """Entropies of the first layer when training ended, by rate and seed."""
+    """Final entropies of the first layer, by rate and seed."""
     return np.array(
         [
             entropy(evidence[name_of(kind, rate)]).isel({TIME: -1}).values
@@ -95,21 +95,21 @@ def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """
     maps = run["test_attention"].sel(layer=layer)
     maps = maps.isel(query_position=slice(SETTLED, None))
-    moved = abs(maps.diff(TIME)).sum("key_position") / 2
-    return moved.mean([d for d in moved.dims if d not in (SEED, TIME)])
+    changes = abs(maps.diff(TIME)).sum("key_position") / 2
+    return changes.mean([d for d in changes.dims if d not in (SEED, TIME)])
 
 
 def on_frequent(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
-    """Attention to the most frequent words, over what they got before training."""
+    """Attention to the most frequent words, relative to that before training."""
     # The first word stands for all that are rare.
     frequent = run["attention_by_word"].isel(word=slice(1, FREQUENT + 1))
-    paid = frequent.sel(layer=layer).sum("word")
-    return paid / paid.isel({TIME: 0}, drop=True)
+    attention = frequent.sel(layer=layer).sum("word")
+    return attention / attention.isel({TIME: 0}, drop=True)
 
 
 def uniform_entropy(run: xr.Dataset) -> float:
-    """The entropy where all words that may be attended to get alike."""
+    """Entropy of uniform attention over the words that are not masked."""
     setting = schema.setting_of(run)
-    own = 1 if setting["parametrisation"] == "encoder" else 0
-    places = np.arange(SETTLED, setting["length"])
-    return float(np.log(places + own).mean())
+    itself = 1 if setting["parametrisation"] == "encoder" else 0
+    positions = np.arange(SETTLED, setting["length"])
+    return float(np.log(positions + itself).mean())

@@ -2,12 +2,12 @@
 
 from attnflow.claims import Claim
 from attnflow.papers.scansnap.claims import (
+    attention_drive,
     coefficients,
     commons,
     correlations,
     couplings,
     decoder,
-    drive,
     experiments,
     fates,
     gains,
@@ -33,7 +33,7 @@ CLAIMS: tuple[Claim, ...] = (
     *couplings.CLAIMS,
     *coefficients.CLAIMS,
     *correlations.CLAIMS,
-    *drive.CLAIMS,
+    *attention_drive.CLAIMS,
     *fates.CLAIMS,
     *trained_fates.CLAIMS,
     *commons.CLAIMS,

@@ -1,4 +1,4 @@
-"""Theorem 1's coefficients, Lemmas 10 to 12 and Theorem 5: Equation 26 by samples."""
+"""Claims on Theorem 1's coefficients, Lemmas 10 to 12 and Theorem 5, by samples."""
 
 from functools import partial
 
@@ -18,18 +18,18 @@ from attnflow.claims import (
 )
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
-from attnflow.papers.scansnap.claims.evidence import DECODER
-from attnflow.papers.scansnap.claims.looks import per_seed
+from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS
+from attnflow.papers.scansnap.claims.statistics import per_seed
 from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
 
 
 def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
-    """−γβ of Equation 88 beside the diagonal; `sign` is that of q₀(1 + θ_n')."""
+    """−γβ of Equation 88 off the diagonal; `sign` is that of q₀(1 + θ_n')."""
     setting = schema.setting_of(run)
     M = setting["vocabulary"]
     heights = discrete_heights(setting["steps"], M, setting["value_rate"])
     high, low = 1 + 1 / (M - 1), -M / (M - 1) ** 2
-    found = []
+    coefficients = []
     for gram, visits in zip(run["gram"].values, run["visits"].values, strict=True):
         h = heights[visits.astype(int)]
         inner = np.eye(len(h)) - np.linalg.inv(gram)
@@ -37,16 +37,16 @@ def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
         beta = high * h[:, None] * inner
         beta = beta + low * (total - h[:, None] * inner + sign * h)
         error = (M - 1) / (M - 1 + np.exp(M * h))
-        found.append(-error[:, None] * (M - 1) * beta)
-    return np.array(found)
+        coefficients.append(-error[:, None] * (M - 1) * beta)
+    return np.array(coefficients)
 
 
 def _form(evidence: Evidence, sign: float) -> Finding:
     run = evidence["updates"]
     measured = run["coupling"].values
-    beside = ~np.eye(measured.shape[1], dtype=bool)
-    off = np.abs(measured - _coefficients(run, sign))[:, beside].max()
-    error = float(off / np.abs(measured).max())
+    off_diagonal = ~np.eye(measured.shape[1], dtype=bool)
+    largest = np.abs(measured - _coefficients(run, sign))[:, off_diagonal].max()
+    error = float(largest / np.abs(measured).max())
     inside = float(run["beside"].max())
     which = "as printed" if sign > 0 else "corrected"
     return Finding(
@@ -62,14 +62,14 @@ def _judge_concentration(evidence: Evidence) -> Finding:
     run = evidence["updates"]
     setting = schema.setting_of(run)
     N, K = setting["steps"], setting["classes"]
-    off = np.abs(run["visits"].values - N / K).max(axis=1)
+    deviations = np.abs(run["visits"].values - N / K).max(axis=1)
     rate = setting["value_rate"]
     u = log_odds(run["visits"].values, setting["vocabulary"], rate)
     mean = log_odds(N / K, setting["vocabulary"], rate)
     theta = np.abs(u / mean - 1).max(axis=1)
     return Finding(
         (
-            per_seed(1 - off / np.sqrt(N * np.log(2 / 0.05)), "visits near N/K"),
+            per_seed(1 - deviations / np.sqrt(N * np.log(2 / 0.05)), "visits near N/K"),
             per_seed(1 - theta * np.sqrt(N) / K, "θ at most K/√N"),
         ),
         {"θ": theta.tolist(), "K/√N": K / np.sqrt(N)},
@@ -86,7 +86,7 @@ CLAIMS = (
         predicate="after 4000 single samples g_n is in F's span and its coefficients "
         "are Equation 88's, to 1e-10 of the largest (rounding through FᵀF's inverse)",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 and erratum 5 (4e-16), and our run",
+        source=FEW_RUNS,
         conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
         correction=Correction(
             "The term q₀(1 + θ_n') in β has the other sign.",
@@ -107,7 +107,7 @@ CLAIMS = (
         predicate="visits within √(N ln 40) of N/K (δ = 0.05), and θ_n = h(N_n)/h(N/K) "
         "− 1 at most K/√N, without the logarithm; 90% of seeds",
         expected=Verdict.HOLDS,
-        source="sheet E section 7 (0.0047 against 0.079), and our run",
+        source=FEW_RUNS,
         conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
         mutations=named(
             mutate.scale("updates", "visits", 0.5),

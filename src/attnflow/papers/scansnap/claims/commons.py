@@ -1,4 +1,4 @@
-"""Corollary 2, and what is said after Theorem 2: several common tokens."""
+"""Claims on several common tokens: Corollary 2, and the text after Theorem 2."""
 
 from functools import partial
 
@@ -7,6 +7,7 @@ import xarray as xr
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import (
+    FLOW_RUN,
     NO_SEED,
     NOT_2,
     VELOCITY,
@@ -14,7 +15,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     Q,
     flow,
 )
-from attnflow.papers.scansnap.claims.looks import end
+from attnflow.papers.scansnap.claims.statistics import end
 
 SYMMETRIC = {
     f"{system}, K = {K}, {count} common, {ratio:g}": flow(
@@ -50,29 +51,29 @@ GROWING = {
 
 
 def _commons(run: xr.Dataset) -> float:
-    """The largest velocity of a common token after the start."""
+    """The largest velocity of a common token after time 0."""
     names = [str(t) for t in run["token"].values if str(t).startswith("common")]
     velocity = run["score_velocity"].isel(seed=0, query=0, time=slice(1, None))
     return float(velocity.sel(token=names).max())
 
 
 def _judge_symmetric(evidence: Evidence) -> Finding:
-    found = {name: _commons(run) for name, run in evidence.items()}
+    velocities = {name: _commons(run) for name, run in evidence.items()}
     # Strictly: a velocity of 0 is no loss.
     checks = [
         Exact(float(v >= 0), 0.0, f"{name}: a common token gains", True)
-        for name, v in found.items()
+        for name, v in velocities.items()
     ]
-    return Finding(tuple(checks), {"largest velocity": found})
+    return Finding(tuple(checks), {"largest velocity": velocities})
 
 
 def _judge_growing(evidence: Evidence) -> Finding:
-    found = {name: end(run, "token1") for name, run in evidence.items()}
+    scores = {name: end(run, "token1") for name, run in evidence.items()}
     checks = [
         Exact(-z, 0.0, f"{name}: −z of the second common token")
-        for name, z in found.items()
+        for name, z in scores.items()
     ]
-    return Finding(tuple(checks), {"z at the end": found})
+    return Finding(tuple(checks), {"z at the end": scores})
 
 
 _claim = partial(Claim, expected=Verdict.HOLDS, scope=Scope.BEYOND)
@@ -86,7 +87,7 @@ CLAIMS = (
         needs=SYMMETRIC,
         judge=_judge_symmetric,
         predicate="velocities of all common tokens negative at all records to t = 10⁵",
-        source="sheet E section 7, and our run",
+        source=FLOW_RUN,
         conditions=f"conditions (1) to (4) are met: (K, M) = (3, 100) with 3 common "
         f"tokens, (10, 1000) with 4 and (2, 33) with 10, η_Y/η_Z = 1 and 10. {NOT_2}; "
         f"{NO_SEED}",
@@ -104,7 +105,7 @@ CLAIMS = (
         judge=_judge_growing,
         predicate="with P = (0.3, 0.5, 0.2, 0, 0), (0.3, 0.02, 0, 0.68, 0), (0.3, 0, "
         "0, 0, 0.7) the second token ends above 0, in J and in Q",
-        source="sheet E section 7 (+0.016 and +0.164), and our run",
+        source=FLOW_RUN,
         conditions=f"K = 3, M = 200, η_Y = 1, η_Z = 0.2, t = 10⁵; {NO_SEED}",
         mutations=named(
             mutate.negate("J", "score"),

@@ -1,4 +1,4 @@
-"""Assumption 2 and Lemmas 13 to 17: correlations of the classes' features."""
+"""Claims on correlations of the classes' features: Assumption 2, Lemmas 13 to 17."""
 
 from functools import partial
 
@@ -15,8 +15,8 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import NO_SEED, flow
-from attnflow.papers.scansnap.claims.looks import per_seed
+from attnflow.papers.scansnap.claims.evidence import FLOW_RUN, NO_SEED, flow
+from attnflow.papers.scansnap.claims.statistics import per_seed
 from attnflow.schema.declarations import Request
 
 GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
@@ -24,8 +24,8 @@ GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
 ROUNDING = 1e-12
 
 
-def _needed(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """K times the largest |λ_i|, which must be below 1; and M over 36K²(K − 1)²."""
+def _eigenvalues_and_room(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
+    """K times the largest |λ_i|, which must be below 1, and M/(36K²(K − 1)²)."""
     run = evidence["arithmetic"].isel(seed=0)
     K = run["classes"].values[:, None]
     room = run["ratio"].values[None] / (36.0 * (K - 1) ** 2)
@@ -33,10 +33,11 @@ def _needed(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _judge_room(evidence: Evidence) -> Finding:
-    found, _ = _needed(evidence)
+    scaled_eigenvalues, _ = _eigenvalues_and_room(evidence)
     ratios = evidence["arithmetic"]["ratio"].values.tolist()
     worst = {
-        f"M = {r:g} K²": float(k) for r, k in zip(ratios, found.max(0), strict=True)
+        f"M = {r:g} K²": float(k)
+        for r, k in zip(ratios, scaled_eigenvalues.max(0), strict=True)
     }
     check = Exact(
         max(value for name, value in worst.items() if name != "M = 10 K²"),
@@ -48,10 +49,16 @@ def _judge_room(evidence: Evidence) -> Finding:
 
 
 def _correct_room(evidence: Evidence) -> Finding:
-    found, room = _needed(evidence)
-    wrong = int(((found < 1) != (room > 1)).sum())
+    scaled_eigenvalues, room = _eigenvalues_and_room(evidence)
+    wrong = int(((scaled_eigenvalues < 1) != (room > 1)).sum())
     check = Exact(float(wrong), 0.0, "sizes at which M > 36K²(K − 1)² does not decide")
-    return Finding((check,), {"sizes": found.size, "with room": int((found < 1).sum())})
+    return Finding(
+        (check,),
+        {
+            "sizes": scaled_eigenvalues.size,
+            "with room": int((scaled_eigenvalues < 1).sum()),
+        },
+    )
 
 
 def _judge_bounds(evidence: Evidence) -> Finding:
@@ -60,18 +67,18 @@ def _judge_bounds(evidence: Evidence) -> Finding:
         excess = gram - np.eye(len(gram))
         inner = np.eye(len(gram)) - np.linalg.inv(gram)
         values = np.linalg.eigvalsh(excess)
-        turned = np.linalg.eigvalsh(inner)
+        inner_values = np.linalg.eigvalsh(inner)
         first = np.abs(values).max()
         bound = first / (1 - first)
-        match = np.abs(np.sort(values / (1 + values)) - turned).max()
-        found = (
+        match = np.abs(np.sort(values / (1 + values)) - inner_values).max()
+        lemma_margins = (
             first - np.abs(excess).max(),
             -match,
-            bound - np.abs(turned).max(),
+            bound - np.abs(inner_values).max(),
             -inner.diagonal().max(),
             first * bound - np.abs(inner - excess).max(),
         )
-        for name, margin in zip(_LEMMAS, found, strict=True):
+        for name, margin in zip(_LEMMAS, lemma_margins, strict=True):
             margins[name].append(float(margin) + ROUNDING)
     checks = [per_seed(np.array(m), name, q=1.0) for name, m in margins.items()]
     return Finding(tuple(checks), {name: min(m) for name, m in margins.items()})
@@ -96,14 +103,14 @@ CLAIMS = (
         system="eigenvalues of E",
         needs={"arithmetic": flow("assumption2")},
         judge=_judge_room,
-        predicate="with the least correlation 6/√M that is allowed K |λ₁| is below 1, "
-        "for K = 2 … 100 and M = 100 K² … 10⁶ K²",
+        predicate="at the smallest allowed correlation, 6/√M, K |λ₁| is below 1, for "
+        "K = 2 … 100 and M = 100 K² … 10⁶ K²",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 (291600 at K = 10), and our run",
+        source=FLOW_RUN,
         conditions=f"equal correlations, λ = ρ(K − 1) and −ρ; {NO_SEED}",
         correction=Correction(
-            "M > 36K²(K − 1)² is needed and enough for equal correlations: 291600 at K "
-            "= 10. No experiment of the paper meets it.",
+            "M > 36K²(K − 1)² is necessary and sufficient for equal correlations: "
+            "291600 at K = 10. No experiment of the paper meets it.",
             _correct_room,
         ),
         mutations=named(
@@ -117,14 +124,14 @@ CLAIMS = (
         statement="For features without negative entries, |E_ij| ≤ |λ₁|, E' has the "
         "eigenvalues λ/(1 + λ) and a diagonal that is not positive, and |E' − E| ≤ "
         "λ₁²/(1 − |λ₁|).",
-        system="features drawn at random",
+        system="random features",
         needs=GRAMS,
         judge=_judge_bounds,
         predicate="each inequality in each of 200 draws, up to 1e-12 (rounding)",
         expected=Verdict.HOLDS,
-        source="sheet E section 7 (no violation), and our run",
-        conditions="|λ₁| < 1, which is all that is used: K = 5 random features, "
-        "without the rest of Assumption 2",
+        source="our runs, seeds 200–399",
+        conditions="only |λ₁| < 1 is used, which is weaker than Assumption 2: K = 5 "
+        "random features",
         mutations=named(
             mutate.scale("grams", "gram", 1.1),
             mutate.add("grams", "gram", 0.5),

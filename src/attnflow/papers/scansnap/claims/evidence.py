@@ -1,21 +1,20 @@
-"""The runs that claims of `scansnap` share, and the words that say where they stand.
+"""Runs, seeds and recurring phrases that claims of `scansnap` share.
 
-Each claim says of which system it is: J, the true gradient of both tables; Q, attention
-under the quasi-static decoder; C, the scalar model. Flows have no seed; where seeds
-matter, those of `PLAN` decide, and the authors' own (`PUBLISHED`) where a published
-number is replayed.
+Each claim names its system: J, the true gradient of both tables; Q, attention under
+the quasi-static decoder; C, the scalar model. Flows have no seed. Where seeds matter,
+claims are judged on those of `PLAN`, and on the authors' own (`PUBLISHED`) where a
+published number is replayed.
 """
 
-from typing import Any
-
+from attnflow.papers.scansnap._types import SettingValue
 from attnflow.schema.declarations import Request
 
 PLAN = tuple(range(200, 220))
 """Seeds that decide; tolerances were set on 0 to 4."""
 FEW = PLAN[:5]
-"""The same where each seed takes longer."""
+"""Fewer of them, for runs in which each seed takes longer."""
 ONE = PLAN[:1]
-"""For what has no seed."""
+"""The one seed of runs without random numbers."""
 PUBLISHED = tuple(range(1, 11))
 """The seeds of the published runs of Figure 6, with the authors' random streams."""
 
@@ -27,11 +26,15 @@ TRUE_DECODER = "the decoder alone under its true gradient, features fixed"
 STEPS = "J by steps of descent"
 
 NO_SEED = "no random numbers: one run"
+FLOW_RUN = "our run, without random numbers"
+PLAN_RUNS = f"our runs, seeds {PLAN[0]}–{PLAN[-1]}"
+FEW_RUNS = f"our runs, seeds {FEW[0]}–{FEW[-1]}"
+"""Where recorded verdicts come from, by the seeds of the evidence."""
 SMALL = "K = 2, M = 33, 10 common tokens, one query"
 FIGURE_3 = "K = 10, M = 1000, one common token, η_Z = 0.5, η_Y = 0.5, 1, 2, 5, 10"
 NOT_2 = (
-    "Assumption 2 is not met: |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M leave no room at these "
-    "sizes (E-Ass2)"
+    "Assumption 2 is not met: |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M exclude each other at "
+    "these sizes (E-Ass2)"
 )
 RATIOS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -47,25 +50,34 @@ QUASI = (
 )
 
 
-def flow(experiment: str, **overrides: Any) -> Request:
-    """A run without random numbers."""
+def flow(experiment: str, **overrides: SettingValue) -> Request:
+    """Request for a run without random numbers."""
     return Request(experiment, overrides, seeds=ONE)
 
 
 def small(system: str, *, until: float, score_rate: float, ratio: float) -> Request:
-    """Syn-Small's geometry with one query, by flow."""
-    rates = {"score_rate": score_rate, "value_rate": ratio * score_rate}
+    """Request for a flow of J or Q in Syn-Small's geometry with one query."""
+    overrides: dict[str, SettingValue] = {
+        "until": until,
+        "score_rate": score_rate,
+        "value_rate": ratio * score_rate,
+    }
     if system == "Q":
-        rates |= {"system": "Q", "record": QUASI}
-    return flow("syn-small-flow", until=until, **rates)
+        overrides |= {"system": "Q", "record": QUASI}
+    return flow("syn-small-flow", **overrides)
 
 
 def thin(system: str, *, classes: int, vocabulary: int) -> Request:
-    """One common token of f² = 0.023, until 10⁴ K/η_Y."""
-    sizes = {"classes": classes, "vocabulary": vocabulary, "until": 1e4 * classes}
-    sizes |= {"distinct": THIN, "score_rate": 1.0}
-    sizes |= {"record": ("score",)}
-    return flow("figure3-q" if system == "Q" else "figure3", **sizes)
+    """Request for a flow with one common token of f² = 0.023, until 10⁴ K/η_Y."""
+    return flow(
+        "figure3-q" if system == "Q" else "figure3",
+        classes=classes,
+        vocabulary=vocabulary,
+        until=1e4 * classes,
+        distinct=THIN,
+        score_rate=1.0,
+        record=("score",),
+    )
 
 
 FIGURE_3_J = {f"J, {rate:g}": flow("figure3", value_rate=rate) for rate in RATES}
@@ -94,4 +106,4 @@ MET_Q = {
         record=QUASI,
     )
 }
-"""Alike classes that meet Assumption 2 at every record."""
+"""Identical classes that meet Assumption 2 at every record."""

@@ -1,4 +1,4 @@
-"""Theorem 3: relative gains of distinct tokens, in Q."""
+"""Claims on Theorem 3 in Q: relative gains of distinct tokens."""
 
 from functools import partial
 
@@ -7,17 +7,18 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.drive import assumption_2
+from attnflow.papers.scansnap.claims.attention_drive import assumption_2
 from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3,
     FIGURE_3_Q,
+    FLOW_RUN,
     LAWS_Q,
     MET_Q,
     NO_SEED,
     SMALL,
     Q,
 )
-from attnflow.papers.scansnap.claims.looks import COMMON, TOP, course, end, falling
+from attnflow.papers.scansnap.claims.statistics import COMMON, TOP, course, end, falling
 
 OTHERS = ("distinct0@0", "distinct4@0", "distinct8@0")
 # The flows keep to 1e-10 per step over some hundred steps; the gain of the nearest
@@ -29,19 +30,19 @@ def deviations(run: xr.Dataset) -> np.ndarray:
     """|ln(r/r(0)) − ln χ|/|ln χ| at the end, for the top token over three others."""
     unit = run["attention_unit"].isel({"seed": 0, "class": 0})
     growth = 2 * end(run, TOP)
-    found = []
+    errors = []
     for other in OTHERS:
         gain = (unit.sel(token=TOP) / unit.sel(token=other)) ** 2 - 1
-        found.append(np.log(float(gain[-1] / gain[0])) / growth - 1)
-    return np.abs(found)
+        errors.append(np.log(float(gain[-1] / gain[0])) / growth - 1)
+    return np.abs(errors)
 
 
 def _judge_law(evidence: Evidence) -> Finding:
-    found = {name: deviations(run).tolist() for name, run in evidence.items()}
-    worst = max(max(row) for row in found.values())
+    errors_by_run = {name: deviations(run).tolist() for name, run in evidence.items()}
+    worst = max(max(row) for row in errors_by_run.values())
     check = Exact(worst, FLOW, "ln(r/r(0)) against ln χ, relative")
     (met,) = MET_Q
-    return Finding((check, *assumption_2(evidence[met])), {"deviation": found})
+    return Finding((check, *assumption_2(evidence[met])), {"deviation": errors_by_run})
 
 
 def _judge_bounds(evidence: Evidence) -> Finding:
@@ -69,10 +70,10 @@ def _judge_bounds(evidence: Evidence) -> Finding:
 
 
 CONDITIONS = (
-    "a dominant token, and common ones that lose throughout (E-Thm3-b checks it), as "
-    "the theorem asks, in every run. Assumption 2, which Equation 10 comes from, is "
-    "met (checked) with K = 3 alike classes, M = 10⁸, η_Y = 0.5, η_Y/η_Z = 10, and not "
-    "in the others"
+    "every run has a dominant token, and common ones that lose throughout (checked by "
+    "E-Thm3-b), as the theorem requires. Assumption 2, from which Equation 10 is "
+    "derived, is met (checked) with K = 3 identical classes, M = 10⁸, η_Y = 0.5, "
+    "η_Y/η_Z = 10, and not in the others"
 )
 _claim = partial(Claim, system=Q, expected=Verdict.HOLDS, scope=Scope.THEOREM)
 CLAIMS = (
@@ -85,7 +86,7 @@ CLAIMS = (
         judge=_judge_law,
         predicate="ln(r/r(0)) against ln χ to 1e-7 of it, for the top token over three "
         "others (the flow's rtol is 1e-10 per step)",
-        source="sheet E section 7 (3e-14), and our run",
+        source=FLOW_RUN,
         conditions=f"{CONDITIONS}: {SMALL}, η_Y/η_Z = 1 and 10; {FIGURE_3}; {NO_SEED}",
         mutations=named(
             mutate.scale("Q, 1", "score", 1.001),
@@ -102,8 +103,8 @@ CLAIMS = (
         needs={**FIGURE_3_Q, **MET_Q},
         judge=_judge_bounds,
         predicate="both bounds at every record, up to 1e-9 of the last ln χ, with B = "
-        "(η_Z/K) ∫ξ as Z's flow has it; no fall beyond 1e-12 (the flow's tolerance)",
-        source="sheet E section 7, and our run",
+        "(η_Z/K) ∫ξ as in Z's flow; no fall beyond 1e-12 (the flow's tolerance)",
+        source=FLOW_RUN,
         conditions=f"{CONDITIONS}: {FIGURE_3}; {NO_SEED}",
         mutations=named(
             mutate.scale("Q, 1", "drive_integral", 0.01),

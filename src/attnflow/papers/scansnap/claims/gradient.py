@@ -1,4 +1,4 @@
-"""Lemmas 1, 2 and 18: the gradient, and the limit of long sequences."""
+"""Claims on the gradient and the limit of long sequences: Lemmas 1, 2 and 18."""
 
 from functools import partial
 
@@ -17,8 +17,16 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import FEW, NO_SEED, PLAN, J, flow
-from attnflow.papers.scansnap.claims.looks import per_seed
+from attnflow.papers.scansnap.claims.evidence import (
+    FEW,
+    FEW_RUNS,
+    NO_SEED,
+    PLAN,
+    PLAN_RUNS,
+    J,
+    flow,
+)
+from attnflow.papers.scansnap.claims.statistics import per_seed
 from attnflow.schema.declarations import Request
 
 # Sums of some thirty terms, each rounded to 2.2e-16, through four matrix products.
@@ -47,8 +55,8 @@ def _judge_gradient(evidence: Evidence) -> Finding:
         )
         for name in TABLES
     }
-    what = "the gradient of the {} against autodiff, relative"
-    checks = [Exact(e, ROUNDING, what.format(name)) for name, e in errors.items()]
+    label = "the gradient of the {} against autodiff, relative"
+    checks = [Exact(e, ROUNDING, label.format(name)) for name, e in errors.items()]
     return Finding(tuple(checks), {"relative error": errors})
 
 
@@ -78,14 +86,17 @@ def _judge_sums(evidence: Evidence) -> Finding:
 def _judge_limit(evidence: Evidence) -> Finding:
     run = evidence["contexts"]
     scaled = run["distance"] * np.sqrt(run["length"])
-    off = abs(scaled / scaled.mean("length") - 1).max("length")
+    deviation = abs(scaled / scaled.mean("length") - 1).max("length")
     mean = run["distance"].mean("seed").values
     size = tuple(run["length"].values.astype(float).tolist())
     ladder = Ladder(
         size, tuple(mean.tolist()), "o(1)", "|Xᵀb − c|", seeds=run.sizes["seed"]
     )
     return Finding(
-        (ladder, per_seed(1 - off.values / 0.05, "√T times the distance is constant")),
+        (
+            ladder,
+            per_seed(1 - deviation.values / 0.05, "√T times the distance is constant"),
+        ),
         {"√T times the distance": scaled.mean("seed").values.tolist()},
     )
 
@@ -110,13 +121,14 @@ CLAIMS = (
         place="Lemma 1, Equations 3 and 4",
         statement="The gradient of one sequence's objective is f (e_n − α)ᵀ for the "
         "values and Xᵀ diag(b) X (I − f fᵀ)/|Xᵀb| Y (e_n − α) for the query's scores.",
-        system="one sequence, tables drawn at random",
+        system="one sequence, random tables",
         needs=ONE_SEQUENCE,
         judge=_judge_gradient,
         predicate="both formulas equal autodiff of a separate forward pass to 1e-12 of "
         "the largest entry (rounding; 4e-16 on seeds 0–4)",
-        source="sheet E section 7 (at most 7e-16), and our run",
-        conditions="none but the model: M = 12, T = 30, tables of standard Gaussians",
+        source=PLAN_RUNS,
+        conditions="none beyond the model: M = 12, T = 30, tables of standard "
+        "Gaussians",
         mutations=named(
             mutate.scale("lemma1", "scores_written", 1.001),
             mutate.reverse("lemma1", "values_written", "column"),
@@ -131,7 +143,7 @@ CLAIMS = (
         judge=_judge_sums,
         predicate="sums of the gradient's rows at most 1e-12 of its largest entry; row "
         "sums along the flow to t = 10⁵ at most 1e-10, a thousand steps' tolerance",
-        source="sheet E section 7 (1e-13), and our run",
+        source=PLAN_RUNS,
         conditions=f"one sequence as in E-Lem1, and Figure 3's flow; {NO_SEED}",
         mutations=named(
             mutate.add("lemma1", "values_autodiff", 1e-6),
@@ -142,12 +154,12 @@ CLAIMS = (
         id="E-Lem2",
         place="Lemma 2, Equation 6",
         statement="Attention Xᵀb to a drawn context tends to c_n as contexts grow.",
-        system="contexts drawn from one class, scores fixed",
+        system="random contexts of one class, scores fixed",
         needs=CONTEXTS,
         judge=_judge_limit,
         predicate="the root mean square distance is o(1) in T, and √T times it within "
         "5% of its mean over lengths; 90% of seeds (2000 contexts: 2% on seeds 0–2)",
-        source="sheet E section 7 (1.01 to 1.03), and our run",
+        source=FEW_RUNS,
         conditions="contexts of independent tokens, 20 of them; T = 128 … 65536",
         mutations=named(
             mutate.power("contexts", "distance", 0.5),
@@ -159,12 +171,12 @@ CLAIMS = (
         place="Lemma 18, Equation 136",
         statement="A token's frequency lies within √(ln(2/δ)/(2(T − 1))) of its "
         "probability with probability 1 − δ.",
-        system="contexts drawn from one class",
+        system="random contexts of one class",
         needs=CONTEXTS,
         judge=_judge_band,
         predicate="the 95% bound on failures of the worst token at the largest length "
         "is at most δ = 0.05",
-        source="sheet E section 7 (no failure: the band is loose), and our run",
+        source=FEW_RUNS,
         conditions="contexts of independent tokens; δ = 0.05, T = 128 … 65536",
         mutations=named(
             mutate.add("contexts", "outside", 300),

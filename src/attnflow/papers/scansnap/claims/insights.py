@@ -1,4 +1,4 @@
-"""Section 6's insights, in the systems that they are drawn from."""
+"""Claims on Section 6's insights (a) to (c) in C and Q."""
 
 from functools import partial
 
@@ -9,6 +9,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3_C,
     FIGURE_3_J,
     FIGURE_3_Q,
+    FLOW_RUN,
     NO_SEED,
     SMALL,
     C,
@@ -17,7 +18,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     flow,
     small,
 )
-from attnflow.papers.scansnap.claims.looks import entropy, falling, part, rising
+from attnflow.papers.scansnap.claims.statistics import entropy, falling, part, rising
 from attnflow.papers.scansnap.stages import attention_snap
 from attnflow.schema.declarations import Request
 
@@ -32,7 +33,7 @@ RAISED = f"{SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
 
 
 def scaled(letter: str) -> dict[str, Request]:
-    """Both rates raised at the ratio 1, until one time."""
+    """Requests with both rates raised at η_Y/η_Z = 1, until the same time."""
     return {
         f"{letter}, {scale:g}": small(letter, until=1e3, score_rate=scale, ratio=1.0)
         for scale in SCALES
@@ -40,7 +41,7 @@ def scaled(letter: str) -> dict[str, Request]:
 
 
 def by_ratio(letter: str) -> dict[str, Request]:
-    """η_Y raised at η_Z = 1."""
+    """Requests with η_Y raised at η_Z = 1."""
     return {
         f"{letter}, {ratio:g}": small(letter, until=1e5, score_rate=1.0, ratio=ratio)
         for ratio in RISING
@@ -54,19 +55,22 @@ def _judge_earlier(evidence: Evidence) -> Finding:
         ]
         for letter in ("J", "Q")
     }
-    checks = [falling(found, f"{letter} with η_Y") for letter, found in times.items()]
+    checks = [
+        falling(snap_times, f"{letter} with η_Y")
+        for letter, snap_times in times.items()
+    ]
     return Finding(tuple(checks), {"time of the fastest score": times})
 
 
-def _measured(evidence: Evidence) -> tuple[list[float], list[float]]:
-    """B of C, and H(DT) of Q, at the end and run by run."""
+def _drives_and_entropies(evidence: Evidence) -> tuple[list[float], list[float]]:
+    """Final B of the runs of C and final H(DT) of the runs of Q."""
     runs = part(evidence, "C").values()
     drive = [float(run["drive_integral"].isel(seed=0, time=-1)) for run in runs]
     return drive, [entropy(run) for run in part(evidence, "Q").values()]
 
 
 def _judge_larger(evidence: Evidence) -> Finding:
-    drive, sparser = _measured(evidence)
+    drive, sparser = _drives_and_entropies(evidence)
     checks = (
         rising(drive, "C: B with both rates"),
         falling(sparser, "Q: H(DT) with both rates"),
@@ -75,7 +79,7 @@ def _judge_larger(evidence: Evidence) -> Finding:
 
 
 def _judge_denser(evidence: Evidence) -> Finding:
-    drive, denser = _measured(evidence)
+    drive, denser = _drives_and_entropies(evidence)
     checks = falling(drive, "C: B with η_Y"), rising(denser, "Q: H(DT) with η_Y")
     return Finding(checks, {"B": drive, "H(DT)": denser})
 
@@ -91,7 +95,7 @@ CLAIMS = (
         judge=_judge_earlier,
         predicate="the time at which the dominant token's score moves fastest falls "
         "with every step of η_Y, in Q and in J",
-        source="sheet E section 7, and our run",
+        source=FLOW_RUN,
         conditions=f"{FIGURE_3}; {NO_SEED}",
         mutations=named(
             mutate.shift("J, 10", "score_velocity", 100.0),
@@ -107,7 +111,7 @@ CLAIMS = (
         needs={**FIGURE_9, **scaled("Q")},
         judge=_judge_larger,
         predicate="B rises in C, and H(DT) falls in Q, with every step of the rates",
-        source="sheet E section 7 (1.847, 1.886, 1.925, 1.958), and our run",
+        source=FLOW_RUN,
         conditions=f"C: K = 10, M = 1000, η_Y = η_Z = 0.1, 0.3, 1, 3, t = 10⁵; Q: "
         f"{FIXED}",
         mutations=named(
@@ -124,7 +128,7 @@ CLAIMS = (
         judge=_judge_denser,
         predicate="B falls in C at t = 10⁵, and H(DT) rises in Q, with every step of "
         "η_Y",
-        source="sheet E section 7, and our run",
+        source=FLOW_RUN,
         conditions=f"C: {FIGURE_3}; Q: {RAISED}; {NO_SEED}",
         mutations=named(
             mutate.scale("C, 10", "drive_integral", 2.0),

@@ -1,4 +1,4 @@
-"""Sections 5 and 7: initial scores as a prior, and the residual connection."""
+"""Claims on initial scores as a prior (Section 5) and on the residual (Section 7)."""
 
 from functools import partial
 
@@ -7,8 +7,16 @@ import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import NO_SEED, PLAN, STEPS, J, flow
-from attnflow.papers.scansnap.claims.looks import end, favourites, per_seed
+from attnflow.papers.scansnap.claims.evidence import (
+    FLOW_RUN,
+    NO_SEED,
+    PLAN,
+    PLAN_RUNS,
+    STEPS,
+    J,
+    flow,
+)
+from attnflow.papers.scansnap.claims.statistics import end, favourites, per_seed
 from attnflow.schema.declarations import Request
 
 # Classes 0 and 1 have one query, 2 and 3 another. Token 0 is common to classes 0 and 2,
@@ -62,9 +70,9 @@ def _judge_local(evidence: Evidence) -> Finding:
     for rate in ("1", "0.2"):
         bare = within[f"none, {rate}"]
         for kind in ("normalised", "plain"):
-            more = within[f"{kind}, {rate}"] / bare
+            factor = within[f"{kind}, {rate}"] / bare
             checks.append(
-                Exact(2 - more, 0.0, f"{kind}, {rate}: 2 less how much more is lost")
+                Exact(2 - factor, 0.0, f"{kind}, {rate}: 2 less how much more is lost")
             )
     numbers = {"distinct within its query": crossing, "common within it": within}
     return Finding(tuple(checks), numbers)
@@ -80,7 +88,7 @@ def _judge_prior(evidence: Evidence) -> Finding:
     return Finding(tuple(checks), {"seeds in which P alone is not decisive": upset})
 
 
-def _turned(table: xr.DataArray) -> xr.DataArray:
+def _reverse_last_tokens(table: xr.DataArray) -> xr.DataArray:
     """The table with the last record's tokens in reverse order."""
     values = table.values.copy()
     axis = table.get_axis_num("token") - 1
@@ -99,9 +107,9 @@ CLAIMS = (
         system=STEPS,
         needs=PRIORS,
         judge=_judge_prior,
-        predicate="the most attended distinct token after 100 steps is that of the "
-        "start, in both classes; 90% of seeds at each half-width",
-        source="sheet E section 7 (80 of 80), and our run",
+        predicate="the most attended distinct token after 100 steps is the initial "
+        "one, in both classes; 90% of seeds at each half-width",
+        source=PLAN_RUNS,
         scope=Scope.EXPERIMENT,
         conditions="Syn-Medium with one query, long sequences, heavy ball 0.9, η_Y = "
         "η_Z = 1, Y(0) = 0, z(0) uniform on ±0, 0.17, 1, 2",
@@ -110,13 +118,13 @@ CLAIMS = (
                 "the last record with tokens in reverse",
                 "1",
                 "attention_per_class",
-                _turned,
+                _reverse_last_tokens,
             ),
             mutate.mapped(
                 "the last record with tokens in reverse",
                 "2",
                 "attention_per_class",
-                _turned,
+                _reverse_last_tokens,
             ),
         ),
     ),
@@ -131,7 +139,7 @@ CLAIMS = (
         judge=_judge_local,
         predicate="a token shared across queries ends below 0 without the residual and "
         "above 0 with it; one shared within a query loses at least twice as much",
-        source="sheet E section 7, and our run",
+        source=FLOW_RUN,
         scope=Scope.BEYOND,
         conditions="K = 4 classes of two queries, M = 100, η_Y = 1, η_Z = 1 and 0.2, t "
         f"= 10⁴; LN(LN(c) + e) as in the text and LN(c + e) as in the code; {NO_SEED}",

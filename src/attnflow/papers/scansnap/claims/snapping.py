@@ -1,4 +1,4 @@
-"""Theorem 4 in its own system, the scalar model C."""
+"""Claims on Theorem 4 in the scalar model C."""
 
 from functools import partial
 
@@ -17,8 +17,14 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, NO_SEED, C, flow
-from attnflow.papers.scansnap.claims.looks import scale_of, units
+from attnflow.papers.scansnap.claims.evidence import (
+    FIGURE_3_C,
+    FLOW_RUN,
+    NO_SEED,
+    C,
+    flow,
+)
+from attnflow.papers.scansnap.claims.statistics import scale_of, units
 from attnflow.papers.scansnap.stages import attention_snap, slow_growth
 from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
@@ -42,7 +48,10 @@ def closed_forms(run: xr.Dataset) -> Decoder:
     """The decoder's closed forms at the sizes of a run."""
     decoder = decoder_of(run)
     if decoder is None:
-        raise ValueError("The run has no rate of values, and so no closed form.")
+        raise ValueError(
+            "The run has value_rate=0, for which the decoder has no closed form: use a "
+            "positive rate."
+        )
     return decoder
 
 
@@ -58,9 +67,9 @@ def _form(evidence: Evidence, *, printed: bool) -> Finding:
     for name, run in evidence.items():
         decoder, time = closed_forms(run), run["time"].values
         form = decoder.printed_drive_integral if printed else decoder.drive_integral
-        stated = form(time, _scale(run))
-        found = run["drive_integral"].isel(seed=0).values
-        errors[name] = float(np.abs(found - stated).max())
+        formula = form(time, _scale(run))
+        drive = run["drive_integral"].isel(seed=0).values
+        errors[name] = float(np.abs(drive - formula).max())
     which = "as printed" if printed else "with B(0) = 0"
     check = Exact(max(errors.values()), 1e-9, f"B {which}, largest error", True)
     return Finding((check,), {f"error {which}": errors})
@@ -76,9 +85,9 @@ def _piece(run: xr.Dataset, *, late: bool) -> tuple[np.ndarray, np.ndarray]:
         inner = share * K * ratio * np.log(M * time / decoder.clock) ** 2
     else:
         inner = share / K * decoder.value_rate * decoder.score_rate * time**2
-    found = run["drive_integral"].isel(seed=0).values[1:]
+    drive = run["drive_integral"].isel(seed=0).values[1:]
     unit = decoder.snap if late else decoder.scan_end
-    return time / unit, np.log1p(inner / scale) / 4 - found
+    return time / unit, np.log1p(inner / scale) / 4 - drive
 
 
 def _judge_scan(evidence: Evidence) -> Finding:
@@ -113,11 +122,11 @@ def _judge_scaling(evidence: Evidence) -> Finding:
     ):
         runs = [run for name, run in evidence.items() if name.startswith(letter)]
         for detector in detectors:
-            found = np.array([detector(run).times[0] / units(run) for run in runs])
-            spread = float(np.ptp(found) / found.mean())
-            what = f"{letter}, {detector.__name__}"
-            checks.append(Exact(spread, 1e-6, f"{what}: spread of t η_Y/K, relative"))
-            numbers[what] = found.tolist()
+            times = np.array([detector(run).times[0] / units(run) for run in runs])
+            spread = float(np.ptp(times) / times.mean())
+            label = f"{letter}, {detector.__name__}"
+            checks.append(Exact(spread, 1e-6, f"{label}: spread of t η_Y/K, relative"))
+            numbers[label] = times.tolist()
     numbers["t₀ η_Y/K"] = closed_forms(evidence["C, both 1"]).snap / 10
     return Finding(tuple(checks), numbers)
 
@@ -132,7 +141,7 @@ CLAIMS = (
         judge=partial(_form, printed=True),
         predicate="the formula against the model's flow, to 1e-9 at all records",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 and erratum 1, and our run",
+        source=FLOW_RUN,
         conditions="the model is the theorem's condition: K = 10, M = 1000, nine pairs "
         f"of rates; {NO_SEED}",
         correction=Correction(
@@ -154,7 +163,7 @@ CLAIMS = (
         judge=_judge_scan,
         predicate="error in B at most 0.01 up to t₀'/2 and 0.05 up to t₀', where B is "
         "0.9 and 1.3",
-        source="sheet E section 7 (0.004 and 0.042), and our run",
+        source=FLOW_RUN,
         conditions=SIZES,
         mutations=named(
             mutate.scale("C", "drive_integral", 0.9),
@@ -170,7 +179,7 @@ CLAIMS = (
         judge=_judge_snap,
         predicate="error in B at most 0.05 from t₀ on and 0.005 from 10t₀ on, where B "
         "is 1.64 and more",
-        source="sheet E section 7 (0.037 and 0.003), and our run",
+        source=FLOW_RUN,
         conditions=SIZES,
         mutations=named(
             mutate.scale("C", "drive_integral", 0.9),
@@ -181,13 +190,13 @@ CLAIMS = (
         id="E-Thm4-t0",
         place="Section 6",
         statement="The time of the transition scales as K/η_Y at fixed η_Y/η_Z.",
-        system=f"{C}; and J beside it",
+        system=f"{C}; and J for comparison",
         needs={**SCALED_C, **SCALED_J},
         judge=_judge_scaling,
         predicate="the time of the fastest score and that of growth slower than t, in "
         "units of K/η_Y, are the same for η_Y = 0.1 … 3, to 1e-6 (the flow's "
         "tolerance)",
-        source="sheet E section 7, and our run",
+        source=FLOW_RUN,
         conditions=SIZES,
         mutations=named(
             mutate.setting("C, both 3", value_rate=1.0),

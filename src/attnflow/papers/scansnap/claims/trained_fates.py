@@ -1,22 +1,25 @@
-"""Theorem 2 for training: what of it J has."""
+"""Claims of ours on whether Theorem 2 carries over to training (J)."""
 
 from functools import partial
 
 from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.drive import RANDOM, RANDOM_SIZES
+from attnflow.papers.scansnap.claims.attention_drive import RANDOM, RANDOM_SIZES
 from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3,
     FIGURE_3_J,
+    FLOW_RUN,
     LAWS_J,
     NO_SEED,
     NOT_2,
+    PLAN,
+    PLAN_RUNS,
     SMALL,
     VELOCITY,
     J,
     flow,
 )
-from attnflow.papers.scansnap.claims.looks import course, per_seed
+from attnflow.papers.scansnap.claims.statistics import course, per_seed
 
 SMALLEST = {"smallest": flow("classes", until=1e5, record=VELOCITY)}
 
@@ -31,15 +34,15 @@ def _judge_transfer(evidence: Evidence) -> Finding:
 
 
 def _judge_alike(evidence: Evidence) -> Finding:
-    found = {}
+    velocities = {}
     for name, run in evidence.items():
         velocity = run["score_velocity"].isel(seed=0, query=0, time=slice(1, None))
         names = [t for t in velocity["token"].values if str(t).startswith("distinct")]
-        found[name] = float(velocity.sel(token=names).min())
+        velocities[name] = float(velocity.sel(token=names).min())
     # Strictly: a velocity of 0 is no gain.
-    losers = sum(v <= 0 for v in found.values())
+    losers = sum(v <= 0 for v in velocities.values())
     check = Exact(float(losers), 0.0, "runs in which a distinct token loses", True)
-    return Finding((check,), {"least velocity": found})
+    return Finding((check,), {"least velocity": velocities})
 
 
 def _judge_common_trained(evidence: Evidence) -> Finding:
@@ -64,10 +67,9 @@ CLAIMS = (
         judge=_judge_transfer,
         predicate="in the smallest case, K = 2 with one distinct token each and a "
         "common one of probability 0.5 and 0.1, the first class's distinct token ends "
-        "above 0; random classes are counted beside it",
+        "above 0; random classes are reported alongside",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (−0.0287, which ours passes near t = 2000; 24, 22, "
-        "15, 1 of 25 draws of another kind), and our run",
+        source=f"{FLOW_RUN}; random classes: seeds {PLAN[0]}–{PLAN[-1]}",
         conditions=f"M = 100, η_Y/η_Z = 1, t = 10⁵; {NOT_2}; {NO_SEED}",
         mutations=named(
             mutate.add("smallest", "score", -1.0),
@@ -83,7 +85,7 @@ CLAIMS = (
         judge=_judge_alike,
         predicate="velocities of all distinct tokens positive at all records to t = "
         "10⁵, at η_Y/η_Z = 1 … 10⁴",
-        source="sheet E section 7 (18 runs), and our run",
+        source=FLOW_RUN,
         conditions=f"{SMALL}, η_Y/η_Z = 1 … 10⁴; {FIGURE_3}. {NOT_2}; {NO_SEED}",
         mutations=named(
             mutate.negate("J, 1000", "score_velocity"),
@@ -99,7 +101,7 @@ CLAIMS = (
         judge=_judge_common_trained,
         predicate="its velocity negative at all 60 records, in every seed, at η_Y/η_Z "
         "= 1, 10, 100, 1000",
-        source="sheet E section 7 (no violation in 4 × 25 draws), and our run",
+        source=PLAN_RUNS,
         conditions=RANDOM_SIZES,
         mutations=named(
             mutate.negate("random", "fastest_common"),

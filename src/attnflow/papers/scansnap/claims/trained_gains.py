@@ -1,4 +1,4 @@
-"""Theorem 3 for training: how far its law holds in J, and a bound of ours."""
+"""Claims of ours on Theorem 3 in training (J), and a bound on the growth factor."""
 
 from functools import partial
 
@@ -19,6 +19,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3,
     FIGURE_3_J,
     FIGURE_3_Q,
+    FLOW_RUN,
     LAWS_J,
     NO_SEED,
     NOT_2,
@@ -27,40 +28,42 @@ from attnflow.papers.scansnap.claims.evidence import (
     Q,
 )
 from attnflow.papers.scansnap.claims.gains import OTHERS, deviations
-from attnflow.papers.scansnap.claims.looks import COMMON, TOP, end, part
+from attnflow.papers.scansnap.claims.statistics import COMMON, TOP, end, part
 
 _RATIOS = "η_Y/η_Z = 1 … 10⁴, η_Y = 1, t = 10⁵"
 
 
 def _judge_transfer(evidence: Evidence) -> Finding:
     runs = part(evidence, "J")
-    found = {f"{ratio:g}": deviations(run).tolist() for ratio, run in runs.items()}
+    errors_by_ratio = {
+        f"{ratio:g}": deviations(run).tolist() for ratio, run in runs.items()
+    }
     check = Exact(
-        max(found["1"]),
+        max(errors_by_ratio["1"]),
         0.1,
         "ln(r/r(0)) against ln χ at η_Y/η_Z = 1, relative",
         counterexample=True,
     )
-    return Finding((check,), {"deviation by η_Y/η_Z": found})
+    return Finding((check,), {"deviation by η_Y/η_Z": errors_by_ratio})
 
 
 def _judge_limit(evidence: Evidence) -> Finding:
     runs = part(evidence, "J")
-    found = np.array([deviations(run) for run in runs.values()])
+    errors = np.array([deviations(run) for run in runs.values()])
     checks = [
         Ladder(tuple(runs), tuple(column.tolist()), "o(1)", f"{TOP} over {other}")
-        for other, column in zip(OTHERS, found.T, strict=True)
+        for other, column in zip(OTHERS, errors.T, strict=True)
     ]
-    return Finding(tuple(checks), {"deviation": found.tolist()})
+    return Finding(tuple(checks), {"deviation": errors.tolist()})
 
 
 def _judge_weak(evidence: Evidence) -> Finding:
     checks, numbers = [], {}
     for name, run in evidence.items():
-        own = [t for t in map(str, run["token"].values) if t.endswith("@0")]
-        own = [t for t in own if t.startswith("distinct")]
+        tokens = [t for t in map(str, run["token"].values) if t.endswith("@0")]
+        tokens = [t for t in tokens if t.startswith("distinct")]
         common = end(run, COMMON)
-        total = sum(end(run, token) for token in own)
+        total = sum(end(run, token) for token in tokens)
         checks += [
             Exact(
                 abs(total / (-common / 10) - 1), 1e-8, f"{name}: Σ z = −z/K, relative"
@@ -85,9 +88,9 @@ CLAIMS = (
         needs=LAWS_J,
         judge=_judge_transfer,
         predicate="ln(r/r(0)) within 10% of ln χ at t = 10⁵ for three pairs of tokens; "
-        "other ratios are printed beside it",
+        "other ratios are reported alongside",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (0.04, 0.55, 0.75), and our run",
+        source=FLOW_RUN,
         conditions=f"{SMALL}; {_RATIOS}. {NOT_2}; {NO_SEED}",
         mutations=named(
             mutate.scale("J, 1", "score", 0.5),
@@ -102,7 +105,7 @@ CLAIMS = (
         judge=_judge_limit,
         predicate="the deviation of ln(r/r(0)) from ln χ, over ln χ, is o(1) in η_Y/η_Z"
         " for each of three pairs: five ratios over four decades",
-        source="sheet E section 7 (about 1/ν), and our run",
+        source=FLOW_RUN,
         conditions=f"{SMALL}; {_RATIOS}. {NOT_2}; {NO_SEED}",
         mutations=named(
             mutate.scale("J, 10000", "score", 0.5),
@@ -119,7 +122,7 @@ CLAIMS = (
         needs={**FIGURE_3_J, **FIGURE_3_Q},
         judge=_judge_weak,
         predicate="the sum to 1e-8 (drift of the flow), and the bound itself",
-        source="sheet E, R5, and our run",
+        source=FLOW_RUN,
         conditions=f"{FIGURE_3}, t = 10⁵; {NO_SEED}",
         mutations=named(
             mutate.add("J, 1", "score", 1e-4),

@@ -1,4 +1,4 @@
-"""From C to Q to J: what of Section 6 carries over, and what does not."""
+"""Claims on whether Section 6 carries over from C to Q, and from Q to training (J)."""
 
 from functools import partial
 
@@ -17,6 +17,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3,
     FIGURE_3_J,
+    FLOW_RUN,
     NO_SEED,
     THIN_SIZES,
     J,
@@ -24,7 +25,8 @@ from attnflow.papers.scansnap.claims.evidence import (
     thin,
 )
 from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
-from attnflow.papers.scansnap.claims.looks import (
+from attnflow.papers.scansnap.claims.snapping import closed_forms
+from attnflow.papers.scansnap.claims.statistics import (
     COMMON,
     TOP,
     end,
@@ -34,7 +36,6 @@ from attnflow.papers.scansnap.claims.looks import (
     rising,
     scale_of,
 )
-from attnflow.papers.scansnap.claims.snapping import closed_forms
 
 THIN_Q = {
     f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES
@@ -51,8 +52,8 @@ def _approximation(evidence: Evidence, *, printed: bool) -> Finding:
     for name, run in evidence.items():
         setting = schema.setting_of(run)
         scale = scale_of(setting, setting["classes"] - (not printed))
-        stated = float(closed_forms(run).drive_integral(run["time"].values[-1], scale))
-        errors[name] = float(abs(end(run, COMMON) / -stated - 1))
+        drive = float(closed_forms(run).drive_integral(run["time"].values[-1], scale))
+        errors[name] = float(abs(end(run, COMMON) / -drive - 1))
     which = "ρ₀⁴/K" if printed else "ρ₀⁴/(K − 1)"
     check = Exact(max(errors.values()), 0.05, f"z of Q against −B, C₀ = {which}", True)
     return Finding((check,), {f"relative error, C₀ = {which}": errors})
@@ -61,31 +62,31 @@ def _approximation(evidence: Evidence, *, printed: bool) -> Finding:
 def _judge_training(evidence: Evidence) -> Finding:
     ratios = {}
     for K, M in THIN_SIZES:
-        trained, stated = (
+        joint, quasi_static = (
             end(evidence[f"{letter}, K = {K}, M = {M:g}"], COMMON) for letter in "JQ"
         )
-        ratios[f"K = {K}, M = {M:g}"] = trained / stated
+        ratios[f"K = {K}, M = {M:g}"] = joint / quasi_static
     worst = max(max(r, 1 / r) for r in ratios.values())
     check = Exact(worst, 2.0, "z of the common token, J over Q or Q over J", True)
     return Finding((check,), {"z of J over z of Q": ratios})
 
 
 def _judge_larger_trained(evidence: Evidence) -> Finding:
-    found = [entropy(run) for run in part(evidence, "J").values()]
-    check = falling(found, "H(DT) with both rates", refutes=True)
-    return Finding((check,), {"H(DT)": found})
+    entropies = [entropy(run) for run in part(evidence, "J").values()]
+    check = falling(entropies, "H(DT) with both rates", refutes=True)
+    return Finding((check,), {"H(DT)": entropies})
 
 
 def _judge_denser_trained(evidence: Evidence) -> Finding:
     figure3 = {n: r for n, r in evidence.items() if n.startswith("J, Figure 3")}
     growth = [end(run, TOP) for run in figure3.values()]
-    found = [entropy(run) for run in part(evidence, "J").values()]
+    entropies = [entropy(run) for run in part(evidence, "J").values()]
     return Finding(
         (
-            rising(found, "H(DT) with η_Y", refutes=True),
+            rising(entropies, "H(DT) with η_Y", refutes=True),
             falling(growth, "Figure 3: ln χ/2 with η_Y", refutes=True),
         ),
-        {"H(DT)": found, "ln χ/2 in Figure 3's setting": growth},
+        {"H(DT)": entropies, "ln χ/2 in Figure 3's setting": growth},
     )
 
 
@@ -101,10 +102,10 @@ CLAIMS = (
         judge=partial(_approximation, printed=True),
         predicate="z of the common token within 5% of −B at t = 10⁴ K/η_Y",
         expected=Verdict.HOLDS_CORRECTED,
-        source="sheet E section 7 and erratum 12 (1.2%, 2%, 1.7%), and our run",
+        source=FLOW_RUN,
         scope=Scope.BEYOND,
-        conditions="f² = 0.023 of the common token, as f² ≪ 1 asks; K = 2 and 10, M = "
-        f"1000, and K = 10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
+        conditions="f² = 0.023 of the common token, as f² ≪ 1 requires; K = 2 and 10, "
+        f"M = 1000, and K = 10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
         correction=Correction(
             "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
             partial(_approximation, printed=False),
@@ -125,7 +126,7 @@ CLAIMS = (
         predicate="z of the common token at t = 10⁴ K/η_Y in J and in Q within a "
         "factor 2 of each other",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (−0.0325 against −0.825), and our run",
+        source=FLOW_RUN,
         conditions="f² = 0.023 of the common token; K = 2 and 10, M = 1000, and K = "
         f"10, M = 10⁶; η_Y/η_Z = 1; {NO_SEED}",
         mutations=named(
@@ -141,10 +142,10 @@ CLAIMS = (
         system=J,
         needs=scaled("J"),
         judge=_judge_larger_trained,
-        predicate="H(DT) falls with every step of the rates; by E-R-4 larger rates are "
-        "a later time, and H passes a minimum",
+        predicate="H(DT) falls with every step of the rates; by E-R-4 larger rates "
+        "amount to a later time, and H passes a minimum",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (2.0907 at η_Y t/K = 454, then 2.0935), and our run",
+        source=FLOW_RUN,
         conditions=FIXED,
         origin="ours",
         mutations=named(
@@ -165,8 +166,7 @@ CLAIMS = (
         predicate="H(DT) rises with every step of η_Y, and in Figure 3's setting the "
         "dominant token's χ falls",
         expected=Verdict.FAILS,
-        source="sheet E section 7 (a minimum at η_Y/η_Z of 5 to 10; Figure 3's setting "
-        "reversed), and our run",
+        source=FLOW_RUN,
         conditions=f"{RAISED}, and {FIGURE_3}; {NO_SEED}",
         origin="ours",
         mutations=named(

@@ -1,11 +1,12 @@
-"""What of Figure 6 is momentum, what finite length and what the initial tables."""
+"""Figure: effects of momentum, finite length and initial tables on Figure 6."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import DECOMPOSITION, SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, Exhibit
@@ -25,22 +26,22 @@ PARTS = {
     ("long sequences", "uniform"): ("uniform start", "common"),
     ("batches", "uniform"): ("batches and uniform start", "noise"),
 }
-"""By labels: what a curve is called, and its kind, which gives the colour."""
+"""By labels: the name of a curve, and its kind, which gives the colour."""
 APART = 0.025
-"""What shifts a curve sideways, so that bars of several stand apart."""
+"""Horizontal shift of curves, so that error bars do not overlap."""
 CHANGED = {
     "change by momentum": ("momentum", ("plain descent", "heavy ball")),
     "change by batches": ("batches", ("long sequences", "batches")),
     "change by uniform start": ("uniform", ("zero", "uniform")),
 }
-"""By name: a dim of the run, and its labels without and with."""
+"""By name: a dim of the run, and its labels without and with the change."""
 
 
 def part(evidence: Evidence, rule: str, batches: str, start: str) -> xr.DataArray:
     """Entropy by seed and η_Z."""
     table = evidence["parts"]["mean_distinct_entropy"]
-    picked = table.sel(momentum=rule, batches=batches, uniform=start, drop=True)
-    return picked.transpose(SEED, "score_rate")
+    entropies = table.sel(momentum=rule, batches=batches, uniform=start, drop=True)
+    return entropies.transpose(SEED, "score_rate")
 
 
 def means(evidence: Evidence, rule: str, batches: str, start: str) -> np.ndarray:
@@ -55,8 +56,8 @@ def draw(evidence: Evidence) -> "Figure":
         1, 2, titles=titles, size=(12.4, 4.5), share_values=True
     )
     for ax, rule in zip(grid[0], RULES, strict=True):
-        for place, key in enumerate(PARTS):
-            _curve(ax, part(evidence, rule, *key), *PARTS[key], APART * (place - 1.5))
+        for index, key in enumerate(PARTS):
+            _curve(ax, part(evidence, rule, *key), *PARTS[key], APART * (index - 1.5))
         ax.set(xlabel=r"learning rate $\eta_Z = \eta_Y$", xlim=(0.4, 3.1))
         figures.number_axis(ax, "x")
     grid[0, 0].set_ylabel(panels.ENTROPY)
@@ -69,50 +70,50 @@ def _curve(
     ax: "Axes", table: xr.DataArray, label: str, kind: str, aside: float
 ) -> None:
     colour = figures.current_theme().colour(kind)
-    place, rows = table["score_rate"].values + aside, table.values
+    positions, rows = table["score_rate"].values + aside, table.values
     mean, spread = rows.mean(axis=0), rows.std(axis=0, ddof=1)
-    ax.plot(place, mean, color=colour, marker="o", ms=5, label=label, zorder=3)
-    ax.vlines(place, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
+    ax.plot(positions, mean, color=colour, marker="o", ms=5, label=label, zorder=3)
+    ax.vlines(positions, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
 
 
 def _effect(ax: "Axes", evidence: Evidence) -> None:
-    """The flow's level, which plain descent on long sequences stays at."""
+    """Draw the flow's level, at which plain descent on long sequences stays."""
     level = means(evidence, "plain descent", "long sequences", "zero")
     figures.reference(ax, float(level[0]), "plain descent, long sequences")
 
 
 def falls(evidence: Evidence) -> dict[str, np.ndarray]:
-    """By how much entropy falls from the smallest to the largest η_Z, by curve."""
-    found = {}
+    """Fall of entropy from the smallest to the largest η_Z, by rule and curve."""
+    by_rule = {}
     for rule in RULES:
         ends = [means(evidence, rule, *key) for key in PARTS]
-        found[rule] = np.array([table[0] - table[-1] for table in ends])
-    return found
+        by_rule[rule] = np.array([table[0] - table[-1] for table in ends])
+    return by_rule
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Mean entropies, and what each of the three changes."""
+def values(evidence: Evidence) -> Numbers:
+    """Mean entropies, and the change by each of the three."""
     table = evidence["parts"]["mean_distinct_entropy"].mean(SEED)
     rates = [f"η_Z = {rate:g}" for rate in table["score_rate"].values]
-    found: dict[str, Any] = {}
+    numbers: dict[str, float | Numbers] = {}
     for rule, text in RULES.items():
         rows = {PARTS[key][0]: means(evidence, rule, *key) for key in PARTS}
-        found[text] = {label: panels.named(rates, row) for label, row in rows.items()}
+        numbers[text] = {label: panels.named(rates, row) for label, row in rows.items()}
     for text, (dim, labels) in CHANGED.items():
-        found[text] = panels.named(rates, _change(table, dim, labels))
-    return found
+        numbers[text] = panels.named(rates, _change(table, dim, labels))
+    return numbers
 
 
 def _change(table: xr.DataArray, dim: str, labels: tuple[str, str]) -> np.ndarray:
-    """With it minus without, mean over the other two, by η_Z."""
-    apart = table.sel({dim: labels[1]}, drop=True) - table.sel(
+    """Entropy with minus without one of the three, mean over the other two, by η_Z."""
+    difference = table.sel({dim: labels[1]}, drop=True) - table.sel(
         {dim: labels[0]}, drop=True
     )
-    return apart.mean([d for d in apart.dims if d != "score_rate"]).values
+    return difference.mean([d for d in difference.dims if d != "score_rate"]).values
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Which of the three makes η_Z matter."""
+    """Sentences on which of the three makes η_Z matter."""
     fall = falls(evidence)
     plain = means(evidence, "plain descent", "long sequences", "zero")
     heavy = means(evidence, "heavy ball", "long sequences", "zero")
@@ -136,7 +137,7 @@ DECOMPOSITION_FIGURE = Exhibit(
     caption=(
         "System J, Syn-Medium with one query, η_Y = η_Z; mean over five seeds and one "
         "standard deviation. Left: plain descent for 1000 steps. Right: heavy ball for "
-        "100, which is the same time of the flow. The flow depends on η_Z only through "
+        "100, which is the same flow time. The flow depends on η_Z only through "
         "time, and under plain descent on long sequences from zero tables (black) it "
         "hardly matters. Under heavy ball entropy falls with η_Z: its memory of ten "
         "steps is as long as the decoder takes to fit, and inertia carries attention "

@@ -1,10 +1,11 @@
 """Figure 3: growth of the dominant token by η_Y, in C, Q and J side by side."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import (
     FIGURE3_SILENT,
@@ -20,26 +21,26 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MAKERS = {"C": scalar, "Q": quasi, "J": joint}
+REQUESTS = {"C": scalar, "Q": quasi, "J": joint}
 AXES = {
     "C": r"bound $e^{2B(t)}$ on $\chi$",
     "Q": r"growth $\chi_l(t) - 1$",
     "J": r"growth $\chi_l(t) - 1$",
 }
 SNAPPED = 5 / 8
-"""The share of the final ln χ at t₀ that parts C and Q from J."""
+"""Share of the final ln χ at t₀ that separates C and Q from J."""
 
 
 def name(system: str, rate: float) -> str:
-    """The name of a run among the evidence."""
+    """Name of a run in the evidence."""
     return f"{system}, {rate_name(rate)}"
 
 
 def draw(evidence: Evidence) -> "Figure":
     """A panel for each system; a dot at t₀."""
-    titles = [panels.system_name(letter) for letter in MAKERS]
+    titles = [panels.system_name(letter) for letter in REQUESTS]
     figure, grid = figures.panels(1, 3, titles=titles, size=(13.6, 4.3))
-    for ax, system in zip(grid[0], MAKERS, strict=True):
+    for ax, system in zip(grid[0], REQUESTS, strict=True):
         _panel(ax, evidence, system)
     panels.remark(grid[0, 0], (0.05, 0.95), "dots: $t_0$")
     return figure
@@ -52,10 +53,10 @@ def _panel(ax: "Axes", evidence: Evidence, system: str) -> None:
         exponent = panels.growth_exponent(run)
         times, values = panels.positive(exponent)
         label = rf"$\eta_Y = {rate:g}$"
-        shown = np.exp if system == "C" else np.expm1
-        ax.plot(times, shown(values), color=colour, lw=1.9, label=label)
+        transform = np.exp if system == "C" else np.expm1
+        ax.plot(times, transform(values), color=colour, lw=1.9, label=label)
         snap = panels.decoder(run).snap
-        panels.dot(ax, snap, shown(panels.at(exponent, snap)), colour)
+        panels.dot(ax, snap, transform(panels.at(exponent, snap)), colour)
     ax.set(xscale="log", xlabel=panels.TIME, ylabel=AXES[system])
     last = evidence[name(system, VALUE_RATES[0])]["time"].values[-1]
     ax.set_xlim(0.5, float(last))
@@ -67,13 +68,13 @@ def _panel(ax: "Axes", evidence: Evidence, system: str) -> None:
 
 
 def exponents(evidence: Evidence, system: str) -> np.ndarray:
-    """The last recorded ln χ, by η_Y."""
+    """Final ln χ, by η_Y."""
     runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
     return np.array([float(panels.growth_exponent(run)[-1]) for run in runs])
 
 
 def at_snap(evidence: Evidence, system: str) -> np.ndarray:
-    """Ln χ at t₀, by η_Y."""
+    """Exponent ln χ at t₀, by η_Y."""
     runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
     return np.array(
         [panels.at(panels.growth_exponent(r), panels.decoder(r).snap) for r in runs]
@@ -81,33 +82,33 @@ def at_snap(evidence: Evidence, system: str) -> np.ndarray:
 
 
 def half_times(evidence: Evidence, system: str) -> np.ndarray:
-    """When half of the whole ln χ is reached, by η_Y."""
+    """Time at which half of the final ln χ is reached, by η_Y."""
     runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
     curves = [panels.growth_exponent(run) for run in runs]
     return np.array([panels.reach(c, 0.5 * float(c.values[-1])) for c in curves])
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Numbers:
     """Growth at the end and at t₀, by η_Y."""
     names = [rate_name(rate) for rate in VALUE_RATES]
-    some = [evidence[name("J", rate)] for rate in VALUE_RATES]
-    snaps = [panels.decoder(run).snap for run in some]
-    found: dict[str, Any] = {"t0": panels.named(names, snaps)}
-    for system in MAKERS:
+    joint_runs = [evidence[name("J", rate)] for rate in VALUE_RATES]
+    snaps = [panels.decoder(run).snap for run in joint_runs]
+    numbers: dict[str, float | Numbers] = {"t0": panels.named(names, snaps)}
+    for system in REQUESTS:
         tables = {
             "growth at the end": np.exp(exponents(evidence, system)),
             "growth at t0": np.exp(at_snap(evidence, system)),
             "time of half of the exponent": half_times(evidence, system),
         }
-        found[system] = {text: panels.named(names, t) for text, t in tables.items()}
-    return found
+        numbers[system] = {text: panels.named(names, t) for text, t in tables.items()}
+    return numbers
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What the caption says, system by system."""
-    end = {system: exponents(evidence, system) for system in MAKERS}
-    half = {system: half_times(evidence, system) for system in MAKERS}
-    share = {system: at_snap(evidence, system) / end[system] for system in MAKERS}
+    """Sentences of the caption, system by system."""
+    end = {system: exponents(evidence, system) for system in REQUESTS}
+    half = {system: half_times(evidence, system) for system in REQUESTS}
+    share = {system: at_snap(evidence, system) / end[system] for system in REQUESTS}
     return {
         "in C and Q the smaller η_Y is, the larger the growth ends": bool(
             (np.diff(end["C"]) < 0).all() and (np.diff(end["Q"]) < 0).all()
@@ -144,8 +145,8 @@ FIGURE3 = Exhibit(
         "tiny, goes on past t0, and the order of the curves is reversed. Scales differ."
     ),
     needs={
-        name(system, rate): make(rate)
-        for system, make in MAKERS.items()
+        name(system, rate): request(rate)
+        for system, request in REQUESTS.items()
         for rate in VALUE_RATES
     },
     draw=draw,

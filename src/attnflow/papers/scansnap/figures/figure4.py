@@ -1,12 +1,13 @@
 """Figure 4: attention of J on Syn-Small over iterations, for two η_Y."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures.runs import (
     REPLAYS,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOGGED = {"0": 3.52636, "10": 0.01295, "48": 2.51e-5, "98": 2.22e-5}
-"""Losses of batches in the authors' log of Figure 4, left."""
+"""Batch losses in the authors' log of Figure 4, left."""
 LOSSES = "loss of the batch at iterations"
 FEW = 10
 """Iterations by which Figure 4 has most of its change."""
@@ -40,9 +41,9 @@ def _draw(side: str) -> Callable[[Evidence], "Figure"]:
     return draw
 
 
-def _values(side: str) -> Callable[[Evidence], dict[str, Any]]:
-    def values(evidence: Evidence) -> dict[str, Any]:
-        """Losses of batches, and attention by class and iteration."""
+def _values(side: str) -> Callable[[Evidence], Numbers]:
+    def values(evidence: Evidence) -> Numbers:
+        """Batch losses, and statistics of attention by class and iteration."""
         run = evidence[side]
         losses = run["batch_loss"].isel({SEED: 0})
         return {
@@ -54,19 +55,20 @@ def _values(side: str) -> Callable[[Evidence], dict[str, Any]]:
 
 
 def series(run: xr.Dataset, name: str) -> np.ndarray:
-    """An observable, mean over classes, of the first seed, by iteration."""
+    """An observable by iteration: mean over classes, first seed."""
     return run[name].isel({SEED: 0}).mean("class").values
 
 
 def seen_left(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 4, left, is said to show."""
+    """Sentences on Figure 4, left."""
     run = evidence["left"]
     entropy, mass = series(run, "distinct_entropy"), series(run, "common_mass")
     change = entropy - entropy[0]
     return {
         "attention on distinct tokens becomes sparser": bool(change[-1] < -0.1),
         "the most frequent distinct token of each class has most of it": all(
-            int(attention.favourite(run, n)[0]) == attention.kinds(run, n).sum() - 1
+            int(attention.favourite(run, n)[0])
+            == attention.is_distinct(run, n).sum() - 1
             for n in range(2)
         ),
         "common tokens lose attention: a quarter of theirs or more": bool(
@@ -80,7 +82,7 @@ def seen_left(evidence: Evidence) -> dict[str, bool]:
 
 
 def seen_right(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 4, right, is said to show beside the left."""
+    """Sentences on Figure 4, right, compared with the left."""
     left, right = evidence["left"], evidence["right"]
     entropy = {key: series(run, "distinct_entropy") for key, run in evidence.items()}
     mass = {key: series(run, "common_mass") for key, run in evidence.items()}
@@ -108,7 +110,7 @@ def seen_right(evidence: Evidence) -> dict[str, bool]:
 
 
 def series_of_loss(run: xr.Dataset) -> np.ndarray:
-    """The loss over all sequences, of the first seed, by iteration."""
+    """The population loss by iteration, first seed."""
     return run["loss"].isel({SEED: 0}).values
 
 

@@ -1,9 +1,10 @@
 """Figure 5: attention of J under Adam, for three learning rates."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures.panels import named
 from attnflow.papers.scansnap.figures.runs import SYN_SMALL_SILENT, adam
@@ -17,7 +18,7 @@ RATES = (0.1, 0.5, 1.0)
 
 
 def name(rate: float) -> str:
-    """The name of a run among the evidence."""
+    """Name of a run in the evidence."""
     return f"η = {rate:g}"
 
 
@@ -31,17 +32,17 @@ def draw(evidence: Evidence) -> "Figure":
 
 def entropies(evidence: Evidence, step: int) -> np.ndarray:
     """Entropy on the first class's distinct tokens at a record, by rate and seed."""
-    picked = {"class": 0, TIME: step}
+    selection = {"class": 0, TIME: step}
     runs = [evidence[name(rate)] for rate in RATES]
-    return np.array([run["distinct_entropy"].isel(picked).values for run in runs])
+    return np.array([run["distinct_entropy"].isel(selection).values for run in runs])
 
 
 def favourites(evidence: Evidence) -> np.ndarray:
-    """The first class's favourite, from 0 (rare) to 9 (frequent), by rate and seed."""
+    """The most attended token of the first class, 0 (rare) to 9, by rate and seed."""
     return np.array([attention.favourite(evidence[name(rate)]) for rate in RATES])
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Numbers:
     """Favourites and entropies by learning rate, seed by seed."""
     tops, ends = favourites(evidence), entropies(evidence, -1)
     start = float(entropies(evidence, 0)[0, 0])
@@ -60,7 +61,7 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 5 is said to show, and what it shows besides."""
+    """Sentences on Figure 5: the paper's, and one on entropy."""
     tops, ends = favourites(evidence), entropies(evidence, -1)
     return {
         "the favourite token is another one at each learning rate, in every seed": bool(

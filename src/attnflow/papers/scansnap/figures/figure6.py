@@ -1,11 +1,13 @@
-"""Figure 6: entropy on distinct tokens after training, by learning rates."""
+"""Figure 6: entropy of attention on distinct tokens, by learning rates."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.published import HALF_DIGIT, MEANS, SPREADS
 from attnflow.papers.scansnap.figures.runs import (
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 MEAN = "mean"
 SPREAD = "standard deviation over seeds"
 NOISE = 2.0
-"""Standard errors within which an order of two means is not held against them."""
+"""Standard errors within which two means count as ordered either way."""
 DIGITS = (
     "of panels replayed in full, every mean and spread has the digits that are "
     "published"
@@ -37,14 +39,14 @@ DIGITS = (
 
 def entropy(evidence: Evidence, queries: int) -> xr.DataArray:
     """The entropies of a panel by seed, η_Z and ratio."""
-    found = evidence[panel_name(queries)]["mean_distinct_entropy"].isel(queries=0)
-    return found.transpose(SEED, "score_rate", "ratio")
+    entropies = evidence[panel_name(queries)]["mean_distinct_entropy"].isel(queries=0)
+    return entropies.transpose(SEED, "score_rate", "ratio")
 
 
 def table(evidence: Evidence, queries: int) -> tuple[np.ndarray, np.ndarray]:
     """Means and standard deviations over seeds, by η_Z and ratio."""
-    found = entropy(evidence, queries).values
-    return found.mean(axis=0), found.std(axis=0, ddof=1)
+    entropies = entropy(evidence, queries).values
+    return entropies.mean(axis=0), entropies.std(axis=0, ddof=1)
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -63,50 +65,54 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _panel(ax: "Axes", evidence: Evidence, queries: int) -> None:
-    theme, found = figures.current_theme(), entropy(evidence, queries)
-    ratios = found["ratio"].values
+    theme, entropies = figures.current_theme(), entropy(evidence, queries)
+    ratios = entropies["ratio"].values
     colours = dict(zip(SCORE_RATES, theme.ramp("easy", len(SCORE_RATES)), strict=True))
-    rows = zip(found["score_rate"].values, *table(evidence, queries), strict=True)
+    rows = zip(entropies["score_rate"].values, *table(evidence, queries), strict=True)
     for rate, mean, spread in rows:
-        place, colour = ratios * _aside(rate), colours[rate]
+        positions, colour = ratios * _aside(rate), colours[rate]
         label = rf"$\eta_Z = {rate:g}$"
-        ax.plot(place, mean, color=colour, label=label, marker="o", ms=4, zorder=3)
-        ax.vlines(place, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
+        ax.plot(positions, mean, color=colour, label=label, marker="o", ms=4, zorder=3)
+        ax.vlines(
+            positions, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2
+        )
     ring = {"ls": "", "marker": "o", "ms": 8.5, "mfc": "none", "mec": theme.ink}
     for rate, row in zip(SCORE_RATES, MEANS.get(queries, ()), strict=False):
-        if rate in found["score_rate"]:
-            shown = [row[RATIOS.index(ratio)] for ratio in ratios]
-            ax.plot(ratios * _aside(rate), shown, mew=0.9, zorder=5, **ring)
+        if rate in entropies["score_rate"]:
+            published = [row[RATIOS.index(ratio)] for ratio in ratios]
+            ax.plot(ratios * _aside(rate), published, mew=0.9, zorder=5, **ring)
     ax.set(xscale="log", xlabel=r"ratio $\eta_Y/\eta_Z$", xlim=(0.85, 11.8))
     ax.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
     ax.minorticks_off()
 
 
 def _aside(rate: float) -> float:
-    """What shifts a curve sideways, so that bars of several stand apart."""
+    """Factor that shifts a curve sideways, so that error bars do not overlap."""
     return 1.035 ** (SCORE_RATES.index(rate) - 1.5)
 
 
-def by_name(rates: Any, ratios: Any, cells: Any) -> dict[str, dict[str, float]]:
-    """A table of cells by the names of η_Z and of the ratio."""
+def by_name(
+    rates: Iterable[float], ratios: Iterable[float], cells: Iterable[Iterable[float]]
+) -> dict[str, dict[str, float]]:
+    """Cells by the names of η_Z and of the ratio."""
     names = [f"η_Y/η_Z = {ratio:g}" for ratio in ratios]
     rows = zip(rates, cells, strict=True)
     return {f"η_Z = {rate:g}": panels.named(names, row) for rate, row in rows}
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Numbers:
     """Means and spreads of all cells."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, float | Numbers] = {}
     for queries in PANELS:
         cells = entropy(evidence, queries)
         axes = cells["score_rate"].values, cells["ratio"].values
         tables = zip((MEAN, SPREAD), table(evidence, queries), strict=True)
-        found[panel_name(queries)] = {text: by_name(*axes, t) for text, t in tables}
-    return found
+        numbers[panel_name(queries)] = {text: by_name(*axes, t) for text, t in tables}
+    return numbers
 
 
-def whole(evidence: Evidence, queries: int) -> bool:
-    """Whether a panel is a replay of all that was published, and not a part of it."""
+def is_full_replay(evidence: Evidence, queries: int) -> bool:
+    """Whether a panel replays all of the published runs, and not some of them."""
     run = evidence[panel_name(queries)]
     setting = schema.setting_of(run)
     sizes = (setting["batch"], setting["steps"], run.sizes[SEED])
@@ -116,10 +122,10 @@ def whole(evidence: Evidence, queries: int) -> bool:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Orders of cells; and, of whole panels, the printed digits."""
+    """Sentences on the order of cells, and on the digits of full replays."""
     cells = {queries: entropy(evidence, queries) for queries in PANELS}
     steps = {queries: _first_step(table) for queries, table in cells.items()}
-    found = {
+    answers = {
         "entropy falls with η_Z at every ratio, in every panel": all(
             bool((table.mean(SEED).diff("score_rate") < 0).all())
             for table in cells.values()
@@ -131,10 +137,10 @@ def seen(evidence: Evidence) -> dict[str, bool]:
             for queries, step in steps.items()
         ),
     }
-    exact = [queries for queries in MEANS if whole(evidence, queries)]
+    exact = [queries for queries in MEANS if is_full_replay(evidence, queries)]
     if exact:
-        found[DIGITS] = all(_has_digits(evidence, queries) for queries in exact)
-    return found
+        answers[DIGITS] = all(_has_digits(evidence, queries) for queries in exact)
+    return answers
 
 
 def _first_step(cells: xr.DataArray) -> np.ndarray:
@@ -154,8 +160,8 @@ def _rises(cells: xr.DataArray) -> bool:
 
 def _has_digits(evidence: Evidence, queries: int) -> bool:
     means, spreads = table(evidence, queries)
-    apart = np.abs(means - MEANS[queries]), np.abs(spreads - SPREADS[queries])
-    return bool(np.max(apart) < HALF_DIGIT)
+    differences = np.abs(means - MEANS[queries]), np.abs(spreads - SPREADS[queries])
+    return bool(np.max(differences) < HALF_DIGIT)
 
 
 PRINTED = {panel_name(WHOLE): {MEAN: by_name(SCORE_RATES, RATIOS, MEANS[WHOLE])}}
@@ -169,7 +175,7 @@ FIGURE6 = Exhibit(
         "sequences of 128 tokens, Syn-Medium with two next tokens for each query, "
         "uniform initial tables; mean over 10 seeds and one standard deviation (the "
         "caption's 'of the mean' is the deviation itself). Rings are published "
-        "means, of the two panels that we have them of. Entropy falls with η_Z, and "
+        "means, for the two panels for which we have them. Entropy falls with η_Z, and "
         "rises with η_Y/η_Z from 2 on. Figure `decomposition` says why η_Z matters: "
         "in a flow it could not."
     ),

@@ -1,12 +1,13 @@
 """Figure 8: h* of discrete steps and h of the flow, for the decoder alone."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.systems.decoder import log_odds
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import SEED
@@ -22,16 +23,16 @@ SHOWN_VOCABULARY, SHOWN_VISITS = 30, 14
 
 def gap(run: xr.Dataset) -> xr.DataArray:
     """(h* − h) M/η_Y, by vocabulary, rate and visit; h is recorded as M h."""
-    found = (run["discrete"] - run["continuous"]).isel({SEED: 0}, drop=True)
-    return found / found["value_rate"]
+    difference = (run["discrete"] - run["continuous"]).isel({SEED: 0}, drop=True)
+    return difference / difference["value_rate"]
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """The two heights as in the paper, and how far they are apart."""
+    """Panels: both heights as in the paper, and their difference."""
     run = evidence["heights"]
     titles = [
         rf"decoder alone, $M = {SHOWN_VOCABULARY}$: steps and flow",
-        *(rf"how far they are apart, $M = {M}$" for M in run["vocabulary"].values),
+        *(rf"their difference, $M = {M}$" for M in run["vocabulary"].values),
     ]
     figure, grid = figures.panels(1, 3, titles=titles, size=(14.0, 4.2))
     _heights(grid[0, 0], run)
@@ -43,13 +44,13 @@ def draw(evidence: Evidence) -> "Figure":
 
 
 def _heights(ax: "Axes", run: xr.Dataset) -> None:
-    kept = run.isel({SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
-    kept = kept.sel(visit=slice(0, SHOWN_VISITS))
-    rates = kept["value_rate"].values
+    heights = run.isel({SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
+    heights = heights.sel(visit=slice(0, SHOWN_VISITS))
+    rates = heights["value_rate"].values
     ramp = figures.current_theme().ramp("signal", len(rates))
     for colour, rate in zip(ramp, rates, strict=True):
-        one, label = kept.sel(value_rate=rate), rf"$\eta_Y = {rate:g}$"
-        ax.step(one["visit"], one["discrete"], where="post", color=colour, lw=1.0)
+        curve, label = heights.sel(value_rate=rate), rf"$\eta_Y = {rate:g}$"
+        ax.step(curve["visit"], curve["discrete"], where="post", color=colour, lw=1.0)
         between = np.linspace(0, SHOWN_VISITS, 300)
         flow = log_odds(between, SHOWN_VOCABULARY, float(rate))
         ax.plot(between, flow, color=colour, lw=2.0, label=label)
@@ -58,48 +59,48 @@ def _heights(ax: "Axes", run: xr.Dataset) -> None:
 
 
 def _gaps(ax: "Axes", run: xr.Dataset, size: int) -> None:
-    apart = gap(run).sel(vocabulary=size)
-    rates = apart["value_rate"].values
+    gaps = gap(run).sel(vocabulary=size)
+    rates = gaps["value_rate"].values
     ramp = figures.current_theme().ramp("signal", len(rates))
     for colour, rate in zip(ramp, rates, strict=True):
-        one = apart.sel(value_rate=rate).isel(visit=slice(1, None))
+        curve = gaps.sel(value_rate=rate).isel(visit=slice(1, None))
         label = rf"$\eta_Y = {rate:g}$"
-        ax.plot(rate * one["visit"], one, color=colour, label=label)
+        ax.plot(rate * curve["visit"], curve, color=colour, label=label)
     figures.reference(ax, SMALL_RATE_GAP, r"$1/(2e)$")
     ax.set(xscale="log", xlim=(0.3, 3e3))
     ax.set(xlabel=r"$\eta_Y\,t/K$", ylabel=r"$(h^{\mathrm{*}} - h)\,M/\eta_Y$")
     figures.number_axis(ax, "x")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """The largest distance in units of η_Y/M, and what is left of it at the end."""
-    apart = gap(evidence["heights"])
+def values(evidence: Evidence) -> Numbers:
+    """The largest gap in units of η_Y/M, and the share of it left at the end."""
+    gaps = gap(evidence["heights"])
     return {
         f"M = {size}": {
             f"η_Y = {rate:g}": {
-                "largest (h* − h) M/η_Y": float(one.max()),
-                "share of it left at the end": float(one[-1] / one.max()),
+                "largest (h* − h) M/η_Y": float(curve.max()),
+                "share of it left at the end": float(curve[-1] / curve.max()),
             }
-            for rate in apart["value_rate"].values
-            for one in [apart.sel(vocabulary=size, value_rate=rate)]
+            for rate in gaps["value_rate"].values
+            for curve in [gaps.sel(vocabulary=size, value_rate=rate)]
         }
-        for size in apart["vocabulary"].values
+        for size in gaps["vocabulary"].values
     }
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Lemma 7's bound and limit, and a sharper constant."""
-    apart = gap(evidence["heights"])
-    largest = apart.max("visit")
+    """Sentences on Lemma 7's bound and limit, and on a sharper constant."""
+    gaps = gap(evidence["heights"])
+    largest = gaps.max("visit")
     small = largest.sel(value_rate=largest["value_rate"] < 1)
     # Sums of as many as 1e4 rounded steps of size 1 err by some 1e-12.
-    least = float(apart.min())
+    least = float(gaps.min())
     return {
         "h* is never below h, nor above it by more than 2η_Y/M": bool(
             least > -1e-10 and float(largest.max()) <= 2
         ),
         "the distance vanishes: less than a tenth of the largest is left": bool(
-            (apart.isel(visit=-1) < 0.1 * largest).all() and (largest > 0).all()
+            (gaps.isel(visit=-1) < 0.1 * largest).all() and (largest > 0).all()
         ),
         "for η_Y < 1 its largest is 1/(2e) η_Y/M to 10%: the bound is ten times as "
         "large": bool((np.abs(small / SMALL_RATE_GAP - 1) < 0.1).all()),

@@ -1,11 +1,13 @@
 """Figure 9: B(t) of the scalar model C at a fixed ratio of learning rates."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from attnflow import figures, schema
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.settings import Scalar
 from attnflow.schema.declarations import Evidence, Exhibit, Request
@@ -19,12 +21,12 @@ DRIVE = r"$B(t) = -z_{\mathrm{CT}}(t)$"
 
 
 def name(rate: float) -> str:
-    """The name of a run among the evidence."""
+    """Name of a run in the evidence."""
     return f"η_Z = {rate:g}"
 
 
-def closed_form(run: xr.Dataset, time: Any) -> np.ndarray:
-    """B by the closed form, with the constant that makes it 0 at 0."""
+def closed_form(run: xr.Dataset, time: ArrayLike) -> np.ndarray:
+    """B(t) in closed form, with the constant for which B(0) = 0."""
     # Not above: the module builds experiments, and listing a paper imports no JAX.
     from attnflow.papers.scansnap.experiments import scale_of
 
@@ -33,7 +35,7 @@ def closed_form(run: xr.Dataset, time: Any) -> np.ndarray:
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Over time, and over rescaled time."""
+    """Panels: B over time, and over rescaled time."""
     titles = [
         r"$\mathbf{C}$, $\eta_Y/\eta_Z = 1$: dots at $t_0$",
         "the same over rescaled time: one curve",
@@ -60,11 +62,11 @@ def _curves(left: "Axes", right: "Axes", run: xr.Dataset, colour: str) -> None:
     times, heights = panels.positive(drive, panels.clock(run))
     # Longer curves below, so that each can be seen to lie on them.
     right.plot(times, heights, color=colour, lw=2.4, zorder=3 - 0.1 * rate)
-    panels.dot(right, times[-1], heights[-1], colour, ms=5)
+    panels.dot(right, times[-1], heights[-1], colour, size=5)
 
 
 def _formulas(ax: "Axes", run: xr.Dataset) -> None:
-    """The closed form, and the paper's times."""
+    """Draw the closed form and the paper's times."""
     decoder, unit = panels.decoder(run), panels.clock(run)
     times = np.geomspace(0.05, 1e5 * unit, 400)
     figures.theory(ax, times, closed_form(run, times / unit), label="closed form")
@@ -89,8 +91,8 @@ def at_end(evidence: Evidence) -> np.ndarray:
     return np.array([float(panels.common_fall(run)[-1]) for run in runs])
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """B at t₀ and at the end, and how near the closed form is."""
+def values(evidence: Evidence) -> Numbers:
+    """B at t₀ and at the end, and the largest distance to the closed form."""
     return {
         "B at t0": panels.named(map(name, RATES), at_snap(evidence)),
         "B at the end": panels.named(map(name, RATES), at_end(evidence)),
@@ -105,7 +107,7 @@ def error(run: xr.Dataset) -> float:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """What the caption says, and that the closed form is right."""
+    """Sentences of the caption, and agreement with the closed form."""
     snap, end = at_snap(evidence), at_end(evidence)
     # Between 201 records over eight decades, lines over log t err by (Δ ln t)²/8.
     near = 1e-3
@@ -131,7 +133,7 @@ FIGURE9 = Exhibit(
         "System C, the scalar model, K = 10, M = 1000, η_Y = η_Z. Left: B(t0) is the "
         "same for all rates, and larger rates are ahead later. Right: over η_Y t/K all "
         "are one curve, each ending (dot) where its time ends, so that a larger rate "
-        "at a fixed ratio is a later time and nothing else. Dashed: ¼ ln(1 + 4Γ/C0), "
+        "at a fixed ratio amounts to a later time. Dashed: ¼ ln(1 + 4Γ/C0), "
         "the printed closed form with the constant that makes it begin at zero."
     ),
     needs={

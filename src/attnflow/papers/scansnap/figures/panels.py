@@ -1,7 +1,7 @@
-"""Colours, names and readings that the figures share."""
+"""Colours, labels and statistics that the figures share."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KINDS = {"J": "easy", "Q": "noise", "C": "hard"}
-"""The kind of quantity, which gives the colour, of each system."""
+"""The kind of series of each system, which gives its colour."""
 SYSTEMS = {
     "J": "both tables trained",
     "Q": "quasi-static decoder",
@@ -28,21 +28,21 @@ ENTROPY = "entropy of attention on distinct tokens"
 
 
 def system_name(letter: str) -> str:
-    """The system's letter in bold, and what it is."""
+    """Title of a system: its letter in bold, and its name."""
     return rf"$\mathbf{{{letter}}}$: {SYSTEMS[letter]}"
 
 
 def queries_title(queries: int) -> str:
-    """The title of a panel of Figures 6, 11 and 12, which are all of J."""
-    asked = f"{queries} {'query' if queries == 1 else 'queries'}"
-    return rf"$\mathbf{{J}}$, {asked}, $K = {2 * queries}$"
+    """Title of a panel of Figures 6, 11 and 12, all of J."""
+    label = f"{queries} {'query' if queries == 1 else 'queries'}"
+    return rf"$\mathbf{{J}}$, {label}, $K = {2 * queries}$"
 
 
-def remark(ax: "Axes", place: tuple[float, float], text: str) -> None:
-    """A few words in a corner: `place` is theirs, from 0 to 1, lower left or upper."""
-    low = place[1] < 0.5
+def remark(ax: "Axes", position: tuple[float, float], text: str) -> None:
+    """Write a short text at `position`, in axes coordinates from 0 to 1."""
+    low = position[1] < 0.5
     ax.text(
-        *place,
+        *position,
         text,
         transform=ax.transAxes,
         va="bottom" if low else "top",
@@ -52,29 +52,29 @@ def remark(ax: "Axes", place: tuple[float, float], text: str) -> None:
 
 
 def decoder(run: xr.Dataset) -> Decoder:
-    """The closed forms at the run's sizes."""
-    found = decoder_of(run)
-    if found is None:
+    """Closed forms of the decoder at the run's sizes."""
+    closed_forms = decoder_of(run)
+    if closed_forms is None:
         raise ValueError(
             "The run has value_rate=0, for which the decoder's closed forms have no "
             "clock: use a positive rate."
         )
-    return found
+    return closed_forms
 
 
 def clock(run: xr.Dataset) -> float:
-    """η_Y/K of a run: what turns its time into the rescaled one."""
+    """η_Y/K of a run, the factor from time to rescaled time."""
     setting = schema.setting_of(run)
     return setting["value_rate"] / classes_of(setting)
 
 
 def common_fall(run: xr.Dataset) -> xr.DataArray:
-    """B = −z of the common token, over time; of the first seed."""
+    """B = −z of the common token over time, first seed."""
     if "drive_integral" in run and "score" not in run:
-        found = run["drive_integral"]
+        fall = run["drive_integral"]
     else:
-        found = -run["score"].sel(query="query0", token="common0", drop=True)
-    return found.isel({_dims.SEED: 0}, drop=True)
+        fall = -run["score"].sel(query="query0", token="common0", drop=True)
+    return fall.isel({_dims.SEED: 0}, drop=True)
 
 
 def growth_exponent(run: xr.Dataset) -> xr.DataArray:
@@ -86,7 +86,7 @@ def growth_exponent(run: xr.Dataset) -> xr.DataArray:
 
 
 def at(curve: xr.DataArray, time: float) -> float:
-    """A curve at a time, between records by the logarithm of time."""
+    """Value of a curve at a time, interpolated in the logarithm of time."""
     grid = curve[_dims.TIME].values
     later = grid > 0
     values = curve.values[later]
@@ -94,31 +94,40 @@ def at(curve: xr.DataArray, time: float) -> float:
 
 
 def reach(curve: xr.DataArray, level: float) -> float:
-    """The first recorded time at which a curve is at a level or above; else none."""
+    """First recorded time at which a curve reaches a level; NaN if it never does."""
     above = np.flatnonzero(curve.values >= level)
     return float(curve[_dims.TIME].values[above[0]]) if len(above) else float("nan")
 
 
 def positive(curve: xr.DataArray, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Times, rescaled, and values of a curve from its first positive time on."""
+    """Times (times `scale`) and values of a curve at positive times."""
     later = curve.isel({_dims.TIME: curve[_dims.TIME].values > 0})
     return scale * later[_dims.TIME].values, later.values
 
 
-def dot(ax: "Axes", x: float, y: float, colour: str, **look: Any) -> None:
-    """A mark on a curve."""
+def dot(ax: "Axes", x: float, y: float, colour: str, *, size: float = 6.5) -> None:
+    """Draw a dot on a curve."""
     paper = figures.current_theme().paper
-    style = {"marker": "o", "ms": 6.5, "mec": paper, "mew": 0.9, "ls": "", "zorder": 6}
-    ax.plot([x], [y], color=colour, **(style | look))
+    ax.plot(
+        [x],
+        [y],
+        color=colour,
+        marker="o",
+        ms=size,
+        mec=paper,
+        mew=0.9,
+        ls="",
+        zorder=6,
+    )
 
 
-def named(names: Iterable[str], numbers: Iterable[Any]) -> dict[str, float]:
+def named(names: Iterable[str], numbers: Iterable[float]) -> dict[str, float]:
     """Numbers by their names."""
     return {n: float(number) for n, number in zip(names, numbers, strict=True)}
 
 
 def name_time(ax: "Axes", time: float, text: str, *, left: bool = False) -> None:
-    """A dashed rule at a time, with its name at its foot: right of it, or left."""
+    """Draw a dashed line at a time, with its name beside its foot."""
     theme = figures.current_theme()
     ax.axvline(time, color=theme.muted, lw=0.9, ls=(0, (3, 2)), zorder=1)
     ax.annotate(

@@ -1,4 +1,4 @@
-"""Means and spreads of Figure 6 as published, of the panels that we have.
+"""Published means and spreads of Figure 6, for the two panels that we have.
 
 Rows are η_Z = 0.5, 1, 2, 3 and columns η_Y/η_Z = 1, 2, 5, 10. Spreads are standard
 deviations over ten seeds.
@@ -33,4 +33,4 @@ SPREADS = {
     ),
 }
 HALF_DIGIT = 0.0006
-"""Half a unit of the last printed digit, and what float32 of the original leaves."""
+"""Half a unit of the last printed digit, plus rounding of the original float32."""

@@ -1,11 +1,12 @@
-"""Figures 11 and 12: how many distinct tokens have attention above a threshold."""
+"""Figures 11 and 12: recall of distinct tokens above a threshold of attention."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures.panels import named, queries_title
 from attnflow.papers.scansnap.figures.runs import (
     GRID,
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
 HIGH = 2.0
 """The threshold, in 1/M, at which descents are compared."""
 LOW = 0.2
-"""What recall is below at the largest threshold."""
+"""Upper bound on recall at the largest threshold."""
 FULL = {"ratio": RATIOS, "score_rate": SCORE_RATES}
-"""All settings along each axis, which give colours."""
+"""All values along each axis, which give the colours."""
 
 
 def recalls(evidence: Evidence, queries: int, axis: str, fixed: float) -> xr.DataArray:
     """Mean recall over seeds, by the axis that varies and by threshold."""
     other = {"ratio": "score_rate", "score_rate": "ratio"}[axis]
     table = evidence[panel_name(queries)]["recall"].isel(queries=0)
-    found = table.sel({other: fixed}, drop=True).mean(SEED)
-    return found.transpose(axis, "threshold")
+    means = table.sel({other: fixed}, drop=True).mean(SEED)
+    return means.transpose(axis, "threshold")
 
 
 def _drawing(axis: str, fixed: float, symbol: str) -> Callable[[Evidence], "Figure"]:
@@ -59,11 +60,9 @@ def _panel(ax: "Axes", table: xr.DataArray, symbol: str) -> None:
     theme, axis = figures.current_theme(), str(table.dims[0])
     ramp = dict(zip(FULL[axis], theme.ramp("easy", len(FULL[axis])), strict=True))
     for setting, row in zip(table[axis].values, table.values, strict=True):
-        look: dict[str, Any] = {
-            "color": ramp[setting],
-            "label": f"${symbol} = {setting:g}$",
-        }
-        ax.plot(table["threshold"], row, marker="o", ms=3.5, **look)
+        label = f"${symbol} = {setting:g}$"
+        colour = ramp[setting]
+        ax.plot(table["threshold"], row, marker="o", ms=3.5, color=colour, label=label)
     ax.axvline(1.0, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
     ticks = (0.5, 1, 2, 5)
     ax.set(xscale="log", xlabel=r"threshold of attention, in $1/M$", ylim=(0, 1.04))
@@ -72,18 +71,18 @@ def _panel(ax: "Axes", table: xr.DataArray, symbol: str) -> None:
     ax.minorticks_off()
 
 
-def _values(axis: str, fixed: float, name: str) -> Callable[[Evidence], dict[str, Any]]:
-    def values(evidence: Evidence) -> dict[str, Any]:
+def _values(axis: str, fixed: float, name: str) -> Callable[[Evidence], Numbers]:
+    def values(evidence: Evidence) -> Numbers:
         """Recall by the axis and by threshold, panel by panel."""
-        found: dict[str, Any] = {}
+        numbers: dict[str, float | Numbers] = {}
         for queries in PANELS:
             table = recalls(evidence, queries, axis, fixed)
             levels = [f"above {level:g}/M" for level in table["threshold"].values]
             rows = zip(table[axis].values, table.values, strict=True)
-            found[panel_name(queries)] = {
+            numbers[panel_name(queries)] = {
                 f"{name} = {at:g}": named(levels, row) for at, row in rows
             }
-        return found
+        return numbers
 
     return values
 
@@ -104,9 +103,9 @@ def falling(evidence: Evidence, axis: str, fixed: float) -> bool:
 
 
 def seen_ratio(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 11 is said to show."""
+    """Sentences on Figure 11."""
     late = high(evidence, "ratio", 1.0)
-    one, ten = late[PANELS[0]], late[PANELS[-1]]
+    one_query, ten_queries = late[PANELS[0]], late[PANELS[-1]]
     return {
         "recall falls with the threshold": falling(evidence, "ratio", 1.0),
         "with a small ratio it falls more slowly: at 2/M it is larger at ratio 2 than "
@@ -117,16 +116,20 @@ def seen_ratio(evidence: Evidence) -> dict[str, bool]:
             for row in late.values()
         ),
         "with one query ratio 1 is the slowest": bool(
-            (one.sel(ratio=1.0, drop=True) > one.sel(ratio=one["ratio"] > 1)).all()
+            (
+                one_query.sel(ratio=1.0, drop=True)
+                > one_query.sel(ratio=one_query["ratio"] > 1)
+            ).all()
         ),
         "with ten queries ratio 1 is not: ratio 2 is slower, as in Figure 6": bool(
-            ten.sel(ratio=1.0, drop=True) < ten.sel(ratio=2.0, drop=True)
+            ten_queries.sel(ratio=1.0, drop=True)
+            < ten_queries.sel(ratio=2.0, drop=True)
         ),
     }
 
 
 def seen_rate(evidence: Evidence) -> dict[str, bool]:
-    """What Figure 12 is said to show."""
+    """Sentences on Figure 12."""
     late = high(evidence, "score_rate", 2.0)
     return {
         "recall falls with the threshold": falling(evidence, "score_rate", 2.0),

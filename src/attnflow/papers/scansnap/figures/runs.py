@@ -1,19 +1,18 @@
-"""The runs that the figures share: one request for each, whoever draws from it."""
+"""Requests for the runs that figures share."""
 
 from importlib.util import find_spec
-from typing import Any
 
 from attnflow.schema.declarations import Request
 
 REPLAYS = find_spec("torch") is not None
-"""Whether this machine has PyTorch, from which published runs drew their numbers."""
+"""Whether PyTorch is installed, whose random numbers the published runs used."""
 STREAM = "published" if REPLAYS else "own"
 SEEDS = tuple(range(1, 11))
 """The seeds of Figures 6, 11 and 12."""
 PANELS = (1, 3, 5, 10)
 """Numbers of queries in Figures 6, 11 and 12."""
 WHOLE = 3
-"""The panel that `--quick` leaves whole: it has published numbers, and is small."""
+"""The panel that `--quick` runs in full: it is small and has published numbers."""
 SCORE_RATES = (0.5, 1.0, 2.0, 3.0)
 RATIOS = (1.0, 2.0, 5.0, 10.0)
 """η_Z and η_Y/η_Z of Figures 6, 11 and 12."""
@@ -21,7 +20,7 @@ VALUE_RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
 FIGURE3_RATE = 0.5
 VOCABULARIES = tuple(10**power for power in range(3, 10))
 RECORDS = 401
-"""As many for all flows of J, which then share a compiled program."""
+"""Same number for all flows of J, which then share a compiled program."""
 FLOW = ("score", "score_velocity", "attention_per_class")
 STEPS = (
     *("loss", "batch_loss", "distinct_entropy", "common_mass", "top_share"),
@@ -30,54 +29,56 @@ STEPS = (
 
 
 def rate_name(rate: float) -> str:
-    """Such as `η_Y = 0.5`, the name of a run among the evidence."""
+    """Name of a run in the evidence, such as `η_Y = 0.5`."""
     return f"η_Y = {rate:g}"
 
 
-def joint(value_rate: float, **own: Any) -> Request:
-    """J by flow in Figure 3's setting."""
-    given = {"value_rate": value_rate, "record": FLOW, "records": RECORDS}
-    return Request("figure3", given | own, 1)
+def joint(value_rate: float, **overrides: float) -> Request:
+    """Request for a flow of J in Figure 3's setting."""
+    defaults = {"value_rate": value_rate, "record": FLOW, "records": RECORDS}
+    return Request("figure3", defaults | overrides, 1)
 
 
-def quasi(value_rate: float, **own: Any) -> Request:
-    """Q by flow in Figure 3's setting."""
-    return Request("figure3-q", {"value_rate": value_rate, "record": FLOW, **own}, 1)
+def quasi(value_rate: float, **overrides: float) -> Request:
+    """Request for a flow of Q in Figure 3's setting."""
+    return Request(
+        "figure3-q", {"value_rate": value_rate, "record": FLOW, **overrides}, 1
+    )
 
 
-def scalar(value_rate: float, **own: Any) -> Request:
-    """C in Figure 3's setting."""
-    return Request("figure3-c", {"value_rate": value_rate, **own}, 1)
+def scalar(value_rate: float, **overrides: float) -> Request:
+    """Request for a run of C in Figure 3's setting."""
+    return Request("figure3-c", {"value_rate": value_rate, **overrides}, 1)
 
 
 def syn_small(side: str) -> Request:
-    """Figure 4's runs, by the stream and the seed of the authors' where possible."""
-    own = {"stream": STREAM, "record": STEPS}
-    return Request(f"figure4-{side}", own, seeds=(2,))
+    """Request for a run of Figure 4, on the authors' stream if PyTorch is installed."""
+    overrides = {"stream": STREAM, "record": STEPS}
+    return Request(f"figure4-{side}", overrides, seeds=(2,))
 
 
 def adam(rate: float) -> Request:
-    """Figure 5's run with one learning rate for both tables."""
-    own = {"score_rate": rate, "value_rate": rate, "record": STEPS}
-    return Request("figure5", own, seeds=3)
+    """Request for a run of Figure 5, with one learning rate for both tables."""
+    overrides = {"score_rate": rate, "value_rate": rate, "record": STEPS}
+    return Request("figure5", overrides, seeds=3)
 
 
 def panel_name(queries: int) -> str:
-    """Such as `num_last = 3`, the name of a panel of Figure 6."""
+    """Name of a panel of Figure 6, such as `num_last = 3`."""
     return f"num_last = {queries}"
 
 
 def panel(queries: int) -> Request:
-    """One panel of Figure 6; for `--quick` fewer cells, each as in the whole."""
-    own = {"queries": (queries,), "stream": STREAM}
+    """Request for a panel of Figure 6; with `--quick`, fewer cells."""
+    overrides = {"queries": (queries,), "stream": STREAM}
     if queries == WHOLE:
-        return Request("figure6", own, SEEDS)
-    fewer = {"score_rates": (1.0, 3.0), "ratios": (1.0, 2.0, 10.0)}
-    return Request("figure6", own, SEEDS, quick=fewer, quick_seeds=SEEDS[:4])
+        return Request("figure6", overrides, SEEDS)
+    quick = {"score_rates": (1.0, 3.0), "ratios": (1.0, 2.0, 10.0)}
+    return Request("figure6", overrides, SEEDS, quick=quick, quick_seeds=SEEDS[:4])
 
 
 GRID = {panel_name(queries): panel(queries) for queries in PANELS}
-"""All of Figure 6, which Figures 11 and 12 are read off too."""
+"""All of Figure 6; Figures 11 and 12 use the same runs."""
 
 DECOMPOSITION = Request(
     "decomposition", seeds=5, quick={"score_rates": (0.5, 3.0)}, quick_seeds=2

@@ -1,11 +1,12 @@
-"""J for vocabularies from 10³ to 10⁹: when attention snaps, and what a flow costs."""
+"""Figure: time of the snap and cost of a flow of J, for M = 10³ to 10⁹."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import attention_snap, series
@@ -21,39 +22,39 @@ BYTES = 8
 AROUND = (6e2, 1.6e9)
 """Limits of axes of M, with room for marks."""
 COST = 10.0
-"""How many times as much large vocabularies may cost: time on a busy machine is good
-to a factor of 3, and M grows by ten thousand."""
+"""Largest allowed cost ratio of large to small vocabularies: timing on a busy machine
+is good to a factor of 3, and M grows by ten thousand."""
 
 
 def name(size: int) -> str:
-    """The name of a run among the evidence."""
+    """Name of a run in the evidence."""
     return f"M = {size:g}"
 
 
 def snaps(evidence: Evidence) -> np.ndarray:
-    """When the top token's score moves fastest (D2), in K/η_Y, by M."""
+    """Times at which the top token's score moves fastest (D2), in K/η_Y, by M."""
     runs = [evidence[name(size)] for size in VOCABULARIES]
     return np.array([panels.clock(r) * attention_snap(r).times[0] for r in runs])
 
 
 def peaks(evidence: Evidence) -> np.ndarray:
-    """When the decoder's γ peaks by its closed form, in K/η_Y, by M."""
+    """Times at which γ peaks by its closed form, in K/η_Y, by M."""
     runs = [evidence[name(size)] for size in VOCABULARIES]
     return np.array([panels.clock(run) * panels.decoder(run).peak for run in runs])
 
 
 def seconds(evidence: Evidence) -> np.ndarray:
-    """Wall time of each flow without tracing and compiling, by M."""
+    """Wall time of each flow without tracing and compilation, by M."""
     notes = [evidence[name(size)].attrs for size in VOCABULARIES]
     return np.array([n["wall_seconds"] - n["compile_seconds"] for n in notes])
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Velocities, when they peak, and what they cost."""
+    """Panels: velocities, times of their peaks, and wall time."""
     titles = [
         rf"$\mathbf{{J}}$, $\eta_Y = {RATIO:g}\,\eta_Z$: speed of the top token",
         r"when attention snaps, with $t_0' = K\ln M/\eta_Y$",
-        "what a flow costs",
+        "wall time of a flow",
     ]
     figure, grid = figures.panels(1, 3, titles=titles, size=(15.0, 4.4))
     _speeds(grid[0, 0], evidence)
@@ -70,7 +71,7 @@ def _speeds(ax: "Axes", evidence: Evidence) -> None:
         times, speed = panels.positive(velocity, panels.clock(run))
         label = rf"$M = 10^{{{round(np.log10(size))}}}$"
         ax.plot(times, speed / speed.max(), color=colour, label=label)
-    ax.set(xscale="log", xlabel=panels.CLOCK, ylabel="speed, of its largest")
+    ax.set(xscale="log", xlabel=panels.CLOCK, ylabel="speed / largest speed")
     ax.set(xlim=(0.1, 1e3), ylim=(0, 1.05))
     figures.number_axis(ax, "x")
     ax.legend(loc="upper right", fontsize=9.5)
@@ -78,16 +79,23 @@ def _speeds(ax: "Axes", evidence: Evidence) -> None:
 
 def _times(ax: "Axes", evidence: Evidence) -> None:
     theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
-    mark: dict[str, Any] = {"marker": "o", "ms": 6.5, "ls": "", "mec": theme.paper}
-    ax.plot(sizes, snaps(evidence), color=theme.colour("easy"), **mark)
+    ax.plot(
+        sizes,
+        snaps(evidence),
+        color=theme.colour("easy"),
+        marker="o",
+        ms=6.5,
+        ls="",
+        mec=theme.paper,
+    )
     panels.remark(ax, (0.45, 0.05), "dots: fastest motion in J")
     runs = [evidence[name(size)] for size in VOCABULARIES]
     units = [panels.clock(run) for run in runs]
-    found = [panels.decoder(run) for run in runs]
+    decoders = [panels.decoder(run) for run in runs]
     lines = {
-        r"$t_0$": [d.snap for d in found],
-        r"$t_0'$": [d.scan_end for d in found],
-        "γ's peak": [d.peak for d in found],
+        r"$t_0$": [d.snap for d in decoders],
+        r"$t_0'$": [d.scan_end for d in decoders],
+        "γ's peak": [d.peak for d in decoders],
     }
     for text, times in lines.items():
         figures.theory(ax, sizes, np.array(units) * times, label=text)
@@ -99,18 +107,25 @@ def _times(ax: "Axes", evidence: Evidence) -> None:
 
 def _costs(ax: "Axes", evidence: Evidence) -> None:
     theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
-    mark: dict[str, Any] = {"marker": "o", "ms": 6.5, "mec": theme.paper, "lw": 1.4}
-    ax.plot(sizes, seconds(evidence), color=theme.colour("easy"), **mark)
+    ax.plot(
+        sizes,
+        seconds(evidence),
+        color=theme.colour("easy"),
+        marker="o",
+        ms=6.5,
+        mec=theme.paper,
+        lw=1.4,
+    )
     ax.set(xscale="log", yscale="log", xlabel="vocabulary $M$")
-    ax.set(ylabel="seconds, without compiling", xlim=AROUND, ylim=(1e-3, 1e2))
+    ax.set(ylabel="seconds, without compilation", xlim=AROUND, ylim=(1e-3, 1e2))
     figures.number_axis(ax, "x")
     figures.number_axis(ax, "y")
     text = "two tables would take\n16 MB at $M = 10^3$, 16 EB at $M = 10^9$"
     panels.remark(ax, (0.05, 0.95), text)
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Times of the snap, cost, and how well sums are conserved."""
+def values(evidence: Evidence) -> Numbers:
+    """Times of the snap, wall time, and drift of conserved sums."""
     runs = [evidence[name(size)] for size in VOCABULARIES]
     tables = {
         "fastest motion in K/η_Y": snaps(evidence),
@@ -128,10 +143,10 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 def _per_unit(evidence: Evidence) -> float:
     """The slope of the time of fastest motion, in K/η_Y, over ln M."""
-    found = snaps(evidence)
-    if not np.isfinite(found).all():
+    times = snaps(evidence)
+    if not np.isfinite(times).all():
         return float("nan")
-    return float(np.polyfit(np.log(VOCABULARIES), found, 1)[0])
+    return float(np.polyfit(np.log(VOCABULARIES), times, 1)[0])
 
 
 def _drift(run: xr.Dataset) -> float:
@@ -139,17 +154,17 @@ def _drift(run: xr.Dataset) -> float:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """The law of the snap, and its flat cost."""
-    found, cost = snaps(evidence), seconds(evidence)
+    """Sentences on the time of the snap and on wall time."""
+    times, cost = snaps(evidence), seconds(evidence)
     kinds = {evidence[name(M)].sizes["token"] for M in VOCABULARIES}
     drifts = [_drift(evidence[name(M)]) for M in VOCABULARIES]
     return {
-        "the larger M, the later attention snaps": bool((np.diff(found) > 0).all()),
+        "the larger M, the later attention snaps": bool((np.diff(times) > 0).all()),
         "per unit of ln M it is later by K/η_Y, to 10%": (
             abs(_per_unit(evidence) - 1) < 0.1
         ),
         "attention snaps near γ's peak: within 15%": bool(
-            (np.abs(found / peaks(evidence) - 1) < 0.15).all()
+            (np.abs(times / peaks(evidence) - 1) < 0.15).all()
         ),
         "the three largest vocabularies cost less than ten times what the three "
         "smallest do, by their medians": bool(
@@ -170,8 +185,8 @@ SCALING = Exhibit(
         "gradient flow to t = 1e6. Left: how fast the dominant token's score moves, "
         "over its largest speed. Middle: when that is, beside the closed form for the "
         "peak of γ and the paper's t0' and t0 (dashed): it grows as K ln M/η_Y. Right: "
-        "wall time of the flow. Tokens that data and start treat alike share a row, so "
-        "that nothing grows with M."
+        "wall time of the flow. Tokens that are equivalent in the data and at "
+        "initialisation share a row, so that no array grows with M."
     ),
     needs={
         name(M): joint(RATE, vocabulary=M, score_rate=RATE / RATIO, until=1e6)

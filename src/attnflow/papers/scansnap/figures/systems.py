@@ -1,12 +1,13 @@
-"""J, Q and C on one axis: how far the common token falls, and where they part."""
+"""Figure: fall of the common token's score in J, Q and C."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
-from attnflow.papers.scansnap.figures.figure3 import MAKERS, name
+from attnflow.papers.scansnap.figures.figure3 import REQUESTS, name
 from attnflow.papers.scansnap.figures.runs import FIGURE3_RATE
 from attnflow.schema.declarations import Evidence, Exhibit
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EQUAL, LARGE = 0.5, 10.0
-"""η_Y of Figure 3's runs that are shown: η_Y/η_Z = 1 and 20."""
+"""η_Y of the runs of Figure 3 that are drawn: η_Y/η_Z = 1 and 20."""
 LEAST = 112
-"""The least vocabulary: 101 contextual tokens, a query and ten next tokens."""
+"""The smallest vocabulary: 101 contextual tokens, a query and ten next tokens."""
 SMALL = f"M = {LEAST}"
 LABELS = ("Figure 3, equal rates", "Figure 3, ratio 20", SMALL)
 EARLY, LATE = 0.1, 5e3
@@ -26,17 +27,17 @@ TIMES = (f"early, at {EARLY:g} K/η_Y", "at t0", f"late, at {LATE:g} K/η_Y")
 
 
 def small(system: str) -> str:
-    """The name of a run with the least vocabulary."""
+    """Name of a run with the smallest vocabulary."""
     return f"{system}, {SMALL}"
 
 
 NEEDS = {
     **{
-        name(system, rate): make(rate)
+        name(system, rate): request(rate)
         for rate in (EQUAL, LARGE)
-        for system, make in MAKERS.items()
+        for system, request in REQUESTS.items()
     },
-    **{small(s): make(EQUAL, vocabulary=LEAST) for s, make in MAKERS.items()},
+    **{small(s): request(EQUAL, vocabulary=LEAST) for s, request in REQUESTS.items()},
 }
 
 
@@ -44,9 +45,11 @@ def groups() -> dict[str, dict[str, str]]:
     """Panels: by title, the names of their runs by system."""
     ratio = f"{LARGE / FIGURE3_RATE:g}"
     return {
-        r"$M = 1000$, $\eta_Y = \eta_Z$": {s: name(s, EQUAL) for s in MAKERS},
-        rf"$M = 1000$, $\eta_Y = {ratio}\,\eta_Z$": {s: name(s, LARGE) for s in MAKERS},
-        rf"$M = {LEAST}$, $\eta_Y = \eta_Z$": {s: small(s) for s in MAKERS},
+        r"$M = 1000$, $\eta_Y = \eta_Z$": {s: name(s, EQUAL) for s in REQUESTS},
+        rf"$M = 1000$, $\eta_Y = {ratio}\,\eta_Z$": {
+            s: name(s, LARGE) for s in REQUESTS
+        },
+        rf"$M = {LEAST}$, $\eta_Y = \eta_Z$": {s: small(s) for s in REQUESTS},
     }
 
 
@@ -81,31 +84,31 @@ def _panel(ax: "Axes", evidence: Evidence, names: dict[str, str]) -> None:
 
 
 def falls(evidence: Evidence, names: dict[str, str]) -> dict[str, np.ndarray]:
-    """By system, the fall early, at t₀ and late."""
-    found = {}
+    """Falls early, at t₀ and late, by system."""
+    by_system = {}
     for system, key in names.items():
         run = evidence[key]
         fall, decoder = panels.common_fall(run), panels.decoder(run)
         times = (EARLY * decoder.clock, decoder.snap, LATE * decoder.clock)
-        found[system] = np.array([panels.at(fall, time) for time in times])
-    return found
+        by_system[system] = np.array([panels.at(fall, time) for time in times])
+    return by_system
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
+def values(evidence: Evidence) -> Numbers:
     """Falls and their ratios at three times."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, float | Numbers] = {}
     for label, names in zip(LABELS, groups().values(), strict=True):
         tables, run = falls(evidence, names), evidence[names["J"]]
         ratios = {f"{s} over Q": tables[s] / tables["Q"] for s in "JC"}
-        found[label] = {
+        numbers[label] = {
             "t0 in K/η_Y": panels.decoder(run).snap * panels.clock(run),
             **{key: panels.named(TIMES, t) for key, t in (tables | ratios).items()},
         }
-    return found
+    return numbers
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Where the systems part."""
+    """Sentences on where the systems differ."""
     equal, large, least = (falls(evidence, names) for names in groups().values())
     ours = [table["C"] / table["Q"] for table in (equal, large)]
     true = [table["J"] / table["Q"] for table in (equal, large)]
@@ -137,14 +140,16 @@ SYSTEMS = Exhibit(
         "System J is the true gradient of both tables, system Q attention under the "
         "quasi-static decoder, system C the scalar model with C0 = ρ0⁴/K; gradient "
         "flow on long sequences from zero, K = 10 classes with one common token. From "
-        "t0 on C is a fair model of Q. Both part from J at once, and not at t0: what "
-        "couples classes in J is how much the decoder confuses them, 1/M each at the "
-        "start, and in Q the inverse of the features' Gram matrix. A larger η_Y/η_Z "
-        "(middle) or a smaller vocabulary (right) brings J nearer."
+        "t0 on C is a fair model of Q. Both differ from J from the start, and not only "
+        "from t0 on: what couples classes in J is how much the decoder confuses them, "
+        "1/M each at the start, and in Q the inverse of the features' Gram matrix. A "
+        "larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J nearer."
     ),
     needs=NEEDS,
     draw=draw,
     values=values,
     seen=seen,
-    silent=("Ours. The paper does not say which of its statements are about which.",),
+    silent=(
+        "Ours. The paper does not say which of its statements are about which system.",
+    ),
 )

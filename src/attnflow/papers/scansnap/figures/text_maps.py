@@ -1,11 +1,12 @@
-"""Figure 7: attention of the first layer on real text, along training."""
+"""Figure 7: attention maps of the first layer on WikiText-2, along training."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures.text_rates import SILENT
 from attnflow.papers.scansnap.text_runs import (
     COURSES,
@@ -26,22 +27,22 @@ if TYPE_CHECKING:
 
 MOMENTS = ("before", "during", "after")
 WINDOW = 0
-"""The test window whose maps are shown."""
+"""Index of the test window whose maps are drawn."""
 COURSE = {
-    "entropy, of the uniform one": ("signal", share_of_uniform),
-    "on frequent words, of before": ("common", on_frequent),
+    "entropy / uniform entropy": ("signal", share_of_uniform),
+    "on frequent words / initial": ("common", on_frequent),
     "drift since the last record": ("noise", drift),
 }
-"""What is shown along training, each as a share: its colour, and how it is read."""
+"""Statistics along training, each a share: its kind (colour) and its function."""
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Maps of one test window at three moments, and what becomes of all windows."""
+    """Panels: maps of one test window at three times, and statistics of all windows."""
     titles = [title for name, run in evidence.items() for title in _titles(name, run)]
     rows = len(evidence)
     figure, grid = figures.panels(rows, 4, titles=titles, size=(15.6, 3.7 * rows))
     for row, run in zip(grid, evidence.values(), strict=True):
-        meshes = [_map(row[k], run, place) for k, place in enumerate(_moments(run))]
+        meshes = [_map(row[k], run, moment) for k, moment in enumerate(_moments(run))]
         figures.field_bar(figure, meshes[-1], row[:3].tolist(), "attention")
         _course(row[3], run)
     _legend(grid[0, 3])
@@ -54,7 +55,7 @@ def _moments(run: xr.Dataset) -> tuple[int, int, int]:
 
 
 def _titles(name: str, run: xr.Dataset) -> list[str]:
-    steps = [int(run[TIME][place]) for place in _moments(run)]
+    steps = [int(run[TIME][moment]) for moment in _moments(run)]
     rate = schema.setting_of(run)["learning_rate"]
     first, *later = [f"{w}, step {s}" for w, s in zip(MOMENTS, steps, strict=True)]
     return [f"{name}: {first}", *later, f"all test windows, η = {rate:g}"]
@@ -63,58 +64,60 @@ def _titles(name: str, run: xr.Dataset) -> list[str]:
 def _map(ax: "Axes", run: xr.Dataset, moment: int) -> "QuadMesh":
     from matplotlib.colors import PowerNorm
 
-    shown = run["test_attention"].isel(
+    selection = run["test_attention"].isel(
         {SEED: 0, TIME: moment, "test_sample": WINDOW, "head": 0}
     )
-    paid = shown.sel(layer="1").transpose("query_position", "key_position").values
-    places = np.arange(len(paid) + 1) + 0.5
+    attention = (
+        selection.sel(layer="1").transpose("query_position", "key_position").values
+    )
+    edges = np.arange(len(attention) + 1) + 0.5
     mesh = ax.pcolormesh(
-        places,
-        places,
-        np.ma.masked_where(np.triu(np.ones_like(paid), 1) > 0, paid),
+        edges,
+        edges,
+        np.ma.masked_where(np.triu(np.ones_like(attention), 1) > 0, attention),
         cmap=figures.current_theme().mass,
-        # Small shares are seen beside large ones.
+        # Keeps small shares visible beside large ones.
         norm=PowerNorm(0.5, 0, 1),
         rasterized=True,
     )
     ax.invert_yaxis()
     ax.set_aspect("equal")
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("place of the key")
-    ax.set_ylabel("place of the query")
+    ax.set_xlabel("key position")
+    ax.set_ylabel("query position")
     return mesh
 
 
 def _course(ax: "Axes", run: xr.Dataset) -> None:
-    for label, (kind, read) in COURSE.items():
-        figures.series(ax, run, read(run), kind=kind, label=label)
+    for label, (kind, statistic) in COURSE.items():
+        figures.series(ax, run, statistic(run), kind=kind, label=label)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("share")
     figures.time_axis(ax, run)
 
 
 def _legend(ax: "Axes") -> None:
-    """Names of the courses, above them."""
+    """Legend of the statistics, above the curves."""
     ax.set_ylim(top=1.35 * ax.get_ylim()[1])
     ax.legend(loc="upper right")
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Entropies of all layers at three moments, drifts and shares, mean over seeds."""
+def values(evidence: Evidence) -> Numbers:
+    """Entropies of all layers at three times, drifts and shares, mean over seeds."""
     return {name: _numbers(run) for name, run in evidence.items()}
 
 
 def _numbers(run: xr.Dataset) -> dict[str, float]:
     levels = {
-        f"entropy, layer {layer}, {word}": float(entropy(run, layer)[:, place].mean())
+        f"entropy, layer {layer}, {word}": float(entropy(run, layer)[:, moment].mean())
         for layer in map(str, run["layer"].values)
-        for word, place in zip(MOMENTS, _moments(run), strict=True)
+        for word, moment in zip(MOMENTS, _moments(run), strict=True)
     }
-    moved = drift(run).mean(SEED)
+    drifts = drift(run).mean(SEED)
     return {
         **levels,
-        "largest drift": float(moved.max()),
-        "last drift": float(moved[-1]),
+        "largest drift": float(drifts.max()),
+        "last drift": float(drifts[-1]),
         "attention to frequent words, after / before": float(
             on_frequent(run)[:, -1].mean()
         ),
@@ -122,16 +125,16 @@ def _numbers(run: xr.Dataset) -> dict[str, float]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Attention becomes sparse, in the first layer first of all."""
+    """Sentences on sparsity, of the first layer and of all three."""
     deep = evidence[OF_THREE]
     ends = [float(entropy(deep, str(k))[:, -1].mean()) for k in deep["layer"].values]
-    found = {
+    answers = {
         f"{name}: the first layer's attention ends sparser than it began": bool(
             entropy(run)[:, -1].mean() < entropy(run)[:, 0].mean() - 0.1
         )
         for name, run in evidence.items()
     }
-    return found | {
+    return answers | {
         "of three layers the first is the sparsest, by 0.1 nats or more": bool(
             ends[0] < min(ends[1:]) - 0.1
         )
@@ -149,9 +152,9 @@ FIGURE7 = Exhibit(
         "in the mean over 40 test windows, median and range over seeds: entropy; "
         "attention to the 20 most frequent words; and how far maps moved from one "
         "record to the next, as total variation. Claimed: attention becomes sparse, "
-        "and then freezes though the rate is constant. Sparse it becomes; the "
-        "encoder's maps go on moving, and those of the theory's own parametrisation "
-        "slow down, in which frequent words gain attention."
+        "and then freezes though the rate is constant. It does become "
+        "sparse; the encoder's maps keep moving; in the theory's own parametrisation "
+        "maps slow down, and frequent words gain attention."
     ),
     needs={**COURSES, **LONG},
     draw=draw,

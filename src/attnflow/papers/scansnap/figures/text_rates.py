@@ -1,10 +1,11 @@
-"""Figure 10: entropy of attention on real text, by learning rate."""
+"""Figure 10: attention entropy on WikiText-2, by learning rate."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
+from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.text_runs import (
     KINDS,
     ONE_LAYER,
@@ -27,15 +28,15 @@ SILENT = (
     "code is built; the vocabulary is cut to the 1000 most frequent words.",
     "Trained on WikiText-2's split valid (216 k words), tested on its split test; the "
     "paper's own splits are train and valid. WikiText-103 is not covered.",
-    "Until convergence, says the paper; here 1200 steps, four epochs, and where it is "
-    "said 4800.",
+    "The paper trains until convergence; here 1200 steps (four epochs), or 4800 where "
+    "stated.",
 )
-"""For both figures on text."""
+"""Readings for both figures on text."""
 
 
 def draw(evidence: Evidence) -> "Figure":
-    """Entropies and test losses when training ended, by learning rate."""
-    titles = ("sparser at larger rates", "what the networks have learned")
+    """Panels: final entropies and test losses, by learning rate."""
+    titles = ("sparser at larger rates", "test loss of the networks")
     figure, grid = figures.panels(1, 2, titles=titles, size=(12.4, 4.8))
     entropies, losses = grid[0]
     for kind in KINDS:
@@ -49,11 +50,11 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _bars(ax: "Axes", kind: str, found: np.ndarray) -> None:
-    """The mean over seeds with its deviation as a bar, and every seed as a dot."""
+def _bars(ax: "Axes", kind: str, rows: np.ndarray) -> None:
+    """Draw the mean over seeds with its standard deviation, and each seed as a dot."""
     colour = figures.current_theme().colour(COLOURS[kind])
-    ax.plot(RATES, found, ".", color=colour, alpha=0.45, zorder=2)
-    figures.error_bars(ax, RATES, found, kind=COLOURS[kind], label=kind)
+    ax.plot(RATES, rows, ".", color=colour, alpha=0.45, zorder=2)
+    figures.error_bars(ax, RATES, rows, kind=COLOURS[kind], label=kind)
     ax.set_xscale("log")
     ax.set_xticks(RATES, [f"{rate:g}" for rate in RATES])
     ax.minorticks_off()
@@ -70,8 +71,8 @@ def _uniform(evidence: Evidence) -> float:
     return uniform_entropy(evidence[name_of(ONE_LAYER, RATES[0])])
 
 
-def values(evidence: Evidence) -> dict[str, Any]:
-    """Entropies and test losses at the end, by network and rate."""
+def values(evidence: Evidence) -> Numbers:
+    """Final entropies and test losses, by network and rate."""
     return {
         kind: {
             f"η = {rate:g}": {
@@ -91,13 +92,13 @@ def values(evidence: Evidence) -> dict[str, Any]:
 
 
 def seen(evidence: Evidence) -> dict[str, bool]:
-    """Entropy falls with the learning rate."""
+    """Sentences on entropy falling with the learning rate."""
     means = {kind: last_entropies(evidence, kind).mean(axis=1) for kind in KINDS}
     return {
         f"{kind}: entropy at the largest rate is below that at the least": bool(
-            np.isfinite(found).all() and found[-1] < found[0]
+            np.isfinite(levels).all() and levels[-1] < levels[0]
         )
-        for kind, found in means.items()
+        for kind, levels in means.items()
     }
 
 
@@ -106,9 +107,9 @@ FIGURE10 = Exhibit(
     kind="figure",
     title="Figure 10: entropy of attention by learning rate",
     caption=(
-        "WikiText-2, stochastic descent with gradients shortened to 0.5, 1200 steps of "
-        "20 windows of 35 words. Left, entropy of the first layer's attention over "
-        "test windows, places 11 to 35; right, the test loss, where a uniform guess "
+        "WikiText-2, SGD with the gradient norm clipped to 0.5, 1200 steps of 20 "
+        "windows of 35 words. Left, entropy of the first layer's attention over test "
+        "windows, positions 11 to 35; right, the test loss, where a uniform guess "
         "among the 1000 words has 6.9. Mean and deviation over five seeds (three "
         "layers: one), and each seed as a dot. Claimed: entropy falls as the rate "
         "grows."

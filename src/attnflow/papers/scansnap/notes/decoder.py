@@ -12,9 +12,9 @@ DECODER = (
             "are coupled by how they confuse each other, (γβ)_nn' = (η_Y/K) ∫ [α_n(n'; "
             "t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds. That is 0.05 to 0.07 of Theorem "
             "1's β at K = 10, M = 1000, and 0.001 to 0.005 of it at K = 3, M = 10⁴ and "
-            "ρ = 0.1, where Assumption 2 is met; near it where K is about M. What is "
-            "said of the quasi-static system stands; that it describes training is "
-            "another claim."
+            "ρ = 0.1, where Assumption 2 is met; near it where K is about M. "
+            "Statements about the quasi-static system stand; whether it describes "
+            "training is another question."
         ),
         shown_by="E-Lem3b",
         effect="statement",
@@ -26,9 +26,9 @@ DECODER = (
         ours=(
             "The sum over the K classes is taken as one over all M outputs, and (1 − "
             "ρ)h(η_Y) as h((1 − ρ)η_Y). At K = 5, M = 1000, ρ = 0.3 and η_Y t/K = 20 "
-            "the own logit is 6.574 above another class's and 9.304 above a token "
-            "nobody predicts; the two readings give 8.597 and 6.497. Only for K = M is "
-            "the first margin that of the smaller rate."
+            "the own logit is 6.574 above another class's and 9.304 above a token that "
+            "is no next token; the two readings give 8.597 and 6.497. Only for K = M "
+            "is the first margin that of the smaller rate."
         ),
         shown_by="E-Rem1",
         effect="statement",

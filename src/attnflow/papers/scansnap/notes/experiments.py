@@ -1,4 +1,4 @@
-"""Notes on experiments, and on how they are told."""
+"""Notes on the experiments and their description: Section 8 and Appendix G."""
 
 from attnflow.schema.declarations import Note
 
@@ -32,8 +32,8 @@ EXPERIMENTS = (
         place="Figures 6, 11 and 12, initial tables",
         printed="Y(0) = Z(0) = 0, in Section 3.1; nothing in Section 8.",
         ours=(
-            "Both begin uniform on ±1/√M, as PyTorch's layers: with them the 32 "
-            "published means that we have come out."
+            "Both are initialised uniformly on ±1/√M, as PyTorch's layers: this "
+            "reproduces the 32 published means that we have."
         ),
         shown_by="E-Fig6-ez",
         effect="statement",
@@ -82,10 +82,10 @@ EXPERIMENTS = (
         place="Section 8 and Appendix G, real-world data",
         printed="Regular parameterisation, in which Y and Z come from embeddings U.",
         ours=(
-            "The published code trains PyTorch's tutorial encoder: with places, "
+            "The published code trains PyTorch's tutorial encoder: with positions, "
             "attention to the word itself, a residual, layer norms, a ReLU layer and a "
-            "decoder of its own, and gradients shortened to 0.5; none of it is in the "
-            "theory. The theory's own parametrisation is the experiment "
+            "decoder of its own, and gradient norms clipped to 0.5; none of it is in "
+            "the theory. The theory's own parametrisation is the experiment "
             "wikitext-plain, and is shown and judged beside it."
         ),
         shown_by="text",

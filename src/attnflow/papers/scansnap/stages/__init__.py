@@ -1,4 +1,4 @@
-"""The stages of a run of `scansnap`: formulas beside detectors."""
+"""Stages of a run of `scansnap`: formulas and detectors."""
 
 from attnflow.papers.scansnap.stages.events import attention_snap as attention_snap
 from attnflow.papers.scansnap.stages.events import decoder_snap as decoder_snap

@@ -1,4 +1,4 @@
-"""The paper's times, and ours, in the time of a run.
+"""Formulas for the times of stages: the paper's, and ours.
 
 | name | formula | |
 |---|---|---|
@@ -6,20 +6,19 @@
 | `decoder_snap` | (K/η_Y)(e^u + (M − 1)u − 1)/M, u = 1 + W₀((M − 1)/e) | γ's peak |
 | `snap` | t₀ = 2(1 + ω₁) K ln M/η_Y | from which γ = O(K ln(M η_Y t/K)/(η_Y t)) |
 
-Time counts samples in a flow. A step of descent moves as far as a unit of it, and one
-of heavy ball in the long run as far as 1/(1 − μ).
+Time counts samples in a flow. A step of descent is one unit of it, and a step of heavy
+ball, in the long run, 1/(1 − μ) units.
 """
-
-from typing import Any
 
 import xarray as xr
 
 from attnflow import schema
+from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.systems.decoder import Decoder
 
 
 def decoder_of(run: xr.Dataset) -> Decoder | None:
-    """Sizes of the closed forms; none where the values have no rate."""
+    """Closed forms of the decoder at the sizes of a run; `None` if η_Y is 0."""
     setting = schema.setting_of(run)
     if not setting.get("value_rate"):
         return None
@@ -31,15 +30,15 @@ def decoder_of(run: xr.Dataset) -> Decoder | None:
     )
 
 
-def classes_of(setting: dict[str, Any]) -> int:
-    """K of a setting."""
+def classes_of(setting: Setting) -> int:
+    """Number of classes K of a setting."""
     if "classes" in setting:
         return setting["classes"]
     return setting["queries"] * setting["classes_per_query"]
 
 
-def vocabulary_of(setting: dict[str, Any]) -> int:
-    """M of a setting; that of Syn-Small and Syn-Medium is counted."""
+def vocabulary_of(setting: Setting) -> int:
+    """Vocabulary size M of a setting, or the number of tokens if it sets none."""
     if "vocabulary" in setting:
         return setting["vocabulary"]
     classes, queries = classes_of(setting), setting["queries"]
@@ -47,15 +46,15 @@ def vocabulary_of(setting: dict[str, Any]) -> int:
     return context + (setting["distinct"] + 1) * classes + queries
 
 
-def pace(setting: dict[str, Any]) -> float:
-    """How much of a flow's time passes in a unit of the run's."""
+def pace(setting: Setting) -> float:
+    """Flow time per unit of the run's time."""
     if setting.get("optimiser") == "momentum":
         return 1 / (1 - setting["momentum"])
     return 1.0
 
 
 def stage_times(run: xr.Dataset) -> dict[str, float]:
-    """The times by name; none under Adam, whose steps are no time of a flow."""
+    """Times of stages by name; none for Adam, whose steps are no flow time."""
     decoder, setting = decoder_of(run), schema.setting_of(run)
     if decoder is None or setting.get("optimiser") == "adam":
         return {}

@@ -1,4 +1,4 @@
-"""The table of stages: the paper's times beside what was detected."""
+"""Table of stages: formulas beside detected times."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,11 +12,11 @@ from attnflow.papers.scansnap.stages.formulas import pace, stage_times
 from attnflow.schema.dims import TIME
 
 LEAST_RECORDS = 3
-"""From two records neither a peak nor a slope can be told."""
+"""Two records determine neither a peak nor a slope."""
 
 
 class _Stage(NamedTuple):
-    """One row: what it needs of a run, what it means, and how it is found."""
+    """Row of the table: observables that it needs, its meaning, and its detector."""
 
     name: str
     needs: tuple[tuple[str, ...], ...]
@@ -25,11 +25,11 @@ class _Stage(NamedTuple):
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
-    """The stages of a run; none of one that has no time, or no tables Y and Z."""
+    """Stages of a run; none for a run without time or without tables Y and Z."""
     if TIME not in run.dims or "parametrisation" in schema.setting_of(run):
         return []
-    known = stage_times(run)
-    return [_row(run, stage, known.get(stage.name)) for stage in _STAGES]
+    formulas = stage_times(run)
+    return [_row(run, stage, formulas.get(stage.name)) for stage in _STAGES]
 
 
 def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
@@ -51,7 +51,7 @@ def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
 
 
 def _lacking(run: xr.Dataset, stage: _Stage) -> str:
-    """What a detector would need and the run does not have; mostly empty."""
+    """Observables or records that the detector needs and the run lacks, as text."""
     if stage.needs and run.sizes[TIME] < LEAST_RECORDS:
         return f"{LEAST_RECORDS} records or more"
     if not stage.needs or any(all(n in run for n in names) for names in stage.needs):

@@ -1,1 +1,1 @@
-"""Systems of `scansnap` beside training: the decoder alone, Q and C."""
+"""Dynamical systems of `scansnap` other than J: the decoder alone, Q and C."""

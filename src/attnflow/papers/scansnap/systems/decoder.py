@@ -1,4 +1,4 @@
-"""Closed forms of the decoder alone, with features fixed and decorrelated (R7–R9, R13).
+"""Closed forms of the decoder alone, with features fixed and decorrelated.
 
 Each row of `W = FᵀY` moves by itself, `w_n = (M − 1) h(N_n) ζ_n`, where h counts the
 visits N of its class and, with `u = M h`,
@@ -22,10 +22,10 @@ Series = Float[np.ndarray, "*times"]
 
 
 def log_odds(visits: ArrayLike, vocabulary: float, rate: float) -> Series:
-    """U = M h after some visits to a class.
+    """Log-odds u = M h after a number of visits to a class.
 
-    Where ω > 1, `u = ln((M − 1) ω)` neither cancels nor overflows; a step of Newton's
-    on `expm1(u) + (M − 1) u = M η N` gives early times their digits back.
+    For ω > 1, `u = ln((M − 1) ω)` neither cancels nor overflows; a Newton step on
+    `expm1(u) + (M − 1) u = M η N` restores the digits of early times.
     """
     right = vocabulary * rate * np.asarray(visits, float)
     a = (right + 1) / (vocabulary - 1)
@@ -38,16 +38,16 @@ def log_odds(visits: ArrayLike, vocabulary: float, rate: float) -> Series:
 
 def discrete_heights(steps: int, vocabulary: float, rate: float) -> Series:
     """h* after 0, …, `steps` visits: `h* += η / ((M − 1) + e^{M h*})`."""
-    u, found = 0.0, np.zeros(steps + 1)
+    u, levels = 0.0, np.zeros(steps + 1)
     for i in range(steps):
         u += vocabulary * rate / (vocabulary - 1 + math.exp(u))
-        found[i + 1] = u
-    return found / vocabulary
+        levels[i + 1] = u
+    return levels / vocabulary
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """Sizes that the closed forms are written in.
+    """Closed forms of the decoder at given sizes and rates.
 
     **Arguments:** `classes` K, `vocabulary` M, and the rates η_Y and η_Z.
     """
@@ -63,7 +63,7 @@ class Decoder:
         return self.classes / self.value_rate
 
     def height(self, t: ArrayLike) -> Series:
-        """h(t/K)."""
+        """Height h(t/K)."""
         return self._log_odds(t) / self.vocabulary
 
     def _log_odds(self, t: ArrayLike) -> Series:
@@ -71,12 +71,12 @@ class Decoder:
         return log_odds(visits, self.vocabulary, self.value_rate)
 
     def speed(self, t: ArrayLike) -> Series:
-        """γ(t), which grows like η_Y t/K and decays like K ln t/(η_Y t)."""
+        """Speed γ(t), which grows like η_Y t/K and decays like K ln t/(η_Y t)."""
         u, others = self._log_odds(t), self.vocabulary - 1
         return others**2 * (u / self.vocabulary) / (others + np.exp(u))
 
     def speed_integral(self, t: ArrayLike) -> Series:
-        """Γ(t) = η_Z ∫γ."""
+        """Integral Γ(t) = η_Z ∫γ."""
         ratio = self.score_rate / self.value_rate
         return ratio * self.classes * ((self.vocabulary - 1) * self.height(t)) ** 2 / 2
 
@@ -90,7 +90,7 @@ class Decoder:
 
     @property
     def peak(self) -> float:
-        """When γ is largest: `u = 1 + W₀((M − 1)/e)`."""
+        """Time at which γ is largest: `u = 1 + W₀((M − 1)/e)`."""
         u = self._peak_log_odds
         others = self.vocabulary - 1
         return self.clock * (math.expm1(u) + others * u) / self.vocabulary
@@ -122,7 +122,7 @@ class Decoder:
         return -root / math.log(self.vocabulary) - 1
 
     def time_to_error(self, error: float) -> float:
-        """Samples until |e_n − α_n| is `error` (R13)."""
+        """Samples until |e_n − α_n| is `error`: the formula of claim E-R-13."""
         others = self.vocabulary - 1
         growth = others * (math.sqrt(1 + 1 / others) / error - 1)
         u = math.log(growth)

@@ -1,14 +1,15 @@
-"""The decoder alone: closed forms beside flows, and couplings of classes."""
+"""Courses of the decoder alone: closed forms, flows, and couplings of classes."""
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
 from scipy.integrate import cumulative_simpson, solve_ivp
 from scipy.optimize import root_scalar
 
+from attnflow.papers.scansnap._types import Setting
+from attnflow.papers.scansnap.computations import Assumption, Couplings, DecoderCourses
 from attnflow.papers.scansnap.systems.decoder import Decoder, log_odds
 from attnflow.papers.scansnap.systems.fixed_features import (
     equal_correlations,
@@ -16,38 +17,39 @@ from attnflow.papers.scansnap.systems.fixed_features import (
 )
 
 
-def decoder_courses(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """Log-odds u = M h by a flow and in closed form, and γ, by vocabulary and time.
+def decoder_courses(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Log-odds u = M h by flow and in closed form, and γ, by vocabulary and time.
 
     Times are in units of K/η_Y. `upper_root` and `lower_root` are where e^u and
     (M − 1)u meet, found by bisection.
     """
-    vocabularies = setting["vocabularies"]
-    times = np.geomspace(setting["first"], setting["last"], setting["records"])
-    flowed = np.array([_flowed(M, times) for M in vocabularies])
+    plan = DecoderCourses(**setting)
+    vocabularies = plan.vocabularies
+    times = np.geomspace(plan.first, plan.last, plan.records)
+    integrated = np.array([_integrate_log_odds(M, times) for M in vocabularies])
     closed = np.array([log_odds(times, M, 1.0) for M in vocabularies])
     sizes = np.array(vocabularies, float)[:, None]
-    errors = (sizes - 1) / (sizes - 1 + np.exp(flowed))
+    errors = (sizes - 1) / (sizes - 1 + np.exp(integrated))
     roots = np.array([_roots(M) for M in vocabularies])
     dims = ("seed", "vocabulary", "clock")
     variables = {
-        "log_odds": (dims, flowed),
+        "log_odds": (dims, integrated),
         "closed": (dims, closed),
-        "speed": (dims, (sizes - 1) / sizes * flowed * errors),
+        "speed": (dims, (sizes - 1) / sizes * integrated * errors),
         "error_norm": (dims, errors * np.sqrt(sizes / (sizes - 1))),
         "lower_root": (dims[:2], roots[:, 0]),
         "upper_root": (dims[:2], roots[:, 1]),
     }
-    # Nothing is random here: every seed has the same.
+    # Nothing is random here: all seeds are equal.
     every = {
-        name: (axes, np.repeat(found[None], len(seeds), axis=0))
-        for name, (axes, found) in variables.items()
+        name: (axes, np.repeat(values[None], len(seeds), axis=0))
+        for name, (axes, values) in variables.items()
     }
     return xr.Dataset(every, {"vocabulary": list(vocabularies), "clock": times})
 
 
-def _flowed(vocabulary: float, times: np.ndarray) -> np.ndarray:
-    found = solve_ivp(
+def _integrate_log_odds(vocabulary: float, times: np.ndarray) -> np.ndarray:
+    solution = solve_ivp(
         lambda _, u: vocabulary / (vocabulary - 1 + np.exp(u)),
         (0.0, float(times[-1])),
         [0.0],
@@ -56,51 +58,59 @@ def _flowed(vocabulary: float, times: np.ndarray) -> np.ndarray:
         rtol=1e-12,
         atol=1e-14,
     )
-    return found.y[0]
+    return solution.y[0]
 
 
 def _roots(vocabulary: float) -> tuple[float, float]:
-    def apart(u: float) -> float:
+    def residual(u: float) -> float:
         return float(u - np.log(vocabulary - 1) - np.log(u))
 
-    # The lower root is near 1/M, where a default of 2e-12 would be all too few digits.
+    # The lower root is near 1/M: the default tolerance of 2e-12 is too coarse.
     ends = ((1e-12, 1.0), (1.0, 10 * float(np.log(vocabulary))))
-    lower, upper = (root_scalar(apart, bracket=end, xtol=1e-15).root for end in ends)
+    lower, upper = (root_scalar(residual, bracket=end, xtol=1e-15).root for end in ends)
     return float(lower), float(upper)
 
 
-def couplings(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """The decoder's true gradient with equal correlations, by set-up and time.
+def couplings(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Couplings of classes under the decoder's true gradient, by set-up and time.
 
     `true` is the coefficient of f_k in g_n (k ≠ n) under the true gradient,
-    `confusion` what R11's integral gives for it, `modified` Theorem 1's; `own_other`
-    and `own_unseen` are margins of logits.
+    `confusion` what the integral of claim E-R-11 gives for it, `modified` Theorem 1's;
+    `own_other` and `own_unseen` are margins of logits.
     """
-    clocks = np.array(setting["clocks"])
-    cases = list(zip(*(setting[n] for n in _AXES), strict=True))
-    found = [_coupled(*case, clocks=clocks) for case in cases]
+    plan = Couplings(**setting)
+    clocks = np.array(plan.clocks)
+    axes = {
+        "classes": plan.classes,
+        "vocabularies": plan.vocabularies,
+        "correlations": plan.correlations,
+    }
+    cases = zip(plan.classes, plan.vocabularies, plan.correlations, strict=True)
+    setups = [_setup(*case, clocks=clocks) for case in cases]
     dims = ("seed", "case", "clock")
     return xr.Dataset(
         {
-            name: (dims, np.repeat([[one[name] for one in found]], len(seeds), axis=0))
-            for name in found[0]
+            name: (
+                dims,
+                np.repeat([[setup[name] for setup in setups]], len(seeds), axis=0),
+            )
+            for name in setups[0]
         },
         {
             "clock": clocks,
-            **{name: ("case", list(setting[name])) for name in _AXES},
+            **{name: ("case", list(values)) for name, values in axes.items()},
         },
     )
 
 
-_AXES = ("classes", "vocabularies", "correlations")
 DENSE = 2000
 
 
-def _coupled(
+def _setup(
     classes: int, vocabulary: int, rho: float, *, clocks: np.ndarray
 ) -> dict[str, np.ndarray]:
     gram = equal_correlations(classes, rho)
-    # Simpson's rule over the dense times gives R11's integral; ends are kept exact.
+    # Simpson's rule over the dense times gives E-R-11's integral; ends are kept exact.
     dense = np.union1d(np.linspace(0, clocks[-1], DENSE), clocks)
     dense = np.union1d(dense, np.geomspace(1e-3, clocks[-1], DENSE))
     course = train_decoder(gram, vocabulary, 1.0, classes * dense)
@@ -124,12 +134,13 @@ def _coupled(
     }
 
 
-def assumption(setting: dict[str, Any], seeds: Sequence[int]) -> xr.Dataset:
-    """Assumption 2 for equal correlations, by K and M.
+def assumption(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Largest |λ_i(E)| under Assumption 2 with equal correlations, by K and M.
 
-    With the least correlation that |λ_i| ≥ 6/√M allows: `largest`, the largest |λ_i|.
+    `largest` is the largest |λ_i| at the smallest correlation with |λ_i| ≥ 6/√M.
     """
-    classes, ratios = setting["classes"], setting["ratios"]
+    plan = Assumption(**setting)
+    classes, ratios = plan.classes, plan.ratios
     largest = np.zeros((1, len(classes), len(ratios)))
     for (i, K), (j, ratio) in itertools.product(enumerate(classes), enumerate(ratios)):
         rho = 6 / np.sqrt(ratio * K**2)

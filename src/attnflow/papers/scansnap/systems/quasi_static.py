@@ -12,13 +12,14 @@ as it does for the decoder; Equation 10 as printed has s = 1.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from attnflow.data.class_layouts import Classes
 from attnflow.experiments.token_starts import check_rates, refuse_tables
@@ -28,14 +29,14 @@ from attnflow.observables.directly import Registry
 from attnflow.observables.next_token import NEXT_TOKEN, TokenView
 from attnflow.training.rules import Flow, Rule
 
-State = dict[str, Any]
+State = dict[str, Array]
 # Newton's method comes down on u from above and doubles its digits with every step;
 # from the worst place, near e^u = M, six steps end at rounding.
 NEWTON = 8
 
 
 def log_odds(visits: Array, vocabulary: Array, rate: Array) -> Array:
-    """U = M h after some visits, as `decoder.log_odds`, inside compiled programs."""
+    """Log-odds u = M h after some visits: `decoder.log_odds` for compiled programs."""
     right = vocabulary * rate * visits
 
     def step(_: int, u: Array) -> Array:
@@ -48,19 +49,19 @@ def log_odds(visits: Array, vocabulary: Array, rate: Array) -> Array:
 
 
 def speed(u: Array, vocabulary: Array) -> Array:
-    """γ at u."""
+    """Speed γ at log-odds u."""
     others = vocabulary - 1
     return others**2 * (u / vocabulary) / (others + jnp.exp(u))
 
 
 def inverse_gram(gram: Float[Array, "classes classes"]) -> Array:
-    """(FᵀF)⁻¹ by Cholesky's method, which compiles in half the time of others."""
+    """(FᵀF)⁻¹ by Cholesky, which compiles in half the time of other methods."""
     factor = jax.scipy.linalg.cho_factor(gram)
     return jax.scipy.linalg.cho_solve(factor, jnp.eye(len(gram)))
 
 
 class QuasiStatic(eqx.Module):
-    """The scores under the quasi-static decoder.
+    """System Q: scores under the quasi-static decoder.
 
     The state holds `scores`, the `clock` t and `drive`, B_n = η_Z s ∫ξ_n for each
     class.
@@ -74,7 +75,7 @@ class QuasiStatic(eqx.Module):
     share: Float[Array, ""]
 
     def log_odds(self, t: Array) -> Array:
-        """U at a time."""
+        """Log-odds u at a time."""
         return log_odds(t / self.frame.classes, self.vocabulary, self.value_rate)
 
     def speed(self, t: Array) -> Array:
@@ -89,10 +90,10 @@ class QuasiStatic(eqx.Module):
     def drive(self, inverse: Array) -> Float[Array, " classes"]:
         """ξ_n/γ, from the inverse of the features' Gram matrix."""
         high, low = self._ends
-        own = (high - low) * (jnp.diagonal(inverse) - 1)
-        return own + low * (inverse.sum(axis=1) - 1)
+        diagonal = (high - low) * (jnp.diagonal(inverse) - 1)
+        return diagonal + low * (inverse.sum(axis=1) - 1)
 
-    def velocity(self, t: Any, state: State) -> State:
+    def velocity(self, t: Array | float | None, state: State) -> State:
         """The state's derivative."""
         now = state["clock"] if t is None else jnp.asarray(t, float)
         view, speed = TokenView(self, state), self.speed(now)
@@ -100,13 +101,13 @@ class QuasiStatic(eqx.Module):
         inverse = inverse_gram(view.gram)
         weights = low + (high - low) * jnp.eye(self.frame.classes)
         mixed = speed * (weights @ inverse @ view.unit)
-        read, weight = view.unit, self.frame.weight
-        level = jnp.sum(weight * read * mixed, axis=1, keepdims=True)
-        push = read * (mixed - read * level)
+        unit, weight = view.unit, self.frame.weight
+        level = jnp.sum(weight * unit * mixed, axis=1, keepdims=True)
+        push = unit * (mixed - unit * level)
         rate = self.score_rate * self.share
-        turned = jnp.zeros_like(state["scores"]).at[self.frame.query].add(push)
+        rows = jnp.zeros_like(state["scores"]).at[self.frame.query].add(push)
         return {
-            "scores": rate * turned,
+            "scores": rate * rows,
             "clock": jnp.ones_like(state["clock"]),
             "drive": rate * speed * self.drive(inverse),
         }
@@ -116,14 +117,14 @@ class QuasiStatic(eqx.Module):
         view = TokenView(_Scores(self.frame, self.model), state)
         height = self.log_odds(state["clock"]) / self.vocabulary
         columns = jnp.arange(len(self.frame.column_weight))
-        mine = self.frame.label[:, None] == columns
-        rows = height * jnp.where(mine, self.vocabulary - 1, -1.0)
+        is_label = self.frame.label[:, None] == columns
+        rows = height * jnp.where(is_label, self.vocabulary - 1, -1.0)
         values = view.unit.T @ inverse_gram(view.gram) @ rows
         return {"scores": state["scores"], "values": values}
 
 
 class _Scores(eqx.Module):
-    """A system of scores alone, from which features are read."""
+    """A system with scores only, which gives the features."""
 
     frame: TokenFrame
     model: NextToken
@@ -158,8 +159,8 @@ def drive_integral(view: TokenView) -> Array:
 class QuasiStaticModel:
     """Q as the model of an experiment.
 
-    `per_class` divides the scores' sum over classes by K, as the time of samples asks;
-    without it the equation is as printed. `rates` are η_Z and η_Y.
+    `per_class` divides the sum over classes by K, as time in samples requires; without
+    it the equation is as printed. `rates` are η_Z and η_Y.
     """
 
     task: Classes
@@ -177,29 +178,26 @@ class QuasiStaticModel:
             )
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
-        """Only a flow can follow a decoder that is a function of time."""
+        """Why these rules cannot be used; `None` for a flow."""
         if all(isinstance(rule, Flow) for rule in rules):
             return None
         return "The quasi-static decoder is a function of time: use a Flow."
 
     def form(self) -> tuple[str, str]:
-        """The name of the form, and why this one."""
+        """Name of the form, and the reason for it."""
         return "token-classes", "tokens with equal probabilities begin and move alike"
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Labels of the dims of observables."""
-        return token_form("token-classes", self._task).labels(self._task)
-
-    @property
-    def _task(self) -> Any:
-        return self.task.sequence_classes()
+        task = self.task.sequence_classes()
+        return token_form("token-classes", task).labels(task)
 
     def members(
-        self, seeds: Sequence[int], given: Mapping[str, Any] | None
-    ) -> list[tuple[Any, Any]]:
+        self, seeds: Sequence[int], given: Mapping[str, ArrayLike] | None
+    ) -> list[tuple[QuasiStatic, State]]:
         """The system and its zero state, the same for each seed."""
         refuse_tables(given)
-        task = self._task
+        task = self.task.sequence_classes()
         frame = token_form("token-classes", task).frame
         share = 1 / task.classes if self.per_class else 1.0
         numbers = (float(task.vocabulary), self.rates[1], self.rates[0], share)
@@ -211,7 +209,7 @@ class QuasiStaticModel:
         }
         return [(system, state) for _ in seeds]
 
-    def drift(self, system: Any, before: Any, after: Any) -> float:
+    def drift(self, system: QuasiStatic, before: State, after: State) -> float:
         """The change of the sums of scores, relative to the sum of their sizes."""
         weight = np.asarray(system.frame.weight)
         scores = np.asarray(after["scores"])

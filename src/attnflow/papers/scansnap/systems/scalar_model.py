@@ -2,28 +2,29 @@
 
     dz/dt = −η_Z γ(t) e^{4z} / C₀,     ξ = γ(t) e^{4z} / C₀,     B = η_Z ∫ξ = −z,
 
-with γ of the decoder alone, and C₀ = ρ₀⁴/K as printed or ρ₀⁴/(K − 1), as many as other
-classes are; the common token's share of a class's features is 1/ρ₀² at the start.
+with γ of the decoder alone, and C₀ = ρ₀⁴/K as printed, or ρ₀⁴/(K − 1), K − 1 being the
+number of other classes. At time 0 the common token's f² is 1/ρ₀².
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
+from numpy.typing import ArrayLike
 
 from attnflow.experiments.token_starts import check_rates, refuse_tables
 from attnflow.observables.directly import Registry
 from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
 from attnflow.training.rules import Flow, Rule
 
-State = dict[str, Any]
+State = dict[str, Array]
 
 
 class ScalarModel(eqx.Module):
-    """The score of the one common token; the state holds the `clock` t too."""
+    """System C: the score of the common token. The state also holds the `clock` t."""
 
     classes: Float[Array, ""]
     vocabulary: Float[Array, ""]
@@ -36,7 +37,7 @@ class ScalarModel(eqx.Module):
         u = log_odds(t / self.classes, self.vocabulary, self.value_rate)
         return speed(u, self.vocabulary)
 
-    def velocity(self, t: Any, state: State) -> State:
+    def velocity(self, t: Array | float | None, state: State) -> State:
         """The state's derivative."""
         now = state["clock"] if t is None else jnp.asarray(t, float)
         drive = self.speed(now) * jnp.exp(4 * state["scores"]) / self.scale
@@ -77,7 +78,7 @@ def attention_speed(view: ScalarView) -> Array:
 
 @SCALAR.observable(about="dz/dt")
 def score_velocity(view: ScalarView) -> Array:
-    """How fast the score falls."""
+    """dz/dt of the common token."""
     return view.system.velocity(None, view.state)["scores"]
 
 
@@ -106,13 +107,13 @@ class ScalarExperimentModel:
             )
 
     def refuses(self, rules: Sequence[Rule]) -> str | None:
-        """Only a flow can follow a speed that is a function of time."""
+        """Why these rules cannot be used; `None` for a flow."""
         if all(isinstance(rule, Flow) for rule in rules):
             return None
         return "The scalar model is a function of time: use a Flow."
 
     def form(self) -> tuple[str, str]:
-        """The name of the form, and why this one."""
+        """Name of the form, and the reason for it."""
         return "scalar", "the model has one number"
 
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -120,8 +121,8 @@ class ScalarExperimentModel:
         return {}
 
     def members(
-        self, seeds: Sequence[int], given: Mapping[str, Any] | None
-    ) -> list[tuple[Any, Any]]:
+        self, seeds: Sequence[int], given: Mapping[str, ArrayLike] | None
+    ) -> list[tuple[ScalarModel, State]]:
         """The system and its zero state, the same for each seed."""
         refuse_tables(given)
         sizes = (self.classes, self.vocabulary, self.rates[1], self.rates[0])
@@ -129,6 +130,6 @@ class ScalarExperimentModel:
         state = {"scores": jnp.zeros(()), "clock": jnp.zeros(())}
         return [(system, state) for _ in seeds]
 
-    def drift(self, system: Any, before: Any, after: Any) -> float:
-        """Nothing is conserved."""
+    def drift(self, system: ScalarModel, before: State, after: State) -> float:
+        """Zero: nothing is conserved."""
         return 0.0

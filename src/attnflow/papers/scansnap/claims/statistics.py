@@ -1,7 +1,6 @@
-"""How claims of `scansnap` look into runs: tokens, ends of courses, margins."""
+"""Statistics of runs that claims of `scansnap` share: scores, entropies, orders."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 from attnflow import schema
 from attnflow.claims import Evidence, Exact
 from attnflow.claims import per_seed as per_seed
+from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.dims import CLASS, SEED, TIME
 
@@ -47,33 +47,37 @@ def part(evidence: Evidence, letter: str) -> Mapping[float, xr.Dataset]:
     return {float(name.split(", ")[1]): evidence[name] for name in plain}
 
 
-def rising(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:
-    """Every value is larger than the one before; `refutes`: else it is refuted."""
+def rising(values: ArrayLike, label: str, *, refutes: bool = False) -> Exact:
+    """Check that values strictly rise; with `refutes`, failing is a counterexample."""
     steps = np.diff(values)
     wrong = float((~(steps > 0)).sum())
-    return Exact(wrong, 0.0, f"{what}: steps of {steps.size} that do not rise", refutes)
+    return Exact(
+        wrong, 0.0, f"{label}: steps of {steps.size} that do not rise", refutes
+    )
 
 
-def falling(values: ArrayLike, what: str, *, refutes: bool = False) -> Exact:
-    """Every value is smaller than the one before."""
+def falling(values: ArrayLike, label: str, *, refutes: bool = False) -> Exact:
+    """Check that values strictly fall; `refutes` as in `rising`."""
     steps = np.diff(values)
     wrong = float((~(steps < 0)).sum())
-    return Exact(wrong, 0.0, f"{what}: steps of {steps.size} that do not fall", refutes)
+    return Exact(
+        wrong, 0.0, f"{label}: steps of {steps.size} that do not fall", refutes
+    )
 
 
 def favourites(run: xr.Dataset, time: int) -> np.ndarray:
-    """The most attended distinct token at a record: its number, by seed and class."""
-    there = run["attention_per_class"].isel({TIME: time})
-    names = [str(t) for t in there["token"].values if str(t).startswith("distinct")]
-    found = []
-    for n in range(there.sizes[CLASS]):
-        mine = [token for token in names if token.endswith(f"@{n}")]
-        kept = there.isel({CLASS: n}).sel(token=mine)
-        found.append(kept.transpose(SEED, "token").values.argmax(axis=1))
-    return np.array(found).T
+    """Index of the most attended distinct token at a record, by seed and class."""
+    attention = run["attention_per_class"].isel({TIME: time})
+    names = [str(t) for t in attention["token"].values if str(t).startswith("distinct")]
+    by_class = []
+    for n in range(attention.sizes[CLASS]):
+        tokens = [token for token in names if token.endswith(f"@{n}")]
+        shares = attention.isel({CLASS: n}).sel(token=tokens)
+        by_class.append(shares.transpose(SEED, "token").values.argmax(axis=1))
+    return np.array(by_class).T
 
 
-def scale_of(setting: Mapping[str, Any], terms: int) -> float:
-    """C₀ = ρ₀⁴ over a number of terms, ρ₀² being a class's sum of squared weights."""
+def scale_of(setting: Setting, terms: int) -> float:
+    """C₀ = ρ₀⁴/`terms`, where ρ₀² is the sum of a class's squared weights."""
     square = setting["common"] + float(np.square(setting["distinct"]).sum())
     return square**2 / terms

@@ -1,4 +1,4 @@
-"""Theorem 1(a), Assumption 2 and R10: what drives attention in Q."""
+"""Claims on Theorem 1(a), Assumption 2 and the drive ξ_n of attention in Q."""
 
 from functools import partial
 
@@ -17,8 +17,16 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import LAWS_Q, NO_SEED, PLAN, Q, flow
-from attnflow.papers.scansnap.claims.looks import course, per_seed
+from attnflow.papers.scansnap.claims.evidence import (
+    FLOW_RUN,
+    LAWS_Q,
+    NO_SEED,
+    PLAN,
+    PLAN_RUNS,
+    Q,
+    flow,
+)
+from attnflow.papers.scansnap.claims.statistics import course, per_seed
 from attnflow.schema.declarations import Request
 
 RANDOM = {"random": Request("random-classes", seeds=PLAN)}
@@ -51,13 +59,13 @@ MET_SIZES = (
 )
 RANDOM_SIZES = (
     "K = 3 random classes, M = 100, one common token of probability 0.05 to 0.7 and "
-    "two distinct ones each, η_Y = 1, η_Y/η_Z = 10, up to η_Y t/K = 10⁴. Assumption 2 "
-    "is not met: 6/√M is above 1/K"
+    "two distinct ones each, η_Y = 1, up to η_Y t/K = 10⁴. Assumption 2 is not met: "
+    "6/√M is above 1/K"
 )
 
 
 def assumption_2(run: xr.Dataset) -> tuple[Seeds, Seeds]:
-    """Whether the eigenvalues of E are within Assumption 2's bounds at all records."""
+    """Checks that the eigenvalues of E meet Assumption 2's bounds at all records."""
     setting = schema.setting_of(run)
     least, largest = 6 / np.sqrt(setting["vocabulary"]), 1 / setting["classes"]
     weakest, strongest = _sizes(run)
@@ -68,12 +76,12 @@ def assumption_2(run: xr.Dataset) -> tuple[Seeds, Seeds]:
 
 
 def _sizes(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest |λ_i(E)| of each seed."""
+    """The smallest and the largest |λ_i(E)| of each seed."""
     if "weakest" in run:
         return run["weakest"].values, run["strongest"].values
     gram = run["gram"].values
-    found = np.abs(np.linalg.eigvalsh(gram - np.eye(gram.shape[-1])))
-    return found.min(axis=(1, 2)), found.max(axis=(1, 2))
+    eigenvalues = np.abs(np.linalg.eigvalsh(gram - np.eye(gram.shape[-1])))
+    return eigenvalues.min(axis=(1, 2)), eigenvalues.max(axis=(1, 2))
 
 
 def _judge_drive(evidence: Evidence) -> Finding:
@@ -108,28 +116,28 @@ def _judge_needless(evidence: Evidence) -> Finding:
 
 def _judge_formula(evidence: Evidence) -> Finding:
     run = evidence["driven"].isel(seed=0, time=slice(1, None))
-    beside = ~np.eye(run.sizes["class"], dtype=bool)
-    sums = -(run["coupling"].values * run["gram"].values * beside).sum(axis=2)
-    off = float(np.abs(run["drive"].values / sums - 1).max())
+    off_diagonal = ~np.eye(run.sizes["class"], dtype=bool)
+    sums = -(run["coupling"].values * run["gram"].values * off_diagonal).sum(axis=2)
+    error = float(np.abs(run["drive"].values / sums - 1).max())
     laws = max(_one_for_all(evidence[name]) for name in LAWS_Q)
     return Finding(
         (
-            Exact(off, 1e-9, "ξ_n against Σ γβ f·f', relative"),
+            Exact(error, 1e-9, "ξ_n against Σ γβ f·f', relative"),
             Exact(laws, 1e-8, "scores of a class from one of them, relative"),
         ),
-        {"drive": off, "scores": laws},
+        {"drive": error, "scores": laws},
     )
 
 
 def _one_for_all(run: xr.Dataset) -> float:
-    """How far 1 − e^{−2z} of distinct tokens is from being as p²."""
+    """The largest relative deviation of 1 − e^{−2z} of distinct tokens from p²."""
     weights = schema.setting_of(run)["distinct"]
-    found = np.array(
+    growth = np.array(
         [-np.expm1(-2 * course(run, f"distinct{i}@0")) for i in range(len(weights))]
     )
-    scaled = found[:, 1:] / np.square(weights)[:, None]
+    scaled = growth[:, 1:] / np.square(weights)[:, None]
     # At the very first records scores are below the flow's tolerance.
-    scaled = scaled[:, np.abs(found[-1, 1:]) > 1e-6]
+    scaled = scaled[:, np.abs(growth[-1, 1:]) > 1e-6]
     return float(np.abs(scaled / scaled[-1] - 1).max())
 
 
@@ -141,9 +149,9 @@ CLAIMS = (
         statement="ξ_n(t) > 0 for every class at every time.",
         needs=MET,
         judge=_judge_drive,
-        predicate="ξ_n positive at all 60 records, in every seed (a seed draws its "
-        "classes)",
-        source="sheet E section 7 (40 draws), and our run",
+        predicate="ξ_n positive at all 60 records, in every seed (each seed draws its "
+        "own classes)",
+        source=PLAN_RUNS,
         scope=Scope.THEOREM,
         conditions=MET_SIZES,
         mutations=named(
@@ -159,10 +167,10 @@ CLAIMS = (
         "positive, distinct tokens gain and a single common one loses without it.",
         needs=RANDOM,
         judge=_judge_needless,
-        predicate="ξ_n and all velocities have their sign at all 60 records, in every "
-        "seed (a seed draws its classes)",
-        source="sheet E section 7 (36 of 40 draws do not meet it), and our run",
-        conditions=RANDOM_SIZES,
+        predicate="ξ_n and all velocities have the claimed sign at all 60 records, in "
+        "every seed (each seed draws its own classes)",
+        source=PLAN_RUNS,
+        conditions=f"η_Y/η_Z = 10; {RANDOM_SIZES}",
         origin="ours",
         mutations=named(
             mutate.negate("random", "least_drive"),
@@ -180,7 +188,7 @@ CLAIMS = (
         judge=_judge_formula,
         predicate="the formula against Σ γβ f·f' with β by least squares to 1e-9, and "
         "the ratios of 1 − e^{−2z} to 1e-8 (the flow's rtol is 1e-10 per step)",
-        source="sheet E, R10 (6e-16), and our run",
+        source=FLOW_RUN,
         conditions=f"z(0) = 0; two classes with one common token, and Syn-Small's "
         f"geometry at η_Y/η_Z = 1 and 10; {NO_SEED}",
         origin="ours",
