@@ -84,6 +84,56 @@ def allowed(
     return plain, 10 * np.maximum(np.max(spread, axis=0), rounding)
 
 
+STEP_ROUNDINGS = 128
+"""Roundings in a row within a step of `experiment`, and what is recorded after it.
+
+Sums have 8 terms of a score (twice the rank), 3 of a softmax and of what it reads, 72
+of a force (8 samples, 9 pairs of tokens) and 8 of a move, which makes 94; what remains
+is for exponentials, logarithms and products.
+"""
+
+
+def assert_same_to_rounding(
+    found: Any, wanted: Any, *, roundings: int, steps: int = 1, scale: float = 0.0
+) -> None:
+    """What two programs say of one thing, which may differ by rounding alone.
+
+    Only the same program owes the same bits: run twice, resumed, or read back. Another
+    shape, another thing recorded beside it, another CPU make another program, whose
+    sums have another order and whose products may or may not be fused with them.
+
+    The bound: an operation rounds its result to eps/2 of it. Where n of them lie in a
+    row between the state before a step and what is seen after it, and none of their
+    results is larger than S, a program is n · S · eps/2 from the exact step, and two
+    programs are n · S · eps from each other. A descent at a stable rate does not
+    enlarge what it began with, so that after T steps they are T · n · S · eps apart.
+    (Where it does, as at an edge or with a flow's solver, use `allowed`, which looks
+    how far twins part, or the solver's tolerance.)
+
+    - `roundings`: n, the terms of a step's sums along its longest path, and the rest.
+    - `steps`: T; for one evaluation it is 1.
+    - `scale`: S, where what is summed is larger than the largest sum.
+    """
+    found, wanted = np.asarray(found, float), np.asarray(wanted, float)
+    assert found.shape == wanted.shape
+    finite = np.isfinite(wanted)
+    # No rounding makes a number of what is none, nor the other way round.
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    size = max(scale, float(np.max(np.abs(wanted[finite]), initial=0.0)))
+    bound = steps * roundings * np.finfo(float).eps * size
+    np.testing.assert_allclose(found[finite], wanted[finite], rtol=0, atol=bound)
+
+
+def assert_same_course(
+    found: Any, wanted: Any, *, steps: int, names: tuple = TABLES
+) -> None:
+    """A course of `experiment` by two programs, over so many steps."""
+    for name in names:
+        assert_same_to_rounding(
+            found[name], wanted[name], roundings=STEP_ROUNDINGS, steps=steps
+        )
+
+
 def mostly_slow(values: Iterable[Any], *fast: Any) -> list[Any]:
     """Parameters of a test of which the ordinary run takes some, `make verify` all."""
     return [v if v in fast else pytest.param(v, marks=pytest.mark.slow) for v in values]

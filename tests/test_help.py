@@ -5,6 +5,8 @@ import importlib
 
 import pytest
 
+pytestmark = pytest.mark.cpus
+
 TEACHING = (
     "attnflow",
     "attnflow.papers",

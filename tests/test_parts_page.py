@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.cpus
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "parts.md"
 BLOCKS = re.findall(
     r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```\n\n```text\n(.*?)```",

@@ -9,6 +9,7 @@ from scipy import stats
 
 from attnflow.data import noisy_patches
 from attnflow.data.noisy_patches import NoisyPatchesTask, OneClassWarning
+from tests.core import assert_same_to_rounding
 
 pytestmark = pytest.mark.usefixtures("precise")
 
@@ -174,7 +175,9 @@ def test_fewer_samples_are_the_first_of_more(draw, classes):
 @pytest.mark.parametrize("draw", DRAWS)
 def test_training_does_not_hang_on_the_test(draw):
     alone, beside = (drawn(2, draw=draw, test_samples=n) for n in (0, 5))
-    np.testing.assert_array_equal(gram(alone), gram(beside))
+    # Columns that the test has for itself are zero, but make other sums.
+    columns = np.asarray(beside.tokens).shape[1]
+    assert_same_to_rounding(gram(alone), gram(beside), roundings=columns)
     assert drawn(2, True, test_samples=0) is None
 
 

@@ -5,6 +5,8 @@ pytest.importorskip("torch")
 
 import attnflow as af
 
+pytestmark = pytest.mark.cpus
+
 EXAMPLE = "observe_pytorch"
 STEPS = 120
 # Plain weights compile sooner, and record no gradients by coordinate.

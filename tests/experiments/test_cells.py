@@ -12,14 +12,16 @@ from attnflow.models.forms import Chain, Initial
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import GradientDescent
+from tests.core import assert_same_to_rounding
 
 TASK = NoisyPatchesTask(
     samples=4, length=4, embed=40, signal=3.0, weak=0.2, strong=0.6, test_samples=5
 )
 SEEN = ("loss", "test_loss", "test_accuracy")
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::attnflow.experiments.LearningRateWarning"
-)
+pytestmark = [
+    pytest.mark.cpus,
+    pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning"),
+]
 
 
 def plan(**task):
@@ -49,8 +51,15 @@ def test_cells_are_the_runs_that_they_stand_for():
         np.testing.assert_array_equal(mine["end_time"], alone["end_time"])
         for name in SEEN:
             wanted = alone[f"{name}_at_end"].isel(stage=0)
-            # Idle samples change the order of sums: a few ulps of each of 50 steps.
-            np.testing.assert_allclose(mine[name], wanted, rtol=3e-14)
+            # Idle samples change the order of sums: over 40 coordinates, 24 tokens,
+            # and 4 samples of 16 pairs. Scores and values are of order one.
+            assert_same_to_rounding(
+                mine[name],
+                wanted,
+                roundings=40 + 24 + 64,
+                steps=int(found["end_time"].max()),
+                scale=1.0,
+            )
     assert len(np.unique(found["end_time"])) > 2
 
 
@@ -102,4 +111,5 @@ def test_a_cell_that_diverges_says_so():
     )
     found = run_cells([plan(), wild, plan()])
     assert found["cell_outcome"].values[0].tolist() == ["event", "diverged", "event"]
+    # One after the other by one program.
     np.testing.assert_array_equal(found["loss"][:, 0], found["loss"][:, 2])

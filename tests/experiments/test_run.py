@@ -9,7 +9,15 @@ from attnflow.experiments import Computation, address, run
 from attnflow.models.forms import Initial
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow, GradientDescent
-from tests.core import experiment, given_weights, largest_difference
+from tests.core import (
+    assert_same_course,
+    assert_same_to_rounding,
+    experiment,
+    given_weights,
+    largest_difference,
+)
+
+pytestmark = pytest.mark.cpus
 
 
 def test_the_dataset_follows_the_schema():
@@ -68,7 +76,8 @@ def test_given_data_and_weights_by_mapping_and_by_file(tmp_path):
         weights=str(tmp_path / "weights.npz"),
         data=tmp_path / "data.npz",
     )
-    assert largest_difference(plain, by_mapping).max() == 0
+    assert_same_course(by_mapping, plain, steps=200)
+    # What is read from a file is what was written: the same program on the same bits.
     assert largest_difference(by_mapping, by_file).max() == 0
     assert by_mapping.attrs["id"] == by_file.attrs["id"]
 
@@ -85,7 +94,9 @@ def test_tables_and_weights_at_chosen_steps():
     assert list(made["time"].values) == [0, 1, 7]
     np.testing.assert_array_equal(made["W_K"].values[0, 0], weights["W_K"])
     table = np.einsum("thmk,thmq->thkq", made["W_K"].values[0], made["W_Q"].values[0])
-    np.testing.assert_allclose(made["score"].values[0], table, rtol=0, atol=1e-15)
+    # Sums of 16 products, of which none is as large as the largest weight.
+    size = float(np.abs(made["W_K"]).max() * np.abs(made["W_Q"]).max())
+    assert_same_to_rounding(made["score"].values[0], table, roundings=16, scale=size)
     with pytest.raises(ValueError, match="form='weights'"):
         run(experiment(form="gram"), weights=weights, record=["W_K"])
 
@@ -93,7 +104,9 @@ def test_tables_and_weights_at_chosen_steps():
 def test_streams_can_be_held_fixed():
     task = MixtureTask(population=50)
     made = run(experiment(task=task, fixed={"weights": 3}, until=20), seeds=(0, 1))
-    assert float(np.abs(made["score"][0, 0] - made["score"][1, 0]).max()) == 0
+    # Side by side, two seeds need not be summed in the same order.
+    first, second = made["score"].values[:, 0]
+    assert_same_to_rounding(first, second, roundings=16)
     assert float(np.abs(made["score"][0, -1] - made["score"][1, -1]).max()) > 0
 
 

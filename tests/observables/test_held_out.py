@@ -9,8 +9,10 @@ from attnflow.experiments.members import test_samples_of as drawn_test_samples
 from attnflow.models.forms import Initial, Vector
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid
-from tests.core import experiment, given_weights
+from tests.core import assert_same_to_rounding, experiment, given_weights
 from tests.observables.plans import TEST
+
+pytestmark = pytest.mark.cpus
 
 TASK = CooccurrenceTask(samples=12, length=4, embed=8, test_samples=40)
 NAMES = (*sorted(TEST), "score", "value")
@@ -68,7 +70,10 @@ def test_training_does_not_see_them(made):
         plan(CooccurrenceTask(samples=12, length=4, embed=8, test_samples=60)),
         seeds=(0, 1),
     )
-    assert (made["value"] == other["value"]).all()
+    # Sums over 8 coordinates and 16 directions, 4 tokens, and 12 samples of 16 pairs.
+    assert_same_to_rounding(
+        made["value"], other["value"], roundings=2 * (8 + 16 + 4) + 12 * 16, steps=50
+    )
     assert (made["test_loss"] != other["test_loss"]).any()
 
 

@@ -15,6 +15,8 @@ from attnflow.models.problem import Linear, Problem  # noqa: E402
 from attnflow.training import Grid, Stage  # noqa: E402
 from attnflow.training.rules import GradientDescent  # noqa: E402
 
+pytestmark = pytest.mark.cpus
+
 STEPS, EVERY = 1500, 100
 TASK = CooccurrenceTask(samples=24, length=5, embed=20)
 M, M1 = 24, 16

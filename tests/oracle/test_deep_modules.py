@@ -19,6 +19,8 @@ from tests.oracle.deep_runs import (
 
 deep_torch = pytest.importorskip("tests.oracle.deep_torch")
 words_torch = pytest.importorskip("tests.oracle.words_torch")
+
+pytestmark = pytest.mark.cpus
 RATE, CLIP, BATCH = 0.5, 0.05, 3
 
 

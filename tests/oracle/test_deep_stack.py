@@ -15,6 +15,8 @@ from tests.oracle.deep_runs import (
 )
 
 deep_torch = pytest.importorskip("tests.oracle.deep_torch")
+
+pytestmark = pytest.mark.cpus
 TASK = Drawn()
 RATE = 0.05
 

@@ -11,6 +11,8 @@ import attnflow  # noqa: E402
 from attnflow.data import SignalNoiseTask  # noqa: E402
 from tests.oracle import exact_signs, signgd_torch  # noqa: E402
 
+pytestmark = pytest.mark.cpus
+
 EMBED, RATE = 60, 1e-3
 
 

@@ -13,6 +13,8 @@ from attnflow.training import Grid  # noqa: E402
 from attnflow.training.rules import Adam, GradientDescent, Momentum, SignGD  # noqa: E402
 from tests.core import experiment, given_weights  # noqa: E402
 
+pytestmark = pytest.mark.cpus
+
 STEPS = 2000
 EVERY = 50
 

@@ -13,6 +13,8 @@ pytest.importorskip("torch")
 
 from tests.oracle import scansnap_torch as oracle
 
+pytestmark = pytest.mark.cpus
+
 WEIGHTS = tuple(np.linspace(0.1, 1, 10).tolist())
 STEPS = 12
 RULES = {"momentum": Momentum, "adam": Adam}

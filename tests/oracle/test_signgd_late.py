@@ -28,6 +28,8 @@ from tests.oracle.signgd_runs import (  # noqa: E402
     update,
 )
 
+pytestmark = pytest.mark.cpus
+
 
 def exact_step(seen, data, rate):
     """Where one exact step of SignGD leads, from recorded products."""

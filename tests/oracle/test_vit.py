@@ -13,6 +13,8 @@ from attnflow.experiments import members, run
 from attnflow.papers.vit import PAPER
 from tests.oracle import vit_torch
 
+pytestmark = pytest.mark.cpus
+
 SEED = 3
 SIZES: dict[str, Any] = {
     "samples": 4,

@@ -14,6 +14,8 @@ from attnflow.training.rules import Muon, NormalisedDescent  # noqa: E402
 from tests.core import experiment, given_weights, mostly_slow  # noqa: E402
 from tests.oracle.test_mixture import model_loss, samples  # noqa: E402
 
+pytestmark = pytest.mark.cpus
+
 STEPS = 60
 EXACT = Muon(0.02, 0.9, orthogonal="exact")
 PRACTICE = Muon(0.02, weight_decay=0.05)

@@ -8,7 +8,10 @@ from attnflow.experiments import run
 from attnflow.sweeps import Shelf, choose_executor, run_sweep
 from attnflow.sweeps.compute import narrowed
 from attnflow.sweeps.sweep import plan_sweep
+from tests.core import STEP_ROUNDINGS, assert_same_to_rounding
 from tests.sweeps.trivial import Direct, make_sweep
+
+pytestmark = pytest.mark.cpus
 
 HERE = choose_executor("here")
 
@@ -38,11 +41,11 @@ def test_a_sweep_has_what_the_runs_have():
         seeds=2,
         store=False,
     )
-    # Sums in another order, an ulp of each of 300 steps.
-    close = {"rtol": 0, "atol": 300 * 2.3e-16}
-    np.testing.assert_allclose(one["loss"], alone["loss"].isel(time=-1), **close)
+    # Sums in another order, of what is of order one.
+    close = {"roundings": STEP_ROUNDINGS, "steps": 300, "scale": 1.0}
+    assert_same_to_rounding(one["loss"], alone["loss"].isel(time=-1), **close)
     group = alone["loss_by_group"].sel(group="conflicting").isel(time=-1)
-    np.testing.assert_allclose(one["loss_by_group[conflicting]"], group, **close)
+    assert_same_to_rounding(one["loss_by_group[conflicting]"], group, **close)
     np.testing.assert_array_equal(one["end_time"], [300.0, 300.0])
     series = alone["loss"].values[0]
     place = int(np.argmax(series <= 0.5))
@@ -57,7 +60,9 @@ def test_what_a_run_finds_beside_training_is_measured_too():
     )
     alone = af.run("mixture/figure1", store=False, record=["loss"], **given)
     wanted = alone["rate_threshold"].item()
-    assert wanted > 0 and found["rate_threshold"].item() == wanted
+    # An eigenvalue of a matrix of 8 samples, whose entries another program has summed.
+    assert wanted > 0
+    assert_same_to_rounding(found["rate_threshold"].item(), wanted, roundings=8 + 8**2)
 
 
 def test_only_what_is_measured_is_recorded():

@@ -66,9 +66,10 @@ def test_late_cells_fail_alone(tmp_path):
     """A cell that takes too long; the others of its batch have results."""
     sweep = make_sweep({"a": "0,1"}, measures=(Direct("sleep", where=1.0),))
     shelf = Shelf(tmp_path / "late")
-    found = run_sweep(sweep, Local(1), shelf=shelf, limit=1.0)
+    # On a busy machine a cell that costs nothing may wait a second for its turn.
+    found = run_sweep(sweep, Local(1), shelf=shelf, limit=3.0)
     assert found["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
-    assert found["error"].sel(a=1.0).item() == "It takes more than 1.0 seconds."
+    assert found["error"].sel(a=1.0).item() == "It takes more than 3.0 seconds."
     quiet = undisturbed(make_sweep({"a": "0,1"}), tmp_path / "quiet")
     assert found.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
     assert status_of(make_batches(sweep), shelf).outcomes == {"out-of-time": 1}

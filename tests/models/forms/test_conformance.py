@@ -21,6 +21,8 @@ from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
 
+pytestmark = pytest.mark.cpus
+
 GD = GradientDescent(0.1)
 SEPARATE = {"scores": GradientDescent(0.3), "values": GradientDescent(0.05)}
 FOLLOWS = [

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import ks_2samp, kstest
-from tests.core import TABLES, experiment
+from tests.core import STEP_ROUNDINGS, TABLES, experiment
 
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons, Vector
@@ -112,8 +112,11 @@ def test_every_draw_trains(form, width, draw):
     assert bool((start["value"] == 0).all()) == quiet
     still = width == "infinite" or draw in ("limit", "expected")
     assert bool((np.abs(start["score"]) == 0).all()) == still
-    same = np.abs(made["loss"].diff("seed")).max() == 0
-    assert bool(same) == quiet
+    # Seeds side by side need not round alike; others are other numbers altogether.
+    gap = float(np.abs(made["loss"].diff("seed")).max())
+    size = float(np.abs(made["loss"]).max())
+    rounding = 3 * STEP_ROUNDINGS * np.finfo(float).eps * size
+    assert gap <= rounding if quiet else gap > 1e6 * rounding
 
 
 def test_forms_of_one_seed_share_the_limit():

@@ -26,6 +26,8 @@ from attnflow.models.forms.values import ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.training.rules import GradientDescent, Momentum
 
+pytestmark = pytest.mark.cpus
+
 DESCENT = GradientDescent(0.05)
 MEMORY = {
     "momentum": Momentum(0.02, 0.9),

@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.models.problem.exponential import LEAST, exp_below
 
-pytestmark = pytest.mark.usefixtures("precise")
+pytestmark = [pytest.mark.cpus, pytest.mark.usefixtures("precise")]
 # Two roundings, of the sum and of the range reduction.
 ROUNDINGS = 2 * 2.0**-52
 

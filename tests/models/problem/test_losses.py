@@ -7,7 +7,7 @@ import pytest
 
 from attnflow.models.problem import Exponential, Logistic, Squared
 
-pytestmark = pytest.mark.usefixtures("precise")
+pytestmark = [pytest.mark.cpus, pytest.mark.usefixtures("precise")]
 LABELS = (1.0, -1.0, 0.3, -2.5, 0.0)
 OUTPUTS = (0.7, 1.2, -3.0, 0.4, 2.0)
 

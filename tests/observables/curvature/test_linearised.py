@@ -68,6 +68,7 @@ def test_starts_with_the_velocity_of_real_training(values, trained):
 
     rate = jax.jvp(outputs, (state,), (system.velocity(0.0, state),))[1]
     lazy, start = linearised(system, state)
+    # Both are computed operation by operation, by the same programs.
     assert np.abs(start - outputs(state)).max() == 0
     found = lazy.velocity(0.0, start)
     assert np.abs(found - rate).max() < 1e-14 * np.abs(rate).max() + 1e-16

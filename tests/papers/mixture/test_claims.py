@@ -2,11 +2,16 @@
 
 from typing import ClassVar
 
+import pytest
+
 from attnflow.claims import Scope, Verdict
 from attnflow.claims.verify import verify
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.testing import OpenSeeds
+
+# Among them are those that are held to rounding itself: B-R2 with the least to spare.
+pytestmark = pytest.mark.cpus
 
 SEEDS = 3
 # Claims over many widths, scales or mixtures, which take longest.
