@@ -14,13 +14,9 @@ from attnflow.experiments.mixing.parts import LOSSES, READOUTS, RULE, VALUES
 from attnflow.experiments.mixing.settings import Mix
 from attnflow.training.rules import RULES
 
-<<<<<<< ours
-DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs" / "mixing.md"
-=======
 pytestmark = pytest.mark.cpus
 
-DOCS = Path(__file__).resolve().parent.parent.parent / "docs" / "mixing.md"
->>>>>>> theirs
+DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs" / "mixing.md"
 
 
 def test_a_paper_s_experiment_out_of_its_parts():

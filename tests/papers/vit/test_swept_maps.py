@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attnflow.site.gathering import gather_sweep
 
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.swept_maps import FINE
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.site.gathering import gather_sweep
 from attnflow.sweeps.refine import boundary_of
 
 

@@ -162,7 +162,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-Ass2",
-        place="Theorems 1(a) and 2; sheet R10",
+        place="Theorems 1(a) and 2",
         statement="Theorems 1(a), 2(a) and 2(b) need no Assumption 2 in Q: ξ_n is "
         "positive, distinct tokens gain and a single common one loses without it.",
         needs=RANDOM,
@@ -180,7 +180,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-10",
-        place="Theorem 1 and Lemma 4; sheet R10",
+        place="Theorem 1 and Lemma 4",
         statement="In Q ξ_n = γ[(q₁ − q₀)((A⁻¹)_nn − 1) + q₀((A⁻¹1)_n − 1)] with A = "
         "FᵀF, and a class's distinct scores follow from one of them, 1 − e^{−2z_l} "
         "being as P(l|n)².",

@@ -111,7 +111,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-11",
-        place="Lemma 3; sheet R11",
+        place="Lemma 3",
         statement="Under the true gradient with fixed features, (γβ)_nn' = (η_Y/K) ∫ "
         "[α_n(n'; t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds: classes are coupled by how "
         "they confuse each other.",

@@ -125,7 +125,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-momentum",
-        place="Figure 6; sheet section 7, E-Fig6-ez",
+        place="Figure 6",
         statement="It is heavy ball that makes H(DT) fall with η_Z: by plain descent "
         "for the same time of a flow H(DT) is the same at every η_Z.",
         needs=PARTS,

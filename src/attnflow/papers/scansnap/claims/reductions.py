@@ -50,7 +50,7 @@ _claim = partial(
 CLAIMS = (
     _claim(
         id="E-R-4",
-        place="Section 6; sheet R4",
+        place="Section 6",
         statement="A flow depends on η_Y, η_Z and t through η_Y t and η_Y/η_Z alone: "
         "larger rates at a fixed ratio are a later time and nothing else.",
         needs=SCALED_J,
@@ -66,7 +66,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-6",
-        place="Lemma 1; sheet R6",
+        place="Lemma 1",
         statement="d/dt [z_l/η_Z − |Y_l|²/(2η_Y)] = −(1/K) Σ_n f_nl² (f_n · g_n) for "
         "every token, with one query.",
         needs=BALANCE,

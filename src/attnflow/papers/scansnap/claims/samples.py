@@ -72,7 +72,7 @@ CLAIMS = (
     ),
     _claim(
         id="E-R-13",
-        place="Corollary 1; sheet R13",
+        place="Corollary 1",
         statement="|e_n − α_n| = ε exactly after (K/(M η_Y))(e^u + (M − 1)u − 1) "
         "samples, e^u = (M − 1)(√(1 + 1/(M − 1))/ε − 1).",
         judge=_judge_time,
