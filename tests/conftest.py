@@ -80,7 +80,6 @@ def toy(monkeypatch):
     module = toy.ToyModule()
     monkeypatch.setattr(papers, "SLUGS", papers.SLUGS)
     monkeypatch.setitem(sys.modules, "attnflow.experiments", None)
-    monkeypatch.setitem(sys.modules, "attnflow.experiments.versions", None)
     monkeypatch.setitem(sys.modules, "attnflow.papers.toy", None)
     toy.install(module)
     return module

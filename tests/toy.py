@@ -139,18 +139,6 @@ class ToyModule:
         return module
 
 
-def toy_versions():
-    """The face of the module `attnflow.experiments.versions`."""
-    module = types.ModuleType("attnflow.experiments.versions")
-    code = os.environ.get("TOY_CODE", "toy")
-    module.__dict__.update(
-        code_version=lambda paper: code,
-        digest_files=lambda start, files: start,
-        python_files=lambda places: [],
-    )
-    return module
-
-
 def build(setting):
     return ToyExperiment("flow", asdict(setting))
 
@@ -238,7 +226,6 @@ def install(module=None, paper=None):
 
     chosen = paper or toy_paper()
     sys.modules["attnflow.experiments"] = (module or ToyModule()).as_module()
-    sys.modules["attnflow.experiments.versions"] = toy_versions()
     sys.modules["attnflow.papers.toy"] = types.SimpleNamespace(PAPER=chosen)  # type: ignore[assignment]
     papers.SLUGS = ("toy",)
 

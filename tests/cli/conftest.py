@@ -3,9 +3,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from attnflow.cli import judging
 from attnflow.cli.app import app
-from attnflow.runs.processes import Here
+from attnflow.runs.pool import Here
 
 
 class Program:
@@ -33,5 +32,5 @@ class Program:
 def program(toy, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Spawned processes know nothing of the toy paper.
-    monkeypatch.setattr(judging, "make_team", lambda workers: Here())
+    monkeypatch.setattr("attnflow.runs.verify.Pool", lambda workers, deaths: Here())
     return Program()

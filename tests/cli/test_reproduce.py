@@ -4,11 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attnflow.cli import judging
-from attnflow.runs.processes import Here
+from attnflow.runs.pool import Here
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.schema.missing import MissingData
-from attnflow.site.reproducing import identity
 from tests import toy as toys
 from tests.figures.swept.synthetic import swept as swept_by_hand
 
@@ -47,7 +45,7 @@ def test_maps_are_made_when_they_are_asked_for(program, toy, monkeypatch):
     one = Exhibit(**{**vars(plain), "id": "map", "sweeps": swept})
     toys.install(toy, toys.toy_paper(maps=(one,)))
     found = swept_by_hand({"loss": np.full((2, 1), 0.1)}, {"width": [2, 4]}, seeds=1)
-    monkeypatch.setattr("attnflow.site.gathering.gather_sweep", lambda *_: found)
+    monkeypatch.setattr("attnflow.site.reproduce.gather_sweep", lambda *_: found)
     names = [made["id"] for made in program.json("reproduce", "toy")["exhibits"]]
     assert names == ["figure1"]
     assert "reproduce toy/map" in Path("attnflow-output/toy/index.html").read_text()
@@ -120,7 +118,7 @@ def test_what_did_not_change_is_not_made_again(program, toy, tmp_path, monkeypat
     picture.unlink()
     program.json("reproduce")
     assert picture.is_file()
-    monkeypatch.setattr(identity, "code_digest", lambda slug, places: "other code")
+    monkeypatch.setattr("attnflow.site.reproduce.code_digest", lambda *_: "other code")
     program.json("reproduce")
     assert picture.stat().st_mtime_ns > before
 
@@ -179,11 +177,11 @@ def test_runs_of_one_figure_are_shared_out(program, toy, monkeypatch):
     several = Exhibit(**{**vars(one), "needs": {**one.needs, "more": more}})
     toys.install(toy, toys.toy_paper(exhibits=(several,)))
 
-    def team(workers):
+    def pool(workers, deaths):
         shared.append(workers)
         return Here()
 
-    monkeypatch.setattr(judging, "make_team", team)
+    monkeypatch.setattr("attnflow.runs.verify.Pool", pool)
     assert program("reproduce", "toy/figure1").exit_code == 0
     assert shared == [None]
 

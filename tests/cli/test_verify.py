@@ -7,7 +7,6 @@ import pytest
 import attnflow as af
 from attnflow.claims import Finding, Scope, Seeds
 from attnflow.runs.run_files import export_netcdf
-from attnflow.runs.verifying import identity
 from attnflow.schema.conditions import at_least
 from attnflow.schema.missing import MissingData
 from tests import toy as toys
@@ -109,7 +108,7 @@ def test_a_verdict_is_read_until_its_code_changes(program, toy, monkeypatch):
     changed = program.json("verify", "--changed", "--seeds", 4)["claims"]
     assert [row["id"] for row in changed] == ["T-Thm1", "T-Thm2"]
     assert len(toy.calls) == made + 2
-    monkeypatch.setattr(identity, "judging_code", lambda slug: "other code")
+    monkeypatch.setattr("attnflow.runs.verify.judging_code", lambda *_: "other code")
     assert len(program.json("verify", "--changed", "--seeds", 4)["claims"]) == 2
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from attnflow.experiments.versions import code_version, setting_version
 from attnflow.papers import SLUGS, module_of, paper, papers, registered
-from attnflow.sweeps import sweep as sweeping
+from attnflow.runs.code import code_digest
 from attnflow.sweeps.sweep import plan_sweep
 from tests.cli.conftest import Program
 
@@ -45,32 +44,35 @@ def test_a_registered_paper_is_like_ours(site):
 
 def test_its_code_belongs_to_the_address_of_its_runs(site):
     file = site("needle_two")
-    before = code_version("needle_two")
-    assert before != code_version("no_such_paper")
-    file.write_text(file.read_text() + "\n# another version\n")
-    code_version.cache_clear()
-    assert code_version("needle_two") != before
+    before = code_digest("needle_two")
+    assert before != code_digest("no_such_paper")
+    file.write_text(file.read_text() + "\n# a comment\n")
+    code_digest.cache_clear()
+    assert code_digest("needle_two") == before
+    file.write_text(file.read_text() + "\nVERSION = 2\n")
+    code_digest.cache_clear()
+    assert code_digest("needle_two") != before
 
 
 def test_its_quantities_can_be_swept(site):
-    quantity = "Quantity('fall', '…', 'tests.sweeps.test_quantity:fall', ('loss',))"
+    quantity = "Quantity('fall', '…', 'needle_three:fall', ('loss',))"
     text = MODULE.format(slug="needle_three", letter="Needle").replace(
-        "claims=()", f"claims=(), recipes=(RECIPE,), quantities=({quantity},)"
+        " claims=()", f" claims=(), recipes=(RECIPE,), quantities=({quantity},)"
     )
     imports = (
         "from attnflow.schema.declarations import Quantity\n"
         "from tests.sweeps.trivial import RECIPE"
     )
-    file = site("needle_three", f"{imports}\n{text}")
+    fall = "def fall(run):\n    return run['loss'][:, -1]"
+    file = site("needle_three", f"{imports}\n{text}\n{fall}")
 
     def code():
         (found,) = plan_sweep("needle_three/trivial", {}, measure="fall").sweep.measures
         return found.code
 
     before = code()
-    file.write_text(file.read_text() + "\n# another version\n")
-    for cached in (code_version, setting_version, sweeping._code):
-        cached.cache_clear()
+    file.write_text(file.read_text() + "\nVERSION = 2\n")
+    code_digest.cache_clear()
     assert code() != before
 
 

@@ -24,7 +24,7 @@ def test_netcdf_attributes(run, tmp_path):
     assert run.attrs == before
 
 
-def test_netcdf_keeps_what_it_was_given_unchanged(run, tmp_path):
+def test_netcdf_keeps_what_it_wguarded_run_unchanged(run, tmp_path):
     run["time"].attrs["exact"] = True
     export_netcdf(run, tmp_path / "run.nc")
     assert run["time"].attrs["exact"] is True

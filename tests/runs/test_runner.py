@@ -30,7 +30,7 @@ def test_one_runner_computes_once_without_a_store(toy, paper):
     first, second = (runner.run(paper, Request("flow")) for _ in range(2))
     xr.testing.assert_identical(first, second)
     assert len(toy.calls) == 1
-    assert len(runner.made) == 1
+    assert len(runner.runs) == 1
     assert Store().list() == []
 
 
@@ -40,13 +40,13 @@ def test_what_is_stored_is_kept_at_hand_within_a_memory(toy, paper):
     runner = Runner(memory=2 * size)
     runs = [runner.run(paper, request) for request in requests]
     # The last two that were asked for; the first was read again, and not computed.
-    assert [run.attrs["id"] for run in runner.made] == [
+    assert [run.attrs["id"] for run in runner.runs] == [
         run.attrs["id"] for run in runs[2:]
     ]
     assert len(toy.calls) == 1 + 3
     apart = Runner(False, memory=0)
     apart.gather(paper, dict(zip("abc", requests, strict=False)))
-    assert len(apart.made) == 3
+    assert len(apart.runs) == 3
 
 
 def test_experiments_may_share_a_run_under_their_own_names(toy):
@@ -104,8 +104,8 @@ def test_a_quick_run_may_have_fewer_seeds(toy, paper):
     request = Request("flow", seeds=3, quick_seeds=(1,))
     assert Runner(quick=True).run(paper, request)["seed"].values.tolist() == [1]
     assert Runner().run(paper, request)["seed"].values.tolist() == [0, 1, 2]
-    assert request.made(quick=True) == Request("flow", seeds=(1,))
-    assert request.made(quick=False) == Request("flow", seeds=3)
+    assert request.runs(quick=True) == Request("flow", seeds=(1,))
+    assert request.runs(quick=False) == Request("flow", seeds=3)
 
 
 def test_given_data_and_recording_are_part_of_the_address(toy, paper):

@@ -14,7 +14,7 @@ import pytest
 
 from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
 from attnflow.sweeps.executors import Here, Local
-from tests.runs.processes.running import is_running
+from tests.runs.running import is_running
 from tests.sweeps.trivial import Direct, make_sweep
 
 GRID = {"a": "0..1:11", "b": "1,2"}

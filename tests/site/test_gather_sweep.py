@@ -1,4 +1,4 @@
-"""What an exhibit is made from: runs and sweeps, kept in the runner's store."""
+"""Sweeps that a map needs, kept in the runner's store."""
 
 import json
 from dataclasses import replace
@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 import attnflow as af
+from attnflow.papers import paper
 from attnflow.runs.runner import Runner
-from attnflow.schema.declarations import Exhibit, Request, SweepRequest
-from attnflow.site.gathering import gather
+from attnflow.schema.declarations import SweepRequest
+from attnflow.site.reproduce import gather_sweep
 from attnflow.sweeps import Shelf
 
 # A Monte Carlo bound: a real experiment whose cells take milliseconds.
@@ -20,17 +21,7 @@ SWEEP = SweepRequest(
     quick={"omega": "0.1..0.5:2"},
     quick_seeds=2,
 )
-EXHIBIT = Exhibit(
-    "map",
-    "figure",
-    "A map",
-    "…",
-    {"one": Request("concentration", {"draws": 5})},
-    draw=lambda evidence: None,
-    values=lambda evidence: {},
-    seen=lambda evidence: {},
-    sweeps={"map": SWEEP},
-)
+PAPER = paper("mixture")
 
 
 @pytest.fixture
@@ -38,21 +29,19 @@ def runner(tmp_path):
     return Runner(af.Store(tmp_path), quick=True)
 
 
-def test_runs_and_sweeps_come_together(runner):
-    found = gather(runner, af.paper("mixture"), EXHIBIT)
-    assert set(found) == {"one", "map"}
-    assert found["map"]["bound"].sizes == {"omega": 2, "width": 3, "seed": 2}
-    attrs = found["map"].attrs
+def test_a_sweep_has_the_attributes_of_a_run(runner):
+    cells = gather_sweep(runner, PAPER, SWEEP)
+    assert cells["bound"].sizes == {"omega": 2, "width": 3, "seed": 2}
+    attrs = cells.attrs
     assert (attrs["cells_computed"], attrs["cells_full"]) == (6, 6)
     assert attrs["experiment"] == "concentration" and attrs["wall_seconds"] > 0
     assert json.loads(attrs["changed"]) == ["omega", "seeds"]
 
 
 def test_a_sweep_is_computed_once(runner, monkeypatch):
-    paper = af.paper("mixture")
-    first = gather(runner, paper, EXHIBIT)["map"]
+    first = gather_sweep(runner, PAPER, SWEEP)
     monkeypatch.setattr("attnflow.sweeps.work.compute", None)
-    assert gather(runner, paper, EXHIBIT)["map"].identical(first)
+    assert gather_sweep(runner, PAPER, SWEEP).identical(first)
     assert Shelf(runner.store.root).seconds(first.attrs["id"]) == pytest.approx(
         first.attrs["wall_seconds"]
     )
@@ -62,11 +51,10 @@ def test_a_refined_sweep_says_what_it_saved(runner):
     grid = {"omega": "0.1..0.9:9", "delta": "0.05..0.5:9"}
     fine = replace(SWEEP, quick=grid, refine=0.5, coarse=4)
     fine = replace(fine, settings={**SWEEP.settings, "width": 8})
-    exhibit = replace(EXHIBIT, needs={}, sweeps={"map": fine})
-    attrs = gather(runner, af.paper("mixture"), exhibit)["map"].attrs
+    attrs = gather_sweep(runner, PAPER, fine).attrs
     assert 0 < attrs["cells_computed"] < attrs["cells_full"] == 81
 
 
 def test_sweeps_need_a_store():
     with pytest.raises(ValueError, match="needs a store"):
-        gather(Runner(False), af.paper("mixture"), replace(EXHIBIT, needs={}))
+        gather_sweep(Runner(False), PAPER, SWEEP)

@@ -12,10 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from attnflow.runs.processes import Here, Pool, Trouble, cores, pool
-from attnflow.runs.processes.worker import Worker
-from tests.runs.processes import tasks
-from tests.runs.processes.running import is_running
+from attnflow.runs import pool
+from attnflow.runs.pool import Here, Pool, Trouble
+from attnflow.runs.workers import Worker, cores
+from tests.runs import tasks
+from tests.runs.running import is_running
 
 
 @pytest.fixture(scope="module", params=["pool", "here"])
@@ -106,10 +107,9 @@ def test_who_stops_listening_ends_the_work():
 DRIVER = """
 import sys
 from pathlib import Path
-from attnflow.runs.processes import Pool
-from tests.runs.processes import tasks
-if __name__ == "__main__":
-    list(Pool(1).run(tasks.leaves_its_number, [Path(sys.argv[1])]))
+from attnflow.runs.pool import Pool
+from tests.runs import tasks
+list(Pool(1).run(tasks.leaves_its_number, [Path(sys.argv[1])]))
 """
 
 
@@ -117,7 +117,7 @@ if __name__ == "__main__":
 def test_workers_end_with_a_driver_that_is_killed(tmp_path, end):
     program, number = tmp_path / "driver.py", tmp_path / "number"
     program.write_text(DRIVER)
-    paths = os.pathsep.join(map(str, (*sys.path, Path(__file__).parents[3])))
+    paths = os.pathsep.join(map(str, (*sys.path, Path(__file__).parents[2])))
     driver = subprocess.Popen(
         [sys.executable, program, number], env={**os.environ, "PYTHONPATH": paths}
     )
@@ -135,7 +135,7 @@ def test_workers_end_with_a_driver_that_is_killed(tmp_path, end):
 
 def test_workers_that_cannot_start_are_not_started_for_ever(monkeypatch):
     monkeypatch.setattr(pool, "spawn", lambda core, prepare: _stillborn())
-    with pytest.raises(RuntimeError, match="if __name__ == '__main__'"):
+    with pytest.raises(RuntimeError, match="workers=0"):
         list(Pool(1).run(tasks.square, [1]))
 
 

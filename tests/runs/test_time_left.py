@@ -1,6 +1,6 @@
 import pytest
 
-from attnflow.runs.processes import time_left
+from attnflow.runs.plan import time_left
 
 
 @pytest.mark.parametrize(

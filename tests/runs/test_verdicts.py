@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from attnflow.claims import Verdict
-from attnflow.runs.verifying import Verdicts
+from attnflow.runs.verify import Verdicts
 from tests.claims.test_verify import row
 
 

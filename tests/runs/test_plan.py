@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.runs.jobs import MakeRun, make_plan, past_costs, pick
+from attnflow.claims.verify import with_seeds
+from attnflow.runs.plan import MakeRun, make_plan, past_costs, pick
 from attnflow.runs.store import Store
-from attnflow.runs.verifying.drive import Case
-from attnflow.runs.verifying.identity import verdict_key
-from attnflow.runs.verifying.jobs import Judge
+from attnflow.runs.verify import Judge, verdict_key
 from attnflow.schema.declarations import Request
 from tests.toy import make_run, toy_claim, toy_paper
 
@@ -17,8 +16,14 @@ HERE = Path("nowhere")
 
 
 def plan_of(paper, *, seeds, root):
-    cases = [Case(paper, claim, claim.id) for claim in paper.claims]
-    return make_plan({c.job(seeds, root): c.needs(seeds) for c in cases}, root)
+    jobs = {
+        Judge(paper.slug, claim.id, seeds, root, claim.id): (
+            paper,
+            list(with_seeds(claim.needs, seeds).values()),
+        )
+        for claim in paper.claims
+    }
+    return make_plan(jobs, root)
 
 
 @pytest.fixture

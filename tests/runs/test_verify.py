@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from attnflow.claims import Verdict
-from attnflow.runs.processes import Here, Pool
+from attnflow.runs.pool import Here, Pool
 from attnflow.runs.store import Store
-from attnflow.runs.verifying import verify_claims
+from attnflow.runs.verify import verify_claims
 from attnflow.schema.missing import MissingData
 from tests import toy as toys
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def table(rows):
@@ -26,10 +26,10 @@ def table(rows):
     return [replace(row, seconds=0.0) for row in rows]
 
 
-def judged(paper=None, team=None, **options):
+def judged(paper=None, pool=None, **options):
     paper = paper or toys.toy_paper()
-    chosen = [(paper, paper.claims)]
-    return verify_claims(chosen, team or Here(), seeds=2, **options)
+    selection = [(paper, paper.claims)]
+    return verify_claims(selection, pool=pool or Here(), seeds=2, **options)
 
 
 def broken(error):
@@ -41,8 +41,8 @@ def broken(error):
 
 def test_processes_give_what_this_process_gives(toy, tmp_path):
     here = judged(store=Store(tmp_path / "here"))
-    with closing(Pool(2, prepare=toys.install)) as team:
-        there = judged(team=team, store=Store(tmp_path / "there"))
+    with closing(Pool(2, prepare=toys.install)) as pool:
+        there = judged(pool=pool, store=Store(tmp_path / "there"))
     assert table(there) == table(here)
     assert [row.id for row in there] == ["T-Thm1", "T-Thm2"]
 
@@ -64,7 +64,7 @@ def test_a_fault_names_its_claim_and_place(toy):
     with pytest.raises(RuntimeError, match="toy/T-Thm1 could not be judged") as raised:
         judged(paper)
     assert "KeyError: 'loss'" in str(raised.value)
-    assert "test_drive.py" in str(raised.value)
+    assert "test_verify.py" in str(raised.value)
 
 
 def test_missing_data_leave_a_claim_unchecked_and_are_looked_for_again(toy):
@@ -87,14 +87,13 @@ def test_warnings_of_workers_are_told_once(toy, monkeypatch, tmp_path):
 
 PROGRAM = """
 from pathlib import Path
-from attnflow.runs.processes import Pool
-from attnflow.runs.verifying import verify_claims
+from attnflow.runs.pool import Pool
+from attnflow.runs.verify import verify_claims
 from tests import toy
-if __name__ == "__main__":
-    toy.install()
-    paper = toy.toy_paper()
-    team = Pool(1, prepare=toy.install)
-    verify_claims([(paper, paper.claims)], team, seeds=2)
+toy.install()
+paper = toy.toy_paper()
+pool = Pool(1, prepare=toy.install)
+verify_claims([(paper, paper.claims)], pool=pool, seeds=2)
 """
 
 

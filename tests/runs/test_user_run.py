@@ -7,9 +7,14 @@ import pytest
 import attnflow as af
 from attnflow.claims import Exact, Finding
 from attnflow.runs.runner import Runner
-from attnflow.runs.user_run import JudgeError, judge_own_run
-from attnflow.runs.user_run.lacking import NotRecorded, as_given
-from attnflow.runs.user_run.places import Place, differences
+from attnflow.runs.user_run import (
+    JudgeError,
+    NotRecorded,
+    Place,
+    differences,
+    guarded_run,
+    judge_user_run,
+)
 from attnflow.schema.declarations import Recipe, Request
 from attnflow.schema.settings import canonical_json
 from tests.claims.toy import corrected_claim
@@ -35,7 +40,7 @@ def own_run(**attrs):
 
 def judged(judge, run, **changes):
     claim = replace(toy_claim(), judge=judge, **changes)
-    (row,) = judge_own_run(PAPER, [claim], run, Runner(False))
+    (row,) = judge_user_run(PAPER, [claim], run, Runner(False))
     return row
 
 
@@ -153,5 +158,5 @@ def test_a_correction_is_guarded_too():
 
 def test_what_is_missing_is_missing_after_selections_too():
     with pytest.raises(NotRecorded):
-        as_given(make_run()).isel(seed=[0]).sel(time=[0.0, 1.0])["score"]
-    assert as_given(make_run())["loss"].dims == ("seed", "time")
+        guarded_run(make_run()).isel(seed=[0]).sel(time=[0.0, 1.0])["score"]
+    assert guarded_run(make_run())["loss"].dims == ("seed", "time")
