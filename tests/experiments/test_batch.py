@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import batch, run, run_batch
-from attnflow.experiments.members import Observe
+from attnflow.experiments.course import Observe
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.training import Grid, Reach, Stage

@@ -7,7 +7,7 @@ import pytest
 
 from attnflow.data.noisy_patches import NoisyPatchesTask, OneClassWarning
 from attnflow.experiments import Experiment, run, run_cells
-from attnflow.experiments.members import Observe
+from attnflow.experiments.course import Observe
 from attnflow.models.forms import Chain, Initial
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Reach, Stage
@@ -65,7 +65,7 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
 
     monkeypatch.setattr(Observe, "__call__", counted)
     # After thousands of programs it may be due between two batches.
-    monkeypatch.setattr("attnflow.experiments.cells.make_room", lambda: False)
+    monkeypatch.setattr("attnflow.experiments.batch.make_room", lambda: False)
     sizes = [(2, 2.0), (4, 2.0), (6, 3.0), (6, 1.0)]
     run_cells([plan(samples=n, signal=s, room=6) for n, s in sizes])
     assert len(traced) == 1

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import attnflow as af
 from attnflow.cli.app import app
-from attnflow.experiments.mixing.parts import LOSSES, READOUTS, RULE, VALUES
+from attnflow.experiments.mixing.build import LOSSES, READOUTS, RULE, VALUES
 from attnflow.experiments.mixing.settings import Mix
 from attnflow.training.rules import RULES
 

@@ -1,9 +1,9 @@
-"""Settings of mixed experiments: those of a task, of a model and of training, flat."""
+"""Settings of mixed experiments: of a task, of a model and of training, flat."""
 
 import dataclasses
 import typing
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attnflow.data import (
     CooccurrenceOrbits,
@@ -14,11 +14,15 @@ from attnflow.data import (
     NoisyPatchesTask,
     SignalNoiseTask,
 )
+from attnflow.experiments.record import Task
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
 class Mix:
-    """A model and its training; what is none is as the chosen part has it.
+    """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
       `positions`: none, or tokens know theirs by a `sum` or a `product`; `flip`,
@@ -82,35 +86,35 @@ class Mix:
     task_kind: ClassVar[type]
 
     @property
-    def task(self) -> Any:
-        """The task itself, before anything is done to it."""
-        own = dataclasses.fields(self.task_kind)
-        return self.task_kind(**{f.name: getattr(self, f.name) for f in own})
+    def task(self) -> Task:
+        """The task itself, without noise of labels, positions and a prompt."""
+        fields = dataclasses.fields(self.task_kind)
+        return self.task_kind(**{f.name: getattr(self, f.name) for f in fields})
 
 
-def _with(task: type) -> type[Mix]:
+def _with(task: "type[DataclassInstance]") -> type[Mix]:
     """Settings with the fields of a kind of task beside those of `Mix`.
 
     A task and a model must not have a setting of one name, which would be set at once.
     """
     hints = typing.get_type_hints(task)
-    own = dataclasses.fields(task)
-    shared = {f.name for f in own} & {f.name for f in dataclasses.fields(Mix)}
+    fields = dataclasses.fields(task)
+    shared = {f.name for f in fields} & {f.name for f in dataclasses.fields(Mix)}
     if shared:
         raise ValueError(
             f"{task.__name__} and a model both have {sorted(shared)}: rename them in "
             "one of the two."
         )
-    made = dataclasses.make_dataclass(
+    kind = dataclasses.make_dataclass(
         task.__name__.removesuffix("Task") + "Mix",
-        [(f.name, hints[f.name], field(default=f.default)) for f in own],
+        [(f.name, hints[f.name], field(default=f.default)) for f in fields],
         bases=(Mix,),
         namespace={"task_kind": task},
         frozen=True,
     )
     # Workers of a sweep find a class by its module and name.
-    made.__module__ = __name__
-    return made
+    kind.__module__ = __name__
+    return kind
 
 
 SignalNoiseMix = _with(SignalNoiseTask)
