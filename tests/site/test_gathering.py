@@ -9,7 +9,7 @@ import attnflow as af
 from attnflow.runs.runner import Runner
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.site.gathering import gather
-from attnflow.sweeps import Shelf
+from attnflow.sweeps import BatchStore
 
 # A Monte Carlo bound: a real experiment whose cells take milliseconds.
 SWEEP = SweepRequest(
@@ -51,9 +51,9 @@ def test_runs_and_sweeps_come_together(runner):
 def test_a_sweep_is_computed_once(runner, monkeypatch):
     paper = af.paper("mixture")
     first = gather(runner, paper, EXHIBIT)["map"]
-    monkeypatch.setattr("attnflow.sweeps.work.compute", None)
+    monkeypatch.setattr("attnflow.sweeps.worker.compute", None)
     assert gather(runner, paper, EXHIBIT)["map"].identical(first)
-    assert Shelf(runner.store.root).seconds(first.attrs["id"]) == pytest.approx(
+    assert BatchStore(runner.store.root).seconds(first.attrs["id"]) == pytest.approx(
         first.attrs["wall_seconds"]
     )
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from attnflow.sweeps import make_batches, parse_measure, sweep_id
+from attnflow.sweeps import make_batches, parse_statistic, sweep_id
 from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import Direct, make_sweep
 
@@ -48,7 +48,7 @@ def test_cells_of_one_shape_stand_together():
 def test_a_batch_has_the_same_address_in_a_sweep_of_its_cells_alone():
     whole = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5)
     batch = make_batches(whole)[1]
-    part = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5, chosen=batch.cells)
+    part = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5, subset=batch.cells)
     assert make_batches(part) == [batch]
     assert sweep_id(part) != sweep_id(whole)
 
@@ -65,8 +65,8 @@ def test_addresses_tell_what_differs():
         address({"a": "1,2", "b": [2]}),
         address(seeds=(0,)),
         address(seeds=(1, 0)),
-        address(measures=(Direct(), parse_measure("half"))),
-        address(measures=(Direct(text="other"),)),
+        address(statistics=(Direct(), parse_statistic("half"))),
+        address(statistics=(Direct(text="other"),)),
     ]
     assert len(set(others)) == len(others)
     assert address() == others[0]

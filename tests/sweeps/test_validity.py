@@ -4,7 +4,7 @@ import pytest
 
 import attnflow as af
 from attnflow.sweeps.sweep import plan_sweep
-from attnflow.sweeps.validity import ClaimMeasure
+from attnflow.sweeps.validity import ClaimStatistic
 from tests.sweeps.trivial import RECIPE
 
 CLAIM = "B-Sec3-order"
@@ -27,10 +27,10 @@ def test_verdicts_are_those_of_verify():
 
 def test_claims_are_known_by_their_ids_and_their_code():
     measure = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
-    (claim,) = measure.measures
-    assert claim == ClaimMeasure("mixture", CLAIM)
+    (claim,) = measure.statistics
+    assert claim == ClaimStatistic("mixture", CLAIM)
     assert claim.identity.startswith(f"mixture/{CLAIM} ")
-    assert claim.identity != ClaimMeasure("vit", CLAIM).identity
+    assert claim.identity != ClaimStatistic("vit", CLAIM).identity
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import xarray as xr
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.settings import replace
-from attnflow.sweeps import Cell, Column, Sweep, make_axes, parse_measure
+from attnflow.sweeps import Cell, Column, Sweep, make_axes, parse_statistic
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ RECIPE = Recipe("trivial", "Trivial", Trivial(), "tests.sweeps.trivial:build")
 PLAIN = Direct()
 
 
-def make_sweep(given, *, measures=(PLAIN,), seeds=(0, 1), zipped=(), **options):
-    fixed, axes = make_axes(RECIPE.setting, given, zipped)
-    asked = [parse_measure(m) if isinstance(m, str) else m for m in measures]
+def make_sweep(overrides, *, statistics=(PLAIN,), seeds=(0, 1), zipped=(), **options):
+    fixed, axes = make_axes(RECIPE.setting, overrides, zipped)
+    parsed = [parse_statistic(s) if isinstance(s, str) else s for s in statistics]
     return Sweep(
         RECIPE,
         replace(RECIPE.setting, fixed),
         axes,
         tuple(seeds),
-        tuple(asked),
+        tuple(parsed),
         code="test",
         fixed=tuple(fixed.items()),
         **options,

@@ -168,14 +168,18 @@ class JointTables:
         if self.form()[0] == "symmetric":
             refuse_tables(weights)
             return [self._symmetric() for _ in seeds]
-        plain = self.normalised and self.residual == "none" and self.embed is None
-        if plain and self.length is not None:
+        if self._in_blocks:
             if weights is not None:
                 return self.blocks(seeds, weights)
             # Rates are the rules' own: a sweep over them prepares its seeds once.
             return list(_kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds)))
         form, task = self._tables()
         return [self._member(form, task, seed, weights) for seed in seeds]
+
+    @property
+    def _in_blocks(self) -> bool:
+        plain = self.normalised and self.residual == "none" and self.embed is None
+        return plain and self.length is not None
 
     def _table_form(self) -> TableForm:
         name = self.form()[0]

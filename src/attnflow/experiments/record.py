@@ -275,6 +275,10 @@ class Computation(AbstractExperiment):
         )
 
 
+Runnable = Trained | Computation
+"""An experiment that `run` takes."""
+
+
 def address(
     experiment: AbstractExperiment,
     *,

@@ -38,6 +38,7 @@ from attnflow.experiments.record import (
     ArraySource,
     Computation,
     Experiment,
+    Runnable,
     SystemExperiment,
     Trained,
     address,
@@ -56,7 +57,7 @@ from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 
 
 def run(
-    experiment: Experiment | SystemExperiment | Computation,
+    experiment: Runnable,
     *,
     seeds: Sequence[int] = (0,),
     data: ArraySource | None = None,
@@ -147,7 +148,7 @@ class _Options(NamedTuple):
     progress: Progress | None
 
 
-def _require_flow(experiment: Trained | Computation) -> None:
+def _require_flow(experiment: Runnable) -> None:
     """Refuse to check what has no tolerance."""
     if isinstance(experiment, Computation):
         raise ValueError(

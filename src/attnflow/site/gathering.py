@@ -10,7 +10,7 @@ import xarray as xr
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.schema.declarations import Exhibit, SweepRequest
-from attnflow.sweeps import Shelf, choose_executor
+from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
 
@@ -46,7 +46,7 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
         measure=request.measure,
         batch=request.batch,
     )
-    shelf = Shelf(runner.store.root)
+    store = BatchStore(runner.store.root)
 
     def compute() -> xr.Dataset:
         # Starting processes takes longer than a quick sweep does.
@@ -57,13 +57,13 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
                 executor,
                 refine=request.refine,
                 coarse=request.coarse,
-                shelf=shelf,
+                store=store,
                 retry=True,
                 progress=runner.progress,
             )
 
     found = runner.call(compute) if runner.quick else compute()
-    return found.assign_attrs(_about(found, made.sweep.recipe.id, shelf)).assign_attrs(
+    return found.assign_attrs(_about(found, made.sweep.recipe.id, store)).assign_attrs(
         changed=json.dumps(_changed(request) if runner.quick else []),
     )
 
@@ -74,7 +74,7 @@ def _changed(request: SweepRequest) -> list[str]:
     return sorted([*request.quick, *seeds])
 
 
-def _about(found: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:
+def _about(found: xr.Dataset, experiment: str, store: BatchStore) -> dict[str, Any]:
     from attnflow.experiments.versions import library_versions
 
     cells = int(found["error"].size)
@@ -86,7 +86,7 @@ def _about(found: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:
         **{key: found.attrs[key] for key in found.attrs if key.startswith("cells_")},
         "id": id,
         "experiment": experiment,
-        "wall_seconds": shelf.seconds(id),
+        "wall_seconds": store.seconds(id),
         "versions": json.dumps(library_versions()),
         "platform": f"{platform.machine()} {platform.system()}",
     }

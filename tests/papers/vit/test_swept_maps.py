@@ -11,7 +11,7 @@ from attnflow.papers.vit.swept_maps import FINE
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.site.gathering import gather_sweep
-from attnflow.sweeps.refine import boundary_of
+from attnflow.sweeps.boundary import boundary_of
 
 
 @pytest.mark.slow

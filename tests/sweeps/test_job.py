@@ -5,8 +5,8 @@ import pytest
 
 import attnflow as af
 from attnflow.experiments import run
-from attnflow.sweeps import Shelf, choose_executor, run_sweep
-from attnflow.sweeps.compute import narrowed
+from attnflow.sweeps import BatchStore, choose_executor, run_sweep
+from attnflow.sweeps.job import narrowed
 from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import Direct, make_sweep
 
@@ -65,24 +65,24 @@ def test_only_what_is_measured_is_recorded():
     recipe = paper.recipe(id)
     plan = recipe.experiment(recipe.setting)
     last = plan_sweep("mixture/figure1", {"omega": "1,2"}).sweep
-    assert narrowed(plan, last.measures).observables == ("loss",)
-    assert len(narrowed(plan, last.measures).grid.times(whole=True)) == 1
+    assert narrowed(plan, last.statistics).observables == ("loss",)
+    assert len(narrowed(plan, last.statistics).grid.times(whole=True)) == 1
     timed = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure="accuracy@1").sweep
-    assert narrowed(plan, timed.measures).observables == ("accuracy",)
-    assert narrowed(plan, timed.measures).grid == plan.grid
+    assert narrowed(plan, timed.statistics).observables == ("accuracy",)
+    assert narrowed(plan, timed.statistics).grid == plan.grid
 
 
 def test_computations_are_swept_cell_by_cell(tmp_path):
-    sweep = make_sweep({"a": "0..1:3", "b": "2,4"}, measures=("sum", "half"))
-    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    sweep = make_sweep({"a": "0..1:3", "b": "2,4"}, statistics=("sum", "half"))
+    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
     assert found["half"].sel(a=0.5, b=4, seed=1) == 1.5
     np.testing.assert_array_equal(found["sum"], 2 * found["half"])
 
 
 def test_cells_fail_alone_and_say_why(tmp_path):
     trouble = Direct("raise", where=1.0)
-    sweep = make_sweep({"a": "0..2:3", "b": "1,2"}, measures=(trouble,))
-    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    sweep = make_sweep({"a": "0..2:3", "b": "1,2"}, statistics=(trouble,))
+    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
     assert (
         found["error"].sel(a=1.0) == "ValueError: this cell was told to raise"
     ).all()
@@ -93,8 +93,8 @@ def test_cells_fail_alone_and_say_why(tmp_path):
 
 
 def test_settings_that_cannot_be_are_failed_cells(tmp_path):
-    sweep = make_sweep({"b": "-1,3"}, measures=("sum",))
-    found = run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
+    sweep = make_sweep({"b": "-1,3"}, statistics=("sum",))
+    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
     assert found["error"].sel(b=-1).item() == "ValueError: b=-1 is negative. Raise it."
     assert found["sum"].sel(b=3, seed=0) == 3.0
     wide = af.sweep("mixture/figure1", {"K": "2,0"}, steps=20, executor="here", L=3)
@@ -132,9 +132,9 @@ def test_an_interrupt_is_no_failure(tmp_path, monkeypatch):
         return make_run(seeds=seeds, outcome="interrupted")
 
     monkeypatch.setattr(experiment, "run", interrupted)
-    sweep = make_sweep({"a": "0..1:3"}, measures=("sum",))
+    sweep = make_sweep({"a": "0..1:3"}, statistics=("sum",))
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(sweep, HERE, shelf=Shelf(tmp_path))
-    assert not Shelf(tmp_path).known()
+        run_sweep(sweep, HERE, store=BatchStore(tmp_path))
+    assert not BatchStore(tmp_path).known()
     monkeypatch.setattr(experiment, "run", run)
-    assert np.isfinite(run_sweep(sweep, HERE, shelf=Shelf(tmp_path))["sum"]).all()
+    assert np.isfinite(run_sweep(sweep, HERE, store=BatchStore(tmp_path))["sum"]).all()

@@ -1,4 +1,4 @@
-"""What is measured in a cell: numbers of its run, by a small grammar.
+"""Statistics of a cell: numbers computed from its run, by a small grammar.
 
     loss                      its value when training ended
     loss_by_group[common]     likewise, for one entry of what has dims of its own
@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Literal, Protocol, cast
 
 import numpy as np
 import xarray as xr
@@ -24,8 +24,10 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims.stages import first_crossing, parse_selector, select
 from attnflow.claims.statistics.slopes import fit_line
+from attnflow.schema.declarations import Statistic
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.names import look_up
+from attnflow.sweeps.grid import Value
 
 _GRAMMAR = re.compile(
     r"(?P<series>[^@~^]+)"
@@ -34,22 +36,32 @@ _GRAMMAR = re.compile(
 )
 _EXAMPLES = "Write for example loss, loss@0.1, loss~loglog or loss~log:100..2000."
 _LEAST = 3
+Extreme = Literal["max", "min"]
+Slope = Literal["loglog", "log", "linear"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """One variable of a measured cell: a number or a text, for each seed or once."""
+    """A variable of a cell: a number or a text, for each seed or once."""
 
     by_seed: bool = True
     text: bool = False
 
 
-class Measure(Protocol):
-    """What turns a cell into numbers and texts."""
+@dataclass(frozen=True)
+class Cell:
+    """A cell as a statistic sees it: settings that the sweep gives, and its seeds."""
+
+    changes: Mapping[str, Value]
+    seeds: tuple[int, ...]
+
+
+class AbstractStatistic(Protocol):
+    """Turns a cell into numbers and texts."""
 
     @property
     def text(self) -> str:
-        """What was asked for, as it was written."""
+        """Its name, as the user wrote it."""
         ...
 
     @property
@@ -69,36 +81,30 @@ class Measure(Protocol):
 
     @property
     def has_series(self) -> bool:
-        """Whether it reads records, and not only what is there at the end."""
+        """Whether it reads records, and not only values at the end."""
         ...
 
-    def of(self, run: xr.Dataset | None, cell: "Cell") -> Mapping[str, Any]:
+    def of(
+        self, run: xr.Dataset | None, cell: Cell, /
+    ) -> Mapping[str, np.ndarray | float | str]:
         """The values of its columns."""
         ...
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell as a measure sees it: settings that the sweep gives, and its seeds."""
-
-    changes: Mapping[str, Any]
-    seeds: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Observed:
+class RunStatistic:
     """A number of a run: a last value or an extreme one, a time, or a slope."""
 
     text: str
     series: str
     level: float | None = None
-    extreme: Literal["max", "min"] | None = None
-    kind: Literal["loglog", "log", "linear"] | None = None
+    extreme: Extreme | None = None
+    kind: Slope | None = None
     window: tuple[float, float] = (-math.inf, math.inf)
 
     @property
     def identity(self) -> str:
-        """Its text says it all."""
+        """Its text."""
         return self.text
 
     @property
@@ -116,27 +122,25 @@ class Observed:
         """Whether it reads records."""
         return not (self.level is None and self.kind is None and self.extreme is None)
 
-    def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, Any]:
+    def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, np.ndarray]:
         """The number for each seed."""
         assert run is not None
+        if not self.has_series:
+            return {self.text: at_end(run, self.series)}
+        series = _scalar(select(run, self.series), self.series, TIME)
         if self.level is not None:
-            return {self.text: _time_to(run, self.series, self.level)}
+            from_above = np.nanmedian(series.isel(time=0)) > self.level
+            direction = "down" if from_above else "up"
+            reached = first_crossing(
+                run, self.series, level=self.level, direction=direction
+            )
+            return {self.text: reached.times}
         if self.kind is not None:
-            return {self.text: self._slopes(run)}
-        if self.extreme is not None:
-            return {self.text: self._extremes(run)}
-        return {self.text: at_end(run, self.series)}
-
-    def _extremes(self, run: xr.Dataset) -> np.ndarray:
-        series = _scalar(select(run, self.series), self.series, TIME)
-        largest = self.extreme == "max"
-        found = series.max(TIME) if largest else series.min(TIME)
-        return found.values.astype(float)
-
-    def _slopes(self, run: xr.Dataset) -> np.ndarray:
-        series = _scalar(select(run, self.series), self.series, TIME)
-        time = series[TIME].values.astype(float)
-        return np.array([self._slope(time, row) for row in series.values])
+            time = series[TIME].values.astype(float)
+            slopes = [self._slope(time, row) for row in series.values]
+            return {self.text: np.array(slopes)}
+        extreme = series.max(TIME) if self.extreme == "max" else series.min(TIME)
+        return {self.text: extreme.values.astype(float)}
 
     def _slope(self, x: np.ndarray, y: np.ndarray) -> float:
         low, high = self.window
@@ -154,36 +158,83 @@ class Observed:
         ).slope
 
 
-def parse_measure(text: str) -> Observed:
-    """The measure that a text means.
+@dataclass(frozen=True)
+class PaperStatistic:
+    """A number that a paper's function computes from the run of a cell, for each seed.
+
+    `code` is a digest of the code that computes it.
+    """
+
+    statistic: Statistic
+    code: str
+
+    @property
+    def text(self) -> str:
+        """The statistic's name."""
+        return self.statistic.name
+
+    @property
+    def identity(self) -> str:
+        """The statistic, and a digest of the code that computes it."""
+        return f"{self.text} {self.statistic.function} {self.code}"
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """One number for each seed."""
+        return {self.text: Column()}
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The observables that the function reads."""
+        return self.statistic.reads
+
+    @property
+    def has_series(self) -> bool:
+        """A function may read any record."""
+        return True
+
+    def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, np.ndarray]:
+        """The number for each seed; NaN where it is not finite."""
+        assert run is not None
+        numbers = np.asarray(self.statistic.of(run), float)
+        if numbers.shape != (len(cell.seeds),):
+            raise ValueError(
+                f"{self.statistic.function} gave numbers of shape {numbers.shape} for "
+                f"{len(cell.seeds)} seeds. Let it give one number for each seed."
+            )
+        return {self.text: np.where(np.isfinite(numbers), numbers, np.nan)}
+
+
+def parse_statistic(text: str) -> RunStatistic:
+    """The statistic of a run that a text means.
 
     !!! example
 
         ```python
-        parse_measure("loss@0.1").level  # 0.1
+        parse_statistic("loss@0.1").level  # 0.1
         ```
     """
-    match = _GRAMMAR.fullmatch(text.strip())
+    text = text.strip()
+    match = _GRAMMAR.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} measures nothing. {_EXAMPLES}")
     series = str(parse_selector(match["series"]))
     if match["level"] is not None:
-        level = _number(text, match["level"])
-        return Observed(text.strip(), series, level=level)
+        return RunStatistic(text, series, level=_number(text, match["level"]))
     if match["extreme"] is not None:
         known = {name: name for name in ("max", "min")}
-        found = cast(Any, look_up(f"extreme in {text!r}:", match["extreme"], known))
-        return Observed(text.strip(), series, extreme=found)
+        extreme = look_up(f"extreme in {text!r}:", match["extreme"], known)
+        return RunStatistic(text, series, extreme=cast(Extreme, extreme))
     if match["kind"] is None:
-        return Observed(text.strip(), series)
+        return RunStatistic(text, series)
     known = {name: name for name in ("loglog", "log", "linear")}
-    kind = cast(Any, look_up(f"slope in {text!r}:", match["kind"], known))
+    kind = cast(Slope, look_up(f"slope in {text!r}:", match["kind"], known))
     if match["low"] is None:
-        return Observed(text.strip(), series, kind=kind)
+        return RunStatistic(text, series, kind=kind)
     window = _number(text, match["low"]), _number(text, match["high"])
     if not window[0] < window[1]:
         raise ValueError(f"{text!r} has a window that ends before it begins.")
-    return Observed(text.strip(), series, kind=kind, window=window)
+    return RunStatistic(text, series, kind=kind, window=window)
 
 
 def at_end(run: xr.Dataset, series: str) -> np.ndarray:
@@ -199,35 +250,28 @@ def at_end(run: xr.Dataset, series: str) -> np.ndarray:
         run = xr.Dataset({name: run[ends].isel(stage=picks)}, attrs=run.attrs)
     elif name in run and TIME in run[name].dims:
         run = xr.Dataset({name: schema.last(run, name)}, attrs=run.attrs)
-    found = _scalar(select(run, series), series).values.astype(float)
-    return np.where(np.isfinite(found), found, np.nan)
+    values = _scalar(select(run, series), series).values.astype(float)
+    return np.where(np.isfinite(values), values, np.nan)
 
 
-def check_measures(measures: Sequence[Measure]) -> None:
-    """Refuse measures that are none, or give a variable twice."""
-    if not measures:
+def check_statistics(statistics: Sequence[AbstractStatistic]) -> None:
+    """Refuse an empty list of statistics, and those that give a variable twice."""
+    if not statistics:
         raise ValueError(f"Nothing is measured. {_EXAMPLES}")
-    names = [name for measure in measures for name in measure.columns]
+    names = [name for statistic in statistics for name in statistic.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{twice} is measured twice. Ask for it once.")
 
 
-def _time_to(run: xr.Dataset, series: str, level: float) -> np.ndarray:
-    values = _scalar(select(run, series), series, TIME)
-    from_above = np.nanmedian(values.isel(time=0)) > level
-    direction = "down" if from_above else "up"
-    return first_crossing(run, series, level=level, direction=direction).times
-
-
-def _scalar(found: xr.DataArray, series: str, *dims: str) -> xr.DataArray:
-    wanted = (SEED, *dims)
-    if set(found.dims) != set(wanted):
+def _scalar(values: xr.DataArray, series: str, *dims: str) -> xr.DataArray:
+    needed = (SEED, *dims)
+    if set(values.dims) != set(needed):
         raise ValueError(
-            f"{series} has the dims {found.dims}, and {wanted} are needed: name one "
+            f"{series} has the dims {values.dims}, and {needed} are needed: name one "
             "entry, as in loss_by_group[common] or score[+,c1,v1]."
         )
-    return found.transpose(*wanted)
+    return values.transpose(*needed)
 
 
 def _number(text: str, part: str) -> float:

@@ -10,7 +10,7 @@ import xarray as xr
 
 from attnflow.runs.store import StoreError, StoreWarning
 from attnflow.sweeps import (
-    Shelf,
+    BatchStore,
     choose_executor,
     make_batches,
     run_sweep,
@@ -18,7 +18,7 @@ from attnflow.sweeps import (
     status_of,
 )
 from attnflow.sweeps.executors import Here
-from attnflow.sweeps.work import work
+from attnflow.sweeps.worker import work
 from tests.sweeps.trivial import Direct, make_sweep
 
 HERE = choose_executor("here")
@@ -26,8 +26,8 @@ GRID = {"a": "0..1:5", "b": "1,2"}
 
 
 @pytest.fixture
-def shelf(tmp_path):
-    return Shelf(tmp_path / "store")
+def store(tmp_path):
+    return BatchStore(tmp_path / "store")
 
 
 @pytest.fixture
@@ -48,15 +48,15 @@ class Stopping:
         raise KeyboardInterrupt
 
 
-def test_a_sweep_goes_on_where_it_was(shelf, log):
-    sweep = make_sweep(GRID, measures=(Direct(log=str(log)),), size=3)
+def test_a_sweep_goes_on_where_it_was(store, log):
+    sweep = make_sweep(GRID, statistics=(Direct(log=str(log)),), size=3)
     assert len(make_batches(sweep)) == 4
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(sweep, Stopping(after=2), shelf=shelf)
+        run_sweep(sweep, Stopping(after=2), store=store)
     assert len(list(log.iterdir())) == 5
-    found = run_sweep(sweep, HERE, shelf=shelf)
+    found = run_sweep(sweep, HERE, store=store)
     assert len(list(log.iterdir())) == 10
-    again = run_sweep(sweep, HERE, shelf=shelf)
+    again = run_sweep(sweep, HERE, store=store)
     assert len(list(log.iterdir())) == 10
     assert again.identical(found)
     wanted = np.sin(found["a"]) * found["b"] + found["seed"]
@@ -64,24 +64,24 @@ def test_a_sweep_goes_on_where_it_was(shelf, log):
     assert found["sign"].dims == ("a", "b")
 
 
-def test_who_interrupts_often_has_not_killed_any_cell(shelf, tmp_path):
+def test_who_interrupts_often_has_not_killed_any_cell(store, tmp_path):
     """However often: by its journal a batch would have taken workers with it."""
     waits = tmp_path / "waits"
     trouble = Direct("interrupt", where=0.5, until=str(waits))
-    sweep = make_sweep(GRID, measures=(trouble,))
+    sweep = make_sweep(GRID, statistics=(trouble,))
     for _ in range(12):
         with pytest.raises(KeyboardInterrupt):
-            run_sweep(sweep, HERE, shelf=shelf)
+            run_sweep(sweep, HERE, store=store)
     waits.touch()
-    assert status_in(run_sweep(sweep, HERE, shelf=shelf)).is_complete
-    assert not list((shelf.root / "journal").iterdir())
+    assert status_in(run_sweep(sweep, HERE, store=store)).is_complete
+    assert not list((store.root / "journal").iterdir())
 
 
-def test_zipped_keys_share_a_dim(shelf):
+def test_zipped_keys_share_a_dim(store):
     sweep = make_sweep(
         {"a": "1,2,3", "b": "4,5,6", "width": "7,8"}, zipped=[("a", "b")]
     )
-    found = run_sweep(sweep, HERE, shelf=shelf)
+    found = run_sweep(sweep, HERE, store=store)
     assert found["sum"].dims == ("a", "width", "seed")
     assert found["b"].dims == ("a",)
     np.testing.assert_array_equal(found["b"], [4, 5, 6])
@@ -90,46 +90,46 @@ def test_zipped_keys_share_a_dim(shelf):
     )
 
 
-def test_status_tells_what_is_done_and_what_is_not(shelf):
-    sweep = make_sweep(GRID, measures=(Direct("raise", where=0.5),), size=4)
+def test_status_tells_what_is_done_and_what_is_not(store):
+    sweep = make_sweep(GRID, statistics=(Direct("raise", where=0.5),), size=4)
     batches = make_batches(sweep)
-    before = status_of(batches, shelf)
+    before = status_of(batches, store)
     assert (before.done, before.pending, before.is_complete) == (0, 10, False)
     with pytest.raises(KeyboardInterrupt):
-        run_sweep(sweep, Stopping(after=1), shelf=shelf)
-    half = status_of(batches, shelf)
+        run_sweep(sweep, Stopping(after=1), store=store)
+    half = status_of(batches, store)
     assert half.pending == 10 - len(batches[0])
-    found = run_sweep(sweep, HERE, shelf=shelf)
-    after = status_of(batches, shelf)
+    found = run_sweep(sweep, HERE, store=store)
+    after = status_of(batches, store)
     assert status_in(found) == after
     assert (after.done, after.failed, after.pending) == (8, 2, 0)
     assert after.outcomes == {"failed": 2}
     assert after.errors == {"ValueError: this cell was told to raise": 2}
-    (listed,) = shelf.sweeps()
+    (listed,) = store.sweeps()
     assert listed["cells"] == 10 and listed["batches"] == [b.key for b in batches]
 
 
-def test_retry_computes_failed_cells_and_no_others(shelf, log, tmp_path):
+def test_retry_computes_failed_cells_and_no_others(store, log, tmp_path):
     cured = tmp_path / "cured"
     trouble = Direct("raise", where=0.5, until=str(cured), log=str(log))
-    sweep = make_sweep(GRID, measures=(trouble,), size=4)
-    first = run_sweep(sweep, HERE, shelf=shelf)
+    sweep = make_sweep(GRID, statistics=(trouble,), size=4)
+    first = run_sweep(sweep, HERE, store=store)
     assert len(list(log.iterdir())) == 10
     cured.touch()
-    assert run_sweep(sweep, HERE, shelf=shelf).identical(first)
+    assert run_sweep(sweep, HERE, store=store).identical(first)
     assert len(list(log.iterdir())) == 10
-    second = run_sweep(sweep, HERE, shelf=shelf, retry=True)
+    second = run_sweep(sweep, HERE, store=store, retry=True)
     assert len(list(log.iterdir())) == 12
-    assert status_of(make_batches(sweep), shelf).is_complete
-    healthy = replace(sweep, measures=(Direct(),))
-    other = run_sweep(healthy, HERE, shelf=Shelf(tmp_path / "other"))
+    assert status_of(make_batches(sweep), store).is_complete
+    healthy = replace(sweep, statistics=(Direct(),))
+    other = run_sweep(healthy, HERE, store=BatchStore(tmp_path / "other"))
     assert second.identical(other)
 
 
-def test_progress_tells_how_long_the_rest_may_take(shelf):
+def test_progress_tells_how_long_the_rest_may_take(store):
     told = []
-    sweep = make_sweep(GRID, measures=(Direct("raise", where=0.0),), size=2)
-    run_sweep(sweep, HERE, shelf=shelf, progress=lambda *now: told.append(now))
+    sweep = make_sweep(GRID, statistics=(Direct("raise", where=0.0),), size=2)
+    run_sweep(sweep, HERE, store=store, progress=lambda *now: told.append(now))
     fractions = [fraction for fraction, _ in told]
     assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
     assert told[1][1].startswith("2 of 10 cells, 1 failed, about ")
@@ -140,69 +140,69 @@ def full_disk(*_):
     raise StoreError(f"it could not be written: {os.strerror(errno.ENOSPC)}.")
 
 
-def test_a_full_disk_costs_no_result(shelf, monkeypatch, tmp_path):
+def test_a_full_disk_costs_no_result(store, monkeypatch, tmp_path):
     """What cannot be stored is in the Dataset still, and computed again afterwards."""
     sweep = make_sweep(GRID, size=5)
-    wanted = run_sweep(sweep, HERE, shelf=Shelf(tmp_path / "other"))
-    write = Shelf.write
-    monkeypatch.setattr(Shelf, "write", full_disk)
+    wanted = run_sweep(sweep, HERE, store=BatchStore(tmp_path / "other"))
+    write = BatchStore.write
+    monkeypatch.setattr(BatchStore, "write", full_disk)
     with pytest.warns(StoreWarning, match="2 batches are not stored.*No space left"):
-        found = run_sweep(sweep, HERE, shelf=shelf)
+        found = run_sweep(sweep, HERE, store=store)
     assert found.identical(wanted)
-    assert status_of(make_batches(sweep), shelf).pending == 10
-    monkeypatch.setattr(Shelf, "write", write)
-    assert run_sweep(sweep, HERE, shelf=shelf).identical(wanted)
-    assert status_of(make_batches(sweep), shelf).is_complete
+    assert status_of(make_batches(sweep), store).pending == 10
+    monkeypatch.setattr(BatchStore, "write", write)
+    assert run_sweep(sweep, HERE, store=store).identical(wanted)
+    assert status_of(make_batches(sweep), store).is_complete
 
 
-def test_a_real_file_that_cannot_be_written_is_a_store_error(shelf, monkeypatch):
+def test_a_real_file_that_cannot_be_written_is_a_store_error(store, monkeypatch):
     def fails(self, *args, **kwargs):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(np, "savez", fails)
     with pytest.raises(StoreError, match="No space left on device"):
-        shelf.write("key", xr.Dataset())
-    assert not list((shelf.root / "batches").iterdir())
+        store.write("key", xr.Dataset())
+    assert not list((store.root / "batches").iterdir())
 
 
-def test_what_a_dead_writer_left_is_swept_up(shelf):
+def test_what_a_dead_writer_left_is_swept_up(store):
     sweep = make_sweep({"a": "1,2"})
-    run_sweep(sweep, HERE, shelf=shelf)
+    run_sweep(sweep, HERE, store=store)
     # No process has this number: Linux gives none above 2^22.
     name = f".tmp-{os.uname().nodename.replace('-', '_')}-4194305-0123abcd-x.npz"
-    leftover = shelf.root / "batches" / name
+    leftover = store.root / "batches" / name
     leftover.touch()
-    run_sweep(sweep, HERE, shelf=shelf)
+    run_sweep(sweep, HERE, store=store)
     assert not leftover.exists()
 
 
 @pytest.mark.parametrize("harm", [b"nothing", b""])
-def test_a_damaged_batch_is_told_and_computed_anew(shelf, harm):
+def test_a_damaged_batch_is_told_and_computed_anew(store, harm):
     sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
-    whole = run_sweep(sweep, HERE, shelf=shelf)
-    path = next((shelf.root / "batches").iterdir())
+    whole = run_sweep(sweep, HERE, store=store)
+    path = next((store.root / "batches").iterdir())
     path.write_bytes(harm)
-    assert status_of(make_batches(sweep), shelf).pending == 2
+    assert status_of(make_batches(sweep), store).pending == 2
     with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
-        found = run_sweep(sweep, HERE, shelf=shelf)
+        found = run_sweep(sweep, HERE, store=store)
     assert (found["outcome"] == "pending").sum() == 4
-    assert run_sweep(sweep, HERE, shelf=shelf).identical(whole)
+    assert run_sweep(sweep, HERE, store=store).identical(whole)
     path.write_bytes(b"nothing")
-    assert run_sweep(sweep, HERE, shelf=shelf, retry=True).identical(whole)
+    assert run_sweep(sweep, HERE, store=store, retry=True).identical(whole)
 
 
-def test_files_are_as_many_as_batches(shelf):
+def test_files_are_as_many_as_batches(store):
     sweep = make_sweep({"a": "0..1:100", "b": "1,2"}, size=50)
-    run_sweep(sweep, HERE, shelf=shelf)
-    files = [path for path in shelf.root.rglob("*") if path.is_file()]
+    run_sweep(sweep, HERE, store=store)
+    files = [path for path in store.root.rglob("*") if path.is_file()]
     assert len(files) == 4 + 1
 
 
-def test_another_workers_batch_is_not_computed_twice(shelf, log):
-    from attnflow.sweeps.compute import Job
+def test_another_workers_batch_is_not_computed_twice(store, log):
+    from attnflow.sweeps.job import Job
 
-    sweep = make_sweep({"a": "1,2"}, measures=(Direct(log=str(log)),))
-    job, (batch,) = Job.of(sweep, shelf.root.parent), make_batches(sweep)
+    sweep = make_sweep({"a": "1,2"}, statistics=(Direct(log=str(log)),))
+    job, (batch,) = Job.of(sweep, store.root.parent), make_batches(sweep)
     assert work(job, batch).cells == work(job, batch).cells == 2
     assert len(list(log.iterdir())) == 2
 
@@ -214,9 +214,9 @@ def test_another_workers_batch_is_not_computed_twice(shelf, log):
         ({"limit": -1.0}, "a positive number of seconds"),
     ],
 )
-def test_limits_that_cannot_be_kept_are_refused(shelf, options, said):
+def test_limits_that_cannot_be_kept_are_refused(store, options, said):
     with pytest.raises(ValueError, match=said):
-        run_sweep(make_sweep({"a": "1,2"}), HERE, shelf=shelf, **options)
+        run_sweep(make_sweep({"a": "1,2"}), HERE, store=store, **options)
 
 
 @pytest.mark.parametrize(
