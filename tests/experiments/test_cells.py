@@ -40,18 +40,18 @@ def plan(**task):
 def test_cells_are_the_runs_that_they_stand_for():
     sizes = [(2, 2.0), (2, 4.0), (4, 2.0), (4, 4.0)]
     cells = [plan(samples=n, signal=s, room=4) for n, s in sizes]
-    found = run_cells(cells, seeds=(3, 1))
-    assert dict(found.sizes) == {"seed": 2, "cell": 4}
-    assert (found["cell_outcome"] == "event").all()
+    result = run_cells(cells, seeds=(3, 1))
+    assert dict(result.sizes) == {"seed": 2, "cell": 4}
+    assert (result["cell_outcome"] == "event").all()
     for number, (samples, signal) in enumerate(sizes):
         alone = run(plan(samples=samples, signal=signal), seeds=(3, 1))
-        mine = found.isel(cell=number)
+        mine = result.isel(cell=number)
         np.testing.assert_array_equal(mine["end_time"], alone["end_time"])
         for name in SEEN:
-            wanted = alone[f"{name}_at_end"].isel(stage=0)
+            expected = alone[f"{name}_at_end"].isel(stage=0)
             # Idle samples change the order of sums: a few ulps of each of 50 steps.
-            np.testing.assert_allclose(mine[name], wanted, rtol=3e-14)
-    assert len(np.unique(found["end_time"])) > 2
+            np.testing.assert_allclose(mine[name], expected, rtol=3e-14)
+    assert len(np.unique(result["end_time"])) > 2
 
 
 def test_cells_of_one_shape_compile_once(monkeypatch):
@@ -73,12 +73,12 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
     assert len(traced) == 1
 
 
-def test_progress_and_one_class_are_told():
-    told = []
+def test_progress_and_one_class_are_reported():
+    reports = []
     cells = [plan(samples=1, signal=s, classes="drawn") for s in (1.0, 2.0)]
     with pytest.warns(OneClassWarning, match="one class"):
-        run_cells(cells, seeds=(0, 1), progress=lambda *now: told.append(now))
-    assert told == [
+        run_cells(cells, seeds=(0, 1), progress=lambda *now: reports.append(now))
+    assert reports == [
         (0.25, "seed 0"),
         (0.5, "seed 0"),
         (0.75, "seed 1"),
@@ -100,6 +100,6 @@ def test_a_cell_that_diverges_says_so():
         plan(),
         stages=(Stage(GradientDescent(1e200), Reach("loss", 1e-9, 400.0, "down")),),
     )
-    found = run_cells([plan(), wild, plan()])
-    assert found["cell_outcome"].values[0].tolist() == ["event", "diverged", "event"]
-    np.testing.assert_array_equal(found["loss"][:, 0], found["loss"][:, 2])
+    result = run_cells([plan(), wild, plan()])
+    assert result["cell_outcome"].values[0].tolist() == ["event", "diverged", "event"]
+    np.testing.assert_array_equal(result["loss"][:, 0], result["loss"][:, 2])

@@ -54,24 +54,24 @@ class Killer(threading.Thread):
                 self.killed.add(victim)
 
 
-def kill_and_compare(tmp_path, given, *, times, seconds):
+def kill_and_compare(tmp_path, overrides, *, times, seconds):
     log = tmp_path / "log"
     log.mkdir()
     slow = Direct(log=str(log), seconds=seconds)
-    sweep = make_sweep(given, statistics=(slow,), size=4)
+    sweep = make_sweep(overrides, statistics=(slow,), size=4)
     store = BatchStore(tmp_path / "killed")
     killer = Killer(log, times)
     killer.start()
     with closing(choose_executor("dask", workers=2)) as executor:
-        found = run_sweep(sweep, executor, store=store)
+        result = run_sweep(sweep, executor, store=store)
     assert len(killer.killed) == times
-    plain = make_sweep(given, size=4)
+    plain = make_sweep(overrides, size=4)
     quiet = run_sweep(plain, Here(), store=BatchStore(tmp_path / "quiet"))
-    assert found.identical(quiet)
-    assert np.isfinite(found["sum"]).all()
+    assert result.identical(quiet)
+    assert np.isfinite(result["sum"]).all()
     assert status_of(make_batches(sweep), store).is_complete
     # Every cell was begun, and some of them more than once.
-    assert len(list(log.iterdir())) > found["error"].size
+    assert len(list(log.iterdir())) > result["error"].size
 
 
 def test_killed_workers_change_nothing(tmp_path):
@@ -80,8 +80,8 @@ def test_killed_workers_change_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_twenty_killed_workers_change_nothing(tmp_path):
-    given = {"a": "0..1:50", "b": [*range(1, 11)]}
-    kill_and_compare(tmp_path, given, times=20, seconds=0.05)
+    overrides = {"a": "0..1:50", "b": [*range(1, 11)]}
+    kill_and_compare(tmp_path, overrides, times=20, seconds=0.05)
 
 
 def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
@@ -91,9 +91,9 @@ def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
     with distributed.LocalCluster(processes=False, **options) as cluster:
         address = cluster.scheduler_address
         with closing(choose_executor("dask", scheduler=address)) as executor:
-            found = run_sweep(sweep, executor, store=BatchStore(tmp_path))
-    assert (found["error"] != "").values.tolist() == [False, False, True, False, False]
-    assert np.isfinite(found["sum"].sel(a=1.0)).all()
+            result = run_sweep(sweep, executor, store=BatchStore(tmp_path))
+    assert (result["error"] != "").values.tolist() == [False, False, True, False, False]
+    assert np.isfinite(result["sum"].sel(a=1.0)).all()
 
 
 def started(module, *arguments):
@@ -157,7 +157,7 @@ def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
     thread.start()
     try:
         with closing(choose_executor("dask", scheduler=address)) as executor:
-            found = run_sweep(sweep, executor, store=store)
+            result = run_sweep(sweep, executor, store=store)
         assert not thread.is_alive()
     finally:
         for process in living:
@@ -166,7 +166,7 @@ def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
     quiet = run_sweep(
         make_sweep({"a": "0..1:40"}, size=2), Here(), store=BatchStore(tmp_path)
     )
-    assert found.identical(quiet)
+    assert result.identical(quiet)
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):

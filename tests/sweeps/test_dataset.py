@@ -32,9 +32,9 @@ def store(tmp_path):
 
 @pytest.fixture
 def log(tmp_path):
-    place = tmp_path / "log"
-    place.mkdir()
-    return place
+    directory = tmp_path / "log"
+    directory.mkdir()
+    return directory
 
 
 class Stopping:
@@ -54,14 +54,14 @@ def test_a_sweep_goes_on_where_it_was(store, log):
     with pytest.raises(KeyboardInterrupt):
         run_sweep(sweep, Stopping(after=2), store=store)
     assert len(list(log.iterdir())) == 5
-    found = run_sweep(sweep, HERE, store=store)
+    result = run_sweep(sweep, HERE, store=store)
     assert len(list(log.iterdir())) == 10
     again = run_sweep(sweep, HERE, store=store)
     assert len(list(log.iterdir())) == 10
-    assert again.identical(found)
-    wanted = np.sin(found["a"]) * found["b"] + found["seed"]
-    xr.testing.assert_allclose(found["sum"].reset_coords(drop=True), wanted)
-    assert found["sign"].dims == ("a", "b")
+    assert again.identical(result)
+    expected = np.sin(result["a"]) * result["b"] + result["seed"]
+    xr.testing.assert_allclose(result["sum"].reset_coords(drop=True), expected)
+    assert result["sign"].dims == ("a", "b")
 
 
 def test_who_interrupts_often_has_not_killed_any_cell(store, tmp_path):
@@ -81,12 +81,12 @@ def test_zipped_keys_share_a_dim(store):
     sweep = make_sweep(
         {"a": "1,2,3", "b": "4,5,6", "width": "7,8"}, zipped=[("a", "b")]
     )
-    found = run_sweep(sweep, HERE, store=store)
-    assert found["sum"].dims == ("a", "width", "seed")
-    assert found["b"].dims == ("a",)
-    np.testing.assert_array_equal(found["b"], [4, 5, 6])
+    result = run_sweep(sweep, HERE, store=store)
+    assert result["sum"].dims == ("a", "width", "seed")
+    assert result["b"].dims == ("a",)
+    np.testing.assert_array_equal(result["b"], [4, 5, 6])
     np.testing.assert_allclose(
-        found["sum"].sel(width=8, seed=0), np.sin([1, 2, 3]) * [4, 5, 6]
+        result["sum"].sel(width=8, seed=0), np.sin([1, 2, 3]) * [4, 5, 6]
     )
 
 
@@ -99,9 +99,9 @@ def test_status_tells_what_is_done_and_what_is_not(store):
         run_sweep(sweep, Stopping(after=1), store=store)
     half = status_of(batches, store)
     assert half.pending == 10 - len(batches[0])
-    found = run_sweep(sweep, HERE, store=store)
+    result = run_sweep(sweep, HERE, store=store)
     after = status_of(batches, store)
-    assert status_in(found) == after
+    assert status_in(result) == after
     assert (after.done, after.failed, after.pending) == (8, 2, 0)
     assert after.outcomes == {"failed": 2}
     assert after.errors == {"ValueError: this cell was told to raise": 2}
@@ -127,13 +127,13 @@ def test_retry_computes_failed_cells_and_no_others(store, log, tmp_path):
 
 
 def test_progress_tells_how_long_the_rest_may_take(store):
-    told = []
+    reports = []
     sweep = make_sweep(GRID, statistics=(Direct("raise", where=0.0),), size=2)
-    run_sweep(sweep, HERE, store=store, progress=lambda *now: told.append(now))
-    fractions = [fraction for fraction, _ in told]
+    run_sweep(sweep, HERE, store=store, progress=lambda *now: reports.append(now))
+    fractions = [fraction for fraction, _ in reports]
     assert fractions == sorted(fractions) and fractions[0] == 0 and fractions[-1] == 1
-    assert told[1][1].startswith("2 of 10 cells, 1 failed, about ")
-    assert told[-1][1] == "10 of 10 cells, 2 failed"
+    assert reports[1][1].startswith("2 of 10 cells, 1 failed, about ")
+    assert reports[-1][1] == "10 of 10 cells, 2 failed"
 
 
 def full_disk(*_):
@@ -143,15 +143,15 @@ def full_disk(*_):
 def test_a_full_disk_costs_no_result(store, monkeypatch, tmp_path):
     """What cannot be stored is in the Dataset still, and computed again afterwards."""
     sweep = make_sweep(GRID, size=5)
-    wanted = run_sweep(sweep, HERE, store=BatchStore(tmp_path / "other"))
+    expected = run_sweep(sweep, HERE, store=BatchStore(tmp_path / "other"))
     write = BatchStore.write
     monkeypatch.setattr(BatchStore, "write", full_disk)
     with pytest.warns(StoreWarning, match="2 batches are not stored.*No space left"):
-        found = run_sweep(sweep, HERE, store=store)
-    assert found.identical(wanted)
+        result = run_sweep(sweep, HERE, store=store)
+    assert result.identical(expected)
     assert status_of(make_batches(sweep), store).pending == 10
     monkeypatch.setattr(BatchStore, "write", write)
-    assert run_sweep(sweep, HERE, store=store).identical(wanted)
+    assert run_sweep(sweep, HERE, store=store).identical(expected)
     assert status_of(make_batches(sweep), store).is_complete
 
 
@@ -177,15 +177,15 @@ def test_what_a_dead_writer_left_is_swept_up(store):
 
 
 @pytest.mark.parametrize("harm", [b"nothing", b""])
-def test_a_damaged_batch_is_told_and_computed_anew(store, harm):
+def test_a_damaged_batch_is_reported_and_computed_anew(store, harm):
     sweep = make_sweep({"a": "1,2", "b": "1,2"}, size=2)
     whole = run_sweep(sweep, HERE, store=store)
     path = next((store.root / "batches").iterdir())
     path.write_bytes(harm)
     assert status_of(make_batches(sweep), store).pending == 2
     with pytest.warns(StoreWarning, match=r"cannot be read.*computed? it anew"):
-        found = run_sweep(sweep, HERE, store=store)
-    assert (found["outcome"] == "pending").sum() == 4
+        result = run_sweep(sweep, HERE, store=store)
+    assert (result["outcome"] == "pending").sum() == 4
     assert run_sweep(sweep, HERE, store=store).identical(whole)
     path.write_bytes(b"nothing")
     assert run_sweep(sweep, HERE, store=store, retry=True).identical(whole)

@@ -14,21 +14,21 @@ HERE = choose_executor("here")
 
 
 def test_a_sweep_has_what_the_runs_have():
-    asked = ("loss", "loss@0.5", "loss_by_group[conflicting]", "end_time")
-    found = af.sweep(
+    texts = ("loss", "loss@0.5", "loss_by_group[conflicting]", "end_time")
+    result = af.sweep(
         "mixture/figure1",
         omega=[0.1, 1.0],
         width=[8, "infinite"],
         steps=300,
         records=31,
-        measure=asked,
+        measure=texts,
         seeds=2,
         executor="here",
     )
-    assert found["loss"].dims == ("omega", "width", "seed")
-    assert found["width"].values.tolist() == ["8", "infinite"]
-    assert (found["outcome"] == "finished").all() and (found["error"] == "").all()
-    one = found.sel(omega=1.0, width="8")
+    assert result["loss"].dims == ("omega", "width", "seed")
+    assert result["width"].values.tolist() == ["8", "infinite"]
+    assert (result["outcome"] == "finished").all() and (result["error"] == "").all()
+    cell = result.sel(omega=1.0, width="8")
     alone = af.run(
         "mixture/figure1",
         omega=1.0,
@@ -40,24 +40,28 @@ def test_a_sweep_has_what_the_runs_have():
     )
     # Sums in another order, an ulp of each of 300 steps.
     close = {"rtol": 0, "atol": 300 * 2.3e-16}
-    np.testing.assert_allclose(one["loss"], alone["loss"].isel(time=-1), **close)
+    np.testing.assert_allclose(cell["loss"], alone["loss"].isel(time=-1), **close)
     group = alone["loss_by_group"].sel(group="conflicting").isel(time=-1)
-    np.testing.assert_allclose(one["loss_by_group[conflicting]"], group, **close)
-    np.testing.assert_array_equal(one["end_time"], [300.0, 300.0])
+    np.testing.assert_allclose(cell["loss_by_group[conflicting]"], group, **close)
+    np.testing.assert_array_equal(cell["end_time"], [300.0, 300.0])
     series = alone["loss"].values[0]
-    place = int(np.argmax(series <= 0.5))
+    index = int(np.argmax(series <= 0.5))
     times = alone["time"].values
-    assert times[place - 1] < one["loss@0.5"].values[0] <= times[place]
+    assert times[index - 1] < cell["loss@0.5"].values[0] <= times[index]
 
 
 def test_what_a_run_finds_beside_training_is_measured_too():
-    given = {"steps": 20, "omega": 0.1}
-    found = af.sweep(
-        "mixture/figure1", given, bias=[0.5], measure="rate_threshold", executor="here"
+    overrides = {"steps": 20, "omega": 0.1}
+    result = af.sweep(
+        "mixture/figure1",
+        overrides,
+        bias=[0.5],
+        measure="rate_threshold",
+        executor="here",
     )
-    alone = af.run("mixture/figure1", store=False, record=["loss"], **given)
-    wanted = alone["rate_threshold"].item()
-    assert wanted > 0 and found["rate_threshold"].item() == wanted
+    alone = af.run("mixture/figure1", store=False, record=["loss"], **overrides)
+    threshold = alone["rate_threshold"].item()
+    assert threshold > 0 and result["rate_threshold"].item() == threshold
 
 
 def test_only_what_is_measured_is_recorded():
@@ -74,29 +78,29 @@ def test_only_what_is_measured_is_recorded():
 
 def test_computations_are_swept_cell_by_cell(tmp_path):
     sweep = make_sweep({"a": "0..1:3", "b": "2,4"}, statistics=("sum", "half"))
-    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
-    assert found["half"].sel(a=0.5, b=4, seed=1) == 1.5
-    np.testing.assert_array_equal(found["sum"], 2 * found["half"])
+    result = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
+    assert result["half"].sel(a=0.5, b=4, seed=1) == 1.5
+    np.testing.assert_array_equal(result["sum"], 2 * result["half"])
 
 
 def test_cells_fail_alone_and_say_why(tmp_path):
     trouble = Direct("raise", where=1.0)
     sweep = make_sweep({"a": "0..2:3", "b": "1,2"}, statistics=(trouble,))
-    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
+    result = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
     assert (
-        found["error"].sel(a=1.0) == "ValueError: this cell was told to raise"
+        result["error"].sel(a=1.0) == "ValueError: this cell was told to raise"
     ).all()
-    assert (found["outcome"].sel(a=1.0) == "failed").all()
-    assert np.isnan(found["sum"].sel(a=1.0)).all()
-    rest = found.sel(a=[0.0, 2.0])
+    assert (result["outcome"].sel(a=1.0) == "failed").all()
+    assert np.isnan(result["sum"].sel(a=1.0)).all()
+    rest = result.sel(a=[0.0, 2.0])
     assert (rest["error"] == "").all() and np.isfinite(rest["sum"]).all()
 
 
 def test_settings_that_cannot_be_are_failed_cells(tmp_path):
     sweep = make_sweep({"b": "-1,3"}, statistics=("sum",))
-    found = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
-    assert found["error"].sel(b=-1).item() == "ValueError: b=-1 is negative. Raise it."
-    assert found["sum"].sel(b=3, seed=0) == 3.0
+    result = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
+    assert result["error"].sel(b=-1).item() == "ValueError: b=-1 is negative. Raise it."
+    assert result["sum"].sel(b=3, seed=0) == 3.0
     wide = af.sweep("mixture/figure1", {"K": "2,0"}, steps=20, executor="here", L=3)
     assert wide["outcome"].sel(K=2).item() == "finished"
     assert wide["outcome"].sel(K=0).item() == "failed"

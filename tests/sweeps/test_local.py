@@ -20,8 +20,8 @@ from tests.sweeps.trivial import Direct, make_sweep
 GRID = {"a": "0..1:11", "b": "1,2"}
 
 
-def undisturbed(sweep, place):
-    return run_sweep(sweep, Here(), store=BatchStore(place))
+def undisturbed(sweep, directory):
+    return run_sweep(sweep, Here(), store=BatchStore(directory))
 
 
 class Killer(threading.Thread):
@@ -50,7 +50,7 @@ def test_killed_workers_change_nothing(tmp_path):
     killer = Killer(store, times=1)
     killer.start()
     with closing(Local(2)) as executor:
-        found = run_sweep(sweep, executor, store=store)
+        result = run_sweep(sweep, executor, store=store)
         assert len(killer.killed) == 1
         # Workers wait for more batches, and are not started again for them.
         workers = {child.pid for child in multiprocessing.active_children()}
@@ -58,7 +58,7 @@ def test_killed_workers_change_nothing(tmp_path):
         run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, store=store)
         assert workers == {c.pid for c in multiprocessing.active_children()}
     assert not multiprocessing.active_children()
-    assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
+    assert result.identical(undisturbed(sweep, tmp_path / "quiet"))
     assert not list((store.root / "journal").iterdir())
 
 
@@ -66,11 +66,11 @@ def test_late_cells_fail_alone(tmp_path):
     """A cell that takes too long; the others of its batch have results."""
     sweep = make_sweep({"a": "0,1"}, statistics=(Direct("sleep", where=1.0),))
     store = BatchStore(tmp_path / "late")
-    found = run_sweep(sweep, Local(1), store=store, limit=1.0)
-    assert found["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
-    assert found["error"].sel(a=1.0).item() == "It takes more than 1.0 seconds."
+    result = run_sweep(sweep, Local(1), store=store, limit=1.0)
+    assert result["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
+    assert result["error"].sel(a=1.0).item() == "It takes more than 1.0 seconds."
     quiet = undisturbed(make_sweep({"a": "0,1"}), tmp_path / "quiet")
-    assert found.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
+    assert result.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
     assert status_of(make_batches(sweep), store).outcomes == {"out-of-time": 1}
     files = [p for p in store.root.rglob("*") if p.is_file()]
     assert len(files) == 2
@@ -79,10 +79,10 @@ def test_late_cells_fail_alone(tmp_path):
 @pytest.mark.slow
 def test_cells_that_kill_their_workers_are_found(tmp_path):
     sweep = make_sweep({"a": "0..1:3"}, statistics=(Direct("die", where=0.5),))
-    found = run_sweep(sweep, Local(2), store=BatchStore(tmp_path / "deadly"))
-    assert found["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
+    result = run_sweep(sweep, Local(2), store=BatchStore(tmp_path / "deadly"))
+    assert result["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
     quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
-    assert found.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
+    assert result.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
 
 
 PROGRAM = """

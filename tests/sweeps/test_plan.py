@@ -10,14 +10,14 @@ from tests.sweeps.trivial import Direct, make_sweep
 
 
 def random_sweep(generator, **options):
-    given = {
+    overrides = {
         "a": [float(n) for n in range(generator.randint(1, 9))],
         "b": list(range(generator.randint(1, 9))),
         "width": [1, 2, "infinite"][: generator.randint(1, 3)],
     }
-    keys = generator.sample(list(given), generator.randint(0, 3))
+    keys = generator.sample(list(overrides), generator.randint(0, 3))
     size = generator.randint(1, 12)
-    return make_sweep({k: given[k] for k in keys}, **{"size": size, **options})
+    return make_sweep({k: overrides[k] for k in keys}, **{"size": size, **options})
 
 
 def test_every_cell_is_in_one_batch_that_is_not_too_large():
@@ -54,8 +54,8 @@ def test_a_batch_has_the_same_address_in_a_sweep_of_its_cells_alone():
 
 
 def test_addresses_tell_what_differs():
-    def address(given=None, **options):
-        (batch,) = make_batches(make_sweep(given or {"a": "1,2"}, **options))
+    def address(overrides=None, **options):
+        (batch,) = make_batches(make_sweep(overrides or {"a": "1,2"}, **options))
         return batch.key
 
     others = [
@@ -83,7 +83,7 @@ def test_a_batch_without_cells_is_refused():
 
 
 def test_what_cells_share_may_lack_what_is_swept():
-    given = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
-    assert plan_sweep("mix/mixture", given).sweep.shape == (2, 2)
+    overrides = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
+    assert plan_sweep("mix/mixture", overrides).sweep.shape == (2, 2)
     with pytest.raises(ValueError, match="is not used by rule=flow"):
-        plan_sweep("mix/mixture", {**given, "rule": "flow"})
+        plan_sweep("mix/mixture", {**overrides, "rule": "flow"})

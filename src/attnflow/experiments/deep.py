@@ -21,18 +21,14 @@ _NAMES = {"token": "shown_names", "word": "words"}
 """The attribute of a task that has the labels of a dim."""
 
 
-class LabelledSamples(Protocol):
-    """Samples with their labels."""
+class _Samples(Protocol):
+    """Samples: their tokens (vectors, or numbers of words) and their labels."""
 
     @property
-    def tokens(self) -> ArrayLike:
-        """Vectors, or numbers of words, of each sample."""
-        ...
+    def tokens(self) -> ArrayLike: ...
 
     @property
-    def label(self) -> ArrayLike:
-        """What is to be predicted of each sample."""
-        ...
+    def label(self) -> ArrayLike: ...
 
 
 class DeepTask(Protocol):
@@ -43,11 +39,11 @@ class DeepTask(Protocol):
     the words that its tokens are numbers of.
     """
 
-    def training(self, seed: int) -> LabelledSamples:
+    def training(self, seed: int) -> _Samples:
         """Samples to train on."""
         ...
 
-    def test(self, seed: int) -> LabelledSamples:
+    def test(self, seed: int) -> _Samples:
         """Samples to test on."""
         ...
 
@@ -156,7 +152,7 @@ class DeepModel:
         drawn = None if self.in_turn else stream
         return jax.device_put(epochs(count, self.batch, self.steps + 1, drawn))
 
-    def _batch(self, samples: LabelledSamples) -> Batch:
+    def _batch(self, samples: _Samples) -> Batch:
         return Batch(self._number(samples.tokens), self._number(samples.label))
 
     def _number(self, values: ArrayLike) -> Array:

@@ -18,26 +18,8 @@ from attnflow.experiments.record import (
     rule_names,
     rules_of,
 )
-from attnflow.models.forms import (
-    COORDINATE_FORMS,
-    ColumnPlan,
-    Form,
-    State,
-    TokenForm,
-    axes_of,
-    basis_of,
-    build,
-    check_weights,
-    choose,
-    column_plan,
-    drawn_weights,
-    frames_of,
-    is_sparse,
-    lift,
-    lift_refusal,
-    symmetry_of,
-    widest,
-)
+from attnflow.models import forms
+from attnflow.models.forms import Form, State, TokenForm
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.observables import find
@@ -76,21 +58,21 @@ def build_members(
     samples = [samples_of(experiment, seed, data) for seed in seeds]
     every = rules_of(experiment)
     rotated = all(rule.equivariant for rule in every)
-    sparse = is_sparse(samples[0], rules, experiment.initial) and not lift
-    name, why = choose(
+    sparse = forms.is_sparse(samples[0], rules, experiment.initial) and not lift
+    name, why = forms.choose(
         experiment.form,
         rules,
         initial=experiment.initial,
         # A large basis costs time, and only rotations ask for it.
-        rank=basis_of(samples[0]).rank if rotated and not sparse else 0,
+        rank=forms.basis_of(samples[0]).rank if rotated and not sparse else 0,
         symmetric=symmetry is not None,
         sparse=sparse,
         lift=lift,
     )
     plan = None
-    if name in COORDINATE_FORMS:
+    if name in forms.COORDINATE_FORMS:
         # Seeds run side by side, and their data cover different coordinates.
-        plan = widest([column_plan(name, drawn) for drawn in samples])
+        plan = forms.widest([forms.column_plan(name, drawn) for drawn in samples])
     members = [
         member(
             experiment,
@@ -126,7 +108,7 @@ def member(
     symmetry: Symmetry | None,
     test: Sequences | None = None,
     *,
-    plan: ColumnPlan | None = None,
+    plan: forms.ColumnPlan | None = None,
     **rules: bool,
 ) -> Member:
     """The system and the initial state of one seed.
@@ -137,15 +119,17 @@ def member(
     checked = None
     if weights is not None:
         embed = samples.vectors.shape[1]
-        checked = check_weights(weights, experiment.initial, heads=heads, embed=embed)
-    form, state = build(
+        checked = forms.check_weights(
+            weights, experiment.initial, heads=heads, embed=embed
+        )
+    form, state = forms.build(
         form_name,
         samples,
         experiment.initial,
         heads=heads,
         key=weights_key(experiment, seed),
         given=checked,
-        symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
+        symmetry=None if symmetry is None else forms.symmetry_of(symmetry, samples),
         test=test,
         plan=plan,
         **rules,
@@ -208,14 +192,14 @@ def final_weights(
     for number, (seed, (system, _)) in enumerate(zip(seeds, members, strict=True)):
         state = jax.tree.map(lambda x, number=number: x[number], states)
         initial = _initial_weights(experiment, seed, system, weights)
-        basis = frames_of(system.data, system.test)[0].vectors
-        by_seed.append(lift(system.form, state, initial, basis))
+        basis = forms.frames_of(system.data, system.test)[0].vectors
+        by_seed.append(forms.lift(system.form, state, initial, basis))
     return {
         f"{name}_final": (
             ("seed", "head", *axes),
             np.stack([np.asarray(lifted[name]) for lifted in by_seed]),
         )
-        for name, axes in axes_of(experiment.initial).items()
+        for name, axes in forms.axes_of(experiment.initial).items()
     }
 
 
@@ -224,7 +208,7 @@ def _require_lift(
 ) -> None:
     """Raise, before anything is trained, where final weights will not be known."""
     for stage in experiment.stages:
-        reason = lift_refusal(system.form, per_part(stage.rule, stage.trains))
+        reason = forms.lift_refusal(system.form, per_part(stage.rule, stage.trains))
         if reason is not None:
             raise ValueError(f"Final weights cannot be lifted here: {reason}")
     _initial_weights(experiment, 0, system, weights)
@@ -235,12 +219,14 @@ def _initial_weights(
 ) -> Mapping[str, Array]:
     heads, embed = experiment.problem.heads, system.data.vectors.shape[1]
     if weights is not None:
-        return check_weights(weights, experiment.initial, heads=heads, embed=embed)
-    drawn = drawn_weights(
+        return forms.check_weights(
+            weights, experiment.initial, heads=heads, embed=embed
+        )
+    drawn = forms.drawn_weights(
         system.form.name,
         experiment.initial,
         heads=heads,
-        rank=basis_of(system.data).rank,
+        rank=forms.basis_of(system.data).rank,
         embed=embed,
         key=weights_key(experiment, seed),
     )
@@ -276,7 +262,7 @@ def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array
         return None
     if isinstance(form, TokenForm):
         return jnp.eye(len(samples.vectors))
-    return basis_of(samples).coordinates
+    return forms.basis_of(samples).coordinates
 
 
 def _check_groups(experiment: Experiment, system: Training) -> None:

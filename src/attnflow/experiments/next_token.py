@@ -12,15 +12,7 @@ from jaxtyping import Array, PyTree
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.experiments.initial_tables import (
-    batches,
-    check_rates,
-    checked_tables,
-    checked_weights,
-    generator_of,
-    initial_tables,
-    refuse_tables,
-)
+from attnflow.experiments import initial_tables as initial
 from attnflow.experiments.record import Arrays
 from attnflow.models.forms.class_symmetric import alike_frame, lift_of
 from attnflow.models.forms.token_classes import (
@@ -82,7 +74,7 @@ class JointTables:
     registry: ClassVar = NEXT_TOKEN
 
     def __post_init__(self) -> None:
-        check_rates(*self.rates)
+        initial.check_rates(*self.rates)
         for name in ("score_start", "value_start"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(
@@ -166,7 +158,7 @@ class JointTables:
     def members(self, seeds: Sequence[int], weights: Arrays | None) -> list[Member]:
         """The system and the initial state of each seed."""
         if self.form()[0] == "symmetric":
-            refuse_tables(weights)
+            initial.refuse_tables(weights)
             return [self._symmetric() for _ in seeds]
         if self._in_blocks:
             if weights is not None:
@@ -256,12 +248,12 @@ class JointTables:
     ) -> tuple[TokenClassForm, Tables]:
         """The form with what idle scores are, and the initial tables."""
         if weights is not None:
-            tables = checked_tables(weights, task, form)
+            tables = initial.checked_tables(weights, task, form)
         elif not (self.score_start or self.value_start):
             return form, form.frame.zeros()
         else:
             widths = {"scores": self.score_start, "values": self.value_start}
-            tables = initial_tables(widths, task, seed, drawn)
+            tables = initial.initial_tables(widths, task, seed, drawn)
             if form.name == "joint":
                 kind = np.repeat(np.arange(task.kinds), task.counts)
                 tables = {n: t[np.ix_(kind, kind)] for n, t in tables.items()}
@@ -271,14 +263,18 @@ class JointTables:
         self, task: SequenceClasses, seed: int, weights: Arrays | None
     ) -> dict[str, Tables]:
         if weights is not None:
-            return checked_weights(weights, task)
+            return initial.checked_weights(weights, task)
         assert self.embed is not None
-        return draw_weights(task.vocabulary, self.embed, generator_of(seed, "weights"))
+        return draw_weights(
+            task.vocabulary, self.embed, initial.generator_of(seed, "weights")
+        )
 
     def _draws(self, seed: int) -> tuple[Arrays | None, Counts]:
         assert self.length is not None
         task = self.task.sequence_classes()
-        return batches(task, seed, self.steps, self.batch, self.length, self.stream)
+        return initial.batches(
+            task, seed, self.steps, self.batch, self.length, self.stream
+        )
 
     def drift(self, system: PyTree, before: PyTree, after: PyTree) -> float:
         """The drift of what a flow conserves: sums of rows, or balances of weights."""
@@ -308,5 +304,5 @@ def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[Member]:
 
 def forget_draws() -> None:
     """Forget what was drawn and prepared; whoever times training draws afresh."""
-    batches.cache_clear()
+    initial.batches.cache_clear()
     _kept_blocks.cache_clear()

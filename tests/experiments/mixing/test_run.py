@@ -32,8 +32,8 @@ def test_a_paper_s_experiment_out_of_its_parts():
 def test_the_program_lists_them():
     done = CliRunner().invoke(app, ["list", "mix", "--json", "-"])
     assert done.exit_code == 0
-    found = json.loads(done.stdout)
-    assert {"paper": "mix", "id": "signal-noise"} in found["experiments"]
+    listing = json.loads(done.stdout)
+    assert {"paper": "mix", "id": "signal-noise"} in listing["experiments"]
 
 
 def test_the_docs_name_settings_that_there_are():
@@ -53,6 +53,6 @@ def test_the_docs_name_settings_that_there_are():
 def test_the_docs_run():
     block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block is not None
-    found: dict = {}
-    exec(block[1], found)
-    assert found["run"]["test_accuracy"].values[0, -1] == pytest.approx(1)
+    names: dict = {}
+    exec(block[1], names)
+    assert names["run"]["test_accuracy"].values[0, -1] == pytest.approx(1)
