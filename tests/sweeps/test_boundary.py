@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import attnflow as af
-from attnflow.sweeps import BatchStore, Cell, Column, run_sweep, status_in
+from attnflow.sweeps import BatchStore, Cell, Column, Outline, run_sweep, status_in
 from attnflow.sweeps.boundary import boundary_of, fit_refined, refine, run_refined
 from attnflow.sweeps.executors import Here
 from tests.sweeps.trivial import make_sweep
@@ -23,16 +23,11 @@ class Loss:
 
     text: str = "loss"
     rises: bool = False
-    reads: tuple[str, ...] = ()
-    has_series: bool = False
 
     @property
-    def identity(self) -> str:
-        return f"{self.text} {self.rises}"
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        return {"loss": Column(), "verdict": Column(by_seed=False, text=True)}
+    def outline(self) -> Outline:
+        columns = {"loss": Column(), "verdict": Column(by_seed=False, text=True)}
+        return Outline(self.text, f"{self.text} {self.rises}", columns)
 
     def of(self, run: None, cell: Cell) -> Mapping[str, Any]:
         a, b = cell.changes["a"], cell.changes["b"]

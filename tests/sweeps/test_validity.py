@@ -26,11 +26,12 @@ def test_verdicts_are_those_of_verify():
 
 
 def test_claims_are_known_by_their_ids_and_their_code():
-    measure = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
-    (claim,) = measure.statistics
+    sweep = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
+    (claim,) = sweep.statistics
     assert claim == ClaimStatistic("mixture", CLAIM)
-    assert claim.identity.startswith(f"mixture/{CLAIM} ")
-    assert claim.identity != ClaimStatistic("vit", CLAIM).identity
+    assert claim.outline.identity.startswith(f"mixture/{CLAIM} ")
+    other = ClaimStatistic("vit", CLAIM)
+    assert claim.outline.identity != other.outline.identity
 
 
 @pytest.mark.parametrize(

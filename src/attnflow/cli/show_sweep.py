@@ -117,7 +117,7 @@ def _record(made: Planned, status: Status) -> dict[str, Any]:
         "name": made.name,
         "axes": axes,
         "seeds": sweep.seeds,
-        "measures": [statistic.text for statistic in sweep.statistics],
+        "measures": [each.outline.text for each in sweep.statistics],
         "status": status,
     }
 

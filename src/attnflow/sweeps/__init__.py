@@ -19,5 +19,6 @@ from attnflow.sweeps.plan import sweep_id as sweep_id
 from attnflow.sweeps.statistic import AbstractStatistic as AbstractStatistic
 from attnflow.sweeps.statistic import Cell as Cell
 from attnflow.sweeps.statistic import Column as Column
+from attnflow.sweeps.statistic import Outline as Outline
 from attnflow.sweeps.statistic import PaperStatistic as PaperStatistic
 from attnflow.sweeps.statistic import parse_statistic as parse_statistic

@@ -103,7 +103,7 @@ def run_refined(
 
 def _answers_in(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
     """The function that gives yes or no of the first statistic in every cell."""
-    first = sweep.statistics[0]
+    first = sweep.statistics[0].outline
     is_text = isinstance(level, str)
     names = [name for name, column in first.columns.items() if column.text == is_text]
     if not names:

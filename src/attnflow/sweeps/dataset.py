@@ -60,7 +60,7 @@ def register(sweep: Sweep, batches: list[Batch], store: BatchStore, name: str) -
         "name": name or sweep.recipe.id,
         "axes": {axis.name: len(axis) for axis in sweep.axes},
         "seeds": list(sweep.seeds),
-        "measures": [statistic.text for statistic in sweep.statistics],
+        "measures": [each.outline.text for each in sweep.statistics],
         "cells": len(sweep.cells),
     }
     store.register(sweep_id(sweep), about, [batch.key for batch in batches])
@@ -128,7 +128,7 @@ def assemble(
         "sweep": sweep_id(sweep),
         "recipe": sweep.recipe.id,
         "setting": canonical_json(asdict(sweep.setting)),
-        "measures": json.dumps([statistic.text for statistic in sweep.statistics]),
+        "measures": json.dumps([each.outline.text for each in sweep.statistics]),
         "code": sweep.code,
     }
     return xr.Dataset(variables, coords, attrs)

@@ -69,7 +69,9 @@ class Job:
     @property
     def reads(self) -> set[str]:
         """The variables of a cell's run that statistics read."""
-        return {name for statistic in self.statistics for name in statistic.reads}
+        return {
+            name for statistic in self.statistics for name in statistic.outline.reads
+        }
 
 
 @dataclass(frozen=True)
@@ -108,11 +110,11 @@ def narrowed(
 
     if isinstance(experiment, Computation):
         return experiment
-    reads = [name for statistic in statistics for name in statistic.reads]
+    reads = [name for each in statistics for name in each.outline.reads]
     names = dict.fromkeys(name for name in reads if name not in schema.BOOKKEEPING)
     if names:
         experiment = replace(experiment, observables=tuple(names))
-    if not any(statistic.has_series for statistic in statistics):
+    if not any(statistic.outline.has_series for statistic in statistics):
         experiment = replace(experiment, grid=Grid(points=(0.0,)))
     return experiment
 
@@ -129,7 +131,7 @@ def check_readable(
     known = find
     if not isinstance(experiment, Experiment):
         known = experiment.model.registry.find
-    for statistic, name in ((s, name) for s in statistics for name in s.reads):
+    for statistic, name in ((s, name) for s in statistics for name in s.outline.reads):
         if name in schema.BOOKKEEPING:
             continue
         dims = known(name).dims

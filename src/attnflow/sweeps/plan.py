@@ -101,7 +101,7 @@ class Sweep:
             "setting": asdict(self.setting),
             "fixed": [name for name, _ in self.fixed],
             "seeds": list(self.seeds),
-            "measures": [statistic.identity for statistic in self.statistics],
+            "measures": [each.outline.identity for each in self.statistics],
             "code": self.code,
             "keys": list(self.keys),
         }
@@ -210,5 +210,5 @@ def sweep_id(sweep: Sweep) -> str:
 
 def columns_of(statistics: Sequence[AbstractStatistic]) -> dict[str, Column]:
     """The variables of all statistics."""
-    each = (statistic.columns for statistic in statistics)
+    each = (statistic.outline.columns for statistic in statistics)
     return {name: column for columns in each for name, column in columns.items()}

@@ -56,32 +56,30 @@ class Cell:
     seeds: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Outline:
+    """What a statistic gives and needs.
+
+    - `text`: its name, as the user wrote it; `identity`: a text that differs where
+      results may differ.
+    - `columns`: the variables that it gives.
+    - `reads`: the variables of the cell's run that it reads; none if it needs no run.
+    - `has_series`: whether it reads records, and not only values at the end.
+    """
+
+    text: str
+    identity: str
+    columns: Mapping[str, Column]
+    reads: tuple[str, ...] = ()
+    has_series: bool = False
+
+
 class AbstractStatistic(Protocol):
     """Turns a cell into numbers and texts."""
 
     @property
-    def text(self) -> str:
-        """Its name, as the user wrote it."""
-        ...
-
-    @property
-    def identity(self) -> str:
-        """A text that differs where results may differ."""
-        ...
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """The variables that it gives."""
-        ...
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The variables of the cell's run that it reads; none if it needs no run."""
-        ...
-
-    @property
-    def has_series(self) -> bool:
-        """Whether it reads records, and not only values at the end."""
+    def outline(self) -> Outline:
+        """What it gives and needs."""
         ...
 
     def of(
@@ -103,29 +101,24 @@ class RunStatistic:
     window: tuple[float, float] = (-math.inf, math.inf)
 
     @property
-    def identity(self) -> str:
-        """Its text."""
-        return self.text
+    def outline(self) -> Outline:
+        """One number for each seed, read off one variable of the run."""
+        return Outline(
+            self.text,
+            identity=self.text,
+            columns={self.text: Column()},
+            reads=(parse_selector(self.series).name,),
+            has_series=self._has_series,
+        )
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        """One number for each seed."""
-        return {self.text: Column()}
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The one variable that it reads."""
-        return (parse_selector(self.series).name,)
-
-    @property
-    def has_series(self) -> bool:
-        """Whether it reads records."""
+    def _has_series(self) -> bool:
         return not (self.level is None and self.kind is None and self.extreme is None)
 
     def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, np.ndarray]:
         """The number for each seed."""
         assert run is not None
-        if not self.has_series:
+        if not self._has_series:
             return {self.text: at_end(run, self.series)}
         series = _scalar(select(run, self.series), self.series, TIME)
         if self.level is not None:
@@ -169,29 +162,16 @@ class PaperStatistic:
     code: str
 
     @property
-    def text(self) -> str:
-        """The statistic's name."""
-        return self.statistic.name
-
-    @property
-    def identity(self) -> str:
-        """The statistic, and a digest of the code that computes it."""
-        return f"{self.text} {self.statistic.function} {self.code}"
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """One number for each seed."""
-        return {self.text: Column()}
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The observables that the function reads."""
-        return self.statistic.reads
-
-    @property
-    def has_series(self) -> bool:
-        """A function may read any record."""
-        return True
+    def outline(self) -> Outline:
+        """One number for each seed, from any record of what the function reads."""
+        name, function = self.statistic.name, self.statistic.function
+        return Outline(
+            name,
+            identity=f"{name} {function} {self.code}",
+            columns={name: Column()},
+            reads=self.statistic.reads,
+            has_series=True,
+        )
 
     def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, np.ndarray]:
         """The number for each seed; NaN where it is not finite."""
@@ -202,7 +182,7 @@ class PaperStatistic:
                 f"{self.statistic.function} gave numbers of shape {numbers.shape} for "
                 f"{len(cell.seeds)} seeds. Let it give one number for each seed."
             )
-        return {self.text: np.where(np.isfinite(numbers), numbers, np.nan)}
+        return {self.statistic.name: np.where(np.isfinite(numbers), numbers, np.nan)}
 
 
 def parse_statistic(text: str) -> RunStatistic:
@@ -258,7 +238,7 @@ def check_statistics(statistics: Sequence[AbstractStatistic]) -> None:
     """Refuse an empty list of statistics, and those that give a variable twice."""
     if not statistics:
         raise ValueError(f"Nothing is measured. {_EXAMPLES}")
-    names = [name for statistic in statistics for name in statistic.columns]
+    names = [name for statistic in statistics for name in statistic.outline.columns]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{twice} is measured twice. Ask for it once.")

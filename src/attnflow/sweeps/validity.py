@@ -15,7 +15,7 @@ from attnflow.runs.verifying import judging_code
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.grid import Value
-from attnflow.sweeps.statistic import Cell, Column
+from attnflow.sweeps.statistic import Cell, Column, Outline
 
 
 @dataclass(frozen=True)
@@ -34,33 +34,18 @@ class ClaimStatistic:
     id: str
 
     @property
-    def text(self) -> str:
-        """The claim's id."""
-        return self.id
-
-    @property
-    def identity(self) -> str:
-        """The claim, and a digest of the code that judges it."""
-        return f"{self.slug}/{self.id} {judging_code(self.slug)}"
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """The verdict and its margin, over all seeds."""
-        return {
-            f"{self.id}_verdict": Column(by_seed=False, text=True),
-            f"{self.id}_margin": Column(by_seed=False),
-            f"{self.id}_held": Column(by_seed=False),
-        }
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Nothing of the cell's run: a claim names its own runs."""
-        return ()
-
-    @property
-    def has_series(self) -> bool:
-        """A claim names its own records."""
-        return False
+    def outline(self) -> Outline:
+        """Verdict, margin and share of seeds, of runs that the claim names."""
+        return Outline(
+            self.id,
+            # The claim, and a digest of the code that judges it.
+            identity=f"{self.slug}/{self.id} {judging_code(self.slug)}",
+            columns={
+                f"{self.id}_verdict": Column(by_seed=False, text=True),
+                f"{self.id}_margin": Column(by_seed=False),
+                f"{self.id}_held": Column(by_seed=False),
+            },
+        )
 
     def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, str | float]:
         """The verdict, margin and share of seeds in a cell."""
@@ -71,8 +56,11 @@ class ClaimStatistic:
         gather = partial(Runner(False, seeds=cell.seeds).gather, paper)
         scope = None if same else Scope.BEYOND
         row = verify(moved, paper.slug, gather, cell.seeds, scope=scope)
-        values = (str(row.verdict), row.margin, row.held / max(row.seeds, 1))
-        return dict(zip(self.columns, values, strict=True))
+        return {
+            f"{self.id}_verdict": str(row.verdict),
+            f"{self.id}_margin": row.margin,
+            f"{self.id}_held": row.held / max(row.seeds, 1),
+        }
 
 
 def claim_statistic(paper: Paper, text: str) -> ClaimStatistic | None:
