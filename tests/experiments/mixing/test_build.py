@@ -7,7 +7,7 @@ import pytest
 
 import attnflow as af
 from attnflow.data import NoisyLabels, Positions, PromptQuery
-from attnflow.experiments.mixing.settings import Mix
+from attnflow.experiments.mixing.settings import AbstractMix
 from attnflow.papers.mix import MIX
 from attnflow.training.rules import RULES
 
@@ -34,7 +34,7 @@ def test_settings_are_the_task_s_and_the_model_s(task):
     setting = MIX.recipe(task).setting
     fields = {field.name for field in dataclasses.fields(setting)}
     of_task = {field.name for field in dataclasses.fields(setting.task_kind)}
-    assert fields == of_task | {field.name for field in dataclasses.fields(Mix)}
+    assert fields == of_task | {field.name for field in dataclasses.fields(AbstractMix)}
     # Workers of a sweep get settings in this way.
     assert pickle.loads(pickle.dumps(setting)) == setting
 

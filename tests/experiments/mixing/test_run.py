@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import attnflow as af
 from attnflow.cli.app import app
 from attnflow.experiments.mixing.build import LOSSES, READOUTS, RULE, VALUES
-from attnflow.experiments.mixing.settings import Mix
+from attnflow.experiments.mixing.settings import AbstractMix
 from attnflow.training.rules import RULES
 
 DOCS = Path(__file__).resolve().parent.parent.parent.parent / "docs" / "mixing.md"
@@ -40,7 +40,7 @@ def test_the_docs_name_settings_that_there_are():
     table = re.search(r"\| \| settings \|.*?\n\n", DOCS.read_text("utf-8"), re.DOTALL)
     assert table is not None
     named = set(re.findall(r"`([a-z_0-9]+)(?:=[^`]*)?`", table[0]))
-    fields = {field.name for field in dataclasses.fields(Mix)}
+    fields = {field.name for field in dataclasses.fields(AbstractMix)}
     # Options of rules are not listed one by one; the others are choices.
     unlisted = {f.name for kind in RULES.values() for f in dataclasses.fields(kind)}
     assert fields - unlisted <= named

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attnflow.data import NoisyLabels, Positions, PromptQuery
 from attnflow.experiments import Experiment, Task
-from attnflow.experiments.mixing.settings import Mix
+from attnflow.experiments.mixing.settings import RECORD, AbstractMix
 from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
 from attnflow.models.problem import (
     Exponential,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
-RECORD = Mix().record
 
 
 def mix(
@@ -93,7 +92,7 @@ def mix(
     return experiment
 
 
-def build(setting: Mix) -> Experiment:
+def build(setting: AbstractMix) -> Experiment:
     """The experiment of a setting by names."""
     experiment = mix(
         _task(setting),
@@ -124,7 +123,7 @@ def build(setting: Mix) -> Experiment:
     return dataclasses.replace(experiment, setting=dataclasses.asdict(setting))
 
 
-def _task(setting: Mix) -> Task:
+def _task(setting: AbstractMix) -> Task:
     """The task with noise, positions and a prompt, where the setting has them."""
     task = setting.task
     if setting.flip or setting.deviation:
@@ -134,7 +133,7 @@ def _task(setting: Mix) -> Task:
     return PromptQuery(task) if setting.query == "prompt" else task
 
 
-def _rule(setting: Mix) -> Rules:
+def _rule(setting: AbstractMix) -> Rules:
     rule = RULE.part_of(setting)
     schedule = schedule_named(setting.schedule, setting.steps)
     if schedule is None:

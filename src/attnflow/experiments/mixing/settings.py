@@ -19,9 +19,11 @@ from attnflow.experiments.record import Task
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+RECORD = ("loss", "accuracy", "margin", "value", "attention")
+
 
 @dataclass(frozen=True)
-class Mix:
+class AbstractMix:
     """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
@@ -81,7 +83,7 @@ class Mix:
     records: int = 201
     spacing: Literal["linear", "log"] = "linear"
     first_record: float = 1.0
-    record: tuple[str, ...] = ("loss", "accuracy", "margin", "value", "attention")
+    record: tuple[str, ...] = RECORD
     form: str = "auto"
     task_kind: ClassVar[type]
 
@@ -92,14 +94,16 @@ class Mix:
         return self.task_kind(**{f.name: getattr(self, f.name) for f in fields})
 
 
-def _with(task: "type[DataclassInstance]") -> type[Mix]:
-    """Settings with the fields of a kind of task beside those of `Mix`.
+def _with(task: "type[DataclassInstance]") -> type[AbstractMix]:
+    """Settings with the fields of a kind of task beside those of `AbstractMix`.
 
     A task and a model must not have a setting of one name, which would be set at once.
     """
     hints = typing.get_type_hints(task)
     fields = dataclasses.fields(task)
-    shared = {f.name for f in fields} & {f.name for f in dataclasses.fields(Mix)}
+    shared = {f.name for f in fields} & {
+        f.name for f in dataclasses.fields(AbstractMix)
+    }
     if shared:
         raise ValueError(
             f"{task.__name__} and a model both have {sorted(shared)}: rename them in "
@@ -108,7 +112,7 @@ def _with(task: "type[DataclassInstance]") -> type[Mix]:
     kind = dataclasses.make_dataclass(
         task.__name__.removesuffix("Task") + "Mix",
         [(f.name, hints[f.name], field(default=f.default)) for f in fields],
-        bases=(Mix,),
+        bases=(AbstractMix,),
         namespace={"task_kind": task},
         frozen=True,
     )
