@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import batch, run, run_batch
-from attnflow.experiments.members import Observe
+from attnflow.experiments.course import Observe
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.training import Grid, Reach, Stage
@@ -28,10 +28,10 @@ def plan(omega=0.3, bias=0.5, **changes):
     )
 
 
-def assert_alike(found, alone):
-    assert set(found.data_vars) <= set(alone.data_vars)
-    assert {"loss", "loss_by_group_at_end", "outcome"} <= set(found.data_vars)
-    for name, values in found.data_vars.items():
+def assert_alike(run, alone):
+    assert set(run.data_vars) <= set(alone.data_vars)
+    assert {"loss", "loss_by_group_at_end", "outcome"} <= set(run.data_vars)
+    for name, values in run.data_vars.items():
         if values.dtype.kind == "f":
             # Losses are sums of what is of order one.
             assert_same_to_rounding(
@@ -40,15 +40,15 @@ def assert_alike(found, alone):
         else:
             np.testing.assert_array_equal(values, alone[name])
     for name in ("id", "setting", "form", "rule", "record", "paper"):
-        assert found.attrs[name] == alone.attrs[name]
+        assert run.attrs[name] == alone.attrs[name]
 
 
 def test_runs_are_as_they_are_alone():
     plans = [plan(0.3), plan(0.5, 0.2), plan(0.1)]
-    found = run_batch(plans, seeds=(3, 1))
-    for one, alone in zip(found, plans, strict=True):
-        assert_alike(one, run(alone, seeds=(3, 1)))
-    assert len({float(one["loss"][0, -1]) for one in found}) == 3
+    runs = run_batch(plans, seeds=(3, 1))
+    for side, alone in zip(runs, plans, strict=True):
+        assert_alike(side, run(alone, seeds=(3, 1)))
+    assert len({float(side["loss"][0, -1]) for side in runs}) == 3
 
 
 @pytest.fixture
@@ -80,8 +80,8 @@ def test_padded_batches_of_many_lengths_share_a_program(traced):
     four = run_batch(cells[3:], pad=True)
     assert len(traced) == 1
     assert (len(three), len(four)) == (3, 4)
-    for one, alone in zip(three, cells, strict=False):
-        assert_alike(one, run(alone))
+    for side, alone in zip(three, cells, strict=False):
+        assert_alike(side, run(alone))
 
 
 def test_rates_run_side_by_side(traced):
@@ -89,29 +89,29 @@ def test_rates_run_side_by_side(traced):
         plan(0.2, rule=GradientDescent(rate), grid=Grid(stop=200, count=39))
         for rate in (0.05, 0.1, 0.4)
     ]
-    found = run_batch(cells, seeds=(0, 2))
+    runs = run_batch(cells, seeds=(0, 2))
     assert len(traced) == 1
-    for one, alone in zip(found, cells, strict=True):
-        assert_alike(one, run(alone, seeds=(0, 2)))
+    for side, alone in zip(runs, cells, strict=True):
+        assert_alike(side, run(alone, seeds=(0, 2)))
 
 
 def test_other_stages_run_apart():
     event = Stage(GradientDescent(0.1), Reach("loss", 0.6, 200.0, "down"))
     plans = [plan(), plan(rule=GradientDescent(0.3)), plan(stages=(event,))]
-    found = run_batch(plans)
-    for one, alone in zip(found, plans, strict=True):
-        assert_alike(one, run(alone))
-    assert found[2]["outcome"].item() == "event"
+    runs = run_batch(plans)
+    for side, alone in zip(runs, plans, strict=True):
+        assert_alike(side, run(alone))
+    assert runs[2]["outcome"].item() == "event"
 
 
 @pytest.mark.slow
 def test_flows_run_side_by_side():
     plans = [plan(omega, rule=Flow(), until=5.0) for omega in (0.2, 0.6)]
-    found = run_batch(plans)
-    for one, plan_ in zip(found, plans, strict=True):
+    runs = run_batch(plans)
+    for side, plan_ in zip(runs, plans, strict=True):
         alone = run(plan_)
         # Steps are chosen for each alone; both are within the tolerance of the flow.
-        np.testing.assert_allclose(one["loss"], alone["loss"], rtol=1e-9)
+        np.testing.assert_allclose(side["loss"], alone["loss"], rtol=1e-9)
 
 
 def test_an_error_costs_no_other_cell_its_run():

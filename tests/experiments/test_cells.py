@@ -7,7 +7,7 @@ import pytest
 
 from attnflow.data.noisy_patches import NoisyPatchesTask, OneClassWarning
 from attnflow.experiments import Experiment, run, run_cells
-from attnflow.experiments.members import Observe
+from attnflow.experiments.course import Observe
 from attnflow.models.forms import Chain, Initial
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Reach, Stage
@@ -42,25 +42,25 @@ def plan(**task):
 def test_cells_are_the_runs_that_they_stand_for():
     sizes = [(2, 2.0), (2, 4.0), (4, 2.0), (4, 4.0)]
     cells = [plan(samples=n, signal=s, room=4) for n, s in sizes]
-    found = run_cells(cells, seeds=(3, 1))
-    assert dict(found.sizes) == {"seed": 2, "cell": 4}
-    assert (found["cell_outcome"] == "event").all()
+    result = run_cells(cells, seeds=(3, 1))
+    assert dict(result.sizes) == {"seed": 2, "cell": 4}
+    assert (result["cell_outcome"] == "event").all()
     for number, (samples, signal) in enumerate(sizes):
         alone = run(plan(samples=samples, signal=signal), seeds=(3, 1))
-        mine = found.isel(cell=number)
+        mine = result.isel(cell=number)
         np.testing.assert_array_equal(mine["end_time"], alone["end_time"])
         for name in SEEN:
-            wanted = alone[f"{name}_at_end"].isel(stage=0)
+            expected = alone[f"{name}_at_end"].isel(stage=0)
             # Idle samples change the order of sums: over 40 coordinates, 24 tokens,
             # and 4 samples of 16 pairs. Scores and values are of order one.
             assert_same_to_rounding(
                 mine[name],
-                wanted,
+                expected,
                 roundings=40 + 24 + 64,
-                steps=int(found["end_time"].max()),
+                steps=int(result["end_time"].max()),
                 scale=1.0,
             )
-    assert len(np.unique(found["end_time"])) > 2
+    assert len(np.unique(result["end_time"])) > 2
 
 
 def test_cells_of_one_shape_compile_once(monkeypatch):
@@ -74,7 +74,7 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
 
     monkeypatch.setattr(Observe, "__call__", counted)
     # After thousands of programs it may be due between two batches.
-    monkeypatch.setattr("attnflow.experiments.cells.make_room", lambda: False)
+    monkeypatch.setattr("attnflow.experiments.batch.make_room", lambda: False)
     sizes = [(2, 2.0), (4, 2.0), (6, 3.0), (6, 1.0)]
     run_cells([plan(samples=n, signal=s, room=6) for n, s in sizes])
     assert len(traced) == 1
@@ -82,12 +82,12 @@ def test_cells_of_one_shape_compile_once(monkeypatch):
     assert len(traced) == 1
 
 
-def test_progress_and_one_class_are_told():
-    told = []
+def test_progress_and_one_class_are_reported():
+    reports = []
     cells = [plan(samples=1, signal=s, classes="drawn") for s in (1.0, 2.0)]
     with pytest.warns(OneClassWarning, match="one class"):
-        run_cells(cells, seeds=(0, 1), progress=lambda *now: told.append(now))
-    assert told == [
+        run_cells(cells, seeds=(0, 1), progress=lambda *now: reports.append(now))
+    assert reports == [
         (0.25, "seed 0"),
         (0.5, "seed 0"),
         (0.75, "seed 1"),
@@ -109,7 +109,7 @@ def test_a_cell_that_diverges_says_so():
         plan(),
         stages=(Stage(GradientDescent(1e200), Reach("loss", 1e-9, 400.0, "down")),),
     )
-    found = run_cells([plan(), wild, plan()])
-    assert found["cell_outcome"].values[0].tolist() == ["event", "diverged", "event"]
+    result = run_cells([plan(), wild, plan()])
+    assert result["cell_outcome"].values[0].tolist() == ["event", "diverged", "event"]
     # One after the other by one program.
-    np.testing.assert_array_equal(found["loss"][:, 0], found["loss"][:, 2])
+    np.testing.assert_array_equal(result["loss"][:, 0], result["loss"][:, 2])

@@ -27,31 +27,31 @@ def checked():
 
 def test_it_rises_with_the_tolerance(checked):
     """A loose solution shows it, though nothing conserved has moved much."""
-    found = {rtol: float(made["refinement"][0]) for rtol, made in checked.items()}
-    assert found[1e-3] > 1e-4
-    assert found[1e-3] > 100 * found[1e-6] > 0
+    changes = {rtol: float(result["refinement"][0]) for rtol, result in checked.items()}
+    assert changes[1e-3] > 1e-4
+    assert changes[1e-3] > 100 * changes[1e-6] > 0
 
 
 def test_it_is_of_the_size_of_the_error(checked):
     """Against a sharp solution: a tenth of the tolerance leaves a part of the error."""
-    made, exact = checked[1e-3], checked[1e-6]
-    each = made["refinement_by_observable"].sel(seed=0)
+    result, exact = checked[1e-3], checked[1e-6]
+    each = result["refinement_by_observable"].sel(seed=0)
     for name in ("loss", "score", "value"):
-        error = np.abs(made[name].values - exact[name].values).max()
+        error = np.abs(result[name].values - exact[name].values).max()
         error /= np.abs(exact[name].values).max()
         assert 0.3 * error < float(each.sel(observable=name)) < 3 * error, name
 
 
 def test_it_is_the_largest_over_observables_for_every_seed():
-    made = run(plan(1e-3), seeds=(3, 5), check=True)
-    schema.check(made)
-    each = made["refinement_by_observable"]
+    result = run(plan(1e-3), seeds=(3, 5), check=True)
+    schema.check(result)
+    each = result["refinement_by_observable"]
     assert each.dims == ("seed", "observable") and each.shape == (2, 4)
     assert tuple(each["observable"].values) == NAMES
-    assert (made["refinement"] == each.max("observable")).all()
+    assert (result["refinement"] == each.max("observable")).all()
     assert (each.sel(observable="loss") > 0).all()
     assert not {"refinement", "refinement_by_observable"} & set(
-        schema.observables_of(made)
+        schema.observables_of(result)
     )
 
 
@@ -75,31 +75,31 @@ def test_stages_that_end_by_an_event_are_compared_as_well():
     rule = Flow(rtol=1e-4, solver="tsit5")
     stages = (Stage(rule, Reach("value[+,c1]", 0.2, 50.0), ("values",)),)
     changes = {"stages": stages, "grid": Grid(stop=20.0, count=41)}
-    made = run(experiment(**changes), weights=given_weights(), check=True)
-    assert made["outcome"].values[0] == "event"
-    assert 0 < float(made["refinement"][0]) < 1e-2
+    result = run(experiment(**changes), weights=given_weights(), check=True)
+    assert result["outcome"].values[0] == "event"
+    assert 0 < float(result["refinement"][0]) < 1e-2
 
 
 def test_a_second_run_that_ends_otherwise_says_nothing():
     """Few steps are allowed: enough for the run, not for a tenth of its tolerance."""
-    made = run(plan(1e-3, max_steps=25), weights=given_weights(), check=True)
-    assert made["outcome"].values[0] == "finished"
-    assert np.isnan(made["refinement"].values).all()
-    assert np.isnan(made["refinement_by_observable"].values).all()
+    result = run(plan(1e-3, max_steps=25), weights=given_weights(), check=True)
+    assert result["outcome"].values[0] == "finished"
+    assert np.isnan(result["refinement"].values).all()
+    assert np.isnan(result["refinement_by_observable"].values).all()
 
 
 def test_progress_tells_both_runs():
-    told = []
+    reports = []
     run(
         plan(1e-3),
         weights=given_weights(),
         check=True,
-        progress=lambda fraction, text: told.append((fraction, text)),
+        progress=lambda fraction, text: reports.append((fraction, text)),
     )
-    fractions = [fraction for fraction, _ in told]
+    fractions = [fraction for fraction, _ in reports]
     assert fractions == sorted(fractions) and fractions[-1] == 1.0
-    assert [text for fraction, text in told if fraction < 0.5] == ["training"]
-    assert told[-1][1] == "training (a tenth of the tolerance)"
+    assert [text for fraction, text in reports if fraction < 0.5] == ["training"]
+    assert reports[-1][1] == "training (a tenth of the tolerance)"
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,8 @@ def test_steps_are_exact(rule, name):
 
 
 def test_what_trains_nothing_has_no_tolerance():
-    made = Computation("mixture", "toy", {"n": 3}, "tests.experiments.toys:square")
+    computation = Computation(
+        "mixture", "toy", {"n": 3}, "tests.experiments.toys:square"
+    )
     with pytest.raises(ValueError, match="toy trains nothing"):
-        run(made, check=True)
+        run(computation, check=True)

@@ -21,20 +21,22 @@ pytestmark = pytest.mark.cpus
 
 
 def test_the_dataset_follows_the_schema():
-    made = run(experiment(), seeds=(0, 7))
-    schema.check(made)
-    assert made.sizes["seed"] == 2 and list(made["seed"].values) == [0, 7]
-    assert list(made["head"].values) == ["+", "-"]
-    assert list(made["key"].values) == ["c1", "c2", "v1", "v2"]
-    assert made["time"].attrs["units"] == "step"
-    assert {"jax", "diffrax"} <= set(json.loads(made.attrs["versions"]))
-    assert schema.last(made, "loss").values == pytest.approx(made["loss"].values[:, -1])
+    result = run(experiment(), seeds=(0, 7))
+    schema.check(result)
+    assert result.sizes["seed"] == 2 and list(result["seed"].values) == [0, 7]
+    assert list(result["head"].values) == ["+", "-"]
+    assert list(result["key"].values) == ["c1", "c2", "v1", "v2"]
+    assert result["time"].attrs["units"] == "step"
+    assert {"jax", "diffrax"} <= set(json.loads(result.attrs["versions"]))
+    assert schema.last(result, "loss").values == pytest.approx(
+        result["loss"].values[:, -1]
+    )
 
 
 def test_equal_experiments_have_one_address_and_others_another():
     seeds = (0, 1)
-    one = address(experiment(), seeds=seeds)
-    assert one == address(experiment(), seeds=seeds)
+    id = address(experiment(), seeds=seeds)
+    assert id == address(experiment(), seeds=seeds)
     changed = [
         experiment(initial=Initial(width=16, omega=0.31)),
         experiment(until=201),
@@ -45,7 +47,7 @@ def test_equal_experiments_have_one_address_and_others_another():
     others = {address(e, seeds=seeds) for e in changed}
     others.add(address(experiment(), seeds=(0,)))
     others.add(address(experiment(), seeds=seeds, weights=given_weights()))
-    assert len(others) == 7 and one not in others
+    assert len(others) == 7 and id not in others
 
 
 def test_the_address_covers_the_code(monkeypatch):
@@ -61,9 +63,9 @@ def test_given_data_and_weights_by_mapping_and_by_file(tmp_path):
     import attnflow
 
     with attnflow.precise():
-        own = MixtureTask().sequences()
+        samples = MixtureTask().sequences()
     arrays = {
-        name: np.asarray(getattr(own, name))
+        name: np.asarray(getattr(samples, name))
         for name in ("tokens", "key", "label", "probability", "group")
     }
     weights = given_weights()
@@ -85,29 +87,30 @@ def test_given_data_and_weights_by_mapping_and_by_file(tmp_path):
 def test_tables_and_weights_at_chosen_steps():
     """What an outside implementation needs to be compared step by step."""
     weights = given_weights()
-    made = run(
+    result = run(
         experiment(form="weights"),
         weights=weights,
         record=["W_K", "W_Q", "w"],
         at=[0, 1, 7],
     )
-    assert list(made["time"].values) == [0, 1, 7]
-    np.testing.assert_array_equal(made["W_K"].values[0, 0], weights["W_K"])
-    table = np.einsum("thmk,thmq->thkq", made["W_K"].values[0], made["W_Q"].values[0])
+    assert list(result["time"].values) == [0, 1, 7]
+    keys, queries = result["W_K"].values[0], result["W_Q"].values[0]
+    np.testing.assert_array_equal(keys[0], weights["W_K"])
+    table = np.einsum("thmk,thmq->thkq", keys, queries)
     # Sums of 16 products, of which none is as large as the largest weight.
-    size = float(np.abs(made["W_K"]).max() * np.abs(made["W_Q"]).max())
-    assert_same_to_rounding(made["score"].values[0], table, roundings=16, scale=size)
+    size = float(np.abs(keys).max() * np.abs(queries).max())
+    assert_same_to_rounding(result["score"].values[0], table, roundings=16, scale=size)
     with pytest.raises(ValueError, match="form='weights'"):
         run(experiment(form="gram"), weights=weights, record=["W_K"])
 
 
 def test_streams_can_be_held_fixed():
     task = MixtureTask(population=50)
-    made = run(experiment(task=task, fixed={"weights": 3}, until=20), seeds=(0, 1))
+    result = run(experiment(task=task, fixed={"weights": 3}, until=20), seeds=(0, 1))
     # Side by side, two seeds need not be summed in the same order.
-    first, second = made["score"].values[:, 0]
+    first, second = result["score"].values[:, 0]
     assert_same_to_rounding(first, second, roundings=16)
-    assert float(np.abs(made["score"][0, -1] - made["score"][1, -1]).max()) > 0
+    assert float(np.abs(result["score"][0, -1] - result["score"][1, -1]).max()) > 0
 
 
 @pytest.mark.parametrize(
@@ -121,18 +124,18 @@ def test_streams_can_be_held_fixed():
     ],
 )
 def test_bad_given_weights(weights, message):
-    given = given_weights()
+    changed = given_weights()
     for name, change in weights.items():
         if change == "transposed":
-            given[name] = given[name].swapaxes(-1, -2)
+            changed[name] = changed[name].swapaxes(-1, -2)
         elif change == "narrow":
-            given[name] = given[name][:, :5]
+            changed[name] = changed[name][:, :5]
         elif change == 0:
-            given.pop("w", None)
+            changed.pop("w", None)
         else:
-            given[name][0, 0, 0] = change
+            changed[name][0, 0, 0] = change
     with pytest.raises(ValueError, match=message):
-        run(experiment(), weights=given)
+        run(experiment(), weights=changed)
 
 
 @pytest.mark.parametrize(
@@ -185,12 +188,12 @@ def test_bad_files_and_seeds(tmp_path):
 
 
 def test_computations_have_the_same_face():
-    made = run(
+    result = run(
         Computation("mixture", "toy", {"n": 3}, "tests.experiments.toys:square"),
         seeds=(4, 5),
     )
-    schema.check(made)
-    assert list(made["square"].values) == [16, 25]
+    schema.check(result)
+    assert list(result["square"].values) == [16, 25]
 
 
 def test_wide_runs_cost_what_narrow_ones_cost():
@@ -198,7 +201,7 @@ def test_wide_runs_cost_what_narrow_ones_cost():
     sizes = []
     for width in (32, 10**6, 10**12):
         initial = Initial(width=width, omega=0.1, draw="bartlett")
-        made = run(experiment(initial=initial, until=50, grid=Grid(stop=50, count=3)))
-        sizes.append(made.nbytes)
-        assert made["outcome"].values[0] == "finished"
+        result = run(experiment(initial=initial, until=50, grid=Grid(stop=50, count=3)))
+        sizes.append(result.nbytes)
+        assert result["outcome"].values[0] == "finished"
     assert len(set(sizes)) == 1

@@ -54,21 +54,21 @@ def test_its_code_belongs_to_the_address_of_its_runs(site):
     assert code_digest("needle_two") != before
 
 
-def test_its_quantities_can_be_swept(site):
-    quantity = "Quantity('fall', '…', 'needle_three:fall', ('loss',))"
+def test_its_statistics_can_be_swept(site):
+    statistic = "Statistic('fall', '…', 'needle_three:fall', ('loss',))"
     text = MODULE.format(slug="needle_three", letter="Needle").replace(
-        " claims=()", f" claims=(), recipes=(RECIPE,), quantities=({quantity},)"
+        ", claims=()", f", claims=(), recipes=(RECIPE,), statistics=({statistic},)"
     )
     imports = (
-        "from attnflow.schema.declarations import Quantity\n"
+        "from attnflow.schema.declarations import Statistic\n"
         "from tests.sweeps.trivial import RECIPE"
     )
     fall = "def fall(run):\n    return run['loss'][:, -1]"
     file = site("needle_three", f"{imports}\n{text}\n{fall}")
 
     def code():
-        (found,) = plan_sweep("needle_three/trivial", {}, measure="fall").sweep.measures
-        return found.code
+        sweep = plan_sweep("needle_three/trivial", {}, measure="fall").sweep
+        return sweep.statistics[0].code
 
     before = code()
     file.write_text(file.read_text() + "\nVERSION = 2\n")

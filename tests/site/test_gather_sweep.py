@@ -10,7 +10,7 @@ from attnflow.papers import paper
 from attnflow.runs.runner import Runner
 from attnflow.schema.declarations import SweepRequest
 from attnflow.site.reproduce import gather_sweep
-from attnflow.sweeps import Shelf
+from attnflow.sweeps import BatchStore
 
 # A Monte Carlo bound: a real experiment whose cells take milliseconds.
 SWEEP = SweepRequest(
@@ -40,9 +40,9 @@ def test_a_sweep_has_the_attributes_of_a_run(runner):
 
 def test_a_sweep_is_computed_once(runner, monkeypatch):
     first = gather_sweep(runner, PAPER, SWEEP)
-    monkeypatch.setattr("attnflow.sweeps.work.compute", None)
+    monkeypatch.setattr("attnflow.sweeps.worker.compute", None)
     assert gather_sweep(runner, PAPER, SWEEP).identical(first)
-    assert Shelf(runner.store.root).seconds(first.attrs["id"]) == pytest.approx(
+    assert BatchStore(runner.store.root).seconds(first.attrs["id"]) == pytest.approx(
         first.attrs["wall_seconds"]
     )
 

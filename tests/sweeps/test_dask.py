@@ -14,8 +14,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from attnflow.sweeps import Shelf, choose_executor, make_batches, run_sweep, status_of
-from attnflow.sweeps.executors import Here, dask
+from attnflow.sweeps import (
+    BatchStore,
+    choose_executor,
+    executors,
+    make_batches,
+    run_sweep,
+    status_of,
+)
+from attnflow.sweeps.executors import Here
 from tests.sweeps.trivial import Direct, make_sweep
 
 distributed = pytest.importorskip("distributed")
@@ -47,23 +54,24 @@ class Killer(threading.Thread):
                 self.killed.add(victim)
 
 
-def kill_and_compare(tmp_path, given, *, times, seconds):
+def kill_and_compare(tmp_path, overrides, *, times, seconds):
     log = tmp_path / "log"
     log.mkdir()
-    sweep = make_sweep(given, measures=(Direct(log=str(log), seconds=seconds),), size=4)
-    shelf = Shelf(tmp_path / "killed")
+    slow = Direct(log=str(log), seconds=seconds)
+    sweep = make_sweep(overrides, statistics=(slow,), size=4)
+    store = BatchStore(tmp_path / "killed")
     killer = Killer(log, times)
     killer.start()
     with closing(choose_executor("dask", workers=2)) as executor:
-        found = run_sweep(sweep, executor, shelf=shelf)
+        result = run_sweep(sweep, executor, store=store)
     assert len(killer.killed) == times
-    plain = make_sweep(given, size=4)
-    quiet = run_sweep(plain, Here(), shelf=Shelf(tmp_path / "quiet"))
-    assert found.identical(quiet)
-    assert np.isfinite(found["sum"]).all()
-    assert status_of(make_batches(sweep), shelf).is_complete
+    plain = make_sweep(overrides, size=4)
+    quiet = run_sweep(plain, Here(), store=BatchStore(tmp_path / "quiet"))
+    assert result.identical(quiet)
+    assert np.isfinite(result["sum"]).all()
+    assert status_of(make_batches(sweep), store).is_complete
     # Every cell was begun, and some of them more than once.
-    assert len(list(log.iterdir())) > found["error"].size
+    assert len(list(log.iterdir())) > result["error"].size
 
 
 def test_killed_workers_change_nothing(tmp_path):
@@ -72,19 +80,20 @@ def test_killed_workers_change_nothing(tmp_path):
 
 @pytest.mark.slow
 def test_twenty_killed_workers_change_nothing(tmp_path):
-    given = {"a": "0..1:50", "b": [*range(1, 11)]}
-    kill_and_compare(tmp_path, given, times=20, seconds=0.05)
+    overrides = {"a": "0..1:50", "b": [*range(1, 11)]}
+    kill_and_compare(tmp_path, overrides, times=20, seconds=0.05)
 
 
 def test_a_cluster_that_runs_already_and_what_fails_there(tmp_path):
-    sweep = make_sweep({"a": "0..1:5"}, measures=(Direct("raise", where=0.5),), size=2)
+    trouble = Direct("raise", where=0.5)
+    sweep = make_sweep({"a": "0..1:5"}, statistics=(trouble,), size=2)
     options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(processes=False, **options) as cluster:
         address = cluster.scheduler_address
         with closing(choose_executor("dask", scheduler=address)) as executor:
-            found = run_sweep(sweep, executor, shelf=Shelf(tmp_path))
-    assert (found["error"] != "").values.tolist() == [False, False, True, False, False]
-    assert np.isfinite(found["sum"].sel(a=1.0)).all()
+            result = run_sweep(sweep, executor, store=BatchStore(tmp_path))
+    assert (result["error"] != "").values.tolist() == [False, False, True, False, False]
+    assert np.isfinite(result["sum"].sel(a=1.0)).all()
 
 
 def started(module, *arguments):
@@ -105,10 +114,10 @@ def test_reports_that_are_lost_are_asked_for_again(loss):
     """Until the batch has been lost too often, or its own error is the answer."""
     failing = SimpleNamespace(result=raising(loss))
     batch = make_batches(make_sweep({"a": "1,2"}))[0]
-    submissions = object.__new__(dask._Submissions)
+    submissions = object.__new__(executors._Submissions)
     submissions._batches, submissions._tries = {batch.key: batch}, {batch.key: 1}
     assert submissions._report(failing, batch.key) is None
-    submissions._tries[batch.key] = dask.RESUBMISSIONS + 1
+    submissions._tries[batch.key] = executors.RESUBMISSIONS + 1
     given_up = submissions._report(failing, batch.key)
     assert given_up is not None and "it was lost 200 times" in given_up.trouble
     submissions._tries[batch.key] = 1
@@ -131,37 +140,37 @@ def test_a_scheduler_that_is_killed_and_comes_back(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     address = f"tcp://127.0.0.1:{port}"
-    shelf = Shelf(tmp_path / "killed")
+    store = BatchStore(tmp_path / "killed")
     here = ("--host", "127.0.0.1", "--port", port)
     living = [started("dask_scheduler", *here), started("dask_worker", address)]
 
     def restart():
-        while len(shelf.known()) < 3:
+        while len(store.known()) < 3:
             time.sleep(0.02)
         for process in living:
             process.kill()
             process.wait()
         living[:] = [started("dask_scheduler", *here), started("dask_worker", address)]
 
-    sweep = make_sweep({"a": "0..1:40"}, measures=(Direct(seconds=0.1),), size=2)
+    sweep = make_sweep({"a": "0..1:40"}, statistics=(Direct(seconds=0.1),), size=2)
     thread = threading.Thread(target=restart, daemon=True)
     thread.start()
     try:
         with closing(choose_executor("dask", scheduler=address)) as executor:
-            found = run_sweep(sweep, executor, shelf=shelf)
+            result = run_sweep(sweep, executor, store=store)
         assert not thread.is_alive()
     finally:
         for process in living:
             process.kill()
             process.wait()
     quiet = run_sweep(
-        make_sweep({"a": "0..1:40"}, size=2), Here(), shelf=Shelf(tmp_path)
+        make_sweep({"a": "0..1:40"}, size=2), Here(), store=BatchStore(tmp_path)
     )
-    assert found.identical(quiet)
+    assert result.identical(quiet)
 
 
 def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask, "PATIENCE", 0.5)
+    monkeypatch.setattr(executors, "PATIENCE", 0.5)
     executor = choose_executor("dask", scheduler="tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="No scheduler answers at tcp"):
-        run_sweep(make_sweep({"a": "1,2"}), executor, shelf=Shelf(tmp_path))
+        run_sweep(make_sweep({"a": "1,2"}), executor, store=BatchStore(tmp_path))

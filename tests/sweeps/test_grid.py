@@ -10,12 +10,12 @@ from attnflow.sweeps import Axis, make_axes, parse_settings
 from tests.sweeps.trivial import Trivial
 
 
-def axes_of(zipped=(), **given):
-    return make_axes(Trivial(), given, zipped)[1]
+def axes_of(zipped=(), **overrides):
+    return make_axes(Trivial(), overrides, zipped)[1]
 
 
-def column(**given):
-    (axis,) = axes_of(**given)
+def column(**overrides):
+    (axis,) = axes_of(**overrides)
     (key,) = axis.keys
     assert axis.name == key
     return [row[0] for row in axis.rows]
@@ -79,7 +79,7 @@ def test_zipped_keys_share_an_axis():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("overrides", "said"),
     [
         ({"c": "1,2"}, "no setting 'c'"),
         ({"widht": "1,2"}, "Did you mean 'width'"),
@@ -104,9 +104,9 @@ def test_zipped_keys_share_an_axis():
         ({"width": "1..infinite:3"}, "no number"),
     ],
 )
-def test_mistakes_are_explained(given, said):
+def test_mistakes_are_explained(overrides, said):
     with pytest.raises(ValueError, match=said) as caught:
-        make_axes(Trivial(), given)
+        make_axes(Trivial(), overrides)
     assert str(caught.value).endswith(".")
 
 

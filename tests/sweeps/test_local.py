@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.sweeps import Shelf, make_batches, run_sweep, status_of
+from attnflow.sweeps import BatchStore, make_batches, run_sweep, status_of
 from attnflow.sweeps.executors import Here, Local
 from tests.runs.running import is_running
 from tests.sweeps.trivial import Direct, make_sweep
@@ -20,23 +20,23 @@ from tests.sweeps.trivial import Direct, make_sweep
 GRID = {"a": "0..1:11", "b": "1,2"}
 
 
-def undisturbed(sweep, place):
-    return run_sweep(sweep, Here(), shelf=Shelf(place))
+def undisturbed(sweep, directory):
+    return run_sweep(sweep, Here(), store=BatchStore(directory))
 
 
 class Killer(threading.Thread):
     """Kills a random worker whenever another batch is done, some times."""
 
-    def __init__(self, shelf, times):
+    def __init__(self, store, times):
         super().__init__(daemon=True)
-        self.shelf, self.times, self.killed = shelf, times, []
+        self.store, self.times, self.killed = store, times, []
 
     def run(self):
         seen = 0
         while len(self.killed) < self.times:
             time.sleep(0.01)
             children = multiprocessing.active_children()
-            done = len(self.shelf.known())
+            done = len(self.store.known())
             if done > seen and children:
                 seen = done
                 victim = children[done % len(children)]
@@ -45,58 +45,58 @@ class Killer(threading.Thread):
 
 
 def test_killed_workers_change_nothing(tmp_path):
-    sweep = make_sweep(GRID, measures=(Direct(seconds=0.02),), size=3)
-    shelf = Shelf(tmp_path / "killed")
-    killer = Killer(shelf, times=1)
+    sweep = make_sweep(GRID, statistics=(Direct(seconds=0.02),), size=3)
+    store = BatchStore(tmp_path / "killed")
+    killer = Killer(store, times=1)
     killer.start()
     with closing(Local(2)) as executor:
-        found = run_sweep(sweep, executor, shelf=shelf)
+        result = run_sweep(sweep, executor, store=store)
         assert len(killer.killed) == 1
         # Workers wait for more batches, and are not started again for them.
         workers = {child.pid for child in multiprocessing.active_children()}
         assert len(workers) == 2
-        run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, shelf=shelf)
+        run_sweep(make_sweep({"a": "2,3,4"}, size=1), executor, store=store)
         assert workers == {c.pid for c in multiprocessing.active_children()}
     assert not multiprocessing.active_children()
-    assert found.identical(undisturbed(sweep, tmp_path / "quiet"))
-    assert not list((shelf.root / "journal").iterdir())
+    assert result.identical(undisturbed(sweep, tmp_path / "quiet"))
+    assert not list((store.root / "journal").iterdir())
 
 
 def test_late_cells_fail_alone(tmp_path):
     """A cell that takes too long; the others of its batch have results."""
-    sweep = make_sweep({"a": "0,1"}, measures=(Direct("sleep", where=1.0),))
-    shelf = Shelf(tmp_path / "late")
+    sweep = make_sweep({"a": "0,1"}, statistics=(Direct("sleep", where=1.0),))
+    store = BatchStore(tmp_path / "late")
     # On a busy machine a cell that costs nothing may wait a second for its turn.
-    found = run_sweep(sweep, Local(1), shelf=shelf, limit=3.0)
-    assert found["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
-    assert found["error"].sel(a=1.0).item() == "It takes more than 3.0 seconds."
+    result = run_sweep(sweep, Local(1), store=store, limit=3.0)
+    assert result["outcome"].sel(a=1.0).values.tolist() == ["out-of-time"] * 2
+    assert result["error"].sel(a=1.0).item() == "It takes more than 3.0 seconds."
     quiet = undisturbed(make_sweep({"a": "0,1"}), tmp_path / "quiet")
-    assert found.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
-    assert status_of(make_batches(sweep), shelf).outcomes == {"out-of-time": 1}
-    files = [p for p in shelf.root.rglob("*") if p.is_file()]
+    assert result.sel(a=[0.0]).identical(quiet.sel(a=[0.0]))
+    assert status_of(make_batches(sweep), store).outcomes == {"out-of-time": 1}
+    files = [p for p in store.root.rglob("*") if p.is_file()]
     assert len(files) == 2
 
 
 @pytest.mark.slow
 def test_cells_that_kill_their_workers_are_found(tmp_path):
-    sweep = make_sweep({"a": "0..1:3"}, measures=(Direct("die", where=0.5),))
-    found = run_sweep(sweep, Local(2), shelf=Shelf(tmp_path / "deadly"))
-    assert found["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
+    sweep = make_sweep({"a": "0..1:3"}, statistics=(Direct("die", where=0.5),))
+    result = run_sweep(sweep, Local(2), store=BatchStore(tmp_path / "deadly"))
+    assert result["outcome"].sel(a=0.5).values.tolist() == ["killed"] * 2
     quiet = undisturbed(make_sweep({"a": "0..1:3"}), tmp_path / "quiet")
-    assert found.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
+    assert result.sel(a=[0.0, 1.0]).identical(quiet.sel(a=[0.0, 1.0]))
 
 
 PROGRAM = """
 import os, signal, sys
-from attnflow.sweeps import Shelf, run_sweep
+from attnflow.sweeps import BatchStore, run_sweep
 from attnflow.sweeps.executors import Local
 from tests.sweeps.trivial import Direct, make_sweep
 if __name__ == "__main__":
     # A shell tells its jobs in the background, such as these tests, to ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     measure = Direct(seconds=0.05, log=sys.argv[2])
-    sweep = make_sweep({"a": "0..1:100"}, measures=(measure,), size=2)
-    run_sweep(sweep, Local(1), shelf=Shelf(sys.argv[1]))
+    sweep = make_sweep({"a": "0..1:100"}, statistics=(measure,), size=2)
+    run_sweep(sweep, Local(1), store=BatchStore(sys.argv[1]))
 """
 
 
@@ -115,9 +115,9 @@ def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         stderr=subprocess.DEVNULL,
     )
-    shelf = Shelf(tmp_path / "store")
+    store = BatchStore(tmp_path / "store")
     deadline = time.monotonic() + 60
-    while len(shelf.known()) < 2 and time.monotonic() < deadline:
+    while len(store.known()) < 2 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(end)
     process.wait(timeout=30)
@@ -125,7 +125,7 @@ def test_a_driver_that_ends_leaves_what_is_done(tmp_path, end):
     while is_running(worker) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not is_running(worker)
-    done = shelf.known()
+    done = store.known()
     assert 2 <= len(done) < 50
     for key in done:
-        assert shelf.read(key).attrs["failed_cells"] == 0
+        assert store.read(key).attrs["failed_cells"] == 0

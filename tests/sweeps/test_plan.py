@@ -4,20 +4,20 @@ import random
 
 import pytest
 
-from attnflow.sweeps import make_batches, parse_measure, sweep_id
+from attnflow.sweeps import make_batches, parse_statistic, sweep_id
 from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import Direct, make_sweep
 
 
 def random_sweep(generator, **options):
-    given = {
+    overrides = {
         "a": [float(n) for n in range(generator.randint(1, 9))],
         "b": list(range(generator.randint(1, 9))),
         "width": [1, 2, "infinite"][: generator.randint(1, 3)],
     }
-    keys = generator.sample(list(given), generator.randint(0, 3))
+    keys = generator.sample(list(overrides), generator.randint(0, 3))
     size = generator.randint(1, 12)
-    return make_sweep({k: given[k] for k in keys}, **{"size": size, **options})
+    return make_sweep({k: overrides[k] for k in keys}, **{"size": size, **options})
 
 
 def test_every_cell_is_in_one_batch_that_is_not_too_large():
@@ -48,14 +48,14 @@ def test_cells_of_one_shape_stand_together():
 def test_a_batch_has_the_same_address_in_a_sweep_of_its_cells_alone():
     whole = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5)
     batch = make_batches(whole)[1]
-    part = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5, chosen=batch.cells)
+    part = make_sweep({"a": "0..1:10", "b": "1,2"}, size=5, subset=batch.cells)
     assert make_batches(part) == [batch]
     assert sweep_id(part) != sweep_id(whole)
 
 
 def test_addresses_tell_what_differs():
-    def address(given=None, **options):
-        (batch,) = make_batches(make_sweep(given or {"a": "1,2"}, **options))
+    def address(overrides=None, **options):
+        (batch,) = make_batches(make_sweep(overrides or {"a": "1,2"}, **options))
         return batch.key
 
     others = [
@@ -65,8 +65,8 @@ def test_addresses_tell_what_differs():
         address({"a": "1,2", "b": [2]}),
         address(seeds=(0,)),
         address(seeds=(1, 0)),
-        address(measures=(Direct(), parse_measure("half"))),
-        address(measures=(Direct(text="other"),)),
+        address(statistics=(Direct(), parse_statistic("half"))),
+        address(statistics=(Direct(text="other"),)),
     ]
     assert len(set(others)) == len(others)
     assert address() == others[0]
@@ -83,7 +83,7 @@ def test_a_batch_without_cells_is_refused():
 
 
 def test_what_cells_share_may_lack_what_is_swept():
-    given = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
-    assert plan_sweep("mix/mixture", given).sweep.shape == (2, 2)
-    with pytest.raises(ValueError, match="plays no part with rule=flow"):
-        plan_sweep("mix/mixture", {**given, "rule": "flow"})
+    overrides = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
+    assert plan_sweep("mix/mixture", overrides).sweep.shape == (2, 2)
+    with pytest.raises(ValueError, match="is not used by rule=flow"):
+        plan_sweep("mix/mixture", {**overrides, "rule": "flow"})

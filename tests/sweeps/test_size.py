@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from attnflow.runs.processes import cores
-from attnflow.sweeps import Shelf, run_sweep
+
+from attnflow.sweeps import BatchStore, run_sweep
 from attnflow.sweeps.executors import Here, Local
 from attnflow.sweeps.sweep import plan_sweep
 from tests.sweeps.trivial import make_sweep
@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def mixture(high):
-    given = {"omega": f"0.05..{high}:20", "bias": f"0.1..{high}:20"}
-    return plan_sweep("mixture/figure1", given, seeds=3).sweep
+    overrides = {"omega": f"0.05..{high}:20", "bias": f"0.1..{high}:20"}
+    return plan_sweep("mixture/figure1", overrides, seeds=3).sweep
 
 
 @pytest.mark.slow
@@ -32,12 +32,12 @@ def test_400_cells_of_mixture_in_a_minute(tmp_path):
         pytest.skip("there is one core only")
     with closing(Local(2)) as executor:
         # Other numbers and equal shapes: programs are compiled, and nothing is stored.
-        run_sweep(mixture(0.4), executor, shelf=Shelf(tmp_path))
+        run_sweep(mixture(0.4), executor, store=BatchStore(tmp_path))
         begun = time.perf_counter()
-        found = run_sweep(mixture(0.5), executor, shelf=Shelf(tmp_path))
+        result = run_sweep(mixture(0.5), executor, store=BatchStore(tmp_path))
         assert time.perf_counter() - begun < 60
-    assert found["loss"].shape == (20, 20, 3)
-    assert (found["outcome"] == "finished").all()
+    assert result["loss"].shape == (20, 20, 3)
+    assert (result["outcome"] == "finished").all()
 
 
 def busy(executor):
@@ -60,12 +60,12 @@ def test_two_workers_do_more_than_one(tmp_path):
     if len(cores()) < 2:
         pytest.skip("there is one core only")
     spent, driver = {}, {}
-    with closing(Local(1)) as one, closing(Local(2)) as two:
-        for executor in (one, two):
-            shelf = Shelf(tmp_path / str(executor.workers))
-            run_sweep(mixture(0.4), executor, shelf=shelf)
+    with closing(Local(1)) as single, closing(Local(2)) as double:
+        for executor in (single, double):
+            store = BatchStore(tmp_path / str(executor.workers))
+            run_sweep(mixture(0.4), executor, store=store)
             before, begun = busy(executor), time.process_time()
-            run_sweep(mixture(0.5), executor, shelf=shelf)
+            run_sweep(mixture(0.5), executor, store=store)
             driver[executor.workers] = time.process_time() - begun
             spent[executor.workers] = (np.sort(busy(executor)) - np.sort(before)).max()
     assert spent[1] / (spent[2] + driver[2]) >= 1.6
@@ -75,9 +75,9 @@ def test_files_and_memory_are_those_of_batches(tmp_path):
     """Ten thousand cells, of which the driver keeps some bytes each."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     sweep = make_sweep({"a": "0..1:2500", "b": "1,2,3,4"}, size=500)
-    found = run_sweep(sweep, Here(), shelf=Shelf(tmp_path))
+    result = run_sweep(sweep, Here(), store=BatchStore(tmp_path))
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert found["sum"].shape == (2500, 4, 2)
+    assert result["sum"].shape == (2500, 4, 2)
     assert len([p for p in tmp_path.rglob("*") if p.is_file()]) == 20 + 1
     assert grown < 100 * 1024
 
@@ -85,14 +85,14 @@ def test_files_and_memory_are_those_of_batches(tmp_path):
 PROGRAM = """
 import resource, sys
 from contextlib import closing
-from attnflow.sweeps import Shelf, run_sweep
+from attnflow.sweeps import BatchStore, run_sweep
 from attnflow.sweeps.executors import Local
 from tests.sweeps.trivial import make_sweep
 if __name__ == "__main__":
     sweep = make_sweep({"a": "0..1:1000", "b": [*range(100)]})
     with closing(Local(2)) as executor:
-        found = run_sweep(sweep, executor, shelf=Shelf(sys.argv[1]))
-    assert found["sum"].shape == (1000, 100, 2) and (found["error"] == "").all()
+        result = run_sweep(sweep, executor, store=BatchStore(sys.argv[1]))
+    assert result["sum"].shape == (1000, 100, 2) and (result["error"] == "").all()
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

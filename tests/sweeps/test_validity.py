@@ -1,10 +1,10 @@
-"""Claims as measures: verdicts over settings, and what cannot be a map."""
+"""Claims as statistics: verdicts over settings, and what cannot be a map."""
 
 import pytest
 
 import attnflow as af
 from attnflow.sweeps.sweep import plan_sweep
-from attnflow.sweeps.validity import ClaimMeasure
+from attnflow.sweeps.validity import ClaimStatistic
 from tests.sweeps.trivial import RECIPE
 
 CLAIM = "B-Sec3-order"
@@ -12,37 +12,38 @@ CLAIM = "B-Sec3-order"
 
 def test_verdicts_are_those_of_verify():
     """In the claim's own setting, and elsewhere beyond its conditions."""
-    found = af.sweep(
+    result = af.sweep(
         "mixture/figure1", omega=[0.1, 3.0], measure=CLAIM, seeds=2, executor="here"
     )
     (row,) = af.paper("mixture").claims.verify(CLAIM, seeds=2, store=False).rows
-    own = found.sel(omega=0.1)
-    assert own[f"{CLAIM}_verdict"].item() == str(row.verdict)
-    assert own[f"{CLAIM}_margin"].item() == row.margin
-    assert own[f"{CLAIM}_held"].item() == row.held / row.seeds
-    assert found[f"{CLAIM}_verdict"].dims == ("omega",)
+    printed = result.sel(omega=0.1)
+    assert printed[f"{CLAIM}_verdict"].item() == str(row.verdict)
+    assert printed[f"{CLAIM}_margin"].item() == row.margin
+    assert printed[f"{CLAIM}_held"].item() == row.held / row.seeds
+    assert result[f"{CLAIM}_verdict"].dims == ("omega",)
     # Beyond its conditions a claim is not refuted, whatever comes out.
-    assert found[f"{CLAIM}_verdict"].sel(omega=3.0).item() in ("holds", "inconclusive")
+    assert result[f"{CLAIM}_verdict"].sel(omega=3.0).item() in ("holds", "inconclusive")
 
 
 def test_claims_are_known_by_their_ids_and_their_code():
-    measure = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
-    (claim,) = measure.measures
-    assert claim == ClaimMeasure("mixture", CLAIM)
-    assert claim.identity.startswith(f"mixture/{CLAIM} ")
-    assert claim.identity != ClaimMeasure("vit", CLAIM).identity
+    sweep = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
+    (claim,) = sweep.statistics
+    assert claim == ClaimStatistic("mixture", CLAIM)
+    assert claim.outline.identity.startswith(f"mixture/{CLAIM} ")
+    other = ClaimStatistic("vit", CLAIM)
+    assert claim.outline.identity != other.outline.identity
 
 
 @pytest.mark.parametrize(
-    ("given", "claim", "said"),
+    ("overrides", "claim", "said"),
     [
         ({"T1": "1,2"}, CLAIM, "no setting 'T1'"),
         ({"omega": "0.1,1"}, "B-L5.4", "has no setting|none of the experiments"),
     ],
 )
-def test_keys_that_a_claim_does_not_have_are_refused(given, claim, said):
+def test_keys_that_a_claim_does_not_have_are_refused(overrides, claim, said):
     with pytest.raises(ValueError, match=said):
-        plan_sweep("mixture/figure1", given, measure=claim)
+        plan_sweep("mixture/figure1", overrides, measure=claim)
 
 
 def test_keys_over_which_a_claim_goes_itself_are_refused():
@@ -60,5 +61,5 @@ def test_keys_over_which_a_claim_goes_itself_are_refused():
 def test_recipes_of_ones_own_have_no_claims():
     with pytest.raises(ValueError, match="selects no series"):
         plan_sweep(RECIPE, {"a": "1,2"}, measure=CLAIM)
-    found = af.sweep(RECIPE, a=[1.0, 2.0], measure="sum", executor="here")
-    assert found["sum"].values.tolist() == [[2.0], [4.0]]
+    result = af.sweep(RECIPE, a=[1.0, 2.0], measure="sum", executor="here")
+    assert result["sum"].values.tolist() == [[2.0], [4.0]]

@@ -13,7 +13,7 @@ import xarray as xr
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.settings import replace
-from attnflow.sweeps import Cell, Column, Sweep, make_axes, parse_measure
+from attnflow.sweeps import Cell, Column, Outline, Sweep, make_axes, parse_statistic
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,11 @@ class Direct:
     log: str = ""
     seconds: float = 0.0
     text: str = "sum"
-    reads: tuple[str, ...] = ()
-    has_series: bool = False
 
     @property
-    def identity(self) -> str:
-        return self.text
-
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        return {"sum": Column(), "sign": Column(by_seed=False, text=True)}
+    def outline(self) -> Outline:
+        columns = {"sum": Column(), "sign": Column(by_seed=False, text=True)}
+        return Outline(self.text, self.text, columns)
 
     def of(self, run: None, cell: Cell) -> Mapping[str, Any]:
         a, b = cell.changes["a"], cell.changes.get("b", 2)
@@ -95,15 +90,15 @@ RECIPE = Recipe("trivial", "Trivial", Trivial(), "tests.sweeps.trivial:build")
 PLAIN = Direct()
 
 
-def make_sweep(given, *, measures=(PLAIN,), seeds=(0, 1), zipped=(), **options):
-    fixed, axes = make_axes(RECIPE.setting, given, zipped)
-    asked = [parse_measure(m) if isinstance(m, str) else m for m in measures]
+def make_sweep(overrides, *, statistics=(PLAIN,), seeds=(0, 1), zipped=(), **options):
+    fixed, axes = make_axes(RECIPE.setting, overrides, zipped)
+    parsed = [parse_statistic(s) if isinstance(s, str) else s for s in statistics]
     return Sweep(
         RECIPE,
         replace(RECIPE.setting, fixed),
         axes,
         tuple(seeds),
-        tuple(asked),
+        tuple(parsed),
         code="test",
         fixed=tuple(fixed.items()),
         **options,

@@ -110,7 +110,8 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     import jax.numpy as jnp
 
     import attnflow
-    from attnflow.experiments.members import Observe, member
+    from attnflow.experiments.course import Observe
+    from attnflow.experiments.members import member
     from attnflow.training import descent
     from attnflow.training.seeds import stack
 

@@ -65,9 +65,9 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     if settings:
         values = [(r.id, text.settings(asdict(r.setting))) for r in paper.recipes]
         output.show(Table(("experiment", "settings"), values))
-    if paper.quantities:
-        known = [(quantity.name, quantity.title) for quantity in paper.quantities]
-        output.show(Table(("quantity of a sweep", "what"), known))
+    if paper.statistics:
+        known = [(statistic.name, statistic.title) for statistic in paper.statistics]
+        output.show(Table(("statistic of a sweep", "what"), known))
     exhibits = [(f"{paper.slug}/{e.id}", _kind(e), e.title) for e in paper.shown]
     output.show(Table(("figure or table", "kind", "what"), exhibits))
     claims = [

@@ -9,28 +9,28 @@ from attnflow.claims.statistics import Boundary
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.tables import Table
-from attnflow.sweeps import Shelf, Status, law_of, status_in, sweep_id
-from attnflow.sweeps.assemble import PENDING
+from attnflow.sweeps import BatchStore, Status, law_of, status_in, sweep_id
+from attnflow.sweeps.batch_store import PENDING
 from attnflow.sweeps.sweep import Planned
 
 ROWS = 40
 """How many cells are shown; a file has all of them."""
 
 
-def show_all(output: Output, shelf: Shelf, *, status: bool) -> None:
+def show_all(output: Output, store: BatchStore, *, status: bool) -> None:
     """What is stored of every sweep that was started."""
     if not status:
         raise ValueError(
             "No experiment is named. Write for example: attnflow sweep mixture/figure1 "
             "omega=0.01..1:9:log; or --status to list the sweeps that were started."
         )
-    known = shelf.known()
+    known = store.known()
     rows = []
-    for sweep in shelf.sweeps():
+    for sweep in store.sweeps():
         done = sum(key in known for key in sweep["batches"])
         rows.append({**sweep, "batches": len(sweep["batches"]), "batches_done": done})
     output.give({"sweeps": rows})
-    output.say(f"{len(rows)} sweeps in {shelf.root}\n")
+    output.say(f"{len(rows)} sweeps in {store.root}\n")
     columns = ("sweep", "experiment", "cells", "seeds", "batches", "measures")
     output.show(Table(columns, [_line(row) for row in rows]))
 
@@ -117,7 +117,7 @@ def _record(made: Planned, status: Status) -> dict[str, Any]:
         "name": made.name,
         "axes": axes,
         "seeds": sweep.seeds,
-        "measures": [measure.text for measure in sweep.measures],
+        "measures": [each.outline.text for each in sweep.statistics],
         "status": status,
     }
 

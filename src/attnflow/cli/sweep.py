@@ -68,14 +68,14 @@ def sweep(
     """
     from attnflow.cli import show_sweep
     from attnflow.runs.run_files import export_netcdf
-    from attnflow.sweeps import Shelf, choose_executor, parse_settings, status_in
+    from attnflow.sweeps import BatchStore, choose_executor, parse_settings, status_in
     from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
 
     output = Output(json)
     if out:
         must_have_directory(out)
     if experiment is None:
-        show_sweep.show_all(output, Shelf(), status=status)
+        show_sweep.show_all(output, BatchStore(), status=status)
         return 0
     made = plan_sweep(
         experiment,

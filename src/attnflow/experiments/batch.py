@@ -1,10 +1,9 @@
-"""Many experiments side by side, each with all that its own run would have recorded."""
+"""Many experiments: as whole runs side by side, or as last values one by one."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,14 +11,15 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.experiments.cells import train_members
 from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
+from attnflow.experiments.course import Progress, train_members
 from attnflow.experiments.dataset import as_dataset, labels_of
-from attnflow.experiments.prepare import Built, build_members
+from attnflow.experiments.members import Built, build_members
 from attnflow.experiments.record import Experiment, address
 from attnflow.experiments.run import attributes
+from attnflow.observables import find
 from attnflow.training import Course, Records, Stage, precise
-from attnflow.training.rules import GradientDescent, per_part
+from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
 
 Cell = tuple[int, Experiment, Built]
 
@@ -42,29 +42,64 @@ def run_batch(
     - `pad`: fill up neighbours to a power of two, by the last of them again. Batches of
       many lengths then need few programs.
 
-    **Returns:** for each experiment its run, without what `run` finds beside training
-    (drift, thresholds of the rate), or the error that it met, which costs no other
-    experiment its run.
+    **Returns:** for each experiment its run, without what `run` computes beside
+    training (drift, thresholds of the rate), or the error that it met, which costs no
+    other experiment its run.
     """
     seeds = [int(seed) for seed in seeds]
     keep_compiled()
     make_room()
+    results: dict[int, xr.Dataset | Exception] = {}
+    cells: list[Cell] = []
     with precise():
-        found: list[Any] = [_build(plan, seeds) for plan in experiments]
-        cells = [
-            (number, plan, built)
-            for number, (plan, built) in enumerate(zip(experiments, found, strict=True))
-            if isinstance(built, Built)
-        ]
+        for number, plan in enumerate(experiments):
+            try:
+                cells.append((number, plan, build_members(plan, seeds)))
+            except Exception as error:
+                results[number] = error
         for _, group in groupby(cells, key=lambda cell: _shape(*cell[1:])):
             for alike in _split(list(group)):
                 runs = _runs(alike, seeds, pad=pad)
                 for (number, *_), run in zip(alike, runs, strict=True):
-                    found[number] = run
-    return found
+                    results[number] = run
+    return [results[number] for number in range(len(experiments))]
 
 
-def _shape(plan: Experiment, built: Built) -> Any:
+def run_cells(
+    experiments: Sequence[Experiment],
+    *,
+    seeds: Sequence[int] = (0,),
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """The last values of scalars of many experiments, one experiment after the other.
+
+    Those that share vectors and weights draw these once for a seed, and those whose
+    systems have equal shapes share a compiled program. Side by side, each would wait
+    for the slowest.
+
+    **Returns:** the last value of every observable, `end_time` and `cell_outcome`, with
+    the dims `seed` and `cell`. Observables must be scalars that do not compare with the
+    initial state.
+    """
+    names = _scalars(experiments)
+    keep_compiled()
+    make_room()
+    rows = []
+    for number, seed in enumerate(seeds):
+
+        def report(fraction: float, number: int = number, seed: int = seed) -> None:
+            if progress is not None:
+                progress((number + fraction) / len(seeds), f"seed {seed}")
+
+        rows.append(_last_values(experiments, seed, names, report))
+    variables = {
+        name: (("seed", "cell"), np.array([row[name] for row in rows]))
+        for name in (*names, "end_time", "cell_outcome")
+    }
+    return xr.Dataset(variables, {"seed": list(seeds)})
+
+
+def _shape(plan: Experiment, built: Built) -> Hashable | list:
     """What must be equal for cells to run as one: all but numbers."""
     leaves, tree = jax.tree.flatten(built.members[0])
     shapes = [(jnp.shape(leaf), jnp.result_type(leaf)) for leaf in leaves]
@@ -72,7 +107,7 @@ def _shape(plan: Experiment, built: Built) -> Any:
     return shapes, tree, stages, plan.grid, plan.observables
 
 
-def _at_rate_one(stage: Stage) -> tuple[Stage, Any]:
+def _at_rate_one(stage: Stage) -> tuple[Stage, list | None]:
     """A stage without its learning rates, which are arguments of a program."""
     if stage.is_flow:
         return stage, None
@@ -81,29 +116,27 @@ def _at_rate_one(stage: Stage) -> tuple[Stage, Any]:
     return replace(stage, rule=GradientDescent(1.0)), plain
 
 
-def _rates(cells: list[Cell], number: int, seeds: int) -> dict[str, Any] | None:
+def _rates(
+    cells: list[Cell], number: int, seeds: int
+) -> Mapping[str, np.ndarray] | None:
     """The learning rates of a stage, member by member; `None` where all are equal."""
     stages = [plan.stages[number] for _, plan, _ in cells]
     if stages[0].is_flow or all(stage == stages[0] for stage in stages):
         return None
-    each: list[Any] = [per_part(stage.rule, stage.trains) for stage in stages]
-    return {
-        name: np.repeat([rules[name].learning_rate for rules in each], seeds)
-        for name in each[0]
-    }
+    by_cell = [per_part(stage.rule, stage.trains) for stage in stages]
+    rates = {name: [_rate(rules[name]) for rules in by_cell] for name in by_cell[0]}
+    return {name: np.repeat(rate, seeds) for name, rate in rates.items()}
+
+
+def _rate(rule: Rule) -> float:
+    assert not isinstance(rule, Flow)
+    return rule.learning_rate
 
 
 def _split(cells: list[Cell]) -> list[list[Cell]]:
     """Cells that gain by training together: none where seeds run one by one."""
     system, _ = cells[0][2].members[0]
     return [[cell] for cell in cells] if system.apart else [cells]
-
-
-def _build(plan: Experiment, seeds: list[int]) -> Built | Exception:
-    try:
-        return build_members(plan, seeds)
-    except Exception as error:
-        return error
 
 
 def _runs(
@@ -141,21 +174,50 @@ def _parts(course: Course, size: int) -> Iterator[Course]:
         records.recorded = whole.recorded[mine]
         records.rows = {name: rows[mine] for name, rows in whole.rows.items()}
         records.ends = [{n: row[mine] for n, row in end.items()} for end in whole.ends]
-        yield Course(
-            records,
-            None,
-            course.starts[mine],
-            course.ends[mine],
-            course.outcomes[mine],
-            [],
-        )
+        starts, ends = course.starts[mine], course.ends[mine]
+        yield Course(records, None, starts, ends, course.outcomes[mine], [])
 
 
 def _run(
-    cell: Cell, course: Course, seeds: list[int], spent: dict[str, Any]
+    cell: Cell, course: Course, seeds: list[int], spent: dict[str, float]
 ) -> xr.Dataset:
     _, plan, built = cell
     body = as_dataset(plan, seeds, course, labels_of(built.members[0][0]))
     id = address(plan, seeds=seeds)
     body.attrs = attributes(plan, built.notes, id=id, **spent)
     return schema.check(body)
+
+
+def _scalars(experiments: Sequence[Experiment]) -> tuple[str, ...]:
+    names = experiments[0].observables
+    wide = [name for name in names if find(name).dims]
+    if wide or any(plan.observables != names for plan in experiments):
+        raise ValueError(
+            "All cells must record the same scalars, and these are to be recorded: "
+            f"{sorted({plan.observables for plan in experiments})}, of which {wide} "
+            "are no scalars. Record 'loss', 'test_loss' and the like."
+        )
+    return names
+
+
+def _last_values(
+    experiments: Sequence[Experiment],
+    seed: int,
+    names: tuple[str, ...],
+    report: Callable[[float], None],
+) -> dict[str, list[float | str]]:
+    values = {name: [] for name in (*names, "end_time", "cell_outcome")}
+    with precise():
+        for number, plan in enumerate(experiments, start=1):
+            # Nothing that is recorded compares with the start.
+            members = [
+                (replace(system, start=None), state)
+                for system, state in build_members(plan, [seed]).members
+            ]
+            course = train_members(plan, members)
+            for name in names:
+                values[name].append(float(course.records.ends[-1][name][0]))
+            values["end_time"].append(float(course.ends[0, -1]))
+            values["cell_outcome"].append(course.outcomes[0].label)
+            report(number / len(experiments))
+    return values

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from attnflow.experiments.direct import SystemExperiment
-from attnflow.experiments.record import Computation, Experiment
+from attnflow.experiments.record import Computation, Experiment, SystemExperiment
 from attnflow.schema.names import look_up
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 @dataclass(frozen=True)
@@ -34,32 +36,34 @@ class Builder:
     paper: str
     citation: str = ""
 
-    def experiment(self, setting: Any, **parts: Any) -> Experiment:
+    def experiment(self, setting: "DataclassInstance", **parts: Any) -> Experiment:
         """Training on a task; `parts` are the other fields of `Experiment`."""
-        return Experiment(**self._whence(setting), **parts)
+        return Experiment(**self._origin(setting), **parts)
 
-    def system(self, setting: Any, **parts: Any) -> SystemExperiment:
+    def system(self, setting: "DataclassInstance", **parts: Any) -> SystemExperiment:
         """A system that is written directly; `parts` as in `SystemExperiment`."""
-        return SystemExperiment(**self._whence(setting), **parts)
+        return SystemExperiment(**self._origin(setting), **parts)
 
-    def computation(self, setting: Any, function: str) -> Computation:
+    def computation(self, setting: "DataclassInstance", function: str) -> Computation:
         """What trains nothing: `function` is a path such as `needle.systems:bound`."""
-        return Computation(**self._whence(setting), function=function)
+        return Computation(**self._origin(setting), function=function)
 
-    def computed(self, functions: Mapping[str, str]) -> Callable[[Any], Computation]:
+    def computed(
+        self, functions: Mapping[str, str]
+    ) -> Callable[["DataclassInstance"], Computation]:
         """A function of settings, for computations of several types of setting.
 
         `functions` has the path of each by the name of its setting's type.
         """
 
-        def build(setting: Any) -> Computation:
+        def build(setting: "DataclassInstance") -> Computation:
             name = type(setting).__name__
             path = look_up(f"computation of {self.paper} for settings", name, functions)
             return self.computation(setting, path)
 
         return build
 
-    def _whence(self, setting: Any) -> dict[str, Any]:
+    def _origin(self, setting: "DataclassInstance") -> dict[str, Any]:
         return {
             "paper": self.paper,
             "id": type(setting).__name__,

@@ -1,14 +1,26 @@
-"""What a course of training left behind, as one labelled Dataset."""
+"""The records of a course of training as one labelled Dataset, and their accuracy."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
+import jax
 import numpy as np
 import xarray as xr
+from jaxtyping import PyTree
 
+from attnflow.experiments.record import Trained
 from attnflow.models.systems import Training
 from attnflow.observables import find
-from attnflow.training import Course
+from attnflow.observables.directly import DirectObservable
+from attnflow.observables.registry import Observable
+from attnflow.training import Course, Stage
+from attnflow.training.rules import Flow
+
+Labels = Mapping[str, tuple[str, ...]]
+"""The labels of each dim."""
+Variable = xr.DataArray | tuple
+"""A variable as `xarray.Dataset` takes it: dims, values and attributes."""
+FACTOR = 10
 
 
 def labels_of(system: Training) -> dict[str, tuple[str, ...]]:
@@ -30,13 +42,13 @@ def labels_of(system: Training) -> dict[str, tuple[str, ...]]:
 
 
 def as_dataset(
-    experiment: Any,
+    experiment: Trained,
     seeds: list[int],
     course: Course,
-    coords: Mapping[str, tuple[str, ...]],
+    coords: Labels,
     *,
-    beside: Mapping[str, Any] | None = None,
-    find: Callable[[str], Any] = find,
+    beside: Mapping[str, Variable] | None = None,
+    find: Callable[[str], Observable | DirectObservable] = find,
 ) -> xr.Dataset:
     """The rows, values at stage ends and outcomes, as `attnflow.schema` says.
 
@@ -44,7 +56,7 @@ def as_dataset(
     gives the dims of observables by their names.
     """
     records = course.records
-    variables: dict[str, Any] = {
+    variables: dict[str, Variable] = {
         **(beside or {}),
         "recorded": (("seed", "time"), records.recorded),
         "outcome": ("seed", np.array([o.label for o in course.outcomes])),
@@ -67,3 +79,68 @@ def as_dataset(
         variables,
         {"seed": seeds, "time": ("time", records.times, {"units": units}), **labels},
     )
+
+
+def drifts(
+    members: Sequence[tuple[PyTree, PyTree]],
+    course: Course,
+    drift: Callable[[PyTree, PyTree, PyTree], float],
+) -> np.ndarray:
+    """By how much each seed drifted from what a flow conserves.
+
+    `drift` is a function of the system, the state before and the state after.
+    """
+    by_seed = [
+        drift(system, before, jax.tree.map(lambda x, i=i: x[i], course.state))
+        for i, (system, before) in enumerate(members)
+    ]
+    return np.array(by_seed)
+
+
+def finer(stage: Stage) -> Stage:
+    """The stage at a tenth of its tolerances."""
+    rule = stage.rule
+    assert isinstance(rule, Flow)
+    sharp = replace(rule, rtol=rule.rtol / FACTOR, atol=rule.atol / FACTOR)
+    return replace(stage, rule=sharp)
+
+
+def refinement(
+    course: Course, fine: Course, names: tuple[str, ...]
+) -> dict[str, Variable]:
+    """How much a flow's records change at a tenth of its tolerances.
+
+    Conserved quantities can stay put while a solution goes wrong along them; solving
+    anew with `rtol` and `atol` divided by ten shows what the solver's error amounts to
+    in each observable: the largest difference of the two courses, relative to the
+    observable's largest entry. Rows count that both have recorded; not a number where a
+    seed's second course ended otherwise than its first, since then the two are not of
+    the same stretch.
+    """
+    both = course.records.recorded & fine.records.recorded
+    changes = np.stack([_relative(course, fine, name, both) for name in names], axis=1)
+    alike = [a is b for a, b in zip(course.outcomes, fine.outcomes, strict=True)]
+    changes[~(np.array(alike) & both.any(axis=1))] = np.nan
+    about = "largest change at a tenth of the tolerance, relative to the largest entry"
+    return {
+        "refinement": ("seed", changes.max(axis=1), {"about": about}),
+        "refinement_by_observable": xr.DataArray(
+            changes,
+            dims=("seed", "observable"),
+            coords={"observable": list(names)},
+            attrs={"about": about},
+        ),
+    }
+
+
+def _relative(course: Course, fine: Course, name: str, both: np.ndarray) -> np.ndarray:
+    first, second = course.records.rows[name], fine.records.rows[name]
+    change = _largest(np.abs(first - second), both)
+    size = _largest(np.abs(second), both)
+    return np.where(change > 0, change / np.where(size > 0, size, 1.0), 0.0)
+
+
+def _largest(values: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """The largest entry of each seed among some of its rows; 0 where there are none."""
+    by_time = values.reshape(*among.shape, -1).max(axis=-1)
+    return np.where(among, by_time, 0.0).max(axis=1)

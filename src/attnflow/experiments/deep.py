@@ -1,44 +1,56 @@
 """A deep network on data, as the model of an experiment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 import jax
 import numpy as np
+from jaxtyping import Array, ArrayLike, PyTree
 
+from attnflow.experiments.record import Arrays
 from attnflow.models.deep.base import Network, Weights
 from attnflow.models.deep.losses import OutputLoss
 from attnflow.models.deep.training import PARTS, Batch, DeepTraining
 from attnflow.observables.deep import DEEP
 from attnflow.training.rules import Flow, Rule, SignGD
 
-_OWN = 1
+_MODEL_STREAM = 1
 """Tells these streams of random numbers from those of a seed's data."""
 _NAMES = {"token": "shown_names", "word": "words"}
-"""Where a task has the labels of a dim."""
+"""The attribute of a task that has the labels of a dim."""
+
+
+class _Samples(Protocol):
+    """Samples: their tokens (vectors, or numbers of words) and their labels."""
+
+    @property
+    def tokens(self) -> ArrayLike: ...
+
+    @property
+    def label(self) -> ArrayLike: ...
 
 
 class DeepTask(Protocol):
-    """Where samples come from, as a frozen dataclass.
+    """A distribution of samples for deep networks, as a frozen dataclass.
 
     A task may have `noisy`, which positions hold noise; `shown(seed)`, tokens on which
-    the first layer is looked at, and their `shown_names`; and `words`, what the numbers
-    stand for that are its tokens.
+    observables of the first layer are computed, and their `shown_names`; and `words`,
+    the words that its tokens are numbers of.
     """
 
-    def training(self, seed: int) -> Any:
-        """Samples to train on, with `tokens` and `label`."""
+    def training(self, seed: int) -> _Samples:
+        """Samples to train on."""
         ...
 
-    def test(self, seed: int) -> Any:
+    def test(self, seed: int) -> _Samples:
         """Samples to test on."""
         ...
 
 
 @dataclass(frozen=True)
 class DeepModel:
-    """A network on a task.
+    """A deep network on a task, as the model of a `SystemExperiment`.
 
     **Arguments:**
 
@@ -47,7 +59,7 @@ class DeepModel:
       epoch has an order of its own.
     - `steps` of training, for which batches are drawn; and one more, whose loss may be
       recorded at the end.
-    - `scaled`: rescale pulls, for rules that look at signs alone.
+    - `scaled`: rescale forces, for rules that depend on signs alone.
     - `clip`: shorten gradients to this length.
     - `precision`: of weights and samples.
     """
@@ -77,7 +89,7 @@ class DeepModel:
             return "Deep networks move by steps: use a rule of descent, not a Flow."
         if self.scaled and not all(isinstance(rule, SignGD) for rule in rules):
             return (
-                "Rescaled pulls change the length of a gradient, which only SignGD "
+                "Rescaled forces change the length of a gradient, which only SignGD "
                 "does not see: use scaled=False."
             )
         return None
@@ -88,62 +100,63 @@ class DeepModel:
 
     def labels(self) -> dict[str, tuple[str, ...]]:
         """Labels of the dims of observables."""
-        found = {
+        labels = {
             "layer": tuple(str(k + 1) for k in range(self.network.layers)),
             "head": tuple(str(k + 1) for k in range(self.network.heads)),
         }
-        own = {dim: getattr(self.task, name, None) for dim, name in _NAMES.items()}
-        return found | {dim: names for dim, names in own.items() if names is not None}
+        of_task = {dim: getattr(self.task, name, None) for dim, name in _NAMES.items()}
+        return labels | {dim: n for dim, n in of_task.items() if n is not None}
 
     def members(
-        self, seeds: Sequence[int], given: Mapping[str, Any] | None
-    ) -> list[tuple[Any, Any]]:
+        self, seeds: Sequence[int], weights: Arrays | None
+    ) -> list[tuple[DeepTraining, dict[str, PyTree]]]:
         """The system and the initial state of each seed."""
-        if given is not None:
+        if weights is not None:
             raise ValueError(
                 "Initial weights cannot be given to a deep network: leave out weights, "
                 "and change its settings or the seed."
             )
         return [self._member(seed) for seed in seeds]
 
-    def drift(self, system: Any, before: Any, after: Any) -> float:
-        """Nothing of these networks is followed as a flow, which alone conserves."""
+    def drift(self, system: PyTree, before: PyTree, after: PyTree) -> float:
+        """Nothing is conserved: deep networks are trained by descent alone."""
         raise NotImplementedError("Deep networks have no flow.")
 
-    def _member(self, seed: int) -> tuple[DeepTraining, dict[str, Any]]:
-        weights, batches, drops = np.random.default_rng((seed, _OWN)).spawn(3)
+    def _member(self, seed: int) -> tuple[DeepTraining, dict[str, PyTree]]:
+        weights, batches, drops = np.random.default_rng((seed, _MODEL_STREAM)).spawn(3)
         samples, test = self.task.training(seed), self.task.test(seed)
         shown = getattr(self.task, "shown", lambda seed: None)(seed)
+        noisy = getattr(self.task, "noisy", None)
         system = DeepTraining(
             self.network,
             self.loss,
             self._batch(samples),
             self._batch(test),
-            order=self._order(len(samples.label), batches),
+            order=self._order(len(np.asarray(samples.label)), batches),
             dropping=_raw_key(drops) if getattr(self.network, "dropout", 0) else None,
             shown=None if shown is None else self._number(shown),
-            noisy=_on_device(getattr(self.task, "noisy", None)),
+            noisy=None if noisy is None else jax.device_put(np.asarray(noisy, float)),
             scaled=self.scaled,
             clip=self.clip,
         )
         return system, self.begin(self.network.draw(weights))
 
-    def begin(self, weights: Weights) -> dict[str, Any]:
+    def begin(self, weights: Weights) -> dict[str, PyTree]:
         """The state before the first step."""
         parts = {name: jax.tree.map(self._number, weights[name]) for name in PARTS}
         return {**parts, "step": jax.device_put(np.asarray(0))}
 
-    def _order(self, count: int, stream: np.random.Generator) -> Any:
+    def _order(self, count: int, stream: np.random.Generator) -> Array | None:
         if self.batch is None:
             return None
         drawn = None if self.in_turn else stream
         return jax.device_put(epochs(count, self.batch, self.steps + 1, drawn))
 
-    def _batch(self, samples: Any) -> Batch:
+    def _batch(self, samples: _Samples) -> Batch:
         return Batch(self._number(samples.tokens), self._number(samples.label))
 
-    def _number(self, array: Any) -> Any:
-        array = np.asarray(array)
+    def _number(self, values: ArrayLike) -> Array:
+        array = np.asarray(values)
         whole = np.issubdtype(array.dtype, np.integer)
         return jax.device_put(array if whole else array.astype(self.precision))
 
@@ -169,9 +182,5 @@ def epochs(
     return np.concatenate(kept)[:steps]
 
 
-def _raw_key(stream: np.random.Generator) -> Any:
+def _raw_key(stream: np.random.Generator) -> Array:
     return jax.device_put(stream.integers(2**32, size=2, dtype=np.uint32))
-
-
-def _on_device(array: Any) -> Any:
-    return None if array is None else jax.device_put(np.asarray(array, float))

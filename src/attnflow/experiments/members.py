@@ -1,34 +1,102 @@
-"""Seeds as members of a run: each its own data, initial state and system."""
+"""Seeds as members of a run: data, form, system, initial state and final weights."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
-from attnflow.data import Sequences, from_arrays
-from attnflow.experiments.events import event_of
-from attnflow.experiments.record import STREAMS, Experiment
-from attnflow.models.forms import (
-    ColumnPlan,
-    Form,
-    TokenForm,
-    basis_of,
-    build,
-    check_weights,
-    symmetry_of,
+from attnflow.data import Sequences, Symmetry, from_arrays
+from attnflow.experiments.record import (
+    STREAMS,
+    Arrays,
+    Experiment,
+    rule_names,
+    rules_of,
 )
+from attnflow.models import forms
+from attnflow.models.forms import Form, State, TokenForm
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.models.tables import Sight
-from attnflow.observables import View, find, parse
+from attnflow.observables import find
 from attnflow.schema.identity import Same
-from attnflow.training import Reach, Stage, stack
+from attnflow.training.rules import NormalisedDescent, SignGD, per_part
+
+Member = tuple[Training, State]
+"""The system and the initial state of a seed."""
+Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
+
+
+class Built(NamedTuple):
+    """The members of an experiment, and what the run reports of its form and rules."""
+
+    members: list[Member]
+    notes: dict[str, str]
+
+
+def build_members(
+    experiment: Experiment,
+    seeds: Sequence[int],
+    data: Arrays | None = None,
+    weights: Arrays | None = None,
+    *,
+    lift: bool = False,
+) -> Built:
+    """Choose the form and build the system and the initial state of every seed.
+
+    `data` and `weights` replace those that the experiment draws; `lift` asks for a
+    form whose final weights are known.
+    """
+    for name in experiment.observables:
+        find(name)
+    rules = [per_part(s.rule, s.trains) for s in experiment.stages]
+    symmetry = experiment.task.symmetry if data is None else None
+    samples = [samples_of(experiment, seed, data) for seed in seeds]
+    every = rules_of(experiment)
+    rotated = all(rule.equivariant for rule in every)
+    sparse = forms.is_sparse(samples[0], rules, experiment.initial) and not lift
+    name, why = forms.choose(
+        experiment.form,
+        rules,
+        initial=experiment.initial,
+        # A large basis costs time, and only rotations ask for it.
+        rank=forms.basis_of(samples[0]).rank if rotated and not sparse else 0,
+        symmetric=symmetry is not None,
+        sparse=sparse,
+        lift=lift,
+    )
+    plan = None
+    if name in forms.COORDINATE_FORMS:
+        # Seeds run side by side, and their data cover different coordinates.
+        plan = forms.widest([forms.column_plan(name, drawn) for drawn in samples])
+    members = [
+        member(
+            experiment,
+            seed,
+            name,
+            drawn,
+            weights,
+            symmetry,
+            test_samples_of(experiment, seed, data),
+            plan=plan,
+            rotated=rotated,
+            # Where no rule sees how large gradients are, they need not underflow.
+            normalised=all(isinstance(r, SignGD | NormalisedDescent) for r in every),
+        )
+        for seed, drawn in zip(seeds, samples, strict=True)
+    ]
+    for stage_rules in rules:
+        reason = members[0][0].form.refuses(stage_rules)
+        if reason is not None:
+            raise ValueError(f"form={name!r} is not exact here: {reason}")
+    if lift:
+        _require_lift(experiment, members[0][0], weights)
+    notes = {"form": name, "form_reason": why, "rule": rule_names(experiment)}
+    return Built(members, notes)
 
 
 def member(
@@ -36,33 +104,32 @@ def member(
     seed: int,
     form_name: str,
     samples: Sequences,
-    weights: Mapping[str, Any] | None,
-    symmetry: Any,
+    weights: Arrays | None,
+    symmetry: Symmetry | None,
     test: Sequences | None = None,
     *,
-    plan: ColumnPlan | None = None,
+    plan: forms.ColumnPlan | None = None,
     **rules: bool,
-) -> tuple[Training, Any]:
+) -> Member:
     """The system and the initial state of one seed.
 
     `rules` tell a form what it is for, as `build` takes it.
     """
     heads = experiment.problem.heads
+    checked = None
     if weights is not None:
-        weights = check_weights(
-            weights,
-            experiment.initial,
-            heads=heads,
-            embed=samples.vectors.shape[1],
+        embed = samples.vectors.shape[1]
+        checked = forms.check_weights(
+            weights, experiment.initial, heads=heads, embed=embed
         )
-    form, state = build(
+    form, state = forms.build(
         form_name,
         samples,
         experiment.initial,
         heads=heads,
-        key=_stream(experiment, seed, "weights"),
-        given=weights,
-        symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
+        key=weights_key(experiment, seed),
+        given=checked,
+        symmetry=None if symmetry is None else forms.symmetry_of(symmetry, samples),
         test=test,
         plan=plan,
         **rules,
@@ -87,6 +154,91 @@ def member(
     return system, state
 
 
+def samples_of(experiment: Experiment, seed: int, data: Arrays | None) -> Sequences:
+    """The samples of one seed: the task's, or those of `data`."""
+    key = _stream_key(experiment, seed, "data")
+    if data is None:
+        return experiment.task.sequences(key=key)
+    like = None if experiment.task.random else experiment.task.sequences(key=key)
+    return from_arrays(data, like)
+
+
+def test_samples_of(
+    experiment: Experiment, seed: int, data: Arrays | None
+) -> Sequences | None:
+    """The test samples of one seed; `None` where `data` replace the task's samples."""
+    if data is not None:
+        return None
+    return experiment.task.test_sequences(key=_stream_key(experiment, seed, "test"))
+
+
+def weights_key(experiment: Experiment, seed: int) -> Array:
+    """The key with which a seed's initial weights are drawn."""
+    return _stream_key(experiment, seed, "weights")
+
+
+def final_weights(
+    experiment: Experiment,
+    seeds: Sequence[int],
+    members: Sequence[Member],
+    weights: Arrays | None,
+    states: PyTree,
+) -> Variables:
+    """The weights at the end of each seed, as variables `W_K_final` and so on.
+
+    `states` are the final states of the seeds, stacked.
+    """
+    by_seed = []
+    for number, (seed, (system, _)) in enumerate(zip(seeds, members, strict=True)):
+        state = jax.tree.map(lambda x, number=number: x[number], states)
+        initial = _initial_weights(experiment, seed, system, weights)
+        basis = forms.frames_of(system.data, system.test)[0].vectors
+        by_seed.append(forms.lift(system.form, state, initial, basis))
+    return {
+        f"{name}_final": (
+            ("seed", "head", *axes),
+            np.stack([np.asarray(lifted[name]) for lifted in by_seed]),
+        )
+        for name, axes in forms.axes_of(experiment.initial).items()
+    }
+
+
+def _require_lift(
+    experiment: Experiment, system: Training, weights: Arrays | None
+) -> None:
+    """Raise, before anything is trained, where final weights will not be known."""
+    for stage in experiment.stages:
+        reason = forms.lift_refusal(system.form, per_part(stage.rule, stage.trains))
+        if reason is not None:
+            raise ValueError(f"Final weights cannot be lifted here: {reason}")
+    _initial_weights(experiment, 0, system, weights)
+
+
+def _initial_weights(
+    experiment: Experiment, seed: int, system: Training, weights: Arrays | None
+) -> Mapping[str, Array]:
+    heads, embed = experiment.problem.heads, system.data.vectors.shape[1]
+    if weights is not None:
+        return forms.check_weights(
+            weights, experiment.initial, heads=heads, embed=embed
+        )
+    drawn = forms.drawn_weights(
+        system.form.name,
+        experiment.initial,
+        heads=heads,
+        rank=forms.basis_of(system.data).rank,
+        embed=embed,
+        key=weights_key(experiment, seed),
+    )
+    if drawn is None:
+        raise ValueError(
+            "Final weights need initial weights, and this run draws only what its form "
+            f"needs (draw={experiment.initial.draw!r}). Use draw='weights' at a finite "
+            "width; for new tokens alone, declare them as test tokens beforehand."
+        )
+    return drawn
+
+
 def _without_vectors(data: Same) -> Sequences:
     """The same samples: the form has all of the vectors that training sees.
 
@@ -105,12 +257,12 @@ _test_without_vectors = lru_cache(maxsize=32)(_without_vectors)
 
 
 def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array | None:
-    """Coordinates of all tokens, where asked for: a large basis costs a second."""
+    """Coordinates of all tokens, where recorded: a large basis costs a second."""
     if "vocabulary_value" not in experiment.observables:
         return None
     if isinstance(form, TokenForm):
         return jnp.eye(len(samples.vectors))
-    return basis_of(samples).coordinates
+    return forms.basis_of(samples).coordinates
 
 
 def _check_groups(experiment: Experiment, system: Training) -> None:
@@ -141,27 +293,7 @@ def _traced(problem: Problem) -> Problem:
     )
 
 
-def samples_of(
-    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
-) -> Sequences:
-    """The samples of one seed: the task's own, or given ones."""
-    key = _stream(experiment, seed, "data")
-    if data is None:
-        return experiment.task.sequences(key=key)
-    like = None if experiment.task.random else experiment.task.sequences(key=key)
-    return from_arrays(data, like)
-
-
-def test_samples_of(
-    experiment: Experiment, seed: int, data: Mapping[str, Any] | None
-) -> Sequences | None:
-    """The test samples of one seed; none beside given data."""
-    if data is not None:
-        return None
-    return experiment.task.test_sequences(key=_stream(experiment, seed, "test"))
-
-
-def _stream(experiment: Experiment, seed: int, name: str) -> Array:
+def _stream_key(experiment: Experiment, seed: int, name: str) -> Array:
     """The key of one of a seed's streams of random numbers."""
     kind = str(jax.config.values["jax_default_prng_impl"])
     return _key(experiment.fixed.get(name, seed), STREAMS.index(name), kind)
@@ -177,60 +309,4 @@ def _batch_key(experiment: Experiment, seed: int) -> Array | None:
     """The numbers of a seed's batches, where some stage has any."""
     if all(stage.batches is None for stage in experiment.stages):
         return None
-    return jax.random.key_data(_stream(experiment, seed, "batches"))
-
-
-def weights_key(experiment: Experiment, seed: int) -> Array:
-    """The key with which a seed's initial weights are drawn."""
-    return _stream(experiment, seed, "weights")
-
-
-def stage_leg(
-    stage: Stage, members: list[tuple[Training, Any]], coords: Mapping[str, Any]
-) -> tuple[Stage, Any, Any, Any]:
-    """A stage with its system stacked over seeds, the axes of that, and its event."""
-    systems = []
-    for system, _ in members:
-        data = system.data if stage.group is None else system.data.restrict(stage.group)
-        trained = tuple(sorted(stage.trains))
-        _check_batches(stage, data)
-        systems.append(
-            replace(
-                system,
-                probability=data.probability,
-                trained=trained,
-                batches=stage.batches,
-            )
-        )
-    stacked, axes = stack(systems)
-    event = None
-    if isinstance(stage.until, Reach):
-        event = event_of(stage.until, parse(stage.until.scalar, dict(coords)), View)
-    return stage, stacked, axes, event
-
-
-def _check_batches(stage: Stage, data: Sequences) -> None:
-    """Refuse epochs over fewer samples than a batch has."""
-    if stage.batches is None or stage.batches.order == "drawn":
-        return
-    count = int((np.asarray(data.probability) > 0).sum())
-    if stage.batches.size > count:
-        raise ValueError(
-            f"A batch of {stage.batches.size} is larger than the {count} samples that "
-            f"the stage {stage.name!r} trains on. Use a smaller size, or "
-            "order='drawn', which repeats samples."
-        )
-
-
-@dataclass(frozen=True)
-class Observe:
-    """The observables of a run, as a hashable function of system and state."""
-
-    names: tuple[str, ...]
-
-    def __call__(
-        self, system: Training, state: Any, sight: Sight | None = None
-    ) -> dict[str, Array]:
-        """The observables in one state, which may have been seen already."""
-        view = View(system, state, sight)
-        return {name: find(name).compute(view) for name in self.names}
+    return jax.random.key_data(_stream_key(experiment, seed, "batches"))

@@ -1,26 +1,19 @@
 """Next-token prediction by joint tables, as the model of an experiment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, cast
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, PyTree
 
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.class_layouts import AlikeClasses, Classes
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.experiments.token_starts import (
-    Tables,
-    batches,
-    check_rates,
-    checked_tables,
-    checked_weights,
-    generator_of,
-    initial_tables,
-    refuse_tables,
-)
+from attnflow.experiments import initial_tables as initial
+from attnflow.experiments.record import Arrays
 from attnflow.models.forms.class_symmetric import alike_frame, lift_of
 from attnflow.models.forms.token_classes import (
     TableForm,
@@ -30,6 +23,7 @@ from attnflow.models.forms.token_classes import (
 )
 from attnflow.models.problem.next_token import NextToken, Residual
 from attnflow.models.systems.alike_classes import AlikeTraining
+from attnflow.models.systems.block_batches import BlockBatches
 from attnflow.models.systems.block_layout import block_batches, block_of, block_widths
 from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.models.systems.token_weights import TokenWeights, draw_weights
@@ -42,6 +36,10 @@ from attnflow.training.rules import Flow, Rule
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
 ]
+Tables = dict[str, Array]
+System = AlikeTraining | TokenTables | BatchTables | TokenWeights | BlockBatches
+Member = tuple[System, dict[str, PyTree]]
+"""The system and the initial state of a seed."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class JointTables:
     registry: ClassVar = NEXT_TOKEN
 
     def __post_init__(self) -> None:
-        check_rates(*self.rates)
+        initial.check_rates(*self.rates)
         for name in ("score_start", "value_start"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise ValueError(
@@ -157,21 +155,18 @@ class JointTables:
         name, task = self._table_form(), self.task.sequence_classes()
         return dict(_labels(name, task, self.residual != "none"))
 
-    def members(
-        self, seeds: Sequence[int], given: Mapping[str, Any] | None
-    ) -> list[tuple[Any, Any]]:
+    def members(self, seeds: Sequence[int], weights: Arrays | None) -> list[Member]:
         """The system and the initial state of each seed."""
         if self.form()[0] == "symmetric":
-            refuse_tables(given)
+            initial.refuse_tables(weights)
             return [self._symmetric() for _ in seeds]
-        if self._in_blocks and given is None:
+        if self._in_blocks:
+            if weights is not None:
+                return self.blocks(seeds, weights)
             # Rates are the rules' own: a sweep over them prepares its seeds once.
             return list(_kept_blocks(replace(self, rates=(1.0, 1.0)), tuple(seeds)))
-        if self._in_blocks:
-            return self.blocks(seeds, given)
         form, task = self._tables()
-        one = self._population if self.length is None else self._batches
-        return [one(form, task, seed, given) for seed in seeds]
+        return [self._member(form, task, seed, weights) for seed in seeds]
 
     @property
     def _in_blocks(self) -> bool:
@@ -180,8 +175,8 @@ class JointTables:
 
     def _table_form(self) -> TableForm:
         name = self.form()[0]
-        kept: Any = {"symmetric": "token-classes", "weights": "joint"}.get(name, name)
-        return kept
+        tables = {"symmetric": "token-classes", "weights": "joint"}
+        return cast(TableForm, tables.get(name, name))
 
     def _tables(self) -> tuple[TokenClassForm, SequenceClasses]:
         task = self.task.sequence_classes()
@@ -196,37 +191,39 @@ class JointTables:
     def _rates(self) -> Rates:
         return Rates(*(jnp.asarray(float(rate)) for rate in self.rates))
 
-    def _symmetric(self) -> tuple[Any, Any]:
+    def _symmetric(self) -> Member:
         assert isinstance(self.task, AlikeClasses)
         form, alike = self._tables()[0], alike_frame(self.task)
         lift = lift_of(self.task, form)
         system = AlikeTraining(alike, form.frame, lift, self._rates, self._model)
         return system, alike.zeros()
 
-    def _population(
-        self, form: TokenClassForm, task: SequenceClasses, seed: int, given: Any
-    ) -> tuple[Any, Any]:
+    def _member(
+        self,
+        form: TokenClassForm,
+        task: SequenceClasses,
+        seed: int,
+        weights: Arrays | None,
+    ) -> Member:
+        drawn = counts = None
+        if self.length is not None:
+            drawn, counts = self._draws(seed)
         if self.embed is not None:
+            state = self._weights(task, seed, weights)
+        else:
+            form, state = self._initial(form, task, seed, weights, drawn)
+        if counts is None:
             system = TokenTables(form.frame, self._model, self._rates)
-            return TokenWeights(system, self._rates), self._weights(task, seed, given)
-        form, state = self._begin(form, task, seed, given, None)
-        return TokenTables(form.frame, self._model, self._rates), state
-
-    def _batches(
-        self, form: TokenClassForm, task: SequenceClasses, seed: int, given: Any
-    ) -> tuple[Any, Any]:
-        tables, counts = self._draws(seed)
-        step = {"step": jnp.asarray(0)}
-        arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
-        if self.embed is not None:
+        else:
+            arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
             system = BatchTables(form.frame, self._model, *arrays)
-            state = self._weights(task, seed, given)
-            return TokenWeights(system, self._rates), {**state, **step}
-        form, state = self._begin(form, task, seed, given, tables)
-        return BatchTables(form.frame, self._model, *arrays), {**state, **step}
+            state = {**state, "step": jnp.asarray(0)}
+        if self.embed is not None:
+            system = TokenWeights(system, self._rates)
+        return system, state
 
-    def blocks(self, seeds: Sequence[int], given: Any) -> list[tuple[Any, Any]]:
-        """Each seed's system of batches in blocks, all of one shape, and its start."""
+    def blocks(self, seeds: Sequence[int], weights: Arrays | None) -> list[Member]:
+        """Each seed's system of batches in blocks, all of one shape, and its state."""
         form, task = self._tables()
         drawn = [self._draws(seed) for seed in seeds]
         widths = block_widths(
@@ -236,44 +233,50 @@ class JointTables:
         )
         members = []
         for seed, (tables, counts) in zip(seeds, drawn, strict=True):
-            mine, state = self._begin(form, task, seed, given, tables)
+            mine, state = self._initial(form, task, seed, weights, tables)
             system = block_batches(mine.frame, counts, widths=widths)
             members.append((system, system.begin(state)))
         return members
 
-    def _begin(
+    def _initial(
         self,
         form: TokenClassForm,
         task: SequenceClasses,
         seed: int,
-        given: Any,
-        drawn: Any,
-    ) -> tuple[TokenClassForm, dict[str, Any]]:
+        weights: Arrays | None,
+        drawn: Arrays | None,
+    ) -> tuple[TokenClassForm, Tables]:
         """The form with what idle scores are, and the initial tables."""
-        if given is not None:
-            tables = checked_tables(given, task, form)
+        if weights is not None:
+            tables = initial.checked_tables(weights, task, form)
         elif not (self.score_start or self.value_start):
             return form, form.frame.zeros()
         else:
             widths = {"scores": self.score_start, "values": self.value_start}
-            tables = initial_tables(widths, task, seed, drawn)
+            tables = initial.initial_tables(widths, task, seed, drawn)
             if form.name == "joint":
-                place = np.repeat(np.arange(task.kinds), task.counts)
-                tables = {n: t[np.ix_(place, place)] for n, t in tables.items()}
+                kind = np.repeat(np.arange(task.kinds), task.counts)
+                tables = {n: t[np.ix_(kind, kind)] for n, t in tables.items()}
         return form.with_idle(tables["scores"]), form.take(tables)
 
-    def _weights(self, task: SequenceClasses, seed: int, given: Any) -> dict[str, Any]:
-        if given is not None:
-            return checked_weights(given, task)
+    def _weights(
+        self, task: SequenceClasses, seed: int, weights: Arrays | None
+    ) -> dict[str, Tables]:
+        if weights is not None:
+            return initial.checked_weights(weights, task)
         assert self.embed is not None
-        return draw_weights(task.vocabulary, self.embed, generator_of(seed, "weights"))
+        return draw_weights(
+            task.vocabulary, self.embed, initial.generator_of(seed, "weights")
+        )
 
-    def _draws(self, seed: int) -> tuple[Tables | None, Counts]:
+    def _draws(self, seed: int) -> tuple[Arrays | None, Counts]:
         assert self.length is not None
         task = self.task.sequence_classes()
-        return batches(task, seed, self.steps, self.batch, self.length, self.stream)
+        return initial.batches(
+            task, seed, self.steps, self.batch, self.length, self.stream
+        )
 
-    def drift(self, system: Any, before: Any, after: Any) -> float:
+    def drift(self, system: PyTree, before: PyTree, after: PyTree) -> float:
         """The drift of what a flow conserves: sums of rows, or balances of weights."""
         if self.embed is not None:
             pairs = [
@@ -293,7 +296,7 @@ def _labels(
 
 
 @lru_cache(maxsize=4)
-def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[tuple[Any, Any]]:
+def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[Member]:
     # Numbers kept here serve later runs too, which may not find them in float32.
     require_precise()
     return model.blocks(seeds, None)
@@ -301,5 +304,5 @@ def _kept_blocks(model: JointTables, seeds: tuple[int, ...]) -> list[tuple[Any, 
 
 def forget_draws() -> None:
     """Forget what was drawn and prepared; whoever times training draws afresh."""
-    batches.cache_clear()
+    initial.batches.cache_clear()
     _kept_blocks.cache_clear()

@@ -4,21 +4,27 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 from zipfile import BadZipFile
 from zlib import error as BadStream
 
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, ArrayLike, PyTree
 
 from attnflow.data import Sequences, Symmetry
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
+from attnflow.observables.directly import Registry
 from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.settings import as_record, canonical_json, digest, typed
 from attnflow.training import Grid, Stage
+from attnflow.training.rules import Rule, per_part
 
-Given = Mapping[str, Any] | str | Path
+Arrays = Mapping[str, np.ndarray]
+ArraySource = Mapping[str, ArrayLike] | str | Path
+"""Arrays by name, or the path of an npz file of them."""
+Setting = Mapping[str, Any]
+"""A flat setting: numbers, texts and tuples of these by the names of its fields."""
 # A type error says that the file has one array, without a name.
 UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
@@ -50,9 +56,57 @@ class Task(Protocol):
         return None
 
 
+class Model(Protocol):
+    """Builds dynamical systems that are written directly, as a frozen dataclass.
+
+    `system` says which dynamical system it is, and stands in the run's attributes;
+    `registry` has the observables of that system.
+    """
+
+    system: ClassVar[str]
+    registry: ClassVar[Registry]
+
+    def refuses(self, rules: Sequence[Rule], /) -> str | None:
+        """Why these rules cannot be followed; `None` if they can."""
+        ...
+
+    def members(
+        self, seeds: Sequence[int], weights: Arrays | None, /
+    ) -> list[tuple[PyTree, PyTree]]:
+        """The system and the initial state of each seed, all of one shape."""
+        ...
+
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """Labels of the dims of observables."""
+        ...
+
+    def form(self) -> tuple[str, str]:
+        """The name of the form, and why it is this form."""
+        ...
+
+    def drift(self, system: PyTree, before: PyTree, after: PyTree, /) -> float:
+        """The drift of the quantities that a flow conserves."""
+        ...
+
+
+class AbstractExperiment(Shown):
+    """A frozen record of everything that decides what a run computes."""
+
+    paper: str
+    id: str
+    setting: Setting
+    citation: str
+
+    def canonical(self) -> dict[str, Any]:
+        """The record as JSON-able data, the same for equal records."""
+        record = as_record(self)
+        record.pop("citation")
+        return record
+
+
 @dataclass(frozen=True, repr=False)
-class Experiment(Shown):
-    """Everything that decides what a run computes.
+class Experiment(AbstractExperiment):
+    """Training of a form on a problem and a task: all that decides what a run computes.
 
     **Arguments:**
 
@@ -61,7 +115,7 @@ class Experiment(Shown):
     - `task`, `problem`, `initial`: data, model, initial weights.
     - `stages`: training, one stretch after the other; all flows, or all descents.
     - `grid`, `observables`: when and what to record.
-    - `form`: `auto`, or the name of one.
+    - `form`: `auto`, or the name of a form.
     - `fixed`: streams of random numbers held fixed over seeds, such as
       `{"weights": 0}`; the streams are `data`, `weights`, `test` and
       `batches`.
@@ -69,7 +123,7 @@ class Experiment(Shown):
 
     paper: str
     id: str
-    setting: Mapping[str, Any]
+    setting: Setting
     task: Task
     problem: Problem
     initial: Initial
@@ -91,9 +145,9 @@ class Experiment(Shown):
                 "Some stages are flows and some are descents, which have different "
                 "clocks: use one kind in one experiment."
             )
-        odd = sorted(set(self.fixed) - set(STREAMS))
-        if odd:
-            raise ValueError(f"There are no streams {odd}: use {STREAMS}.")
+        unknown = sorted(set(self.fixed) - set(STREAMS))
+        if unknown:
+            raise ValueError(f"There are no streams {unknown}: use {STREAMS}.")
 
     @property
     def is_flow(self) -> bool:
@@ -110,24 +164,82 @@ class Experiment(Shown):
                 ("task", repr(self.task)),
                 ("problem", " ".join(repr(self.problem).split())),
                 ("initial", repr(self.initial)),
-                *course_facts(self.stages, self.grid, self.observables),
+                *_course_facts(self.stages, self.grid, self.observables),
                 ("form", self.form),
                 ("held fixed", ", ".join(fixed) or "nothing"),
             ),
             hint="af.run(experiment, seeds=3)",
         )
 
-    def canonical(self) -> dict[str, Any]:
-        """The experiment as JSON-able data, the same for equal experiments."""
-        record = as_record(self)
-        record.pop("citation")
-        return record
+
+@dataclass(frozen=True, repr=False)
+class SystemExperiment(AbstractExperiment):
+    """Training of a dynamical system that is written directly.
+
+    As `Experiment`, with a `model` in the place of task, problem, initial weights and
+    form; stages, records, the Dataset and its address are the same.
+    """
+
+    paper: str
+    id: str
+    setting: Setting
+    model: Model
+    stages: tuple[Stage, ...]
+    grid: Grid
+    observables: tuple[str, ...]
+    citation: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.stages or len({stage.is_flow for stage in self.stages}) > 1:
+            raise ValueError(
+                f"The experiment has {len(self.stages)} stages: give one or more, all "
+                "flows or all descents."
+            )
+        if any(stage.batches is not None for stage in self.stages):
+            raise ValueError(
+                "A system that is written directly draws its own samples: set its "
+                "batch size where the model has one, and give stages no batches."
+            )
+        reason = self.model.refuses(rules_of(self))
+        if reason:
+            raise ValueError(reason)
+
+    @property
+    def is_flow(self) -> bool:
+        """Whether training is by gradient flow."""
+        return self.stages[0].is_flow
+
+    def facts(self) -> Facts:
+        """Which system is trained, how, and what is recorded."""
+        return Facts(
+            f"Experiment {self.paper}/{self.id} on the system {self.model.system}",
+            (
+                ("setting", " ".join(typed(self.setting))),
+                ("model", repr(self.model)),
+                *_course_facts(self.stages, self.grid, self.observables),
+            ),
+            hint="af.run(experiment, seeds=3)",
+        )
 
 
-def course_facts(
+Trained = Experiment | SystemExperiment
+"""An experiment that trains."""
+
+
+def rules_of(experiment: Trained) -> list[Rule]:
+    """The rules of all stages and parts."""
+    by_stage = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
+    return [rule for rules in by_stage for rule in rules.values()]
+
+
+def rule_names(experiment: Trained) -> str:
+    """The names of all rules, each once."""
+    return ", ".join(dict.fromkeys(rule.name for rule in rules_of(experiment)))
+
+
+def _course_facts(
     stages: Sequence[Stage], grid: Grid, observables: Sequence[str]
 ) -> tuple[tuple[str, str], ...]:
-    """How something is trained and what is recorded, in words."""
     return (
         ("stages", "; then ".join(map(str, stages))),
         ("records", f"{', '.join(observables)} at {grid}"),
@@ -135,18 +247,18 @@ def course_facts(
 
 
 @dataclass(frozen=True, repr=False)
-class Computation(Shown):
+class Computation(AbstractExperiment):
     """An experiment that trains nothing: a linear programme, a Monte Carlo bound.
 
     `function` is the path `module:function` of a function of the setting and of the
     seeds that returns a Dataset with the dim `seed`. It may take `progress`, which is
     called with the fraction done and what is being done. Many experiments run as
-    cells of a map are one too.
+    cells of a map are a computation too.
     """
 
     paper: str
     id: str
-    setting: Mapping[str, Any]
+    setting: Setting
     function: str
     citation: str = ""
 
@@ -161,32 +273,17 @@ class Computation(Shown):
             hint="af.run(computation)",
         )
 
-    def canonical(self) -> dict[str, Any]:
-        """The computation as JSON-able data."""
-        record = as_record(self)
-        record.pop("citation")
-        return record
 
-
-class Addressed(Protocol):
-    """A record of what a run computes: an experiment of any kind."""
-
-    @property
-    def paper(self) -> str:
-        """The short name of its paper."""
-        ...
-
-    def canonical(self) -> dict[str, Any]:
-        """JSON-able data, the same for equal records."""
-        ...
+Runnable = Trained | Computation
+"""An experiment that `run` takes."""
 
 
 def address(
-    experiment: Addressed,
+    experiment: AbstractExperiment,
     *,
     seeds: Sequence[int],
-    data: Given | None = None,
-    weights: Given | None = None,
+    data: ArraySource | None = None,
+    weights: ArraySource | None = None,
     check: bool = False,
     lift: bool = False,
     code: str = "",
@@ -208,13 +305,13 @@ def address(
     return digest(canonical_json(parts))
 
 
-def load(given: Given | None) -> dict[str, np.ndarray] | None:
-    """Given arrays: a mapping, or the path of an npz file."""
-    if given is None:
+def load(source: ArraySource | None) -> dict[str, np.ndarray] | None:
+    """The arrays of a mapping, or of an npz file by its path."""
+    if source is None:
         return None
-    if isinstance(given, Mapping):
-        return {str(name): np.asarray(value) for name, value in given.items()}
-    path = Path(given)
+    if isinstance(source, Mapping):
+        return {str(name): np.asarray(value) for name, value in source.items()}
+    path = Path(source)
     if not path.is_file():
         raise ValueError(f"There is no file {path}: give an npz file of arrays.")
     try:
@@ -226,9 +323,9 @@ def load(given: Given | None) -> dict[str, np.ndarray] | None:
         ) from problem
 
 
-def fingerprint(given: Given | None) -> str | None:
-    """A digest of given arrays."""
-    arrays = load(given)
+def fingerprint(source: ArraySource | None) -> str | None:
+    """A digest of arrays, their names, types and shapes."""
+    arrays = load(source)
     if arrays is None:
         return None
     total = hashlib.sha256()

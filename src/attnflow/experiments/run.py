@@ -5,43 +5,63 @@ import inspect
 import json
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import jax
 import xarray as xr
 
 from attnflow import schema
 from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
-from attnflow.experiments.course import course_of, drifts
-from attnflow.experiments.dataset import as_dataset
-from attnflow.experiments.direct import SystemExperiment, require_none, train_directly
-from attnflow.experiments.final_weights import final_weights
-from attnflow.experiments.members import Observe
-from attnflow.experiments.prepare import Prepared, prepare
-from attnflow.experiments.rates import rate_limit
-from attnflow.experiments.record import Computation, Experiment, Given, address, load
-from attnflow.experiments.refinement import finer, refinement, require_flow
-from attnflow.experiments.swamping import epsilon_of, swamping
+from attnflow.experiments.course import (
+    Observe,
+    Prepared,
+    Progress,
+    course_of,
+    event_of,
+    prepare,
+)
+from attnflow.experiments.dataset import (
+    Variable,
+    as_dataset,
+    drifts,
+    finer,
+    refinement,
+)
+from attnflow.experiments.limits import rate_limit, swamping
+from attnflow.experiments.members import final_weights
+from attnflow.experiments.record import (
+    AbstractExperiment,
+    Arrays,
+    ArraySource,
+    Computation,
+    Experiment,
+    Runnable,
+    SystemExperiment,
+    Trained,
+    address,
+    load,
+    rule_names,
+    rules_of,
+)
+from attnflow.models.forms import State
 from attnflow.models.systems import Training
+from attnflow.observables import parse
 from attnflow.observables.conserved import drift
+from attnflow.observables.directly import DirectObserve
 from attnflow.schema.libraries import library_versions
 from attnflow.schema.settings import canonical_json
-from attnflow.training import Grid, precise
-from attnflow.training.rules import per_part
-
-Progress = Callable[[float, str], None]
-Trained = Experiment | SystemExperiment
+from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 
 
 def run(
-    experiment: Experiment | SystemExperiment | Computation,
+    experiment: Runnable,
     *,
     seeds: Sequence[int] = (0,),
-    data: Given | None = None,
-    weights: Given | None = None,
+    data: ArraySource | None = None,
+    weights: ArraySource | None = None,
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
     lift: bool = False,
@@ -52,67 +72,59 @@ def run(
 
     **Arguments:**
 
-    - `data`: arrays (a mapping, or the path of an npz file) in place of the task's own
+    - `data`: arrays (a mapping, or the path of an npz file) in place of the task's
       samples: `tokens` (tokens, embed), `key` (samples, keys), `label` (samples), and
       optionally `mass`, `query`, `query_weight`, `probability`, `group`, `payload`.
     - `weights`: initial weights likewise: `W_K`, `W_Q` (heads, width, embed) and `w`
       (heads, embed).
-    - `record`: observables to record beside the experiment's own.
-    - `at`: times to record at, in place of the experiment's own.
+    - `record`: observables to record beside those of the experiment.
+    - `at`: times to record at, in place of those of the experiment.
     - `lift`: add all weights at the end of each seed, as `W_K_final`, … with the dims
       `seed`, `head` and their own.
-    - `check`: repeat a flow at a tenth of its tolerances and tell by how much what was
-      recorded changes, as `refinement`.
+    - `check`: repeat a flow at a tenth of its tolerances and report by how much the
+      records change, as `refinement`.
     - `progress`: called with the fraction done and what is being done.
 
-    **Returns:** a Dataset as `attnflow.schema` says. A `LearningRateWarning` tells
+    **Returns:** a Dataset as `attnflow.schema` says. A `LearningRateWarning` says
     where the rate of a descent lies beyond linear stability at the start.
     """
     seeds = [int(seed) for seed in seeds]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds is {seeds}; give one or more different integers.")
     if check:
-        require_flow(experiment)
+        _require_flow(experiment)
     begun = time.perf_counter()
     keep_compiled()
     make_room()
     if isinstance(experiment, Computation):
         body = _compute(experiment, seeds, progress)
         notes = {"form": "none", "rule": "none"}
-        watch_seconds = 0.0
+        compile_seconds = 0.0
     else:
         experiment = _adjusted(experiment, record, at)
+        options = _Options(load(weights), check, progress)
         with precise(), compile_time() as watch:
             if isinstance(experiment, SystemExperiment):
-                require_none(data=data, lift=lift)
-                body, notes = train_directly(
-                    experiment, seeds, load(weights), progress, check=check
-                )
+                _require_none(data=bool(data), lift=lift)
+                body, notes = _train_system(experiment, seeds, options)
             else:
-                body, notes = _train(
-                    experiment,
-                    seeds,
-                    load(data),
-                    load(weights),
-                    progress,
-                    check=check,
-                    lift=lift,
-                )
-        watch_seconds = watch.seconds
-    given: dict[str, Any] = {"data": data, "weights": weights}
+                body, notes = _train(experiment, seeds, load(data), options, lift=lift)
+        compile_seconds = watch.seconds
     body.attrs = attributes(
         experiment,
         notes,
-        id=address(experiment, seeds=seeds, check=check, lift=lift, **given),
+        id=address(
+            experiment, seeds=seeds, check=check, lift=lift, data=data, weights=weights
+        ),
         wall_seconds=time.perf_counter() - begun,
-        compile_seconds=watch_seconds,
+        compile_seconds=compile_seconds,
     )
     return schema.check(body)
 
 
 def attributes(
-    experiment: Trained | Computation, notes: Mapping[str, str], **more: Any
-) -> dict[str, Any]:
+    experiment: AbstractExperiment, notes: Mapping[str, str], **more: str | float
+) -> dict[str, str | float]:
     """What a run says of where it comes from; `more` are its address and times."""
     return {
         "paper": experiment.paper,
@@ -126,6 +138,40 @@ def attributes(
         "citation": experiment.citation,
         **more,
     }
+
+
+class _Options(NamedTuple):
+    """Initial weights in place of drawn ones, whether to refine, whom to report to."""
+
+    weights: Arrays | None
+    check: bool
+    progress: Progress | None
+
+
+def _require_flow(experiment: Runnable) -> None:
+    """Refuse to check what has no tolerance."""
+    if isinstance(experiment, Computation):
+        raise ValueError(
+            f"{experiment.id} trains nothing, so that there is no tolerance to check "
+            "it at. Leave check out."
+        )
+    if not experiment.is_flow:
+        raise ValueError(
+            "A check repeats a gradient flow at a tenth of its tolerance; this "
+            f"experiment is trained by {rule_names(experiment)}, whose steps are "
+            "exact: nothing is to be refined. Leave check out, or train by a Flow."
+        )
+
+
+def _require_none(**options: bool) -> None:
+    """Refuse what only experiments on a task can do."""
+    names = [name for name, is_set in options.items() if is_set]
+    if names:
+        raise ValueError(
+            f"{' and '.join(names)} cannot be given to an experiment on a system that "
+            "is written directly: change its settings, or give its initial tables as "
+            "weights."
+        )
 
 
 def _adjusted(
@@ -155,56 +201,90 @@ def _compute(
 def _train(
     experiment: Experiment,
     seeds: list[int],
-    data: Mapping[str, Any] | None,
-    weights: Mapping[str, Any] | None,
-    progress: Progress | None,
+    data: Arrays | None,
+    options: _Options,
     *,
-    check: bool,
     lift: bool,
 ) -> tuple[xr.Dataset, dict[str, str]]:
-    made = prepare(experiment, seeds, data, weights, lift=lift)
-    limits, notes = {}, made.notes
+    """The run of a form on a problem, and what it reports of its form and rules."""
+    weights, check, progress = options
+    plan = prepare(experiment, seeds, data, weights, lift=lift)
+    limits, notes = {}, plan.notes
     if not experiment.is_flow:
-        limits, notes = _limits(made)
-    half = partial(_part_of, progress, 0, 2 if check else 1)
+        limits, notes = _limits(plan)
     observe = Observe(experiment.observables)
+    half = partial(_part_of, progress, 0, 2 if check else 1)
     course = course_of(
-        experiment, made.legs, made.state, observe=observe, progress=half
+        experiment, plan.legs, plan.state, observe=observe, progress=half
     )
-    rules = [per_part(stage.rule, stage.trains) for stage in experiment.stages]
-    beside = {**limits, **swamping(course, epsilon_of(rules))}
-    body = as_dataset(experiment, seeds, course, made.coords, beside=beside)
+    beside = {**limits, **swamping(course, rules_of(experiment))}
+    body = as_dataset(experiment, seeds, course, plan.coords, beside=beside)
     if experiment.is_flow:
-        body["drift"] = ("seed", drifts(made.members, course, _drift))
+        body["drift"] = ("seed", drifts(plan.members, course, _drift))
     if check:
-        legs = [(finer(stage), *rest) for stage, *rest in made.legs]
+        legs = [(finer(s), system, axes, e) for s, system, axes, e in plan.legs]
         other = partial(_part_of, progress, 1, 2)
-        again = course_of(experiment, legs, made.state, observe=observe, progress=other)
-        body = body.assign(refinement(course, again, experiment.observables))
+        fine = course_of(experiment, legs, plan.state, observe=observe, progress=other)
+        body = body.assign(refinement(course, fine, experiment.observables))
     if lift:
-        found = final_weights(experiment, seeds, made.members, weights, course.state)
-        body = body.assign(found)
+        states = course.state
+        body = body.assign(
+            final_weights(experiment, seeds, plan.members, weights, states)
+        )
     return body, notes
 
 
-def _drift(system: Training, before: Any, after: Any) -> float:
+def _train_system(
+    experiment: SystemExperiment, seeds: list[int], options: _Options
+) -> tuple[xr.Dataset, dict[str, str]]:
+    """The run of a system, and what it reports of its form, rules and system."""
+    model, (weights, check, progress) = experiment.model, options
+    known = model.registry
+    for name in experiment.observables:
+        known.find(name)
+    members = model.members(seeds, weights)
+    system, axes = stack([member for member, _ in members])
+    state = jax.tree.map(stack_arrays, *[first for _, first in members])
+    legs = []
+    for stage in experiment.stages:
+        event = None
+        if isinstance(stage.until, Reach):
+            scalar = parse(stage.until.scalar, dict(model.labels()), known.find)
+            event = event_of(stage.until, scalar, known.view)
+        legs.append((stage, system, axes, event))
+    observe = DirectObserve(experiment.observables, known)
+    course = course_of(experiment, legs, state, observe=observe, progress=progress)
+    body = as_dataset(experiment, seeds, course, model.labels(), find=known.find)
+    if experiment.is_flow:
+        body["drift"] = ("seed", drifts(members, course, model.drift))
+    if check:
+        legs = [(finer(s), system, axes, e) for s, system, axes, e in legs]
+        fine = course_of(experiment, legs, state, observe=observe, progress=progress)
+        body = body.assign(refinement(course, fine, experiment.observables))
+    name, why = model.form()
+    rules = rule_names(experiment)
+    notes = {"form": name, "form_reason": why, "rule": rules, "system": model.system}
+    return body, notes
+
+
+def _drift(system: Training, before: State, after: State) -> float:
     return drift(system.form, before, after)
 
 
-def _limits(made: Prepared) -> tuple[dict[str, Any], dict[str, str]]:
+def _limits(plan: Prepared) -> tuple[dict[str, Variable], dict[str, str]]:
     """Thresholds of the learning rate as variables; a warning where it is beyond."""
-    stage, system, axes, _ = made.legs[0]
-    limit = rate_limit(stage, system, axes, made.state)
+    stage, system, axes, _ = plan.legs[0]
+    limit = rate_limit(stage, system, axes, plan.state)
     if isinstance(limit, str):
-        return {}, {**made.notes, "rate_threshold_note": limit}
+        return {}, {**plan.notes, "rate_threshold_note": limit}
     limit.warn()
-    return limit.variables(), made.notes
+    return limit.variables(), plan.notes
 
 
 def _part_of(
     progress: Progress | None, number: int, count: int, fraction: float, text: str
 ) -> None:
-    """Tell the progress of one of several equal parts of the work."""
+    """Report the progress of one of several equal parts of the work."""
     if progress is not None:
         again = " (a tenth of the tolerance)" if number else ""
         progress((number + fraction) / count, text + again)

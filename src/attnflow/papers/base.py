@@ -12,7 +12,7 @@ import xarray as xr
 from attnflow.claims import Claim
 from attnflow.claims.stages import StageRow
 from attnflow.schema.conditions import Condition
-from attnflow.schema.declarations import Exhibit, Note, Quantity, Recipe
+from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
 from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.names import look_up
 
@@ -25,8 +25,8 @@ class Paper(Shown):
     a letter for attnflow's own papers, a word such as `Needle` for all others.
     `stage_table` gives, for a run, the stages of training with the paper's own
     formula for their times beside what was detected. `maps` are exhibits that take
-    sweeps, and minutes: they are made when they are asked for. `quantities` are what
-    sweeps can measure beside observables and claims. `conditions` gives, for the
+    sweeps, and minutes: they are made when they are asked for. `statistics` are what
+    sweeps can compute beside observables and claims. `conditions` gives, for the
     setting of a run, the conditions of the paper's theorems, item by item.
     """
 
@@ -45,7 +45,7 @@ class Paper(Shown):
     summary: str
     stage_table: Callable[[xr.Dataset], list[StageRow]] | None = None
     maps: tuple[Exhibit, ...] = ()
-    quantities: tuple[Quantity, ...] = ()
+    statistics: tuple[Statistic, ...] = ()
     conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
 
     @property

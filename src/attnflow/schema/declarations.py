@@ -58,7 +58,7 @@ class SweepRequest:
     - `experiment`: the id of one of the paper's experiments.
     - `settings`: by key what `attnflow sweep` takes: a text such as `0.01..1:9:log`,
       several values, or one for all cells.
-    - `measure`: what is kept of each cell: observables, quantities, claims.
+    - `measure`: what is kept of each cell: observables, statistics, claims.
     - `zip`: groups of keys that go along one dim together.
     - `seeds`: how many, or which ones.
     - `refine`, `coarse`: compute a map over two keys along this level alone.
@@ -87,10 +87,10 @@ class SweepRequest:
 
 
 @dataclass(frozen=True)
-class Quantity:
-    """A number that a paper reads off a run by a function of its own.
+class Statistic:
+    """A number that a paper computes from the records of a run.
 
-    A sweep measures it by its `name`, as it does observables.
+    A sweep computes it by its `name`, as it does those of observables.
 
     **Arguments:**
 

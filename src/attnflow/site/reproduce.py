@@ -36,7 +36,7 @@ from attnflow.schema.libraries import library_versions
 from attnflow.schema.missing import MissingData
 from attnflow.schema.settings import canonical_json, digest
 from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
-from attnflow.sweeps import Shelf, choose_executor
+from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
 Progress = Callable[[float, str], None]
@@ -208,7 +208,7 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
         measure=request.measure,
         batch=request.batch,
     )
-    shelf = Shelf(runner.store.root)
+    batches = BatchStore(runner.store.root)
 
     def compute() -> xr.Dataset:
         # Starting processes takes longer than a quick sweep does.
@@ -219,13 +219,15 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
                 executor,
                 refine=request.refine,
                 coarse=request.coarse,
-                shelf=shelf,
+                store=batches,
                 retry=True,
                 progress=runner.progress,
             )
 
     cells = runner.call(compute) if runner.quick else compute()
-    return cells.assign_attrs(_about(cells, plan.sweep.recipe.id, shelf)).assign_attrs(
+    return cells.assign_attrs(
+        _about(cells, plan.sweep.recipe.id, batches)
+    ).assign_attrs(
         changed=json.dumps(_changed(request) if runner.quick else []),
     )
 
@@ -236,7 +238,7 @@ def _changed(request: SweepRequest) -> list[str]:
     return sorted([*request.quick, *seeds])
 
 
-def _about(cells: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:
+def _about(cells: xr.Dataset, experiment: str, batches: BatchStore) -> dict[str, Any]:
     count = int(cells["error"].size)
     id = cells.attrs["sweep"]
     return {
@@ -246,7 +248,7 @@ def _about(cells: xr.Dataset, experiment: str, shelf: Shelf) -> dict[str, Any]:
         **{key: cells.attrs[key] for key in cells.attrs if key.startswith("cells_")},
         "id": id,
         "experiment": experiment,
-        "wall_seconds": shelf.seconds(id),
+        "wall_seconds": batches.seconds(id),
         "versions": json.dumps(library_versions()),
         "platform": f"{platform.machine()} {platform.system()}",
     }

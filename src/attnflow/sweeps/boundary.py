@@ -1,24 +1,38 @@
-"""Sweeps along the boundary of a yes/no map, and the law that the boundary follows."""
+"""Sweeps along the boundary of a yes/no map, and the law that the boundary follows.
+
+1. A coarse lattice of cells is computed first.
+2. Boxes of it whose corners differ are split in halves, until cells touch.
+3. From every two neighbours that differ the boundary is followed: both squares of
+   four cells that share this pair are computed whole, again and again until nothing
+   new differs.
+
+So each connected piece of the boundary that separates two cells of the lattice is
+known whole, cell for cell. What hides inside of a box of the lattice is not seen: the
+lattice must be finer than the islands that matter.
+"""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 
-from attnflow.claims.statistics import Boundary, fit_partial
+from attnflow.claims.statistics import Boundary, fit_partial, nearest
 from attnflow.schema import mean_over_seeds
-from attnflow.sweeps.assemble import PENDING, assemble
-from attnflow.sweeps.drive import Progress, complete, register
+from attnflow.sweeps.batch_store import PENDING, BatchStore
+from attnflow.sweeps.dataset import Progress, assemble, complete, register
 from attnflow.sweeps.executors import Executor
 from attnflow.sweeps.plan import Batch, Sweep, make_batches
-from attnflow.sweeps.refine import Place, refine
-from attnflow.sweeps.shelf import Shelf
 
 Level = float | str
-"""A number that the first measure, a mean over seeds, is above; or its text."""
+"""A number that the first statistic, a mean over seeds, is above; or its text."""
+Index = tuple[int, int]
+"""A cell, by its number along both axes."""
+Compute = Callable[[list[Index]], Sequence[bool]]
+"""The answers of some cells, all computed at once."""
 
 
 def run_refined(
@@ -28,67 +42,88 @@ def run_refined(
     level: Level,
     coarse: int = 8,
     band: int = 1,
-    shelf: Shelf | None = None,
+    store: BatchStore | None = None,
     name: str = "",
     retry: bool = False,
     limit: float | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Compute a sweep over two axes only where its first measure crosses a level.
+    """Compute a sweep over two axes only where its first statistic crosses a level.
 
     **Arguments:**
 
     - `level`: a number, for cells whose mean over seeds is above it; or a text, for
       cells with that text, such as the verdict `holds`. A cell without a result counts
       as no.
-    - `coarse`, `band`: see `attnflow.sweeps.refine`. Neighbours of the boundary are
-      computed too, since resampled seeds move it.
+    - `coarse`, `band`: see `refine`. Neighbours of the boundary are computed too, since
+      resampled seeds move it.
 
     **Returns:** as `run_sweep`, with cells that were not needed `pending`, and
 
     - `inside`: yes or no for every cell of the grid; `boundary`: where neighbours
       differ.
-    - attrs `cells_computed` and `cells_full`, and `rounds` of cells asked at once.
+    - attrs `cells_computed` and `cells_full`, and `rounds` of cells computed at once.
     """
     if len(sweep.axes) != 2:
         raise ValueError(
             f"{len(sweep.axes)} axes are swept: a boundary is refined over two. "
             "Sweep two keys, or zip some."
         )
-    shelf = shelf or Shelf()
-    answer = _answer(sweep, level)
-    seen: list[Batch] = []
+    store = store or BatchStore()
+    answers_in = _answers_in(sweep, level)
+    computed: list[Batch] = []
     reads: dict[str, Callable[[str], xr.Dataset | None]] = {}
     shape = sweep.shape[0], sweep.shape[1]
 
-    def ask(places: list[Place]) -> list[bool]:
-        cells = [int(np.ravel_multi_index(place, shape)) for place in places]
-        part = replace(sweep, chosen=tuple(cells))
+    def compute(indices: list[Index]) -> list[bool]:
+        cells = [int(np.ravel_multi_index(index, shape)) for index in indices]
+        part = replace(sweep, subset=tuple(cells))
         batches = make_batches(part)
-        options: dict[str, Any] = {"retry": retry, "limit": limit, "progress": progress}
-        read = complete(part, batches, executor, shelf=shelf, **options)
-        seen.extend(batches)
+        options = {"retry": retry, "limit": limit, "progress": progress}
+        read = complete(part, batches, executor, store=store, **options)
+        computed.extend(batches)
         reads.update(dict.fromkeys((batch.key for batch in batches), read))
-        answers = answer(assemble(part, batches, read))
-        return [bool(answers[place]) for place in places]
+        answers = answers_in(assemble(part, batches, read))
+        return [bool(answers[index]) for index in indices]
 
-    refined = refine(ask, shape, coarse=coarse, band=band)
-    whole = replace(sweep, chosen=tuple(c for batch in seen for c in batch.cells))
-    register(whole, seen, shelf, name)
-    found = assemble(whole, seen, lambda key: reads[key](key))
+    refined = refine(compute, shape, coarse=coarse, band=band)
+    whole = replace(sweep, subset=tuple(c for batch in computed for c in batch.cells))
+    register(whole, computed, store, name)
+    result = assemble(whole, computed, lambda key: reads[key](key))
     dims = tuple(axis.name for axis in sweep.axes)
-    found["inside"] = (dims, refined.filled)
-    found["boundary"] = (dims, refined.boundary)
-    return found.assign_attrs(
-        cells_computed=refined.cells,
-        cells_full=refined.full,
+    result["inside"] = (dims, refined.filled)
+    result["boundary"] = (dims, refined.boundary)
+    return result.assign_attrs(
+        cells_computed=int(refined.computed.sum()),
+        cells_full=refined.computed.size,
         rounds=list(refined.rounds),
         level=level,
     )
 
 
+def _answers_in(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
+    """The function that gives yes or no of the first statistic in every cell."""
+    first = sweep.statistics[0].outline
+    is_text = isinstance(level, str)
+    names = [name for name, column in first.columns.items() if column.text == is_text]
+    if not names:
+        raise ValueError(
+            f"level={level!r} belongs to {'texts' if is_text else 'numbers'}, and "
+            f"{first.text!r} gives none. Give a number for observables, a verdict such "
+            "as 'holds' for claims."
+        )
+
+    def answers_in(result: xr.Dataset) -> np.ndarray:
+        values = result[names[0]]
+        if isinstance(level, str):
+            return np.asarray(values.values == level)
+        return mean_over_seeds(values).values > level
+
+    return answers_in
+
+
 def fit_refined(
-    found: xr.Dataset,
+    result: xr.Dataset,
     variable: str,
     level: float,
     *,
@@ -96,17 +131,17 @@ def fit_refined(
     power: float = 2.0,
     scale: Literal["linear", "log"] = "linear",
 ) -> Boundary:
-    """The law of a boundary: its place along the second axis by that along the first.
+    """The law of a boundary: where it is along the second axis by the first.
 
     As `fit_partial`: cells that were not computed are as the nearest
     one of their row, on the same side of the boundary.
     """
-    size, x = (str(dim) for dim in found[variable].dims[:2])
-    pending = (found["outcome"] == PENDING).any("seed")
-    maps = found[variable].where(~pending).transpose("seed", size, x)
+    size, x = (str(dim) for dim in result[variable].dims[:2])
+    pending = (result["outcome"] == PENDING).any("seed")
+    maps = result[variable].where(~pending).transpose("seed", size, x)
     return fit_partial(
-        found[size].values.astype(float),
-        found[x].values.astype(float),
+        result[size].values.astype(float),
+        result[x].values.astype(float),
         maps.values,
         level,
         generator=generator,
@@ -115,38 +150,181 @@ def fit_refined(
     )
 
 
-def law_of(found: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
+def law_of(result: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
     """The law of the boundary along which a sweep was refined.
 
     `None` where it has none: of claims, or over keys that are no positive numbers.
     """
-    level = found.attrs.get("level")
-    variable = json.loads(found.attrs["measures"])[0]
-    if not isinstance(level, float) or variable not in found:
+    level = result.attrs.get("level")
+    variable = json.loads(result.attrs["measures"])[0]
+    if not isinstance(level, float) or variable not in result:
         return None
-    size, x = (found[dim].values for dim in found["inside"].dims)
+    size, x = (result[dim].values for dim in result["inside"].dims)
     numbers = all(axis.dtype.kind in "fi" for axis in (size, x))
     if not (numbers and (size > 0).all() and (np.diff(x) > 0).all()):
         return None
     generator = np.random.default_rng(0)
-    return fit_refined(found, variable, level, generator=generator, power=power)
+    return fit_refined(result, variable, level, generator=generator, power=power)
 
 
-def _answer(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
-    """What makes yes and no of the first measure."""
-    columns = sweep.measures[0].columns
-    wanted = [name for name, c in columns.items() if c.text == isinstance(level, str)]
-    if not wanted:
-        kind = "texts" if isinstance(level, str) else "numbers"
+@dataclass(frozen=True)
+class Refined:
+    """A yes/no map along its boundary.
+
+    - `computed`: which cells are; `answers`: theirs, `False` elsewhere.
+    - `rounds`: how many cells were computed at once, round by round.
+    """
+
+    computed: np.ndarray
+    answers: np.ndarray
+    rounds: tuple[int, ...]
+
+    @property
+    def boundary(self) -> np.ndarray:
+        """The cells next to which a neighbour has the other answer."""
+        return boundary_of(self.answers, self.computed)
+
+    @property
+    def filled(self) -> np.ndarray:
+        """The whole map: cells not computed are as those from which nothing parts them.
+
+        Each takes the answer of the nearest computed cell of its row; between them
+        there is no boundary, or it would have been followed to here. A row without any
+        computed cell is as the row before it.
+        """
+        filled = np.empty_like(self.answers)
+        for row, is_known in enumerate(self.computed):
+            known = np.flatnonzero(is_known)
+            if len(known):
+                near = known[nearest(known, len(is_known))]
+                filled[row] = self.answers[row][near]
+            else:
+                filled[row] = filled[row - 1]
+        return filled
+
+
+def refine(
+    compute: Compute, shape: Index, *, coarse: int = 8, band: int = 0
+) -> Refined:
+    """The boundary of a yes/no map of this shape, by few of its cells.
+
+    **Arguments:**
+
+    - `compute`: the answers of cells, by their numbers along both axes.
+    - `coarse`: the step of the lattice that is computed first.
+    - `band`: also compute what lies within so many cells of the boundary.
+    """
+    if min(shape) < 2 or coarse < 1 or band < 0:
         raise ValueError(
-            f"level={level!r} belongs to {kind}, and {sweep.measures[0].text!r} gives "
-            "none. Give a number for observables, a verdict such as 'holds' for claims."
+            f"shape={shape}, coarse={coarse}, band={band}: a map has two values or "
+            "more along each axis, a lattice a step of 1 or more, and a band 0 or more."
         )
+    state = _Map(compute, shape)
+    lines = [sorted({*range(0, size, coarse), size - 1}) for size in shape]
+    state.add((i, j) for i in lines[0] for j in lines[1])
+    boxes = _boxes(*lines)
+    while boxes := [box for box in boxes if state.differs(box) and _splits(box)]:
+        halves = [(_half(i), _half(j)) for i, j in boxes]
+        state.add((i, j) for xs, ys in halves for i in xs for j in ys)
+        boxes = [box for xs, ys in halves for box in _boxes(xs, ys)]
+    state.follow()
+    if band:
+        state.widen(band)
+    return Refined(state.computed, state.answers, tuple(state.rounds))
 
-    def answer(found: xr.Dataset) -> np.ndarray:
-        values = found[wanted[0]]
-        if isinstance(level, str):
-            return np.asarray(values.values == level)
-        return mean_over_seeds(values).values > level
 
-    return answer
+def boundary_of(answers: np.ndarray, computed: np.ndarray | None = None) -> np.ndarray:
+    """The cells of a map next to which a neighbour (not a diagonal one) differs."""
+    boundary = np.zeros(answers.shape, bool)
+    for axis in (0, 1):
+        low, high = _neighbours(axis)
+        differs = answers[low] != answers[high]
+        if computed is not None:
+            differs &= computed[low] & computed[high]
+        boundary[low] |= differs
+        boundary[high] |= differs
+    return boundary
+
+
+class _Map:
+    """Answers so far."""
+
+    def __init__(self, compute: Compute, shape: Index):
+        self._compute = compute
+        self.computed = np.zeros(shape, bool)
+        self.answers = np.zeros(shape, bool)
+        self.rounds: list[int] = []
+
+    def add(self, cells: Iterable[Index]) -> bool:
+        """Compute those cells that are new; whether there were any."""
+        new = sorted({cell for cell in cells if not self.computed[cell]})
+        if not new:
+            return False
+        for cell, answer in zip(new, self._compute(new), strict=True):
+            self.computed[cell], self.answers[cell] = True, bool(answer)
+        self.rounds.append(len(new))
+        return True
+
+    def differs(self, box: tuple[Index, Index]) -> bool:
+        """Whether the corners of a box have different answers."""
+        return len({bool(self.answers[i, j]) for i in box[0] for j in box[1]}) > 1
+
+    def follow(self) -> None:
+        """Compute along the boundary until all squares that it passes are known."""
+        while self.add(self._squares()):
+            pass
+
+    def widen(self, band: int) -> None:
+        """Compute within a distance of the boundary, wherever that may lead."""
+        while True:
+            near = boundary_of(self.answers, self.computed)
+            for _ in range(band):
+                for axis in (0, 1):
+                    near = _spread(near, axis)
+            if not self.add(_cells(near)):
+                return
+            self.follow()
+
+    def _squares(self) -> list[Index]:
+        """The cells of all squares in which two known neighbours differ."""
+        marked = np.zeros(self.computed.shape, bool)
+        for axis in (0, 1):
+            low, high = _neighbours(axis)
+            pair = self.computed[low] & self.computed[high]
+            edge = np.zeros_like(marked)
+            edge[low] = pair & (self.answers[low] != self.answers[high])
+            # The pair, and the pairs beside it on both sides.
+            marked |= _spread(edge | np.roll(edge, 1, axis), 1 - axis)
+        return _cells(marked)
+
+
+def _cells(mask: np.ndarray) -> list[Index]:
+    return [(int(i), int(j)) for i, j in np.argwhere(mask)]
+
+
+def _neighbours(axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    """All cells but the last along an axis, and all but the first."""
+    before = (slice(None),) * axis
+    return (*before, slice(None, -1)), (*before, slice(1, None))
+
+
+def _spread(mask: np.ndarray, axis: int) -> np.ndarray:
+    """The mask and its neighbours along an axis."""
+    low, high = _neighbours(axis)
+    wide = mask.copy()
+    wide[low] |= mask[high]
+    wide[high] |= mask[low]
+    return wide
+
+
+def _boxes(xs: list[int], ys: list[int]) -> list[tuple[Index, Index]]:
+    return [(i, j) for i in pairwise(xs) for j in pairwise(ys)]
+
+
+def _splits(box: tuple[Index, Index]) -> bool:
+    return any(high - low > 1 for low, high in box)
+
+
+def _half(side: Index) -> list[int]:
+    low, high = side
+    return sorted({low, (low + high) // 2, high})

@@ -11,14 +11,23 @@ is itself a list keeps its commas, and so is the same in every cell.
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow.schema import settings
 from attnflow.schema.names import did_you_mean, unknown
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Value = bool | int | float | str | tuple | None
+"""The value of a setting in a cell."""
+Values = Value | Sequence | np.ndarray
+"""A value, a text as above, or several values of a setting."""
 
 _RANGE = re.compile(r"(?P<low>[^:,]+?)\.\.(?P<high>[^:,]+?)(?::(?P<rest>[^,]*))?")
 _HOW = "Write it as a..b:n or a..b:n:log, for example 0.01..1:9:log."
@@ -33,7 +42,7 @@ class Axis:
     """
 
     keys: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -51,7 +60,7 @@ class Axis:
 
 def parse_settings(texts: Iterable[str]) -> dict[str, str]:
     """Texts by key, from `key=…` as typed on a command line."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not (key and equals and value):
@@ -59,43 +68,45 @@ def parse_settings(texts: Iterable[str]) -> dict[str, str]:
                 f"{text!r} is neither a setting nor a range. Write for example "
                 "width=64, width=16,64 or omega=0.01..1:9:log."
             )
-        if key in found:
+        if key in values:
             raise ValueError(f"{key} is given twice. Give it once, with all values.")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def make_axes(
-    setting: Any, given: Mapping[str, Any], zipped: Iterable[Sequence[str]] = ()
-) -> tuple[dict[str, Any], tuple[Axis, ...]]:
+    setting: "DataclassInstance",
+    overrides: Mapping[str, Values],
+    zipped: Iterable[Sequence[str]] = (),
+) -> tuple[dict[str, Value], tuple[Axis, ...]]:
     """Settings that are the same in every cell, and the axes of the others.
 
     **Arguments:**
 
     - `setting`: the setting of the experiment, whose fields are the keys.
-    - `given`: by key a text as above, a list or an array of values, or one value.
+    - `overrides`: by key a text as above, a list or an array of values, or one value.
     - `zipped`: groups of keys that go along one axis together.
     """
     columns, fixed = {}, {}
-    for key, value in given.items():
+    for key, value in overrides.items():
         values = _values(setting, key, value)
         if values is None:
             fixed[key] = settings.coerce(setting, key, value)
         else:
             columns[key] = values
-    groups = _groups(columns, zipped)
-    axes = [_axis(keys, columns) for keys in groups]
+    axes = [_axis(keys, columns) for keys in _groups(columns, zipped)]
     return fixed, tuple(axes)
 
 
-def _values(setting: Any, key: str, value: Any) -> list[Any] | None:
+def _values(
+    setting: "DataclassInstance", key: str, value: Values
+) -> list[Value] | None:
     """The values of a key that is swept; `None` for one that is not."""
     if settings.takes_list(setting, key):
         # A list of lists, from Python, sweeps over lists.
-        deep = isinstance(value, list) and any(
-            isinstance(v, list | tuple) for v in value
-        )
-        return [settings.coerce(setting, key, v) for v in value] if deep else None
+        if isinstance(value, list) and any(isinstance(v, list | tuple) for v in value):
+            return [settings.coerce(setting, key, v) for v in value]
+        return None
     if isinstance(value, str):
         if match := _RANGE.fullmatch(value):
             return _whole_range(setting, key, value, _range(key, value, match))
@@ -142,7 +153,9 @@ def _range(key: str, text: str, match: re.Match[str]) -> list[float]:
     return [float(f"{value:.15g}") for value in make(low, high, int(count))]
 
 
-def _whole_range(setting: Any, key: str, text: str, values: list[float]) -> list[Any]:
+def _whole_range(
+    setting: "DataclassInstance", key: str, text: str, values: list[float]
+) -> list[Value]:
     """The values of a range as the key takes them; integers may be off by rounding."""
     near = [round(v) if math.isclose(v, round(v), rel_tol=1e-12) else v for v in values]
     try:
@@ -156,9 +169,9 @@ def _whole_range(setting: Any, key: str, text: str, values: list[float]) -> list
 
 
 def _groups(
-    columns: Mapping[str, list[Any]], zipped: Iterable[Sequence[str]]
+    columns: Mapping[str, list[Value]], zipped: Iterable[Sequence[str]]
 ) -> list[tuple[str, ...]]:
-    """The keys of each axis, in the order in which keys were given."""
+    """The keys of each axis, in the order of the settings."""
     partners: dict[str, tuple[str, ...]] = {}
     for group in zipped:
         keys = tuple(group)
@@ -174,19 +187,17 @@ def _groups(
             partners[key] = keys
         lengths = {key: len(columns[key]) for key in keys}
         if len(set(lengths.values())) > 1:
-            said = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+            counts = ", ".join(f"{key} has {n}" for key, n in lengths.items())
             raise ValueError(
-                f"Zipped keys need equally many values, and {said}. Make them equal."
+                f"Zipped keys need equally many values, and {counts}. Make them equal."
             )
     return list(dict.fromkeys(partners.get(key, (key,)) for key in columns))
 
 
-def _axis(keys: tuple[str, ...], columns: Mapping[str, list[Any]]) -> Axis:
+def _axis(keys: tuple[str, ...], columns: Mapping[str, list[Value]]) -> Axis:
     rows = tuple(zip(*(columns[key] for key in keys), strict=True))
-    seen: set[tuple[Any, ...]] = set()
-    for row in rows:
-        if row in seen:
-            said = ", ".join(f"{k}={v}" for k, v in zip(keys, row, strict=True))
-            raise ValueError(f"{said} is there twice. Give each value once.")
-        seen.add(row)
+    for row, count in Counter(rows).items():
+        if count > 1:
+            point = ", ".join(f"{k}={v}" for k, v in zip(keys, row, strict=True))
+            raise ValueError(f"{point} is there twice. Give each value once.")
     return Axis(keys, rows)

@@ -9,42 +9,47 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cached_property
 from itertools import groupby, product
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.settings import canonical_json, digest
-from attnflow.sweeps.grid import Axis
-from attnflow.sweeps.measure import Measure, check_measures
+from attnflow.sweeps.grid import Axis, Value
+from attnflow.sweeps.statistic import AbstractStatistic, Column, check_statistics
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from attnflow.experiments.record import Runnable
 
 BATCH = 32
-"""Cells in a batch, unless told otherwise."""
+"""Cells in a batch, unless the user says otherwise."""
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A recipe over axes: what is asked for, and nothing of how it is computed.
+    """A recipe over axes: what is requested, and nothing of how it is computed.
 
     **Arguments:**
 
     - `recipe`: builds an experiment from a setting.
-    - `setting`: what all cells share; `fixed` are its fields that were given.
-    - `axes`: what differs. `chosen` cells of their grid, or all of them.
-    - `seeds`, `measures`: of every cell.
+    - `setting`: what all cells share; `fixed` are its fields that the user set.
+    - `axes`: what differs; `subset`: cells of their grid, all of them without it.
+    - `seeds`, `statistics`: of every cell.
     - `size`: how many cells a batch has at most.
-    - `code`: a digest of the code that computes and measures.
+    - `code`: a digest of the code that computes cells and statistics.
     """
 
     recipe: Recipe
-    setting: Any
+    setting: "DataclassInstance"
     axes: tuple[Axis, ...]
     seeds: tuple[int, ...]
-    measures: tuple[Measure, ...]
+    statistics: tuple[AbstractStatistic, ...]
     code: str
-    fixed: tuple[tuple[str, Any], ...] = ()
+    fixed: tuple[tuple[str, Value], ...] = ()
     size: int = BATCH
-    chosen: tuple[int, ...] | None = None
+    subset: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -54,7 +59,7 @@ class Sweep:
                 f"The setting is a {type(self.setting).__name__}: a recipe's setting "
                 "is a dataclass, whose fields can be swept."
             )
-        check_measures(self.measures)
+        check_statistics(self.statistics)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -73,14 +78,19 @@ class Sweep:
         Where the grid is not whole they are in growing order.
         """
         total = int(np.prod(self.shape, dtype=np.int64))
-        if self.chosen is None:
+        if self.subset is None:
             return np.arange(total)
-        return np.unique(np.array(self.chosen, dtype=np.int64))
+        return np.unique(np.array(self.subset, dtype=np.int64))
 
-    def row(self, cell: int) -> tuple[Any, ...]:
+    @property
+    def columns(self) -> dict[str, Column]:
+        """The variables of all statistics."""
+        return columns_of(self.statistics)
+
+    def row(self, cell: int) -> tuple[Value, ...]:
         """The values of the swept keys in a cell."""
-        places = np.unravel_index(cell, self.shape) if self.axes else ()
-        rows = (axis.rows[i] for axis, i in zip(self.axes, places, strict=True))
+        index = np.unravel_index(cell, self.shape) if self.axes else ()
+        rows = (axis.rows[i] for axis, i in zip(self.axes, index, strict=True))
         return tuple(value for row in rows for value in row)
 
     @cached_property
@@ -91,18 +101,21 @@ class Sweep:
             "setting": asdict(self.setting),
             "fixed": [name for name, _ in self.fixed],
             "seeds": list(self.seeds),
-            "measures": [measure.identity for measure in self.measures],
+            "measures": [each.outline.identity for each in self.statistics],
             "code": self.code,
             "keys": list(self.keys),
         }
         return canonical_json(shared)
 
 
-def example_of(recipe: Recipe, setting: Any, axes: Sequence[Axis]) -> Any:
-    """An experiment of a sweep, which shows what can be measured in all of them.
+def example_of(
+    recipe: Recipe, setting: "DataclassInstance", axes: Sequence[Axis]
+) -> "Runnable":
+    """An experiment of a sweep, which shows what statistics all of them can have.
 
-    What its cells share may lack what is swept, such as a learning rate, and some cells
-    may be none. So it is that of the first corner of the grid that has one.
+    What its cells share may lack what is swept, such as a learning rate, and the
+    settings of some cells may be invalid. So it is that of the first valid corner of
+    the grid.
     """
     corners = product(*((axis.rows[0], axis.rows[-1]) for axis in axes))
     reasons: list[ValueError] = []
@@ -127,14 +140,14 @@ class Batch:
 
     key: str
     cells: tuple[int, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[Value, ...], ...]
 
     def __len__(self) -> int:
         return len(self.cells)
 
-    def part(self, place: int) -> "Batch":
+    def part(self, index: int) -> "Batch":
         """One of the cells as a batch of its own."""
-        return Batch(f"{self.key}-{place}", (self.cells[place],), (self.rows[place],))
+        return Batch(f"{self.key}-{index}", (self.cells[index],), (self.rows[index],))
 
 
 def make_batches(sweep: Sweep) -> list[Batch]:
@@ -142,16 +155,15 @@ def make_batches(sweep: Sweep) -> list[Batch]:
 
     Cells that differ in numbers with a point alone are most likely of one shape, and
     stand together; a batch holds several such groups where they are small, and equal
-    parts of one where it is large. (What really is of one shape is found where the
+    parts of one where it is large. (What really is of one shape is known where the
     batch is computed.)
     """
-    return [_batch(sweep, cells) for cells in _cut(_alike(sweep), sweep.size)]
-
-
-def _batch(sweep: Sweep, cells: Sequence[int]) -> Batch:
-    rows = tuple(sweep.row(cell) for cell in cells)
-    key = digest(sweep.identity, canonical_json(rows))
-    return Batch(key, tuple(cells), rows)
+    batches = []
+    for cells in _cut(_alike(sweep), sweep.size):
+        rows = tuple(sweep.row(cell) for cell in cells)
+        key = digest(sweep.identity, canonical_json(rows))
+        batches.append(Batch(key, tuple(cells), rows))
+    return batches
 
 
 def _alike(sweep: Sweep) -> Iterator[list[int]]:
@@ -160,11 +172,11 @@ def _alike(sweep: Sweep) -> Iterator[list[int]]:
     if not sweep.axes:
         yield cells.tolist()
         return
-    places = np.unravel_index(cells, sweep.shape)
+    indices = np.unravel_index(cells, sweep.shape)
     group = np.zeros(len(cells), dtype=np.int64)
-    for axis, place in zip(sweep.axes, places, strict=True):
+    for axis, index in zip(sweep.axes, indices, strict=True):
         if not axis.is_continuous:
-            group = group * len(axis) + place
+            group = group * len(axis) + index
     order = np.argsort(group, kind="stable")
     pairs = zip(group[order].tolist(), cells[order].tolist(), strict=True)
     for _, members in groupby(pairs, key=lambda pair: pair[0]):
@@ -192,5 +204,11 @@ def _cut(groups: Iterator[list[int]], size: int) -> Iterator[list[int]]:
 def sweep_id(sweep: Sweep) -> str:
     """The address of a whole sweep."""
     rows = [list(axis.rows) for axis in sweep.axes]
-    chosen = None if sweep.chosen is None else sweep.cells.tolist()
-    return digest(sweep.identity, canonical_json([rows, chosen, sweep.size]))
+    subset = None if sweep.subset is None else sweep.cells.tolist()
+    return digest(sweep.identity, canonical_json([rows, subset, sweep.size]))
+
+
+def columns_of(statistics: Sequence[AbstractStatistic]) -> dict[str, Column]:
+    """The variables of all statistics."""
+    each = (statistic.outline.columns for statistic in statistics)
+    return {name: column for columns in each for name, column in columns.items()}

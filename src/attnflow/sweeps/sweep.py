@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import xarray as xr
 
@@ -15,24 +15,22 @@ from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.names import did_you_mean
 from attnflow.schema.settings import seed_numbers
-from attnflow.sweeps import (
-    Executor,
-    QuantityMeasure,
-    Shelf,
-    Status,
-    Sweep,
-    choose_executor,
-    make_axes,
-    make_batches,
-    parse_measure,
-    run_refined,
-    run_sweep,
-    status_of,
+from attnflow.sweeps.batch_store import BatchStore, Status, status_of
+from attnflow.sweeps.boundary import run_refined
+from attnflow.sweeps.dataset import run_sweep
+from attnflow.sweeps.executors import Executor, choose_executor
+from attnflow.sweeps.grid import Values, make_axes
+from attnflow.sweeps.job import check_readable
+from attnflow.sweeps.plan import BATCH, Sweep, example_of, make_batches
+from attnflow.sweeps.statistic import (
+    AbstractStatistic,
+    PaperStatistic,
+    parse_statistic,
 )
-from attnflow.sweeps.compute import check_measurable
-from attnflow.sweeps.measure import Measure
-from attnflow.sweeps.plan import BATCH, example_of
-from attnflow.sweeps.validity import ClaimMeasure, check_swept, claim_measure
+from attnflow.sweeps.validity import ClaimStatistic, check_swept, claim_statistic
+
+if TYPE_CHECKING:
+    from attnflow.experiments.record import Runnable
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,14 @@ class Planned:
 
 def plan_sweep(
     experiment: str | Recipe,
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Values],
     *,
     zip: Iterable[Sequence[str]] = (),
     seeds: int | Sequence[int] | None = None,
     measure: str | Sequence[str] | None = None,
     batch: int = BATCH,
 ) -> Planned:
-    """The sweep that is asked for, checked as far as it can be before it is run.
+    """The sweep that is requested, checked as far as it can be before it is run.
 
     Arguments are those of `sweep`.
     """
@@ -61,22 +59,22 @@ def plan_sweep(
         paper, id = find_experiment(experiment)
         recipe = paper.recipe(id)
     assert isinstance(recipe, Recipe)
-    fixed, axes = make_axes(recipe.setting, given, zip)
+    fixed, axes = make_axes(recipe.setting, overrides, zip)
     setting = settings.replace(recipe.setting, fixed)
     plan = example_of(recipe, setting, axes)
     texts = _texts(plan, measure)
-    measures = tuple(_measure(paper, text) for text in texts)
-    check_measurable(plan, measures)
-    for one in measures:
-        if isinstance(one, ClaimMeasure) and paper is not None:
-            swept = {key: None for axis in axes for key in axis.keys}
-            check_swept(paper, one, {**fixed, **swept})
+    statistics = tuple(_statistic(paper, text) for text in texts)
+    check_readable(plan, statistics)
+    for statistic in statistics:
+        if isinstance(statistic, ClaimStatistic) and paper is not None:
+            swept = (key for axis in axes for key in axis.keys)
+            check_swept(paper, statistic, [*fixed, *swept])
     sweep = Sweep(
         recipe,
         setting,
         axes,
         seed_numbers(seeds),
-        measures,
+        statistics,
         code=_cell_code(recipe),
         fixed=tuple(fixed.items()),
         size=batch,
@@ -87,7 +85,7 @@ def plan_sweep(
 
 def sweep(
     experiment: str | Recipe,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Values] | None = None,
     *,
     zip: Iterable[Sequence[str]] = (),
     seeds: int | Sequence[int] | None = None,
@@ -102,7 +100,7 @@ def sweep(
     coarse: int = 8,
     store: Store | None = None,
     progress: Progress | None = None,
-    **more: Any,
+    **more: Values,
 ) -> xr.Dataset:
     """Run an experiment over settings, into one Dataset with the swept keys as dims.
 
@@ -116,27 +114,27 @@ def sweep(
     - `zip`: groups of keys that go along one dim together, as in `[("a", "b")]`.
     - `seeds`: how many seeds (0, 1, …), or which ones; one without it.
     - `measure`: what to keep of each cell: `loss` (at the end), `loss@0.1` (the time to
-      that level), `loss~loglog` (a fitted slope), `loss^max` (the largest), a quantity
+      that level), `loss~loglog` (a fitted slope), `loss^max` (the largest), a statistic
       or the id of a claim of the paper; the loss without it.
     - `executor`: processes of this machine, a Dask cluster, or this process;
       `workers`: how many; `scheduler`: the address of a cluster that runs already.
     - `batch`: how many cells are computed and stored as one.
     - `limit`: seconds that a cell may take; `retry`: compute failed cells again.
-    - `refine`: compute a map over two keys only where the first measure crosses this
+    - `refine`: compute a map over two keys only where the first statistic crosses this
       level, or where a verdict is this one; `coarse`: the step of its first cells.
 
-    **Returns:** the measured variables, `outcome` and `error`; see docs/sweeps.md.
+    **Returns:** the statistics, `outcome` and `error`; see docs/sweeps.md.
 
     !!! example
 
         >>> import attnflow as af
-        >>> found = af.sweep(
+        >>> result = af.sweep(
         ...     "mixture/figure1", omega=[0.1, 0.2], steps=20, executor="here"
         ... )
-        >>> found["loss"].dims
+        >>> result["loss"].dims
         ('omega', 'seed')
     """
-    made = plan_sweep(
+    planned = plan_sweep(
         experiment,
         {**(settings or {}), **more},
         zip=zip,
@@ -144,17 +142,18 @@ def sweep(
         measure=measure,
         batch=batch,
     )
-    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
     options = {"limit": limit, "retry": retry, "progress": progress}
-    shelf = Shelf(store.root if store else None)
-    with closing(chosen):
+    batches = BatchStore(store.root if store else None)
+    with closing(
+        choose_executor(executor, workers=workers, scheduler=scheduler)
+    ) as pool:
         return compute_sweep(
-            made, chosen, refine=refine, coarse=coarse, shelf=shelf, **options
+            planned, pool, refine=refine, coarse=coarse, store=batches, **options
         )
 
 
 def compute_sweep(
-    made: Planned,
+    planned: Planned,
     executor: Executor,
     *,
     refine: float | str | None = None,
@@ -162,32 +161,23 @@ def compute_sweep(
     **options: Any,
 ) -> xr.Dataset:
     """A sweep over its whole grid, or refined; `options` are those of `run_sweep`."""
+    sweep, options = planned.sweep, {"name": planned.name, **options}
     if refine is None:
-        return run_sweep(made.sweep, executor, name=made.name, **options)
-    return run_refined(
-        made.sweep,
-        executor,
-        level=_level(refine),
-        coarse=coarse,
-        name=made.name,
-        **options,
-    )
-
-
-def sweep_status(made: Planned, store: Store | None = None) -> Status:
-    """How far a sweep is."""
-    shelf = Shelf(store.root if store else None)
-    return status_of(make_batches(made.sweep), shelf)
-
-
-def _level(text: float | str) -> float | str:
+        return run_sweep(sweep, executor, **options)
     try:
-        return float(text)
+        level = float(refine)
     except ValueError:
-        return str(text)
+        level = str(refine)
+    return run_refined(sweep, executor, level=level, coarse=coarse, **options)
 
 
-def _texts(plan: Any, measure: str | Sequence[str] | None) -> list[str]:
+def sweep_status(planned: Planned, store: Store | None = None) -> Status:
+    """How far a sweep is."""
+    batches = make_batches(planned.sweep)
+    return status_of(batches, BatchStore(store.root if store else None))
+
+
+def _texts(plan: "Runnable", measure: str | Sequence[str] | None) -> list[str]:
     if measure is not None:
         return [measure] if isinstance(measure, str) else list(measure)
     if not hasattr(plan, "observables"):
@@ -198,31 +188,29 @@ def _texts(plan: Any, measure: str | Sequence[str] | None) -> list[str]:
     return ["loss"]
 
 
-def _measure(paper: Paper | None, text: str) -> Measure:
+def _statistic(paper: Paper | None, text: str) -> AbstractStatistic:
     if paper is not None:
-        found = claim_measure(paper, text) or _quantity(paper, text)
-        if found is not None:
-            return found
+        statistic = claim_statistic(paper, text) or _quantity(paper, text)
+        if statistic is not None:
+            return statistic
         if text.startswith(f"{paper.letter}-"):
             known = [claim.id for claim in paper.claims]
             raise ValueError(
                 f"There is no claim {text!r} of {paper.slug}."
                 f"{did_you_mean(text, known)} `attnflow list` shows all of them."
             )
-    return parse_measure(text)
+    return parse_statistic(text)
 
 
-def _quantity(paper: Paper, text: str) -> QuantityMeasure | None:
-    known = {quantity.name: quantity for quantity in paper.quantities}
+def _paper_statistic(paper: Paper, text: str) -> PaperStatistic | None:
+    known = {statistic.name: statistic for statistic in paper.statistics}
     if text not in known:
         return None
     code = code_digest(known[text].function.partition(":")[0])
-    return QuantityMeasure(known[text], code)
+    return PaperStatistic(known[text], code)
 
 
 def _cell_code(recipe: Recipe) -> str:
     """A digest of the code that computes cells of an experiment and reads them."""
     build = recipe.build.partition(":")[0]
-    return code_digest(
-        "attnflow.sweeps.compute", "attnflow.sweeps.measure", *RUN, build
-    )
+    return code_digest("attnflow.sweeps.job", "attnflow.sweeps.statistic", *RUN, build)

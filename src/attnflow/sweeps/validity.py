@@ -1,9 +1,10 @@
-"""Claims as measures of a sweep: where in its parameters a theorem holds."""
+"""Claims as statistics of a sweep: where in its parameters a theorem holds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any
+
+import xarray as xr
 
 from attnflow.claims import Claim, Scope
 from attnflow.claims.verify import verify
@@ -13,11 +14,12 @@ from attnflow.runs.runner import Runner
 from attnflow.runs.verify import judging_code
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json
-from attnflow.sweeps import Cell, Column
+from attnflow.sweeps.grid import Value
+from attnflow.sweeps.statistic import Cell, Column, Outline
 
 
 @dataclass(frozen=True)
-class ClaimMeasure:
+class ClaimStatistic:
     """The verdict on a claim where its runs have the settings of a cell.
 
     Each run that the claim needs gets those settings of the cell that its experiment
@@ -32,37 +34,22 @@ class ClaimMeasure:
     id: str
 
     @property
-    def text(self) -> str:
-        """The claim's id."""
-        return self.id
-
-    @property
-    def identity(self) -> str:
-        """The claim, and a digest of the code that judges it."""
+    def outline(self) -> Outline:
+        """Verdict, margin and share of seeds, of runs that the claim names."""
         paper = find_paper(self.slug)
         code = judging_code(paper, paper.claim(self.id))
-        return f"{self.slug}/{self.id} {code}"
+        return Outline(
+            self.id,
+            # The claim, and a digest of the code that judges it.
+            identity=f"{self.slug}/{self.id} {code}",
+            columns={
+                f"{self.id}_verdict": Column(by_seed=False, text=True),
+                f"{self.id}_margin": Column(by_seed=False),
+                f"{self.id}_held": Column(by_seed=False),
+            },
+        )
 
-    @property
-    def columns(self) -> Mapping[str, Column]:
-        """The verdict and its margin, over all seeds."""
-        return {
-            f"{self.id}_verdict": Column(by_seed=False, text=True),
-            f"{self.id}_margin": Column(by_seed=False),
-            f"{self.id}_held": Column(by_seed=False),
-        }
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """Nothing of the cell's run: a claim names its own runs."""
-        return ()
-
-    @property
-    def has_series(self) -> bool:
-        """A claim names its own records."""
-        return False
-
-    def of(self, run: Any, cell: Cell) -> Mapping[str, Any]:
+    def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, str | float]:
         """The verdict, margin and share of seeds in a cell."""
         paper = find_paper(self.slug)
         claim = paper.claim(self.id)
@@ -71,53 +58,57 @@ class ClaimMeasure:
         gather = partial(Runner(False, seeds=cell.seeds).gather, paper)
         scope = None if same else Scope.BEYOND
         row = verify(moved, paper.slug, gather, cell.seeds, scope=scope)
-        values = (str(row.verdict), row.margin, row.held / max(row.seeds, 1))
-        return dict(zip(self.columns, values, strict=True))
+        return {
+            f"{self.id}_verdict": str(row.verdict),
+            f"{self.id}_margin": row.margin,
+            f"{self.id}_held": row.held / max(row.seeds, 1),
+        }
 
 
-def claim_measure(paper: Paper, text: str) -> ClaimMeasure | None:
-    """The measure of a claim of the paper; `None` where the text names none."""
+def claim_statistic(paper: Paper, text: str) -> ClaimStatistic | None:
+    """The statistic of a claim of the paper; `None` where the text names no claim."""
     known = {claim.id for claim in paper.claims}
-    return ClaimMeasure(paper.slug, text) if text in known else None
+    return ClaimStatistic(paper.slug, text) if text in known else None
 
 
-def check_swept(paper: Paper, measure: ClaimMeasure, keys: Mapping[str, Any]) -> None:
-    """Refuse keys that no run of the claim has, or over which it goes by itself."""
-    claim = paper.claim(measure.id)
+def check_swept(paper: Paper, statistic: ClaimStatistic, keys: Iterable[str]) -> None:
+    """Refuse keys that no run of the claim has, or of which it compares values."""
+    claim = paper.claim(statistic.id)
     settings = _settings(paper, claim)
     for key in keys:
-        own = {canonical_json(s[key]) for s in settings if key in s}
-        if not own:
+        values = {canonical_json(s[key]) for s in settings if key in s}
+        if not values:
             raise ValueError(
                 f"{claim.id} cannot be swept over {key}: none of the experiments that "
                 f"it looks at has such a setting. They have {_shared(settings)}."
             )
-        if len(own) > 1:
+        if len(values) > 1:
             raise ValueError(
-                f"{claim.id} compares runs with {len(own)} values of {key} itself, so "
-                f"that it has no map over {key}. Sweep another of {_shared(settings)}."
+                f"{claim.id} compares runs with {len(values)} values of {key} itself, "
+                f"so that it has no map over {key}. Sweep another of "
+                f"{_shared(settings)}."
             )
 
 
 def _moved(
-    paper: Paper, claim: Claim, changes: Mapping[str, Any]
+    paper: Paper, claim: Claim, changes: Mapping[str, Value]
 ) -> dict[str, Request]:
     moved = {}
     for name, request in claim.needs.items():
         fields = asdict(paper.recipe(request.experiment).setting)
-        mine = {key: value for key, value in changes.items() if key in fields}
-        moved[name] = replace(request, overrides={**request.overrides, **mine})
+        swept = {key: value for key, value in changes.items() if key in fields}
+        moved[name] = replace(request, overrides={**request.overrides, **swept})
     return moved
 
 
-def _settings(paper: Paper, claim: Claim) -> list[dict[str, Any]]:
+def _settings(paper: Paper, claim: Claim) -> list[dict[str, Value]]:
     return [
         asdict(paper.recipe(request.experiment).with_overrides(request.overrides))
         for request in claim.needs.values()
     ]
 
 
-def _shared(settings: list[dict[str, Any]]) -> str:
+def _shared(settings: list[dict[str, Value]]) -> str:
     """The keys that all runs of a claim have with one value, in words."""
     keys = [
         key

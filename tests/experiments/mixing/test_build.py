@@ -7,7 +7,7 @@ import pytest
 
 import attnflow as af
 from attnflow.data import NoisyLabels, Positions, PromptQuery
-from attnflow.experiments.mixing.settings import Mix
+from attnflow.experiments.mixing.settings import AbstractMix
 from attnflow.papers.mix import MIX
 from attnflow.training.rules import RULES
 
@@ -23,18 +23,18 @@ def build(task="mixture", **changes):
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("task", NAMES)
 def test_every_task_goes_with_every_rule(task, rule):
-    made = build(task, rule=rule, **({} if rule == "flow" else OPTIONS))
-    assert isinstance(made.stages[0].rule, RULES[rule])
-    assert made.setting["rule"] == rule
-    assert made.task == MIX.recipe(task).setting.task
+    experiment = build(task, rule=rule, **({} if rule == "flow" else OPTIONS))
+    assert isinstance(experiment.stages[0].rule, RULES[rule])
+    assert experiment.setting["rule"] == rule
+    assert experiment.task == MIX.recipe(task).setting.task
 
 
 @pytest.mark.parametrize("task", NAMES)
 def test_settings_are_the_task_s_and_the_model_s(task):
     setting = MIX.recipe(task).setting
     fields = {field.name for field in dataclasses.fields(setting)}
-    own = {field.name for field in dataclasses.fields(setting.task_kind)}
-    assert fields == own | {field.name for field in dataclasses.fields(Mix)}
+    of_task = {field.name for field in dataclasses.fields(setting.task_kind)}
+    assert fields == of_task | {field.name for field in dataclasses.fields(AbstractMix)}
     # Workers of a sweep get settings in this way.
     assert pickle.loads(pickle.dumps(setting)) == setting
 
@@ -58,21 +58,21 @@ def test_settings_are_the_task_s_and_the_model_s(task):
     ],
 )
 def test_values_of_every_kind(values, options):
-    made = build(rule="flow", values=values, law="uniform", **options).initial.values
-    told = dataclasses.asdict(made)
-    assert told["scale"] == 0.1
-    assert told["law"] == "uniform"
+    experiment = build(rule="flow", values=values, law="uniform", **options)
+    fields = dataclasses.asdict(experiment.initial.values)
+    assert fields["scale"] == 0.1
+    assert fields["law"] == "uniform"
 
 
 def test_what_is_done_to_a_task():
-    made = build(rule="flow", flip=0.1, positions="sum", query="prompt").task
-    assert isinstance(made, PromptQuery)
-    assert isinstance(made.task, Positions)
-    assert made.task.task == NoisyLabels(af.MixtureTask(), 0.1)
+    task = build(rule="flow", flip=0.1, positions="sum", query="prompt").task
+    assert isinstance(task, PromptQuery)
+    assert isinstance(task.task, Positions)
+    assert task.task.task == NoisyLabels(af.MixtureTask(), 0.1)
 
 
 def test_readouts_losses_schedules_and_batches():
-    made = build(
+    experiment = build(
         readout="relu-pair",
         bias=0.2,
         loss="squared",
@@ -81,10 +81,10 @@ def test_readouts_losses_schedules_and_batches():
         batch=4,
         **OPTIONS,
     )
-    assert made.problem.readout.bias == 0.2
-    assert isinstance(made.problem.loss, af.Squared)
-    assert made.stages[0].rule.schedule is not None
-    assert made.stages[0].batches.size == 4
+    assert experiment.problem.readout.bias == 0.2
+    assert isinstance(experiment.problem.loss, af.Squared)
+    assert experiment.stages[0].rule.schedule is not None
+    assert experiment.stages[0].batches.size == 4
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_readouts_losses_schedules_and_batches():
     [
         ({}, "rule=gd needs learning_rate"),
         ({"rule": "sgd"}, "no rule 'sgd'. Did you mean 'gd'"),
-        ({"rule": "flow", **OPTIONS}, "learning_rate=0.1 plays no part with rule=flow"),
+        ({"rule": "flow", **OPTIONS}, "learning_rate=0.1 is not used by rule=flow"),
         ({"rule": "flow", "schedule": "cosine"}, "no learning rate to change"),
         ({"rule": "flow", "batch": 4}, "sees all samples at once"),
         ({"rule": "flow", "values": "chain"}, "needs value_width and value_scale"),
-        ({"rule": "flow", "neurons": 4}, "plays no part with values=vector"),
+        ({"rule": "flow", "neurons": 4}, "is not used by values=vector"),
         ({"rule": "flow", "readout": "relu-pair", "heads": 2}, "which takes bias"),
         (
             {"rule": "adam", "width": "infinite", **OPTIONS},
@@ -113,9 +113,9 @@ def test_what_does_not_fit_is_said(changes, message):
 
 def test_parts_from_python():
     task, rule = af.SignalNoiseTask(samples=4, embed=50, support=5), af.Flow()
-    made = af.mix(task, rule, 10.0, record=("loss",))
-    assert made.grid.times(whole=False)[-1] == 10.0
-    assert made.canonical()["task"]["samples"] == 4
+    experiment = af.mix(task, rule, 10.0, record=("loss",))
+    assert experiment.grid.times(whole=False)[-1] == 10.0
+    assert experiment.canonical()["task"]["samples"] == 4
     event = af.Reach("loss", 0.1, 50.0, "down")
     assert af.mix(task, rule, event).grid.times(whole=False)[-1] == 50.0
 

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attnflow.experiments.mixing.options import Choice, Slot, own_fields
+from attnflow.experiments.mixing.build import Choice, Slot, with_fields
 
 
 @dataclass(frozen=True)
@@ -17,33 +17,33 @@ class Square:
 
 
 SHAPE = Slot(
-    "shape", {"round": own_fields(Round), "square": Choice(Square, {"length": "side"})}
+    "shape", {"round": with_fields(Round), "square": Choice(Square, {"length": "side"})}
 )
 
 
-def made(**given):
-    return SHAPE.made(SimpleNamespace(**{"radius": None, "length": None, **given}))
+def part(**options):
+    return SHAPE.part_of(SimpleNamespace(**{"radius": None, "length": None, **options}))
 
 
 def test_a_part_takes_its_options_and_its_own_defaults():
-    assert made(shape="round", radius=2.0) == Round(2.0)
-    assert made(shape="square") == Square(1.0)
-    assert made(shape="square", length=3.0) == Square(3.0)
+    assert part(shape="round", radius=2.0) == Round(2.0)
+    assert part(shape="square") == Square(1.0)
+    assert part(shape="square", length=3.0) == Square(3.0)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"shape": "rond"}, "no shape 'rond'. Did you mean 'round'"),
         ({"shape": "round"}, "shape=round needs radius"),
         (
             {"shape": "square", "radius": 2.0},
-            "radius=2.0 plays no part with shape=square, which takes length. Leave it "
+            "radius=2.0 is not used by shape=square, which takes length. Leave it "
             "out, or use shape=round.",
         ),
     ],
 )
-def test_what_does_not_fit_is_said(given, message):
+def test_what_does_not_fit_is_said(options, message):
     with pytest.raises(ValueError) as error:
-        made(**given)
+        part(**options)
     assert message in str(error.value)

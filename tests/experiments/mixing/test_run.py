@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import attnflow as af
 from attnflow.cli.app import app
-from attnflow.experiments.mixing.parts import LOSSES, READOUTS, RULE, VALUES
-from attnflow.experiments.mixing.settings import Mix
+from attnflow.experiments.mixing.build import LOSSES, READOUTS, RULE, VALUES
+from attnflow.experiments.mixing.settings import AbstractMix
 from attnflow.training.rules import RULES
 
 pytestmark = pytest.mark.cpus
@@ -34,15 +34,15 @@ def test_a_paper_s_experiment_out_of_its_parts():
 def test_the_program_lists_them():
     done = CliRunner().invoke(app, ["list", "mix", "--json", "-"])
     assert done.exit_code == 0
-    found = json.loads(done.stdout)
-    assert {"paper": "mix", "id": "signal-noise"} in found["experiments"]
+    listing = json.loads(done.stdout)
+    assert {"paper": "mix", "id": "signal-noise"} in listing["experiments"]
 
 
 def test_the_docs_name_settings_that_there_are():
     table = re.search(r"\| \| settings \|.*?\n\n", DOCS.read_text("utf-8"), re.DOTALL)
     assert table is not None
     named = set(re.findall(r"`([a-z_0-9]+)(?:=[^`]*)?`", table[0]))
-    fields = {field.name for field in dataclasses.fields(Mix)}
+    fields = {field.name for field in dataclasses.fields(AbstractMix)}
     # Options of rules are not listed one by one; the others are choices.
     unlisted = {f.name for kind in RULES.values() for f in dataclasses.fields(kind)}
     assert fields - unlisted <= named
@@ -55,6 +55,6 @@ def test_the_docs_name_settings_that_there_are():
 def test_the_docs_run():
     block = re.search(r"```python\n(.*?)```", DOCS.read_text("utf-8"), re.DOTALL)
     assert block is not None
-    found: dict = {}
-    exec(block[1], found)
-    assert found["run"]["test_accuracy"].values[0, -1] == pytest.approx(1)
+    names: dict = {}
+    exec(block[1], names)
+    assert names["run"]["test_accuracy"].values[0, -1] == pytest.approx(1)

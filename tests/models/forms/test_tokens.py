@@ -9,7 +9,7 @@ from tests.core import assert_same_to_rounding, largest_difference, one_ulp
 
 from attnflow.data.noisy_patches import NoisyPatchesTask
 from attnflow.experiments import Experiment, run
-from attnflow.experiments.prepare import prepare
+from attnflow.experiments.course import prepare
 from attnflow.models.forms import Chain, Initial, Neurons, Vector, token_draws
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.observables.curvature import tangent_kernel

@@ -5,7 +5,7 @@ from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
 # Rates beyond the threshold are what one of the figures shows.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::attnflow.experiments.rates.LearningRateWarning"
+    "ignore::attnflow.experiments.limits.LearningRateWarning"
 )
 
 SLOW = {"overview", "learning-rate", "test-loss", "width-scan"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.papers.cooccurrence.quantities import LEVEL
+from attnflow.papers.cooccurrence.statistics import LEVEL
 from attnflow.papers.cooccurrence.swept_maps import FOLLOWS, LOSS, SAMPLES
 from tests.figures.swept.synthetic import swept
 

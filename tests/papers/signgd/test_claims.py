@@ -14,7 +14,7 @@ QUICK = {"C-Eq9", "C-Tab2"}
 """Claims whose runs are over after few steps; the others share runs of minutes."""
 
 
-@pytest.mark.filterwarnings("ignore::attnflow.experiments.swamping.EpsilonWarning")
+@pytest.mark.filterwarnings("ignore::attnflow.experiments.limits.EpsilonWarning")
 class TestClaims(ClaimProtocol):
     slow: ClassVar = set(IDS) - QUICK
 

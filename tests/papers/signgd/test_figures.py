@@ -13,7 +13,7 @@ from tests.papers.signgd.courses import course
 
 pytestmark = pytest.mark.filterwarnings(
     # Where ε outweighs the gradients is what some of the figures are about.
-    "ignore::attnflow.experiments.swamping.EpsilonWarning"
+    "ignore::attnflow.experiments.limits.EpsilonWarning"
 )
 
 FAST = {"table2"}

@@ -11,7 +11,8 @@ from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.swept_maps import FINE
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.sweeps.refine import boundary_of
+from attnflow.site.reproduce import gather_sweep
+from attnflow.sweeps.boundary import boundary_of
 
 
 @pytest.mark.slow

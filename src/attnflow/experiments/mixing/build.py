@@ -1,27 +1,31 @@
-"""From parts to an experiment, in Python or by names."""
+"""From parts to an experiment: in Python by `mix`, by names of a setting in `build`."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from attnflow.data import NoisyLabels, Positions, PromptQuery
 from attnflow.experiments import Experiment, Task
-from attnflow.experiments.mixing import parts
-from attnflow.experiments.mixing.settings import Mix
-from attnflow.models.forms import Initial
-from attnflow.models.problem import Problem
+from attnflow.experiments.mixing.settings import RECORD, AbstractMix
+from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
+from attnflow.models.problem import (
+    Exponential,
+    Linear,
+    Logistic,
+    Problem,
+    ReluPair,
+    Squared,
+)
+from attnflow.schema.names import look_up
 from attnflow.schema.settings import as_record
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.rules import (
-    AbstractSchedule,
-    Batches,
-    Rules,
-    per_part,
-    schedule_named,
-)
+from attnflow.training.rules import RULES, Batches, Rules, per_part, schedule_named
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
-RECORD = Mix().record
 
 
 def mix(
@@ -47,7 +51,7 @@ def mix(
     - `trains`: the parts that move, `scores` and `values`; `batches`: what each step
       of a descent sees of the samples.
     - `grid`, `record`: when to record (201 times) and which observables.
-    - `form`: the name of one; the cheapest exact one without it.
+    - `form`: the name of a form; the cheapest exact form without it.
 
     **Returns:** what `af.run` takes. Parts that do not fit each other are refused with
     the reason.
@@ -56,65 +60,71 @@ def mix(
 
         >>> import attnflow as af
         >>> task = af.SignalNoiseTask(samples=4, embed=50, support=5)
-        >>> made = af.mix(task, af.Flow(), 10.0, initial=af.Initial(width=8))
-        >>> made.stages[0].rule.name
+        >>> experiment = af.mix(task, af.Flow(), 10.0, initial=af.Initial(width=8))
+        >>> experiment.stages[0].rule.name
         'gradient flow'
 
-        and `af.run(made)` runs it.
+        and `af.run(experiment)` runs it.
     """
     problem, initial = problem or Problem(), initial or Initial()
-    chosen = {"task": task, "problem": problem, "initial": initial, "rule": rule}
+    parts = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)
-    made = Experiment(
+    stage = Stage(rule, until, tuple(trains), batches=batches)
+    experiment = Experiment(
         paper="mix",
         id=type(task).__name__,
-        setting={name: as_record(part) for name, part in chosen.items()},
+        setting={name: as_record(part) for name, part in parts.items()},
         task=task,
         problem=problem,
         initial=initial,
-        stages=(Stage(rule, until, tuple(trains), batches=batches),),
+        stages=(stage,),
         grid=grid or Grid(stop=end),
         observables=tuple(record),
         form=form,
     )
-    _check(made)
-    return made
+    by_weight = [r for r in per_part(rule, stage.trains).values() if not r.equivariant]
+    if by_weight and initial.width == "infinite" and not initial.merged:
+        raise ValueError(
+            f"{by_weight[0].name} acts on each weight alone, and at infinite width "
+            "there are none. Use a finite width, or a rule that commutes with "
+            "rotations (flow, gd, momentum, muon)."
+        )
+    return experiment
 
 
-def build(setting: Mix) -> Experiment:
+def build(setting: AbstractMix) -> Experiment:
     """The experiment of a setting by names."""
-    rule = parts.RULE.made(setting)
-    schedule = schedule_named(setting.schedule, setting.steps)
-    if schedule is not None:
-        rule = _scheduled(rule, schedule, setting)
-    made = mix(
+    experiment = mix(
         _task(setting),
-        rule,
+        _rule(setting),
         setting.steps,
         problem=Problem(
-            parts.READOUTS.made(setting),
-            parts.LOSSES.made(setting),
-            setting.score_scale,
+            READOUTS.part_of(setting), LOSSES.part_of(setting), setting.score_scale
         ),
         initial=Initial(
             setting.width,
             setting.omega,
-            parts.VALUES.made(setting),
+            VALUES.part_of(setting),
             setting.start,
             setting.law,
             setting.merged,
         ),
         trains=PARTS[setting.trains],
         batches=None if setting.batch is None else Batches(setting.batch),
-        grid=_grid(setting),
+        grid=Grid(
+            stop=setting.steps,
+            count=setting.records,
+            start=setting.first_record if setting.spacing == "log" else 0.0,
+            spacing=setting.spacing,
+        ),
         record=setting.record,
         form=setting.form,
     )
-    return dataclasses.replace(made, setting=dataclasses.asdict(setting))
+    return dataclasses.replace(experiment, setting=dataclasses.asdict(setting))
 
 
-def _task(setting: Mix) -> Task:
-    """The task with what is done to it."""
+def _task(setting: AbstractMix) -> Task:
+    """The task with noise, positions and a prompt, where the setting has them."""
     task = setting.task
     if setting.flip or setting.deviation:
         task = NoisyLabels(task, setting.flip, setting.deviation)
@@ -123,33 +133,125 @@ def _task(setting: Mix) -> Task:
     return PromptQuery(task) if setting.query == "prompt" else task
 
 
-def _scheduled(rule: Any, schedule: AbstractSchedule, setting: Mix) -> Any:
+def _rule(setting: AbstractMix) -> Rules:
+    rule = RULE.part_of(setting)
+    schedule = schedule_named(setting.schedule, setting.steps)
+    if schedule is None:
+        return rule
     if not hasattr(rule, "schedule"):
         raise ValueError(
-            f"schedule={setting.schedule} plays no part with rule={setting.rule}, "
+            f"schedule={setting.schedule} is not used by rule={setting.rule}, "
             "which has no learning rate to change. Use a descent, or leave it out."
         )
     return dataclasses.replace(rule, schedule=schedule)
 
 
-def _grid(setting: Mix) -> Grid:
-    log = setting.spacing == "log"
-    return Grid(
-        stop=setting.steps,
-        count=setting.records,
-        start=setting.first_record if log else 0.0,
-        spacing=setting.spacing,
-    )
+@dataclass(frozen=True)
+class Choice:
+    """A part that can be chosen: what makes it, and its arguments by setting."""
+
+    make: "type[DataclassInstance]"
+    arguments: Mapping[str, str]
+
+    @property
+    def needed(self) -> list[str]:
+        """Settings without which it cannot be made."""
+        plain = {
+            field.name
+            for field in dataclasses.fields(self.make)
+            if field.default is not dataclasses.MISSING
+            or field.default_factory is not dataclasses.MISSING
+        }
+        return [key for key, name in self.arguments.items() if name not in plain]
 
 
-def _check(experiment: Experiment) -> None:
-    """Refuse rules that act on single weights where there are none."""
-    rules = per_part(experiment.stages[0].rule, experiment.stages[0].trains)
-    odd = next((rule for rule in rules.values() if not rule.equivariant), None)
-    initial = experiment.initial
-    if odd is not None and initial.width == "infinite" and not initial.merged:
-        raise ValueError(
-            f"{odd.name} acts on each weight alone, and at infinite width there are "
-            "none. Use a finite width, or a rule that commutes with rotations (flow, "
-            "gd, momentum, muon)."
+@dataclass(frozen=True)
+class Slot:
+    """A part of a model, such as its loss, and the choices for it.
+
+    `name` is the setting that chooses; settings that are `None` take the default of
+    the part.
+    """
+
+    name: str
+    choices: Mapping[str, Choice]
+
+    def part_of(self, setting: Any) -> Any:
+        """The part that a setting names; an error for missing and unused options."""
+        name = getattr(setting, self.name)
+        choice = look_up(self.name, name, self.choices)
+        every = (key for each in self.choices.values() for key in each.arguments)
+        for key in dict.fromkeys(every):
+            if getattr(setting, key) is not None and key not in choice.arguments:
+                raise ValueError(self._unused(key, name, getattr(setting, key)))
+        missing = [key for key in choice.needed if getattr(setting, key) is None]
+        if missing:
+            raise ValueError(
+                f"{self.name}={name} needs {' and '.join(missing)}: give "
+                f"{missing[0]}=…."
+            )
+        arguments = {
+            argument: getattr(setting, key)
+            for key, argument in choice.arguments.items()
+            if getattr(setting, key) is not None
+        }
+        return choice.make(**arguments)
+
+    def _unused(self, key: str, name: str, value: object) -> str:
+        users = [n for n, choice in self.choices.items() if key in choice.arguments]
+        allowed = ", ".join(self.choices[name].arguments) or "nothing"
+        return (
+            f"{key}={value} is not used by {self.name}={name}, which takes {allowed}. "
+            f"Leave it out, or use {self.name}={' or '.join(users)}."
         )
+
+
+def with_fields(make: "type[DataclassInstance]", *left_out: str) -> Choice:
+    """A choice whose arguments are settings of the same names."""
+    names = [field.name for field in dataclasses.fields(make)]
+    return Choice(make, {name: name for name in names if name not in left_out})
+
+
+READOUTS = Slot(
+    "readout",
+    {
+        "linear": Choice(Linear, {"heads": "heads"}),
+        "relu-pair": Choice(ReluPair, {"bias": "bias"}),
+    },
+)
+LOSSES = Slot(
+    "loss",
+    {
+        "logistic": Choice(Logistic, {}),
+        "exponential": Choice(Exponential, {}),
+        "squared": Choice(Squared, {}),
+    },
+)
+_SCALE = {"value_scale": "scale", "law": "law"}
+_CHAIN = {"value_width": "width", **_SCALE, "output_scale": "output_scale"}
+VALUES = Slot(
+    "values",
+    {
+        "vector": Choice(Vector, _SCALE),
+        "chain": Choice(Chain, {**_CHAIN, "output_trained": "trained"}),
+        "neurons": Choice(
+            Neurons, {**_CHAIN, "neurons": "count", "inner_scale": "inner_scale"}
+        ),
+        "class-means": Choice(ClassMeans, {**_SCALE, "neurons": "count"}),
+    },
+)
+# What a solver or an iteration is made of in detail is set from Python.
+_DETAILS = (
+    "solver",
+    "max_steps",
+    "interpolate",
+    "scale",
+    "orthogonal",
+    "iterations",
+    "coefficients",
+    "cutoff",
+    "schedule",
+)
+RULE = Slot(
+    "rule", {name: with_fields(kind, *_DETAILS) for name, kind in RULES.items()}
+)

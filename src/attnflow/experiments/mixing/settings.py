@@ -1,9 +1,9 @@
-"""Settings of mixed experiments: those of a task, of a model and of training, flat."""
+"""Settings of mixed experiments: of a task, of a model and of training, flat."""
 
 import dataclasses
 import typing
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from attnflow.data import (
     CooccurrenceOrbits,
@@ -14,11 +14,17 @@ from attnflow.data import (
     NoisyPatchesTask,
     SignalNoiseTask,
 )
+from attnflow.experiments.record import Task
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+RECORD = ("loss", "accuracy", "margin", "value", "attention")
 
 
 @dataclass(frozen=True)
-class Mix:
-    """A model and its training; what is none is as the chosen part has it.
+class AbstractMix:
+    """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
       `positions`: none, or tokens know theirs by a `sum` or a `product`; `flip`,
@@ -77,40 +83,42 @@ class Mix:
     records: int = 201
     spacing: Literal["linear", "log"] = "linear"
     first_record: float = 1.0
-    record: tuple[str, ...] = ("loss", "accuracy", "margin", "value", "attention")
+    record: tuple[str, ...] = RECORD
     form: str = "auto"
     task_kind: ClassVar[type]
 
     @property
-    def task(self) -> Any:
-        """The task itself, before anything is done to it."""
-        own = dataclasses.fields(self.task_kind)
-        return self.task_kind(**{f.name: getattr(self, f.name) for f in own})
+    def task(self) -> Task:
+        """The task itself, without noise of labels, positions and a prompt."""
+        fields = dataclasses.fields(self.task_kind)
+        return self.task_kind(**{f.name: getattr(self, f.name) for f in fields})
 
 
-def _with(task: type) -> type[Mix]:
-    """Settings with the fields of a kind of task beside those of `Mix`.
+def _with(task: "type[DataclassInstance]") -> type[AbstractMix]:
+    """Settings with the fields of a kind of task beside those of `AbstractMix`.
 
     A task and a model must not have a setting of one name, which would be set at once.
     """
     hints = typing.get_type_hints(task)
-    own = dataclasses.fields(task)
-    shared = {f.name for f in own} & {f.name for f in dataclasses.fields(Mix)}
+    fields = dataclasses.fields(task)
+    shared = {f.name for f in fields} & {
+        f.name for f in dataclasses.fields(AbstractMix)
+    }
     if shared:
         raise ValueError(
             f"{task.__name__} and a model both have {sorted(shared)}: rename them in "
             "one of the two."
         )
-    made = dataclasses.make_dataclass(
+    kind = dataclasses.make_dataclass(
         task.__name__.removesuffix("Task") + "Mix",
-        [(f.name, hints[f.name], field(default=f.default)) for f in own],
-        bases=(Mix,),
+        [(f.name, hints[f.name], field(default=f.default)) for f in fields],
+        bases=(AbstractMix,),
         namespace={"task_kind": task},
         frozen=True,
     )
     # Workers of a sweep find a class by its module and name.
-    made.__module__ = __name__
-    return made
+    kind.__module__ = __name__
+    return kind
 
 
 SignalNoiseMix = _with(SignalNoiseTask)

@@ -5,9 +5,9 @@ from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.conditions import conditions
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
 from attnflow.papers.cooccurrence.notes import NOTES
-from attnflow.papers.cooccurrence.quantities import QUANTITIES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
+from attnflow.papers.cooccurrence.statistics import STATISTICS
 from attnflow.papers.cooccurrence.swept_maps import MAPS
 
 PAPER = Paper(
@@ -44,7 +44,7 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
-    quantities=QUANTITIES,
+    statistics=STATISTICS,
     conditions=conditions,
     **texts_of(__name__),
 )

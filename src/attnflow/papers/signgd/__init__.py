@@ -5,9 +5,9 @@ from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.conditions import conditions
 from attnflow.papers.signgd.exhibits import EXHIBITS
 from attnflow.papers.signgd.notes import NOTES
-from attnflow.papers.signgd.quantities import QUANTITIES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
+from attnflow.papers.signgd.statistics import STATISTICS
 from attnflow.papers.signgd.swept_maps import MAPS
 
 PAPER = Paper(
@@ -46,7 +46,7 @@ PAPER = Paper(
     ),
     stage_table=stage_table,
     maps=MAPS,
-    quantities=QUANTITIES,
+    statistics=STATISTICS,
     conditions=conditions,
     **texts_of(__name__),
 )

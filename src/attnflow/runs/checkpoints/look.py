@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import numpy as np
 
+from attnflow.experiments.course import Observe
 from attnflow.experiments.dataset import labels_of
-from attnflow.experiments.members import Observe
 from attnflow.experiments.record import fingerprint
 from attnflow.models.forms import open_shapes
 from attnflow.models.forms.initial_coordinates import coordinate_refusal

@@ -13,8 +13,8 @@ from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers
-from attnflow.papers.cooccurrence.quantities import LEVEL, at_level, exact_test_loss
 from attnflow.papers.cooccurrence.stages import formulas
+from attnflow.papers.cooccurrence.statistics import LEVEL, at_level, exact_test_loss
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from attnflow.data.class_layouts import Classes
-from attnflow.experiments.token_starts import check_rates, refuse_tables
+from attnflow.experiments.initial_tables import check_rates, refuse_tables
 from attnflow.models.forms.token_classes import TokenFrame, token_form
 from attnflow.models.problem.next_token import NextToken
 from attnflow.observables.directly import Registry

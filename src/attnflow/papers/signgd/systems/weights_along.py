@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.experiments.prepare import prepare
+from attnflow.experiments.course import prepare
 from attnflow.models.systems import Training
 from attnflow.papers.signgd import experiments
 from attnflow.papers.signgd.settings import Train
@@ -32,7 +32,7 @@ def weights_along(plan: Train, seed: int, steps: tuple[int, ...]) -> Along:
     """The weights on covered coordinates at each of `steps`, for one seed."""
     plan = replace(plan, form="coordinates", test_samples=0, steps=max(*steps, 1))
     experiment = experiments.train(plan)
-    setup = prepare(replace(experiment, observables=()), [seed], None, None)
+    setup = prepare(replace(experiment, observables=()), [seed])
     course = follow(
         setup.legs,
         setup.state,

@@ -1,18 +1,17 @@
-"""What next-token training begins with: initial tables or weights, and its batches."""
+"""Initial tables, initial weights and batches of next-token training."""
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from attnflow.data.class_counts import Counts, draw_counts
 from attnflow.data.published_streams import published_draws
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.experiments.record import Arrays
 from attnflow.models.forms.token_classes import TokenClassForm
 
-Tables = Mapping[str, np.ndarray]
 STREAMS = ("data", "weights")
 
 
@@ -22,7 +21,7 @@ def generator_of(seed: int, stream: str) -> np.random.Generator:
 
 
 def initial_tables(
-    widths: Mapping[str, float], task: SequenceClasses, seed: int, drawn: Tables | None
+    widths: dict[str, float], task: SequenceClasses, seed: int, drawn: Arrays | None
 ) -> dict[str, np.ndarray]:
     """Initial tables over all kinds, uniform on ± the widths; drawn already or not."""
     if drawn is not None:
@@ -34,21 +33,18 @@ def initial_tables(
     return {n: w * generator.uniform(-1, 1, shape) for n, w in widths.items()}
 
 
-def checked_weights(given: Mapping[str, Any], task: SequenceClasses) -> dict[str, Any]:
-    """Given plain weights, if their shapes fit."""
-    names = {"values": ("U", "W_V"), "scores": ("W_Q", "W_K")}
-    shapes = {n: np.shape(given.get(n, ())) for part in names.values() for n in part}
-    embed = (shapes["U"] or (0,))[-1]
-    wanted = dict.fromkeys(shapes, (embed, embed)) | {"U": (task.vocabulary, embed)}
-    if shapes != wanted:
-        raise ValueError(
-            f"The weights have the shapes {shapes}: give U of shape "
-            f"({task.vocabulary}, d), and W_Q, W_K and W_V of shape (d, d)."
-        )
-    return {
-        part: {name: jnp.asarray(given[name], float) for name in each}
-        for part, each in names.items()
-    }
+# A seed's draws serve all learning rates of a sweep.
+@lru_cache(maxsize=64)
+def batches(
+    task: SequenceClasses, seed: int, steps: int, batch: int, length: int, stream: str
+) -> tuple[Arrays | None, Counts]:
+    """Initial tables, where the stream has them, and the batches of one seed."""
+    # One batch more than steps, for the loss after the last step.
+    sizes = {"steps": steps + 1, "batch": batch, "length": length}
+    if stream == "published":
+        return published_draws(task, seed, **sizes)
+    generator = generator_of(seed, "data")
+    return None, draw_counts(task, **sizes, generator=generator)
 
 
 def check_rates(scores: float, values: float) -> None:
@@ -60,26 +56,31 @@ def check_rates(scores: float, values: float) -> None:
         )
 
 
-# One seed's draws serve all learning rates of a sweep.
-@lru_cache(maxsize=64)
-def batches(
-    task: SequenceClasses, seed: int, steps: int, batch: int, length: int, stream: str
-) -> tuple[Tables | None, Counts]:
-    """Initial tables, where the stream has them, and the batches of one seed."""
-    # One batch more than steps, for the loss after the last step.
-    sizes = {"steps": steps + 1, "batch": batch, "length": length}
-    if stream == "published":
-        return published_draws(task, seed, **sizes)
-    generator = generator_of(seed, "data")
-    return None, draw_counts(task, **sizes, generator=generator)
+def checked_weights(
+    weights: Arrays, task: SequenceClasses
+) -> dict[str, dict[str, Array]]:
+    """Plain weights of the user, if their shapes fit."""
+    names = {"values": ("U", "W_V"), "scores": ("W_Q", "W_K")}
+    shapes = {n: np.shape(weights.get(n, ())) for part in names.values() for n in part}
+    embed = (shapes["U"] or (0,))[-1]
+    allowed = dict.fromkeys(shapes, (embed, embed)) | {"U": (task.vocabulary, embed)}
+    if shapes != allowed:
+        raise ValueError(
+            f"The weights have the shapes {shapes}: give U of shape "
+            f"({task.vocabulary}, d), and W_Q, W_K and W_V of shape (d, d)."
+        )
+    return {
+        part: {name: jnp.asarray(weights[name], float) for name in each}
+        for part, each in names.items()
+    }
 
 
 def checked_tables(
-    given: Mapping[str, Any], task: SequenceClasses, form: TokenClassForm
+    tables: Arrays, task: SequenceClasses, form: TokenClassForm
 ) -> dict[str, np.ndarray]:
-    """Given initial tables, if a form can hold them."""
+    """Initial tables of the user, if a form can hold them."""
     size = task.vocabulary if form.name == "joint" else task.kinds
-    shapes = {n: np.shape(given.get(n, ())) for n in ("scores", "values")}
+    shapes = {n: np.shape(tables.get(n, ())) for n in ("scores", "values")}
     if set(shapes.values()) != {(size, size)}:
         raise ValueError(
             f"The initial tables have the shapes {shapes}: give scores and values, "
@@ -90,12 +91,12 @@ def checked_tables(
             f"form_name={form.name!r} keeps one row or column for several tokens, "
             "which given tables may tell apart: use form_name='active' or 'joint'."
         )
-    return {name: np.asarray(given[name], float) for name in shapes}
+    return {name: np.asarray(tables[name], float) for name in shapes}
 
 
-def refuse_tables(given: Any) -> None:
+def refuse_tables(tables: Arrays | None) -> None:
     """Refuse initial tables where all begins at zero."""
-    if given is not None:
+    if tables is not None:
         raise ValueError(
             "form_name='symmetric' begins at zero, and initial tables were given: use "
             "form_name='active' or 'joint'."

@@ -5,7 +5,7 @@ import xarray as xr
 
 from attnflow.claims.stages.ordering import order
 from attnflow.papers.signgd import stages
-from attnflow.schema.declarations import Quantity
+from attnflow.schema.declarations import Statistic
 
 ENDS = (
     stages.values_positive,
@@ -25,11 +25,11 @@ def stage_gap(run: xr.Dataset) -> np.ndarray:
     return np.array(order([end(run) for end in ENDS]).gap)
 
 
-QUANTITIES = (
-    Quantity(
+STATISTICS = (
+    Statistic(
         "stage_gap",
         "least log of a stage's end over the one before it; positive if in order",
-        "attnflow.papers.signgd.quantities:stage_gap",
+        "attnflow.papers.signgd.statistics:stage_gap",
         ("value", "key_neuron", "query_neuron", "attention"),
     ),
 )

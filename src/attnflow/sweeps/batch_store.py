@@ -1,15 +1,17 @@
-"""Where batches are kept: one file each, complete or absent.
+"""The store of batches, one file each, complete or absent; and the status of a sweep.
 
 <store>/sweeps/batches/<key>.npz    a batch: its arrays, and what they are
 <store>/sweeps/journal/<key>        how its computation began; gone when it is done
-<store>/sweeps/<id>.json            what a sweep asked for, and its batches' keys
+<store>/sweeps/<id>.json            what a sweep requested, and its batches' keys
 """
 
 import json
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +21,27 @@ import xarray as xr
 from attnflow.runs import atomic
 from attnflow.runs.run_files import StoreError
 from attnflow.runs.store import Store
+from attnflow.sweeps.plan import Batch
 
+PENDING = "pending"
+"""The outcome of a cell that is not computed yet."""
+FAILURES = ("failed", "out-of-time", "killed")
+"""Outcomes of cells that have no result, beside those of runs."""
+MESSAGES = 5
+"""How many different errors a status has."""
 _ABOUT = "about this batch"
 FAILED = "failed_cells"
-"""The attribute of a batch that says how many of its cells have no result."""
+"""The attribute of a batch with the number of its cells that have no result."""
 SECONDS = "cpu_seconds"
-"""That which says what it took: CPU time, with compilation."""
+"""The attribute of a batch with its CPU time, with compilation."""
 BEGUN, FORGIVEN = "begun", "forgiven"
 """Lines of a journal: the work began, and did not end by a fault of its own."""
 
 
-class Shelf:
+class BatchStore:
     """The batches of a store's sweeps.
 
-    **Arguments:**
-
-    - `root`: the directory of the store; without it the user's own.
+    `root` is the directory of the store, that of the user without it.
     """
 
     def __init__(self, root: str | Path | None = None):
@@ -47,7 +54,7 @@ class Shelf:
         return self._path(key).is_file()
 
     def known(self) -> set[str]:
-        """The keys of all batches that are there, by one look at the directory."""
+        """The keys of all batches that are there, by one listing of the directory."""
         if not self._batches.is_dir():
             return set()
         # Hidden names are files that are being written.
@@ -122,14 +129,12 @@ class Shelf:
 
         Who interrupts a sweep ends its workers, which have not died of their work.
         """
-        wanted = set(keys)
+        keys = set(keys)
         with suppress(OSError):
-            names = [place.name for place in self._journal.iterdir()]
-            for name in names:
+            for name in [path.name for path in self._journal.iterdir()]:
                 # The journal of a cell has the batch's key, and its number.
-                if name.partition("-")[0] in wanted and self.notes(name)[-1:] == [
-                    BEGUN
-                ]:
+                is_ours = name.partition("-")[0] in keys
+                if is_ours and self.notes(name)[-1:] == [BEGUN]:
                     self.note(name, FORGIVEN)
 
     def forget(self, key: str) -> None:
@@ -139,18 +144,18 @@ class Shelf:
 
     def tidy(self) -> None:
         """Remove what processes that no longer live left half-written."""
-        for place in (self.root, self._batches):
-            if place.is_dir():
-                atomic.remove_stale(place)
+        for directory in (self.root, self._batches):
+            if directory.is_dir():
+                atomic.remove_stale(directory)
 
     def register(self, id: str, about: Mapping[str, Any], keys: Iterable[str]) -> None:
-        """Remember what a sweep asked for, so that its status can be told."""
-        place = self.root / f"{id}.json"
+        """Remember what a sweep requested, so that its status can be listed."""
+        path = self.root / f"{id}.json"
         content = {"id": id, "created": time.time(), **about, "batches": list(keys)}
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            if not place.is_file():
-                with atomic.new_file(place) as temporary:
+            if not path.is_file():
+                with atomic.new_file(path) as temporary:
                     temporary.write_text(json.dumps(content), "utf-8")
         except OSError as error:
             raise StoreError(
@@ -168,17 +173,19 @@ class Shelf:
         return total
 
     def sweeps(self) -> list[dict[str, Any]]:
-        """What the sweeps asked for, the newest first."""
-        found = []
+        """What the sweeps requested, the newest first."""
+        sweeps = []
         for path in self.root.glob("*.json"):
             with suppress(OSError, ValueError, KeyError):
                 content = json.loads(path.read_text("utf-8"))
-                found.append({**content, "created": float(content["created"])})
-        return sorted(found, key=lambda sweep: sweep["created"], reverse=True)
+                sweeps.append({**content, "created": float(content["created"])})
+        return sorted(sweeps, key=lambda sweep: sweep["created"], reverse=True)
 
     @contextmanager
-    def _opened(self, key: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """The arrays of a batch, read when they are asked for, and what they are."""
+    def _opened(
+        self, key: str
+    ) -> Iterator[tuple[Mapping[str, np.ndarray], dict[str, Any]]]:
+        """The arrays of a batch, read when they are needed, and what they are."""
         try:
             with np.load(self._path(key), allow_pickle=False) as arrays:
                 yield arrays, json.loads(str(arrays[_ABOUT]))
@@ -189,3 +196,68 @@ class Shelf:
 
     def _path(self, key: str) -> Path:
         return self._batches / f"{key}.npz"
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a sweep is: counts of cells, and what went wrong.
+
+    - `done` cells have a result, `failed` ones do not, `pending` ones are to be done.
+    - `outcomes`: how many cells without a result ended in which way.
+    - `errors`: the most frequent reasons, with how many cells have them.
+    """
+
+    cells: int
+    done: int
+    failed: int
+    pending: int
+    outcomes: dict[str, int]
+    errors: dict[str, int]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell has a result."""
+        return self.done == self.cells
+
+
+def status_of(batches: Sequence[Batch], store: BatchStore) -> Status:
+    """The status of a sweep by what is stored, whoever computes it just now."""
+    known = store.known()
+    computed, wrong = 0, []
+    for batch in batches:
+        # What cannot be read is to be computed.
+        with suppress(StoreError):
+            if batch.key in known:
+                wrong += [store.read(batch.key)] if store.failed(batch.key) else []
+                computed += len(batch)
+    return _status(sum(map(len, batches)), computed, wrong)
+
+
+def status_in(result: xr.Dataset) -> Status:
+    """The status of a sweep by its Dataset.
+
+    A refined sweep has no cells that are still to do: it has those that it needed.
+    """
+    pending = int((result["outcome"].isel(seed=0) == PENDING).sum())
+    total = result["error"].size
+    cells = result.attrs.get("cells_computed", total)
+    return _status(cells, total - pending, [result])
+
+
+def _status(cells: int, computed: int, parts: Iterable[xr.Dataset]) -> Status:
+    outcomes: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    for part in parts:
+        labels = part["outcome"].isel(seed=0).values.ravel().astype(str)
+        wrong = np.isin(labels, FAILURES)
+        outcomes.update(labels[wrong].tolist())
+        errors.update(part["error"].values.ravel()[wrong].astype(str).tolist())
+    failed = sum(outcomes.values())
+    return Status(
+        cells=cells,
+        done=computed - failed,
+        failed=failed,
+        pending=cells - computed,
+        outcomes=dict(outcomes),
+        errors=dict(errors.most_common(MESSAGES)),
+    )

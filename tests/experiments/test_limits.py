@@ -1,4 +1,4 @@
-"""Learning rates beyond linear stability: told, and the run goes on."""
+"""Learning rates beyond linear stability: a warning, and the run goes on."""
 
 import warnings
 
@@ -30,8 +30,8 @@ def quadratic(rule, steps):
 
 
 def threshold(rule):
-    made = run(quadratic(rule, 2), weights=given_weights())
-    return float(made["rate_threshold"][0])
+    result = run(quadratic(rule, 2), weights=given_weights())
+    return float(result["rate_threshold"][0])
 
 
 RULES = {
@@ -57,24 +57,24 @@ def test_a_quadratic_grows_just_beyond_the_threshold(kind):
 
 def test_the_warning_names_rate_threshold_and_seeds_and_the_run_ends():
     with pytest.warns(LearningRateWarning) as caught:
-        made = run(experiment(rule=GradientDescent(30.0), until=5), seeds=(0, 1, 2))
+        result = run(experiment(rule=GradientDescent(30.0), until=5), seeds=(0, 1, 2))
     (message,) = [str(entry.message) for entry in caught]
-    lowest = float(made["rate_threshold"].min())
+    lowest = float(result["rate_threshold"].min())
     assert "learning rate 30 " in message and f"{lowest:.4g}" in message
     assert "smallest threshold over seeds; exceeded in 3 of 3" in message
-    assert made["recorded"].all()
-    assert made["rate_threshold"].attrs["learning_rate"] == 30.0
-    assert not LIMITS & set(schema.observables_of(made))
+    assert result["recorded"].all()
+    assert result["rate_threshold"].attrs["learning_rate"] == 30.0
+    assert not LIMITS & set(schema.observables_of(result))
 
 
 def test_thresholds_are_two_over_the_larger_curvature():
-    made = run(experiment(rule=GradientDescent(0.1), until=2), seeds=(0, 1))
-    top = np.maximum(made["sharpness_at_start"], made["sharpness_at_zero"])
-    np.testing.assert_allclose(made["rate_threshold"], 2 / top, rtol=1e-15)
+    result = run(experiment(rule=GradientDescent(0.1), until=2), seeds=(0, 1))
+    top = np.maximum(result["sharpness_at_start"], result["sharpness_at_zero"])
+    np.testing.assert_allclose(result["rate_threshold"], 2 / top, rtol=1e-15)
     names = ("tangent_sharpness",)
     seen = run(experiment(rule=GradientDescent(0.1), until=2, observables=names))
     np.testing.assert_allclose(
-        made["sharpness_at_start"][0], seen["tangent_sharpness"][0, 0], rtol=1e-13
+        result["sharpness_at_start"][0], seen["tangent_sharpness"][0, 0], rtol=1e-13
     )
 
 
@@ -96,16 +96,16 @@ def test_rates_of_parts_are_weighed_together():
 
     def limit(scores, values):
         rule = {"scores": GradientDescent(scores), "values": GradientDescent(values)}
-        made = run(experiment(rule=rule, until=2), weights=weights)
-        return float(made["rate_threshold"][0])
+        result = run(experiment(rule=rule, until=2), weights=weights)
+        return float(result["rate_threshold"][0])
 
     def alone(part):
         stage = Stage(GradientDescent(0.01), 2, (part,))
-        made = run(experiment(stages=(stage,), until=2), weights=weights)
-        return float(made["rate_threshold"][0])
+        result = run(experiment(stages=(stage,), until=2), weights=weights)
+        return float(result["rate_threshold"][0])
 
-    one = run(experiment(rule=GradientDescent(0.01), until=2), weights=weights)
-    both = float(one["rate_threshold"][0])
+    equal = run(experiment(rule=GradientDescent(0.01), until=2), weights=weights)
+    both = float(equal["rate_threshold"][0])
     # A kernel weighed by parts and one that is not: sums over 8 entries of weights and
     # forces of 9 pairs, and an eigenvalue of a matrix of 8 samples.
     assert_same_to_rounding(limit(0.01, 0.01), both, roundings=8 + 9 + 8**2)
@@ -120,20 +120,20 @@ def test_rates_of_parts_are_weighed_together():
 def test_nothing_that_moves_has_no_threshold():
     """Neurons that are zero give scores no force: every rate is stable there."""
     stage = Stage(GradientDescent(0.1), 2, ("scores",))
-    made = run(experiment(stages=(stage,), grid=Grid(points=(0.0, 2.0))))
-    assert float(made["sharpness_at_start"][0]) == 0
-    assert float(made["rate_threshold"][0]) == np.inf
+    result = run(experiment(stages=(stage,), grid=Grid(points=(0.0, 2.0))))
+    assert float(result["sharpness_at_start"][0]) == 0
+    assert float(result["rate_threshold"][0]) == np.inf
 
 
 def test_quotients_and_other_rules_say_why_there_is_none():
     infinite = Initial(width="infinite", omega=0.3)
     task = MixtureTask(population="orbits")
-    made = run(experiment(initial=infinite, task=task, until=2))
-    assert not LIMITS & set(made.data_vars)
-    assert "QuotientFrame" in made.attrs["rate_threshold_note"]
-    made = run(experiment(rule=Adam(0.01), until=2))
-    assert not LIMITS & set(made.data_vars)
-    assert "Adam" in made.attrs["rate_threshold_note"]
+    result = run(experiment(initial=infinite, task=task, until=2))
+    assert not LIMITS & set(result.data_vars)
+    assert "QuotientFrame" in result.attrs["rate_threshold_note"]
+    result = run(experiment(rule=Adam(0.01), until=2))
+    assert not LIMITS & set(result.data_vars)
+    assert "Adam" in result.attrs["rate_threshold_note"]
 
 
 def test_a_rate_within_says_nothing():

@@ -1,4 +1,4 @@
-"""What a worker does with a batch: compute it, write it, and survive its own death.
+"""The work of a worker on a batch: compute it, store it, and survive its own death.
 
 A batch is computed as a whole. The journal of a batch counts how often that began and
 did not end, other than by an interrupt of the sweep: where a batch has taken several
@@ -18,9 +18,15 @@ from dataclasses import dataclass, replace
 import xarray as xr
 
 from attnflow.runs.run_files import StoreError
-from attnflow.sweeps.compute import FAILURES, Failure, Job, compute, table
+from attnflow.sweeps.batch_store import (
+    BEGUN,
+    FAILED,
+    FAILURES,
+    SECONDS,
+    BatchStore,
+)
+from attnflow.sweeps.job import Failure, Job, as_batch, compute
 from attnflow.sweeps.plan import Batch
-from attnflow.sweeps.shelf import BEGUN, FAILED, SECONDS, Shelf
 
 DEATHS = 6
 """Workers that a batch may lose before its cells are computed one by one."""
@@ -32,7 +38,7 @@ _LATE = "late"
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a batch.
+    """The result of the work on a batch.
 
     - `failed`: how many of its cells have no result.
     - `unwritten`: the batch itself, where it could not be stored; `trouble`: why, or
@@ -48,87 +54,83 @@ class Report:
 
 def work(job: Job, batch: Batch, *, retry: bool = False) -> Report:
     """Compute a batch and store it, unless it is stored; `retry` its failed cells."""
-    shelf = Shelf(job.root)
+    store = BatchStore(job.root)
     old = None
     # What cannot be read is computed anew.
     with suppress(StoreError):
-        old = shelf.read(batch.key) if shelf.has(batch.key) else None
+        old = store.read(batch.key) if store.has(batch.key) else None
     if old is not None and not (retry and old.attrs[FAILED]):
         return Report(batch.key, len(batch), int(old.attrs[FAILED]))
     with warnings.catch_warnings():
         # Maps go beyond stable rates on purpose, and nobody reads a worker's terminal.
         warnings.simplefilter("ignore")
-        found = _retried(job, batch, old, shelf) if old else _made(job, batch, shelf)
-    report = Report(batch.key, len(batch), int(found.attrs[FAILED]))
+        new = _retried(job, batch, old, store) if old else _computed(job, batch, store)
+    report = Report(batch.key, len(batch), int(new.attrs[FAILED]))
     try:
-        shelf.write(batch.key, found)
+        store.write(batch.key, new)
     except StoreError as error:
-        return replace(report, unwritten=found, trouble=str(error))
-    _clear(shelf, batch)
+        return replace(report, unwritten=new, trouble=str(error))
+    _clear(store, batch)
     return report
 
 
-def is_failed(batch: xr.Dataset) -> list[bool]:
-    """Which cells of a stored batch have no result."""
-    return [str(label) in FAILURES for label in batch["outcome"].values[:, 0]]
-
-
-def _retried(job: Job, batch: Batch, old: xr.Dataset, shelf: Shelf) -> xr.Dataset:
+def _retried(job: Job, batch: Batch, old: xr.Dataset, store: BatchStore) -> xr.Dataset:
     """The stored batch, with those cells computed anew that have no result."""
-    places = [place for place, failed in enumerate(is_failed(old)) if failed]
-    for place in places:
-        shelf.forget(batch.part(place).key)
+    outcomes = old["outcome"].values[:, 0]
+    failed = [n for n, outcome in enumerate(outcomes) if str(outcome) in FAILURES]
+    for number in failed:
+        store.forget(batch.part(number).key)
     again = Batch(
         f"{batch.key}-retry",
-        tuple(batch.cells[place] for place in places),
-        tuple(batch.rows[place] for place in places),
+        tuple(batch.cells[number] for number in failed),
+        tuple(batch.rows[number] for number in failed),
     )
-    new = _made(job, again, shelf)
-    _clear(shelf, again)
-    kept = old.isel(cell=[p for p in range(len(batch)) if p not in places])
+    new = _computed(job, again, store)
+    _clear(store, again)
+    kept = old.isel(cell=[n for n in range(len(batch)) if n not in failed])
     return _joined([kept.assign_attrs({**old.attrs, FAILED: 0}), new]).sel(
         cell=list(batch.cells)
     )
 
 
-def _made(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
+def _computed(job: Job, batch: Batch, store: BatchStore) -> xr.Dataset:
     if len(batch) == 1:
-        return _alone(job, batch, shelf, deaths=DEATHS)
-    is_late = _LATE in shelf.notes(batch.key)
-    if shelf.deaths(batch.key) < DEATHS and not is_late:
-        return _together(job, batch, shelf)
-    parts = [_part(job, batch.part(place), shelf) for place in range(len(batch))]
+        return _alone(job, batch, store, deaths=DEATHS)
+    is_late = _LATE in store.notes(batch.key)
+    if store.deaths(batch.key) < DEATHS and not is_late:
+        return _together(job, batch, store)
+    parts = [_part(job, batch.part(number), store) for number in range(len(batch))]
     return _joined(parts)
 
 
-def _part(job: Job, part: Batch, shelf: Shelf) -> xr.Dataset:
-    if shelf.has(part.key):
-        return shelf.read(part.key)
-    made = _alone(job, part, shelf, deaths=CELL_DEATHS)
+def _part(job: Job, part: Batch, store: BatchStore) -> xr.Dataset:
+    if store.has(part.key):
+        return store.read(part.key)
+    result = _alone(job, part, store, deaths=CELL_DEATHS)
     # On a full disk it is in memory still, and may yet be stored with the others.
     with suppress(StoreError):
-        shelf.write(part.key, made)
-    return made
+        store.write(part.key, result)
+    return result
 
 
-def _alone(job: Job, batch: Batch, shelf: Shelf, *, deaths: int) -> xr.Dataset:
+def _alone(job: Job, batch: Batch, store: BatchStore, *, deaths: int) -> xr.Dataset:
     """A batch of one cell, or why its journal says not to try it again."""
     failure = None
-    if _LATE in shelf.notes(batch.key):
+    if _LATE in store.notes(batch.key):
         failure = Failure("out-of-time", f"It takes more than {job.limit} seconds.")
-    elif shelf.deaths(batch.key) >= deaths:
+    elif store.deaths(batch.key) >= deaths:
         failure = Failure("killed", f"{deaths} workers died while they computed it.")
     if failure is not None:
-        return table(job, batch.cells, [failure])
-    return _together(job, batch, shelf)
+        return as_batch(job, batch.cells, [failure])
+    return _together(job, batch, store)
 
 
-def _together(job: Job, batch: Batch, shelf: Shelf) -> xr.Dataset:
-    shelf.note(batch.key, BEGUN)
+def _together(job: Job, batch: Batch, store: BatchStore) -> xr.Dataset:
+    store.note(batch.key, BEGUN)
     begun = time.process_time()
-    with _deadline(job, batch, shelf):
-        made = table(job, batch.cells, compute(job, batch))
-    return made.assign_attrs({SECONDS: time.process_time() - begun})
+    with _deadline(job, batch, store):
+        result = as_batch(job, batch.cells, compute(job, batch))
+    return result.assign_attrs({SECONDS: time.process_time() - begun})
 
 
 def _joined(parts: list[xr.Dataset]) -> xr.Dataset:
@@ -147,7 +149,7 @@ def _joined(parts: list[xr.Dataset]) -> xr.Dataset:
 
 
 @contextmanager
-def _deadline(job: Job, batch: Batch, shelf: Shelf) -> Iterator[None]:
+def _deadline(job: Job, batch: Batch, store: BatchStore) -> Iterator[None]:
     """End this process where the cells take more time than they may.
 
     Nothing else stops a compiled loop; the next worker reads the reason.
@@ -157,7 +159,7 @@ def _deadline(job: Job, batch: Batch, shelf: Shelf) -> Iterator[None]:
         return
 
     def end() -> None:
-        shelf.note(batch.key, _LATE)
+        store.note(batch.key, _LATE)
         os._exit(LATE_EXIT)
 
     timer = threading.Timer(job.limit * len(batch), end)
@@ -169,12 +171,12 @@ def _deadline(job: Job, batch: Batch, shelf: Shelf) -> Iterator[None]:
         timer.cancel()
 
 
-def _clear(shelf: Shelf, batch: Batch) -> None:
+def _clear(store: BatchStore, batch: Batch) -> None:
     """Remove what is of no use once the batch is stored."""
-    if not shelf.notes(batch.key):
+    if not store.notes(batch.key):
         return
-    shelf.forget(batch.key)
-    for place in range(len(batch)):
-        part = batch.part(place).key
-        shelf.remove(part)
-        shelf.forget(part)
+    store.forget(batch.key)
+    for number in range(len(batch)):
+        part = batch.part(number).key
+        store.remove(part)
+        store.forget(part)

@@ -1,22 +1,25 @@
-"""Learning rates beyond linear stability, told before a descent is begun.
+"""Limits of a descent's steps: linear stability, and Adam's ε.
 
-At the initial state of every seed, and for the first stage, the curvature that descent
-meets is the tangent kernel's: at the outputs as they are, and as it would be with every
-output at 0, which samples pass on their way from wrong to right (there the logistic
-loss is the sharpest). The larger of the two sets the threshold.
+A learning rate beyond linear stability is reported before the descent begins, an ε that
+outweighs the gradients after it. At the initial state of every seed, and for the first
+stage, the curvature that descent meets is the tangent kernel's: at the outputs as they
+are, and as it would be with every output at 0, which samples pass on their way from
+wrong to right (there the logistic loss is the sharpest). The larger of the two sets the
+threshold.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
+from attnflow.experiments.course import Axes
+from attnflow.experiments.dataset import Variable
 from attnflow.models.systems import Training
 from attnflow.observables.curvature import (
     gauss_newton_sharpness,
@@ -25,14 +28,18 @@ from attnflow.observables.curvature import (
     tangent_kernel,
 )
 from attnflow.observables.curvature.stability import is_small, require_kernel
-from attnflow.training import Stage
-from attnflow.training.rules import GradientDescent, Momentum, per_part
+from attnflow.training import Course, Stage
+from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
 
 Known = GradientDescent | Momentum
 
 
 class LearningRateWarning(UserWarning):
     """The learning rate lies beyond the threshold of linear stability."""
+
+
+class EpsilonWarning(UserWarning):
+    """Adam's ε outweighs the gradients, so that updates are no longer Adam's own."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +56,16 @@ class RateLimit:
     rate: float
     threshold: np.ndarray
 
-    def variables(self) -> dict[str, Any]:
-        """What a run says of it, by seed."""
-        own = {"about": "Gauss–Newton sharpness of the initial state"}
+    def variables(self) -> dict[str, Variable]:
+        """Both sharpnesses and the threshold, by seed."""
+        initial = {"about": "Gauss–Newton sharpness of the initial state"}
         passing = {"about": "the same with every output at 0, as samples pass it"}
         limit = {
             "about": "largest learning rate of linear stability at the start",
             "learning_rate": self.rate,
         }
         return {
-            "sharpness_at_start": ("seed", self.sharpness, own),
+            "sharpness_at_start": ("seed", self.sharpness, initial),
             "sharpness_at_zero": ("seed", self.at_zero, passing),
             "rate_threshold": ("seed", self.threshold, limit),
         }
@@ -84,13 +91,11 @@ class RateLimit:
 
 
 def rate_limit(
-    stage: Stage, system: Training, axes: Any, state: Any
+    stage: Stage, system: Training, axes: Axes, state: PyTree
 ) -> RateLimit | str:
-    """What the initial states allow the stage's rule, or why that is not known.
+    """The limit of the stage's learning rate at the initial states, or why it has none.
 
-    **Arguments:**
-
-    - `system`, `axes`, `state`: stacked over seeds, as `dynamics.train` takes them.
+    `system`, `axes` and `state` are stacked over seeds, as `train` takes them.
     """
     rules = per_part(stage.rule, stage.trains)
     known = {n: r for n, r in rules.items() if isinstance(r, Known)}
@@ -108,67 +113,93 @@ def rate_limit(
     else:
         used = np.maximum(*_sharpness(system, axes, state, shares))
     # Decay adds itself to every curvature; with several of them this is a bound.
-    used = used + max(shares[name] * _decay(rule) for name, rule in known.items())
+    used = used + max(
+        shares[name] * (rule.weight_decay if isinstance(rule, Momentum) else 0.0)
+        for name, rule in known.items()
+    )
     rate = max(rule.learning_rate for rule in known.values())
     with np.errstate(divide="ignore"):
         return RateLimit(sharpness, at_zero, rate, rate / used)
 
 
-def _decay(rule: Known) -> float:
-    return rule.weight_decay if isinstance(rule, Momentum) else 0.0
+def swamping(course: Course, rules: Iterable[Rule]) -> dict[str, Variable]:
+    """The step at which ε outweighed gradients by seed, as a variable; a warning."""
+    epsilon = max((getattr(rule, "epsilon", 0.0) for rule in rules), default=0.0)
+    steps = [step for step in course.swamped if step is not None]
+    if not steps or not epsilon:
+        return {}
+    last = np.iinfo(np.int64).max
+    first = np.min([np.where(step < 0, last, step) for step in steps], axis=0)
+    met = first < last
+    if met.any():
+        warnings.warn(
+            f"Adam's epsilon {epsilon:g} outweighs the root of the second moment in "
+            f"more than half of some weight's coordinates from step "
+            f"{int(first[met].min())} on ({int(met.sum())} of {len(met)} seeds): from "
+            "there on it decides how far weights move. Use epsilon=0 to see Adam "
+            "itself; gradients do not underflow here.",
+            EpsilonWarning,
+            stacklevel=5,
+        )
+    about = {
+        "about": "first step at which epsilon outweighs half of some weight's gradients"
+    }
+    return {"epsilon_step": ("seed", np.where(met, first, np.nan), about)}
 
 
 def _sharpness(
-    system: Training, axes: Any, state: Any, rates: Mapping[str, float] | None
+    system: Training, axes: Axes, state: PyTree, rates: Mapping[str, float] | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """By seed: at the outputs as they are, and at 0."""
     if is_small(system):
         # Rates are arguments of the compiled function: a sweep compiles once.
-        given = rates and {name: jnp.asarray(rate) for name, rate in rates.items()}
-        kernel, curvature = _kernels(system, axes, state, given)
+        traced = None
+        if rates is not None:
+            traced = {name: jnp.asarray(rate) for name, rate in rates.items()}
+        kernel, curvature = _kernels(system, axes, state, traced)
         both = _top(np.asarray(kernel)[:, None], np.sqrt(np.asarray(curvature)))
-    else:
-        each = [
-            (_of_seed(system, axes.axes, i), jax.tree.map(lambda x, i=i: x[i], state))
-            for i in range(len(jax.tree.leaves(state)[0]))
-        ]
-        both = np.array([[float(x) for x in _one(*pair, rates)] for pair in each])
+        return both[:, 0], both[:, 1]
+    pairs = []
+    for number in range(len(jax.tree.leaves(state)[0])):
+        member = _of_seed(system, axes.axes, number)
+        first = jax.tree.map(lambda x, number=number: x[number], state)
+        zero = jnp.zeros_like(member.data.label)
+        pairs.append(
+            (
+                float(gauss_newton_sharpness(member, first, rates=rates)),
+                float(gauss_newton_sharpness(member, first, rates=rates, outputs=zero)),
+            )
+        )
+    both = np.array(pairs)
     return both[:, 0], both[:, 1]
 
 
 @eqx.filter_jit
 def _kernels(
-    system: Training, axes: Any, state: Any, rates: Any
+    system: Training, axes: Axes, state: PyTree, rates: Mapping[str, Array] | None
 ) -> tuple[Array, Array]:
-    def one(system: Training, state: Any) -> tuple[Array, Array]:
-        own = output_curvature(system, state)
-        passing = output_curvature(system, state, jnp.zeros_like(own))
+    def kernel_and_curvature(system: Training, state: PyTree) -> tuple[Array, Array]:
+        initial = output_curvature(system, state)
+        passing = output_curvature(system, state, jnp.zeros_like(initial))
         kernel = tangent_kernel(system, state, rates=rates)
-        return kernel, jnp.stack([own, passing])
+        return kernel, jnp.stack([initial, passing])
 
-    return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, state)
+    in_axes = (axes.tree(system), 0)
+    return jax.vmap(kernel_and_curvature, in_axes=in_axes)(system, state)
 
 
 def _top(kernel: np.ndarray, roots: np.ndarray) -> np.ndarray:
     """Top eigenvalues of `H^½ K H^½` on the host, where they need no compiling."""
     matrix = roots[..., :, None] * kernel * roots[..., None, :]
     fine = np.isfinite(matrix.sum(axis=(-2, -1)))
-    found = np.linalg.eigvalsh(np.where(fine[..., None, None], matrix, 0.0))[..., -1]
-    return np.where(fine, found, np.nan)
-
-
-def _one(system: Training, state: Any, rates: Any) -> tuple[Array, Array]:
-    zero = jnp.zeros_like(system.data.label)
-    return (
-        gauss_newton_sharpness(system, state, rates=rates),
-        gauss_newton_sharpness(system, state, rates=rates, outputs=zero),
-    )
+    top = np.linalg.eigvalsh(np.where(fine[..., None, None], matrix, 0.0))[..., -1]
+    return np.where(fine, top, np.nan)
 
 
 def _of_seed(system: Training, axes: tuple[int | None, ...], number: int) -> Training:
     leaves, tree = jax.tree.flatten(system)
-    own = [
+    rows = [
         leaf if axis is None else leaf[number]
         for leaf, axis in zip(leaves, axes, strict=True)
     ]
-    return jax.tree.unflatten(tree, own)
+    return jax.tree.unflatten(tree, rows)

@@ -1,6 +1,6 @@
-"""Dask: a cluster of processes on this machine, or one that runs already elsewhere.
+"""Executors compute the batches of a sweep: in this process, in others, on a cluster.
 
-Workers write to the store themselves and send back no more than a report, so that
+Dask workers write to the store themselves and send back no more than a report, so that
 all of them must see the same directory. A batch whose workers died, or that a
 restarted scheduler has forgotten, is submitted again.
 """
@@ -11,19 +11,108 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
+from attnflow.runs.pool import Pool, Trouble
 from attnflow.runs.workers import cores, pin, worker_environment
-from attnflow.sweeps.compute import Job
+from attnflow.schema.names import unknown
+from attnflow.sweeps.job import Job
 from attnflow.sweeps.plan import Batch
-from attnflow.sweeps.work import Report, work
+from attnflow.sweeps.worker import Report, work
 
+if TYPE_CHECKING:
+    from distributed import Client, Future, LocalCluster, Worker, WorkerPlugin
+
+NAMES = ("local", "dask", "here")
 RESUBMISSIONS = 200
 """How often a batch is submitted again before it is given up."""
 POLL, MEND = 0.02, 5.0
-"""Seconds between looks at what is done, and at whether workers are missing."""
+"""Seconds between checks of what is done, and of whether workers are missing."""
 PATIENCE = 20.0
 """Seconds to wait for a scheduler's first answer."""
+
+
+class Executor(Protocol):
+    """Computes batches."""
+
+    def run(
+        self, job: Job, batches: Sequence[Batch], *, retry: bool = False
+    ) -> Iterator[Report]:
+        """Compute the batches, in any order, and report on each as it is done."""
+        ...
+
+    def close(self) -> None:
+        """Let go of workers, which otherwise wait for more batches."""
+        ...
+
+
+def choose_executor(
+    name: str, *, workers: int | None = None, scheduler: str | None = None
+) -> Executor:
+    """The executor of this name.
+
+    **Arguments:**
+
+    - `workers`: how many processes; as many as there are cores without it.
+    - `scheduler`: the address of a Dask cluster that runs already.
+    """
+    if name not in NAMES:
+        raise unknown("executor", name, NAMES)
+    if scheduler is not None and name != "dask":
+        raise ValueError(
+            f"scheduler={scheduler!r} belongs to executor='dask', and executor is "
+            f"{name!r}. Use executor='dask'."
+        )
+    if name == "dask":
+        return Dask(workers, scheduler)
+    return Local(workers) if name == "local" else Here()
+
+
+class Here:
+    """Computes batches in this process: for notebooks and small sweeps."""
+
+    def run(
+        self, job: Job, batches: Sequence[Batch], *, retry: bool = False
+    ) -> Iterator[Report]:
+        """Compute the batches in their order."""
+        if job.limit is not None:
+            raise ValueError(
+                f"limit={job.limit:g} cannot be kept in this process, which would have "
+                "to end itself. Use executor='local' or 'dask'."
+            )
+        for batch in batches:
+            yield work(job, batch, retry=retry)
+
+    def close(self) -> None:
+        """Nothing waits."""
+
+
+class Local:
+    """Spawned processes on this machine, one core and one thread each, replaceable.
+
+    `workers` says how many; as many as there are cores without it.
+    """
+
+    def __init__(self, workers: int | None = None):
+        # How often a batch may lose its worker, its journal decides.
+        self._pool = Pool(workers)
+        self.workers = self._pool.workers
+
+    def run(
+        self, job: Job, batches: Sequence[Batch], *, retry: bool = False
+    ) -> Iterator[Report]:
+        """Compute the batches, each by the next worker that is free."""
+        done = self._pool.run(partial(work, job, retry=retry), list(batches))
+        for batch, answer in done:
+            if isinstance(answer, Trouble):
+                yield Report(batch.key, len(batch), trouble=answer.text)
+            else:
+                yield answer
+
+    def close(self) -> None:
+        """Let the workers end."""
+        self._pool.close()
 
 
 class Dask:
@@ -54,8 +143,8 @@ class Dask:
         self.workers = workers or len(cores())
         self.scheduler = scheduler
         self._stack = ExitStack()
-        self._client: Any = None
-        self._cluster: Any = None
+        self._client: Client | None = None
+        self._cluster: LocalCluster | None = None
 
     def run(
         self, job: Job, batches: Sequence[Batch], *, retry: bool = False
@@ -85,7 +174,7 @@ class Dask:
         if self._cluster is not None and len(self._cluster.workers) < self.workers:
             self._cluster.scale(self.workers)
 
-    def _connect(self) -> Any:
+    def _connect(self) -> "Client":
         import dask.config
 
         if self.scheduler is not None:
@@ -106,26 +195,26 @@ class Dask:
             "distributed.deploy.lost-worker-timeout": "60s",
         }
         self._stack.enter_context(dask.config.set(settings))
-        options: dict[str, Any] = {"processes": True, "dashboard_address": None}
-        self._cluster = self._stack.enter_context(
-            self._distributed.LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                silence_logs=logging.CRITICAL,
-                **options,
-            )
+        options = {"processes": True, "dashboard_address": None}
+        cluster = self._distributed.LocalCluster(
+            n_workers=self.workers,
+            threads_per_worker=1,
+            silence_logs=logging.CRITICAL,
+            **options,
         )
-        client = self._distributed.Client(self._cluster)
+        self._stack.enter_context(cluster)
+        self._cluster = cluster
+        client = self._distributed.Client(cluster)
         client.register_plugin(_pinning(cores()), name="attnflow-pinning")
         return self._stack.enter_context(client)
 
 
-def _pinning(usable: list[int]) -> Any:
-    """What keeps the workers of a local cluster, numbered from 0, on a core each."""
+def _pinning(usable: list[int]) -> "WorkerPlugin":
+    """A plugin that keeps the workers of a local cluster on a core each."""
     from distributed import WorkerPlugin
 
     class Pinning(WorkerPlugin):
-        def setup(self, worker: Any) -> None:
+        def setup(self, worker: "Worker") -> None:
             pin(usable[int(worker.name) % len(usable)])
 
     return Pinning()
@@ -134,7 +223,9 @@ def _pinning(usable: list[int]) -> Any:
 class _Submissions:
     """Batches on their way through a cluster."""
 
-    def __init__(self, client: Any, job: Job, batches: Sequence[Batch], *, retry: bool):
+    def __init__(
+        self, client: "Client", job: Job, batches: Sequence[Batch], *, retry: bool
+    ):
         from distributed import as_completed
 
         self._client = client
@@ -171,7 +262,7 @@ class _Submissions:
         if self._futures:
             self._client.cancel(list(self._futures))
 
-    def _submit(self, key: str) -> Any:
+    def _submit(self, key: str) -> "Future":
         self._tries[key] += 1
         return self._client.submit(
             work,
@@ -182,8 +273,8 @@ class _Submissions:
             pure=False,
         )
 
-    def _report(self, future: Any, key: str) -> Report | None:
-        """What came of a future; `None` where the batch has to be tried again."""
+    def _report(self, future: "Future", key: str) -> Report | None:
+        """The report of a future; `None` where the batch has to be tried again."""
         from distributed import CancelledError, KilledWorker
         from distributed.comm.core import CommClosedError
 

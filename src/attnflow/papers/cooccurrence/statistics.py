@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.papers.cooccurrence.claims import quiet
-from attnflow.schema.declarations import Quantity
+from attnflow.schema.declarations import Statistic
 
 LEVEL = 2e-6
 """The training loss at which test losses are compared."""
@@ -27,11 +27,11 @@ def exact_test_losses(run: xr.Dataset) -> np.ndarray:
     return np.array([exact_test_loss(run)])
 
 
-QUANTITIES = (
-    Quantity(
+STATISTICS = (
+    Statistic(
         "test_loss_at_level",
         f"expected test loss where the training loss is {LEVEL:g}, without noise",
-        "attnflow.papers.cooccurrence.quantities:exact_test_losses",
+        "attnflow.papers.cooccurrence.statistics:exact_test_losses",
         ("loss", "value", "readout_gain"),
     ),
 )

@@ -1,0 +1,242 @@
+"""The Dataset of a sweep: stored batches are read, the others computed."""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+import numpy as np
+import xarray as xr
+
+from attnflow.runs.processes import time_left
+from attnflow.runs.store import StoreError, StoreWarning
+from attnflow.schema.settings import canonical_json
+from attnflow.sweeps.batch_store import PENDING, BatchStore
+from attnflow.sweeps.executors import Executor
+from attnflow.sweeps.grid import Value
+from attnflow.sweeps.job import Job
+from attnflow.sweeps.plan import Batch, Sweep, make_batches, sweep_id
+from attnflow.sweeps.worker import Report
+
+Progress = Callable[[float, str], None]
+
+
+def run_sweep(
+    sweep: Sweep,
+    executor: Executor,
+    *,
+    store: BatchStore | None = None,
+    name: str = "",
+    retry: bool = False,
+    limit: float | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Compute what is not stored of a sweep, and return all of it as one Dataset.
+
+    **Arguments:**
+
+    - `store`: of batches; that of the user without it.
+    - `name`: what the sweep is called in the list of sweeps.
+    - `retry`: compute those cells again that failed.
+    - `limit`: seconds that a cell may take.
+    - `progress`: called with the fraction done and how long the rest may take.
+
+    **Returns:** see `assemble`.
+    """
+    store = store or BatchStore()
+    batches = make_batches(sweep)
+    register(sweep, batches, store, name)
+    options = {"retry": retry, "limit": limit, "progress": progress}
+    read = complete(sweep, batches, executor, store=store, **options)
+    return assemble(sweep, batches, read)
+
+
+def register(sweep: Sweep, batches: list[Batch], store: BatchStore, name: str) -> None:
+    """Store what a sweep requests, before anything is computed."""
+    store.tidy()
+    about = {
+        "name": name or sweep.recipe.id,
+        "axes": {axis.name: len(axis) for axis in sweep.axes},
+        "seeds": list(sweep.seeds),
+        "measures": [each.outline.text for each in sweep.statistics],
+        "cells": len(sweep.cells),
+    }
+    store.register(sweep_id(sweep), about, [batch.key for batch in batches])
+
+
+def complete(
+    sweep: Sweep,
+    batches: list[Batch],
+    executor: Executor,
+    *,
+    store: BatchStore,
+    retry: bool = False,
+    limit: float | None = None,
+    progress: Progress | None = None,
+) -> Callable[[str], xr.Dataset | None]:
+    """Compute those batches that are not stored, and return what reads any of them."""
+    if limit is not None and not limit > 0:
+        raise ValueError(f"limit={limit}: give a positive number of seconds.")
+    known = store.known()
+    waiting = [
+        batch
+        for batch in batches
+        if batch.key not in known or (retry and _lacks_cells(batch.key, store))
+    ]
+    log = _Log(sum(map(len, batches)), sum(map(len, waiting)), progress)
+    job = Job.of(sweep, store.root.parent, limit)
+    if waiting:
+        log.report()
+        try:
+            for report in executor.run(job, waiting, retry=retry):
+                log.add(report)
+        except KeyboardInterrupt:
+            store.forgive(batch.key for batch in waiting)
+            raise
+    _write_again(log, store)
+    return partial(_read, log=log, store=store)
+
+
+def assemble(
+    sweep: Sweep, batches: Iterable[Batch], read: Callable[[str], xr.Dataset | None]
+) -> xr.Dataset:
+    """One Dataset of all batches that `read` gives, one of them in memory at a time.
+
+    **Returns:** the statistics with the swept keys as dims, and `seed` where they have
+    a value for each; `outcome` of each cell and seed, and `error` of each cell, empty
+    where it has a result. Cells that are not there are NaN or empty, with the outcome
+    `pending`.
+    """
+    flat = _empty(sweep)
+    for batch in batches:
+        stored = read(batch.key)
+        if stored is not None:
+            for name, values in flat.items():
+                values[stored["cell"].values] = stored[name].values
+    dims = tuple(axis.name for axis in sweep.axes)
+    variables = {}
+    for name, values in flat.items():
+        shaped = values.reshape(*sweep.shape, *values.shape[1:])
+        variables[name] = ((*dims, *(["seed"] if values.ndim > 1 else [])), shaped)
+    coords: dict[str, list[int] | tuple] = {"seed": list(sweep.seeds)}
+    for axis in sweep.axes:
+        for key, column in zip(axis.keys, zip(*axis.rows, strict=True), strict=True):
+            coords[key] = (axis.name, _labels(column))
+    attrs = {
+        "sweep": sweep_id(sweep),
+        "recipe": sweep.recipe.id,
+        "setting": canonical_json(asdict(sweep.setting)),
+        "measures": json.dumps([each.outline.text for each in sweep.statistics]),
+        "code": sweep.code,
+    }
+    return xr.Dataset(variables, coords, attrs)
+
+
+def _empty(sweep: Sweep) -> dict[str, np.ndarray]:
+    total, seeds = int(np.prod(sweep.shape, dtype=np.int64)), len(sweep.seeds)
+    empty: dict[str, np.ndarray] = {}
+    for name, column in sweep.columns.items():
+        shape = (total, seeds) if column.by_seed else (total,)
+        fill, kind = ("", object) if column.text else (np.nan, np.float64)
+        empty[name] = np.full(shape, fill, dtype=kind)
+    # Objects: equal texts are one in memory, and one long message costs no other.
+    empty["outcome"] = np.full((total, seeds), PENDING, dtype=object)
+    empty["error"] = np.full(total, "", dtype=object)
+    return empty
+
+
+def _labels(values: tuple[Value, ...]) -> np.ndarray:
+    """Values as a coordinate: numbers as numbers, a mixture of kinds as texts."""
+    kinds = {type(value) for value in values}
+    if kinds <= {int, float} or kinds == {bool}:
+        return np.array(values)
+    return np.array([_text(value) for value in values])
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_text, value))
+    return "none" if value is None else str(value)
+
+
+def _lacks_cells(key: str, store: BatchStore) -> bool:
+    try:
+        return store.failed(key) > 0
+    except StoreError:
+        return True
+
+
+def _read(key: str, log: "_Log", store: BatchStore) -> xr.Dataset | None:
+    if key in log.unwritten:
+        return log.unwritten[key]
+    if not store.has(key):
+        return None
+    try:
+        return store.read(key)
+    except StoreError as error:
+        store.remove(key)
+        warnings.warn(
+            f"{error} It is removed: start the sweep again to compute it anew.",
+            StoreWarning,
+            stacklevel=5,
+        )
+        return None
+
+
+def _write_again(log: "_Log", store: BatchStore) -> None:
+    """Try once more to store what could not be; warn of what is in memory alone."""
+    for key in list(log.unwritten):
+        try:
+            store.write(key, log.unwritten[key])
+        except StoreError as error:
+            log.trouble[key] = str(error)
+        else:
+            del log.unwritten[key]
+            log.trouble.pop(key, None)
+    if log.trouble:
+        first = next(iter(log.trouble.values()))
+        warnings.warn(
+            f"{len(log.trouble)} batches are not stored. {first} Start the sweep again "
+            "to compute these, and nothing else.",
+            StoreWarning,
+            stacklevel=4,
+        )
+
+
+@dataclass
+class _Log:
+    """What has come in so far, and the estimate of what is left."""
+
+    cells: int
+    todo: int
+    progress: Progress | None
+    begun: float = field(default_factory=time.monotonic)
+    done: int = 0
+    failed: int = 0
+    unwritten: dict[str, xr.Dataset] = field(default_factory=dict)
+    trouble: dict[str, str] = field(default_factory=dict)
+
+    def add(self, report: Report) -> None:
+        """Count a batch in."""
+        self.done += report.cells
+        self.failed += report.failed
+        if report.trouble:
+            self.trouble[report.key] = report.trouble
+        if report.unwritten is not None:
+            self.unwritten[report.key] = report.unwritten
+        self.report()
+
+    def report(self) -> None:
+        """Show how far the sweep is."""
+        if self.progress is None:
+            return
+        stored = self.cells - self.todo
+        text = f"{stored + self.done} of {self.cells} cells"
+        if self.failed:
+            text += f", {self.failed} failed"
+        if 0 < self.done < self.todo:
+            spent = time.monotonic() - self.begun
+            text += f", {time_left(spent, self.done / self.todo)}"
+        self.progress((stored + self.done) / max(self.cells, 1), text)

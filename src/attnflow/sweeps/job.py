@@ -1,0 +1,229 @@
+"""A batch as a job: the runs of its cells, and their statistics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xarray as xr
+
+from attnflow import schema
+from attnflow.claims.stages import parse_selector
+from attnflow.claims.stages.select import EVERY
+from attnflow.schema.declarations import Recipe
+from attnflow.schema.outcome import Outcome
+from attnflow.sweeps.batch_store import FAILED
+from attnflow.sweeps.grid import Value
+from attnflow.sweeps.plan import Batch, Sweep, columns_of
+from attnflow.sweeps.statistic import AbstractStatistic, Cell, RunStatistic
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    # Workers whose statistics need no run import no JAX.
+    from attnflow.experiments.record import Runnable
+
+# What a run has without recording it; run_batch gives no other bookkeeping.
+_IN_BATCHES = frozenset({"end_time"})
+Values = Mapping[str, np.ndarray | float | str | list[str]]
+"""The values of a cell's columns, and its `outcome` for each seed."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all batches of a sweep have in common, as workers get it.
+
+    **Arguments:**
+
+    - `root`: the directory of the store.
+    - `limit`: seconds that a cell may take, or `None`.
+    - `pad`: batches have many lengths; see `run_batch`.
+    """
+
+    recipe: Recipe
+    setting: "DataclassInstance"
+    fixed: tuple[tuple[str, Value], ...]
+    keys: tuple[str, ...]
+    seeds: tuple[int, ...]
+    statistics: tuple[AbstractStatistic, ...]
+    root: str
+    limit: float | None = None
+    pad: bool = False
+
+    @classmethod
+    def of(cls, sweep: Sweep, root: str | Path, limit: float | None = None) -> "Job":
+        """The job of a sweep."""
+        return cls(
+            sweep.recipe,
+            sweep.setting,
+            sweep.fixed,
+            sweep.keys,
+            sweep.seeds,
+            sweep.statistics,
+            str(root),
+            limit,
+            pad=sweep.subset is not None,
+        )
+
+    @property
+    def reads(self) -> set[str]:
+        """The variables of a cell's run that statistics read."""
+        return {
+            name for statistic in self.statistics for name in statistic.outline.reads
+        }
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell without a result: one of `FAILURES`, and why."""
+
+    outcome: str
+    reason: str
+
+    @classmethod
+    def of(cls, error: BaseException) -> "Failure":
+        """The failure of a cell by an exception."""
+        return cls("failed", f"{type(error).__name__}: {error}")
+
+
+def compute(job: Job, batch: Batch) -> list[Values | Failure]:
+    """The values of every cell of a batch; no cell's error costs another its result."""
+    runs: Sequence[xr.Dataset | Failure | None] = [None] * len(batch)
+    if job.reads:
+        runs = _runs(job, [_experiment(job, row) for row in batch.rows])
+    return [
+        run if isinstance(run, Failure) else _values(job, row, run)
+        for row, run in zip(batch.rows, runs, strict=True)
+    ]
+
+
+def narrowed(
+    experiment: "Runnable", statistics: Sequence[AbstractStatistic]
+) -> "Runnable":
+    """The experiment with those records that statistics read, and no others.
+
+    Values at the end are kept apart from records, so that these need no time but 0.
+    """
+    from attnflow.experiments import Computation
+    from attnflow.training import Grid
+
+    if isinstance(experiment, Computation):
+        return experiment
+    reads = [name for each in statistics for name in each.outline.reads]
+    names = dict.fromkeys(name for name in reads if name not in schema.BOOKKEEPING)
+    if names:
+        experiment = replace(experiment, observables=tuple(names))
+    if not any(statistic.outline.has_series for statistic in statistics):
+        experiment = replace(experiment, grid=Grid(points=(0.0,)))
+    return experiment
+
+
+def check_readable(
+    experiment: "Runnable", statistics: Sequence[AbstractStatistic]
+) -> None:
+    """Refuse statistics that no run of the experiment has, before anything runs."""
+    from attnflow.experiments import Computation, Experiment
+    from attnflow.observables import find
+
+    if isinstance(experiment, Computation):
+        return
+    known = find
+    if not isinstance(experiment, Experiment):
+        known = experiment.model.registry.find
+    for statistic, name in ((s, name) for s in statistics for name in s.outline.reads):
+        if name in schema.BOOKKEEPING:
+            continue
+        dims = known(name).dims
+        if not isinstance(statistic, RunStatistic):
+            continue
+        labels = parse_selector(statistic.series).labels
+        if len(labels) != len(dims) or EVERY in labels:
+            raise ValueError(
+                f"{statistic.text!r} is no single number: {name} has the dims "
+                f"{', '.join(dims) or 'of seeds and times alone'}. Give one label for "
+                "each, as in loss_by_group[common]."
+            )
+
+
+def as_batch(
+    job: Job, cells: Sequence[int], results: Sequence[Values | Failure]
+) -> xr.Dataset:
+    """A batch as it is stored, with the dims `cell` and `seed`."""
+    seeds = len(job.seeds)
+    variables = {}
+    for name, column in columns_of(job.statistics).items():
+        shape = (len(results), seeds) if column.by_seed else (len(results),)
+        dims = ("cell", "seed") if column.by_seed else ("cell",)
+        kind = object if column.text else np.float64
+        values = np.full(shape, "" if column.text else np.nan, kind)
+        for number, result in enumerate(results):
+            if not isinstance(result, Failure):
+                values[number] = result[name]
+        variables[name] = (dims, values)
+    outcomes, errors = [], []
+    for result in results:
+        if isinstance(result, Failure):
+            outcomes.append([result.outcome] * seeds)
+            errors.append(result.reason)
+        else:
+            outcomes.append(result["outcome"])
+            errors.append("")
+    variables["outcome"] = (("cell", "seed"), np.array(outcomes, object))
+    variables["error"] = ("cell", np.array(errors, object))
+    coords = {"cell": list(cells), "seed": list(job.seeds)}
+    failed = sum(isinstance(result, Failure) for result in results)
+    return xr.Dataset(variables, coords, {FAILED: failed})
+
+
+def _experiment(job: Job, row: tuple[Value, ...]) -> "Runnable | Failure":
+    """The experiment of a cell, which records what statistics read; or a failure."""
+    try:
+        changes = dict(zip(job.keys, row, strict=True))
+        experiment = job.recipe.experiment(replace(job.setting, **changes))
+        return narrowed(experiment, job.statistics)
+    except Exception as error:
+        return Failure.of(error)
+
+
+def _runs(job: Job, plans: "list[Runnable | Failure]") -> list[xr.Dataset | Failure]:
+    from attnflow.experiments import Experiment, run, run_batch
+
+    results: dict[int, xr.Dataset | Failure] = {}
+    together: dict[int, Experiment] = {}
+    # Runs side by side have no bookkeeping but what a course has.
+    if not job.reads & (schema.BOOKKEEPING - _IN_BATCHES):
+        together = {n: p for n, p in enumerate(plans) if isinstance(p, Experiment)}
+    if together:
+        runs = run_batch(list(together.values()), seeds=job.seeds, pad=job.pad)
+        for number, result in zip(together, runs, strict=True):
+            if isinstance(result, Exception):
+                result = Failure.of(result)
+            results[number] = result
+    for number, plan in enumerate(plans):
+        if isinstance(plan, Failure):
+            results[number] = plan
+        elif number not in together:
+            try:
+                results[number] = run(plan, seeds=job.seeds)
+            except Exception as error:
+                results[number] = Failure.of(error)
+    return [results[number] for number in range(len(plans))]
+
+
+def _values(
+    job: Job, row: tuple[Value, ...], run: xr.Dataset | None
+) -> Values | Failure:
+    outcomes = [Outcome.FINISHED] * len(job.seeds)
+    if run is not None:
+        outcomes = schema.outcomes_of(run)
+    if Outcome.INTERRUPTED in outcomes:
+        raise KeyboardInterrupt
+    cell = Cell({**dict(job.fixed), **dict(zip(job.keys, row, strict=True))}, job.seeds)
+    values = {}
+    try:
+        for statistic in job.statistics:
+            values |= statistic.of(run, cell)
+    except Exception as error:
+        return Failure.of(error)
+    return {**values, "outcome": [outcome.label for outcome in outcomes]}
