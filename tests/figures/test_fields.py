@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from attnflow import figures
-from attnflow.figures.fields import edges
+from attnflow.figures.maps import edges
 
 
 def table(values=((0.1, 0.2, 0.3), (0.4, 0.5, np.nan))):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from attnflow.figures.names import GREEK
+from attnflow.figures.axes import GREEK
 
 OPERATORS = frozenset("+−-=<>/·×±∓≤≥≠≈∝≫≪∈→…|")
 RELATIONS = OPERATORS - set("-/…|")

@@ -8,7 +8,7 @@ may be mixed in.
 import re
 import unicodedata
 
-from attnflow.figures.names import GREEK
+from attnflow.figures.axes import GREEK
 
 _FUNCTIONS = ("log", "ln", "exp", "min", "max", "sup", "inf", "sinh", "cosh", "tanh")
 _NAMED_FUNCTIONS = (
