@@ -16,7 +16,7 @@ from attnflow.figures import themed
 from attnflow.papers import module_of
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.site.pages.plain import leaves, plain
+from attnflow.site.pages.values import leaves, plain
 from attnflow.testing.parameters import parameters
 
 HEAVY = ("jax", "matplotlib", "diffrax", "torch", "scipy.stats")

@@ -8,9 +8,13 @@ import xarray as xr
 
 from attnflow.site.pages import compare
 from attnflow.site.pages.markup import anchor
-from attnflow.site.pages.numbers import number_text, seconds_text
-from attnflow.site.pages.plain import plain
-from attnflow.site.pages.table import as_csv, tabulate
+from attnflow.site.pages.values import (
+    as_csv,
+    number_text,
+    plain,
+    seconds_text,
+    tabulate,
+)
 
 
 def test_plain_values_are_json():

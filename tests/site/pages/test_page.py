@@ -7,9 +7,8 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.site.pages import keep_reason, make_exhibit, write_page
-from attnflow.site.pages.claims import claim_views
+from attnflow.site.pages.claims import Tally, claim_views, columns
 from attnflow.site.pages.inventory import inventory_rows
-from attnflow.site.pages.tally import Tally, columns
 from tests.figures.runs import make_run
 from tests.site.pages.html import Page
 from tests.site.pages.papers import paper, row

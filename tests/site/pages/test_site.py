@@ -8,9 +8,9 @@ import pytest
 from attnflow.claims import Verdict
 from attnflow.schema.declarations import Recipe, Request
 from attnflow.site.pages import make_exhibit, record_run, write_index, write_page
-from attnflow.site.pages.settings import settings_by_experiment
-from attnflow.site.pages.silent import silent_readings, tried_choices
-from attnflow.site.pages.site import Place, write_assets
+from attnflow.site.pages.files import Place, write_assets
+from attnflow.site.pages.inventory import silent_readings, tried_choices
+from attnflow.site.pages.runs import settings_by_experiment
 from tests.figures.runs import make_run
 from tests.site.pages.html import Page
 from tests.site.pages.papers import claim, exhibit, paper, row
