@@ -82,7 +82,7 @@ def compare(
     return tuple(rows)
 
 
-def _deviation(printed: Plain, ours: Plain) -> float | None:
+def _deviation(printed: Any, ours: Any) -> float | None:
     if isinstance(printed, str) or isinstance(ours, str):
         return 0.0 if printed == ours else None
     if ours is None or np.shape(printed) != np.shape(ours):
