@@ -1,6 +1,6 @@
 """The table of conditions: runs are told together where they agree."""
 
-from attnflow.cli.conditions import condition_table
+from attnflow.cli.verdicts import condition_table
 from attnflow.schema.conditions import Condition, at_least, exactly, of_order
 
 

@@ -78,7 +78,7 @@ def test_a_case_that_fails_does_not_lose_the_others(program, benchmarks, monkeyp
 
 
 def test_bench_without_torch(program, benchmarks, monkeypatch):
-    monkeypatch.setattr("attnflow.cli.bench.find_spec", lambda name: None)
+    monkeypatch.setattr("attnflow.cli.machine.find_spec", lambda name: None)
     done = program("bench")
     assert done.exit_code == 0
     assert "attnflow[torch]" in done.stderr

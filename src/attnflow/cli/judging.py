@@ -5,8 +5,8 @@ from pathlib import Path
 
 from attnflow.claims import Row
 from attnflow.cli.background import in_background
-from attnflow.cli.choosing import Chosen
-from attnflow.cli.progress import shown_progress
+from attnflow.cli.output import shown_progress
+from attnflow.cli.target import Chosen
 from attnflow.runs.processes import Here, Pool
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import read_run_file

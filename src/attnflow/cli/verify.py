@@ -41,10 +41,15 @@ def verify(
     What was judged before with the same code is read. Killed, it goes on where it was.
     """
     from attnflow.claims import ClaimsTable
-    from attnflow.cli.choosing import chosen_claims
-    from attnflow.cli.explain import explain_claim, the_one
     from attnflow.cli.judging import judge_chosen, judge_file
-    from attnflow.cli.show_claims import is_surprise, show_claims, warning_of
+    from attnflow.cli.target import chosen_claims
+    from attnflow.cli.verdicts import (
+        explain_claim,
+        is_surprise,
+        show_claims,
+        the_one,
+        warning_of,
+    )
 
     output = Output(json)
     chosen = chosen_claims(target, only or ())

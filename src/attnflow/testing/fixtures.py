@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import xarray as xr
@@ -28,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A protocol's checks, for each exhibit, claim or entry of the module's paper."""
     owner, names = metafunc.cls or object, metafunc.fixturenames
-    paper = getattr(metafunc.module, "PAPER", None)
+    paper: Any = getattr(metafunc.module, "PAPER", None)
     if issubclass(owner, ExhibitProtocol) and "exhibit" in names:
         metafunc.parametrize("exhibit", owner.parameters(paper))
     if issubclass(owner, AbstractClaimProtocol) and "claim" in names:
