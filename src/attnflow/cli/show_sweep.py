@@ -25,14 +25,21 @@ def show_all(output: Output, shelf: Shelf, *, status: bool) -> None:
             "omega=0.01..1:9:log; or --status to list the sweeps that were started."
         )
     known = shelf.known()
-    rows = []
+    records, rows = [], []
     for sweep in shelf.sweeps():
-        done = sum(key in known for key in sweep["batches"])
-        rows.append({**sweep, "batches": len(sweep["batches"]), "batches_done": done})
-    output.give({"sweeps": rows})
+        count, done = (
+            len(sweep["batches"]),
+            sum(key in known for key in sweep["batches"]),
+        )
+        records.append({**sweep, "batches": count, "batches_done": done})
+        axes = " × ".join(f"{key} ({size})" for key, size in sweep["axes"].items())
+        sizes = str(sweep["cells"]), str(len(sweep["seeds"])), f"{done} of {count}"
+        measures = ", ".join(sweep["measures"])
+        rows.append((sweep["id"], f"{sweep['name']} {axes}", *sizes, measures))
+    output.give({"sweeps": records})
     output.say(f"{len(rows)} sweeps in {shelf.root}\n")
     columns = ("sweep", "experiment", "cells", "seeds", "batches", "measures")
-    output.show(Table(columns, [_line(row) for row in rows]))
+    output.show(Table(columns, rows))
 
 
 def show_status(output: Output, planned: Planned, status: Status) -> None:
@@ -67,7 +74,9 @@ def show_result(
             f"{refined['cells_full']} cells of the grid."
         )
     if law is not None:
-        output.say(_said(law, [axis.name for axis in planned.sweep.axes], power))
+        output.say(
+            _law_sentence(law, [axis.name for axis in planned.sweep.axes], power)
+        )
 
 
 def _law(law: Boundary, power: float) -> dict[str, Any]:
@@ -77,7 +86,7 @@ def _law(law: Boundary, power: float) -> dict[str, Any]:
     return {**numbers, "power": power, "lost": law.lost, "places": law.places}
 
 
-def _said(law: Boundary, keys: list[str], power: float) -> str:
+def _law_sentence(law: Boundary, keys: list[str], power: float) -> str:
     """The law in a sentence, with 95% intervals over resampled seeds."""
     if not law.exists:
         return "It is crossed in fewer than three rows: no law is fitted to it."
@@ -92,18 +101,6 @@ def _said(law: Boundary, keys: list[str], power: float) -> str:
 def _within(value: float, interval: tuple[float, float]) -> str:
     low, high = (text.number(end) for end in interval)
     return f"{text.number(value)} [{low}, {high}]"
-
-
-def _line(row: dict[str, Any]) -> tuple[str, ...]:
-    axes = " × ".join(f"{key} ({count})" for key, count in row["axes"].items())
-    return (
-        row["id"],
-        f"{row['name']} {axes}",
-        str(row["cells"]),
-        str(len(row["seeds"])),
-        f"{row['batches_done']} of {row['batches']}",
-        ", ".join(row["measures"]),
-    )
 
 
 def _record(planned: Planned, status: Status) -> dict[str, Any]:

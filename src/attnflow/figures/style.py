@@ -208,6 +208,15 @@ def parameters(theme: Theme) -> dict[Any, Parameter]:
     Only fonts that come with matplotlib are named, and text becomes outlines, so that
     one figure is one file on every machine.
     """
+    ticks = {
+        "labelsize": 10.5,
+        "labelcolor": theme.muted,
+        "color": theme.muted,
+        "direction": "out",
+        "major.size": 3.5,
+        "major.width": 0.7,
+        "minor.size": 2.0,
+    }
     return {
         # Type.
         "font.family": "STIXGeneral",
@@ -215,13 +224,9 @@ def parameters(theme: Theme) -> dict[Any, Parameter]:
         "font.size": 11.5,
         "axes.labelsize": 11.5,
         "axes.titlesize": 12.5,
-        "xtick.labelsize": 10.5,
-        "ytick.labelsize": 10.5,
         "legend.fontsize": 10.5,
         "text.color": theme.ink,
         "axes.labelcolor": theme.muted,
-        "xtick.labelcolor": theme.muted,
-        "ytick.labelcolor": theme.muted,
         # Axes and lines.
         "axes.facecolor": "none",
         "axes.edgecolor": theme.muted,
@@ -234,16 +239,7 @@ def parameters(theme: Theme) -> dict[Any, Parameter]:
         "axes.axisbelow": True,
         "grid.color": theme.hairline,
         "grid.linewidth": 0.6,
-        "xtick.color": theme.muted,
-        "ytick.color": theme.muted,
-        "xtick.direction": "out",
-        "ytick.direction": "out",
-        "xtick.major.size": 3.5,
-        "ytick.major.size": 3.5,
-        "xtick.major.width": 0.7,
-        "ytick.major.width": 0.7,
-        "xtick.minor.size": 2.0,
-        "ytick.minor.size": 2.0,
+        **{f"{axis}tick.{name}": ticks[name] for axis in "xy" for name in ticks},
         "lines.linewidth": 1.8,
         "lines.solid_capstyle": "round",
         "lines.solid_joinstyle": "round",

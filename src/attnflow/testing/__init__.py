@@ -28,6 +28,7 @@ from attnflow.testing.changes import reordered as reordered
 from attnflow.testing.changes import replaced as replaced
 from attnflow.testing.fixtures import evidence_of as evidence_of
 from attnflow.testing.fixtures import judging as judging
+from attnflow.testing.fixtures import paper as paper
 from attnflow.testing.fixtures import pytest_configure as pytest_configure
 from attnflow.testing.fixtures import pytest_generate_tests as pytest_generate_tests
 from attnflow.testing.fixtures import runner as runner

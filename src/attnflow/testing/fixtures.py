@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import xarray as xr
 
+from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.testing.protocols import (
@@ -56,6 +57,12 @@ def runner_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Runner]
     # Workers of pytest-xdist have a directory each, in one that they share.
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     return cache(lambda name, **options: Runner(Store(root / name), **options))
+
+
+@pytest.fixture(scope="module")
+def paper(request: pytest.FixtureRequest) -> Paper:
+    """The paper of the module."""
+    return request.module.PAPER
 
 
 @pytest.fixture(scope="module")

@@ -90,11 +90,8 @@ class AbstractClaimProtocol:
         """As recorded, and broken by each mutation."""
         check_claim(claim, judging.gather(request.module.PAPER, claim.needs))
 
-    def test_a_claim_says_all_that_is_needed(
-        self, claim: Claim, request: pytest.FixtureRequest
-    ) -> None:
+    def test_a_claim_says_all_that_is_needed(self, claim: Claim, paper: Paper) -> None:
         """Conditions, mutations, a correction where one is recorded, settings."""
-        paper = request.module.PAPER
         assert claim.id.startswith(f"{paper.letter}-")
         assert claim.conditions != "none"
         assert len(claim.mutations) >= 2
@@ -114,9 +111,8 @@ class AbstractClaimProtocol:
         else:
             assert self.seeds_may_be_open, claim.id
 
-    def test_ids_are_unique(self, request: pytest.FixtureRequest) -> None:
+    def test_ids_are_unique(self, paper: Paper) -> None:
         """Each claim has an id of its own, and headlines are claims."""
-        paper = request.module.PAPER
         ids = [claim.id for claim in paper.claims]
         assert len(set(ids)) == len(ids)
         assert set(paper.headline_claims) <= set(ids)
@@ -199,26 +195,21 @@ class ExhibitProtocol:
         """A caption, and readings."""
         assert exhibit.caption and exhibit.silent
 
-    def test_the_headline_is_one_of_them(self, request: pytest.FixtureRequest) -> None:
+    def test_the_headline_is_one_of_them(self, paper: Paper) -> None:
         """And each has an id of its own."""
-        paper = request.module.PAPER
         ids = [exhibit.id for exhibit in paper.exhibits]
         assert paper.headline in ids and len(set(ids)) == len(ids)
 
-    def test_settings_that_are_asked_for_exist(
-        self, exhibit: Exhibit, request: pytest.FixtureRequest
-    ) -> None:
+    def test_requested_settings_exist(self, exhibit: Exhibit, paper: Paper) -> None:
         """Those of quick runs too."""
         for needed in exhibit.needs.values():
-            recipe = request.module.PAPER.recipe(needed.experiment)
+            recipe = paper.recipe(needed.experiment)
             recipe.with_overrides(needed.made(quick=True).overrides)
 
-    def test_listing_the_paper_draws_nothing(
-        self, request: pytest.FixtureRequest
-    ) -> None:
+    def test_listing_the_paper_draws_nothing(self, paper: Paper) -> None:
         """And trains nothing: in a process of its own, nothing heavy is imported."""
         code = (
-            f"import sys, {module_of(request.module.PAPER.slug)}\n"
+            f"import sys, {module_of(paper.slug)}\n"
             f"print([name for name in {HEAVY} if name in sys.modules])"
         )
         process = subprocess.run(
@@ -230,11 +221,9 @@ class ExhibitProtocol:
         )
         assert process.stdout.strip() == "[]"
 
-    def test_every_file_of_figures_is_used(
-        self, request: pytest.FixtureRequest
-    ) -> None:
+    def test_every_file_of_figures_is_used(self, paper: Paper) -> None:
         """None is left over that draws what nobody shows."""
-        package = f"{module_of(request.module.PAPER.slug)}.figures"
+        package = f"{module_of(paper.slug)}.figures"
         spec = importlib.util.find_spec(package)
         if spec is None or not spec.submodule_search_locations:
             pytest.skip("the figures are no folder of files")
@@ -268,9 +257,9 @@ class TextProtocol:
         """The entries of the inventory, as parameters of a test."""
         return [pytest.param(entry, id=entry["id"]) for _, entry in entries(paper)]
 
-    def test_nothing_numbered_is_left_out(self, request: pytest.FixtureRequest) -> None:
+    def test_nothing_numbered_is_left_out(self, paper: Paper) -> None:
         """And nothing is there twice, or under another kind."""
-        inventory = entries(request.module.PAPER)
+        inventory = entries(paper)
         names = [entry["id"] for _, entry in inventory]
         assert len(set(names)) == len(names)
         assert set(self.labels) <= set(names), set(self.labels) - set(names)
@@ -283,34 +272,24 @@ class TextProtocol:
         covered = any(entry.get(what) for what in COVERING)
         assert covered or any(entry.get(word) for word in SAYING)
 
-    def test_entries_point_at_what_exists(self, request: pytest.FixtureRequest) -> None:
+    def test_entries_point_at_what_exists(self, paper: Paper) -> None:
         """Claims, exhibits and notes."""
-        paper = request.module.PAPER
         assert named(paper, "claims") <= {claim.id for claim in paper.claims}
         assert named(paper, "exhibits") <= {exhibit.id for exhibit in paper.exhibits}
         assert named(paper, "covered_by") <= {note.id for note in paper.notes}
 
-    def test_claims_of_the_paper_cover_something(
-        self, request: pytest.FixtureRequest
-    ) -> None:
+    def test_claims_of_the_paper_cover_something(self, paper: Paper) -> None:
         """Claims of ours may go beyond what the paper says."""
-        paper = request.module.PAPER
         stated = {claim.id for claim in paper.claims if claim.origin == "paper"}
         shown = {note.shown_by for note in paper.notes}
         assert stated <= named(paper, "claims") | shown
 
-    def test_the_page_can_show_the_inventory(
-        self, request: pytest.FixtureRequest
-    ) -> None:
+    def test_the_page_can_show_the_inventory(self, paper: Paper) -> None:
         """A row for each entry."""
-        paper = request.module.PAPER
         assert len(inventory_rows(paper)) == len(entries(paper))
 
-    def test_notes_say_what_is_printed_and_what_shows_it(
-        self, request: pytest.FixtureRequest
-    ) -> None:
+    def test_notes_say_what_is_printed_and_what_shows_it(self, paper: Paper) -> None:
         """Each under an id of its own, shown by reading or by a claim that exists."""
-        paper = request.module.PAPER
         claims = {claim.id for claim in paper.claims}
         assert len({note.id for note in paper.notes}) == len(paper.notes)
         for note in paper.notes:
@@ -318,9 +297,8 @@ class TextProtocol:
             assert note.shown_by == "text" or note.shown_by in claims, note.id
             assert note.place and note.printed and note.ours, note.id
 
-    def test_the_paper_is_told(self, request: pytest.FixtureRequest) -> None:
+    def test_the_paper_is_described(self, paper: Paper) -> None:
         """Title, version, what it is about, and how to cite it."""
-        paper = request.module.PAPER
         assert paper.title and paper.version_read and paper.summary.endswith(".")
         assert re.match(r"\s*@\w+\{\S+,", paper.bibtex)
 

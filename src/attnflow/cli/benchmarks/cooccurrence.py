@@ -46,9 +46,6 @@ def _drawn(
         id=id,
         size=_sizes(width, neurons, steps, "descent"),
         ours=partial(_ours, width, neurons, steps, None, draw="bartlett"),
-        weights=None,
-        torch=None,
-        rival="none",
         repeats=repeats,
     )
 
@@ -61,7 +58,6 @@ def _flow(id: str, *, share: float) -> Case:
         id=id,
         size=_sizes(128, 256, STEPS, "flow"),
         ours=partial(_ours, 128, 256, STEPS, arrays, recorded=("loss",), **times),
-        weights=None,
         torch=partial(_torch, share, *arrays),
         rival=f"{RIVAL}; the first {share:.0%} of the steps, scaled",
         # Descent is not the flow: its steps are good to η times the sharpness.

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.schema.names import look_up
-
 Rows = Mapping[str, np.ndarray]
 """Recorded series by name, `(records, …)`."""
 Arrays = dict[str, np.ndarray]
@@ -42,9 +40,9 @@ class Case:
     id: str
     size: str
     ours: Callable[[], Rows]
-    weights: Callable[[], Rows] | None
-    torch: Callable[[], Rows] | None
-    rival: str
+    weights: Callable[[], Rows] | None = None
+    torch: Callable[[], Rows] | None = None
+    rival: str = "none"
     tolerance: float = 1e-12
     share: float = 1.0
     repeats: int = 9
@@ -89,12 +87,9 @@ class CaseName:
     id: str
 
 
-def cases(paper: str | None = None) -> list[CaseName]:
-    """The cases of one paper, or of all."""
-    if paper is not None:
-        look_up("paper with benchmarks", paper, dict.fromkeys(PAPERS))
-    slugs = PAPERS if paper is None else (paper,)
-    return [CaseName(slug, id) for slug in slugs for id in _functions(slug)]
+def cases() -> list[CaseName]:
+    """The cases of all papers."""
+    return [CaseName(slug, id) for slug in PAPERS for id in _functions(slug)]
 
 
 def _functions(slug: str) -> dict[str, Callable[[], Case]]:

@@ -43,7 +43,6 @@ def _case(id: str, panels: tuple[int, ...], rival: Rival) -> Case:
         id=id,
         size=f"{queries} queries, {RUNS * len(panels)} runs of {STEPS} steps",
         ours=partial(_ours, panels),
-        weights=None,
         torch=partial(_torch, panels, rival),
         rival=f"autograd and SGD in PyTorch {RIVALS[rival]}",
         # The layers' own bound and the rivals' draws are in float32.

@@ -42,7 +42,6 @@ def _case(id: str, row: str, *, rule: str = "signgd", tests: int = 0) -> Case:
         id=id,
         size=f"setting ({row}), d=2000, {STEPS} steps of {rule}{tested}",
         ours=partial(_ours, experiment),
-        weights=None,
         torch=partial(_torch, experiment, _arrays(experiment)),
         rival=f"{RIVAL.format(NAMES[rule])} (the first 10% of the steps)",
         # 200 steps, each rounded once, of sums over 2000 coordinates.
@@ -61,7 +60,6 @@ def _digits(rule: str) -> Case:
         id=f"mnist-{rule}",
         size=f"noisy MNIST, 2000 images of 16 patches, {steps} steps of {rule}",
         ours=partial(_ours, experiment),
-        weights=None,
         torch=partial(_torch_digits, experiment),
         rival=f"{RIVAL.format(NAMES[rule])}, tested every {every} steps",
         # Hundreds of steps, each of sums over 32,000 patches.

@@ -35,7 +35,6 @@ def _steps(id: str, samples: int, readout: str) -> Case:
         id=id,
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
         ours=partial(_ours, experiment),
-        weights=None,
         torch=partial(
             _torch, _arrays(experiment, tested=False), readout == "trained", theirs
         ),
@@ -52,7 +51,6 @@ def _map(id: str, readout: str) -> Case:
         id=id,
         size=f"Figure 1's map, 10 × 12 cells, one seed, {SIZES}, w_O {readout}",
         ours=partial(_our_map, READOUTS[readout]),
-        weights=None,
         torch=partial(_torch_map, READOUTS[readout]),
         rival=f"{RIVAL}, cell by cell, with the test on 100 samples at the end",
         # Relative to the largest test loss; steps must be equal in every cell.
@@ -67,9 +65,6 @@ def _any_d(id: str, power: int) -> Case:
         id=id,
         size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
         ours=partial(_our_theory, power),
-        weights=None,
-        torch=None,
-        rival="none",
         repeats=5,
     )
 
