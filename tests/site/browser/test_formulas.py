@@ -43,15 +43,15 @@ def katex(context, tmp_path):
 
 
 def test_every_formula_of_every_paper_can_be_typeset(katex):
-    found = {
+    formulas = {
         to_tex(piece.text)
         for paper in papers().values()
         for text in texts(paper)
         for piece in pieces(text)
         if piece.kind == "formula"
     }
-    assert len(found) > 500
-    assert katex.evaluate(_REFUSED, sorted(found)) == []
+    assert len(formulas) > 500
+    assert katex.evaluate(_REFUSED, sorted(formulas)) == []
 
 
 def test_what_is_no_formula_is_refused(katex):

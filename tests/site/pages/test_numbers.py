@@ -24,10 +24,10 @@ def test_plain_values_are_json():
         "c": {"d": np.array([True, False]), "e": xr.DataArray(3.0)},
         1: (None, "text"),
     }
-    made = plain(table)
-    assert made["b"] == [2, None, None]
-    assert made["c"] == {"d": [True, False], "e": 3.0}
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    values = plain(table)
+    assert values["b"] == [2, None, None]
+    assert values["c"] == {"d": [True, False], "e": 3.0}
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
 
 
 def test_printed_numbers_agree_at_a_relative_tolerance():

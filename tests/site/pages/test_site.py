@@ -20,11 +20,11 @@ from tests.site.pages.papers import claim, exhibit, paper, row
 def site(tmp_path_factory):
     """A site of two papers, of which one has its headline and a judged claim."""
     root = tmp_path_factory.mktemp("site")
-    made, bare = paper(), paper(slug="bare", title="Another", notes=())
-    make_exhibit(made, made.exhibits[0], {"run": make_run()}, root / "fake")
-    write_page(made, [], [row()], root / "fake", site=root)
+    fake, bare = paper(), paper(slug="bare", title="Another", notes=())
+    make_exhibit(fake, fake.exhibits[0], {"run": make_run()}, root / "fake")
+    write_page(fake, [], [row()], root / "fake", site=root)
     write_page(bare, [], [], root / "bare", site=root)
-    write_index(root, [made, bare, paper(slug="absent")], {"fake": [row()]})
+    write_index(root, [fake, bare, paper(slug="absent")], {"fake": [row()]})
     return root
 
 
