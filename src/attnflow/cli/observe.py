@@ -14,7 +14,7 @@ from attnflow.cli.output import Json, Output, must_have_directory
 @guarded
 def observe(
     experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
-    given: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="FILE... [KEY=VALUE]...",
@@ -60,7 +60,7 @@ def observe(
     output = Output(json)
     must_have_directory(out)
     paper, _ = find_experiment(experiment)
-    files, settings = files_and_settings(given)
+    files, settings = files_and_settings(arguments)
     times, seed_numbers = times_or_seeds(len(files), at, seeds)
     run = observe_checkpoints(
         experiment,

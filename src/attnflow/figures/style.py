@@ -36,6 +36,12 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb
 
 from attnflow.schema.names import look_up
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Parameter = str | float | bool
+
+FULL_WIDTH = 9.6
+"""Inches: a figure of this width with 11-point labels is readable on a slide."""
 ALIASES = MappingProxyType(
     {
         "class": "signal",
@@ -107,6 +113,20 @@ def mix(colour: str, other: str, share: float) -> str:
     return to_hex((red, green, blue))
 
 
+_COLOURS = {
+    # Each kind on a light and on a dark background.
+    "signal": ("#3F78E0", "#3F8CF0"),
+    "common": ("#D96B00", "#E0A040"),
+    "noise": ("#7B3676", "#BE92D8"),
+    "easy": ("#08764F", "#4CC490"),
+    "hard": ("#8E0B1C", "#D0614F"),
+    "match": ("#0893B8", "#5FDAFA"),
+    "mismatch": ("#B03468", "#FB82CA"),
+    "limit": ("#1B1E23", "#E8EAED"),
+    "theory": ("#1B1E23", "#E8EAED"),
+    "loss": ("#1B1E23", "#E8EAED"),
+    "other": ("#8A919B", "#7E858F"),
+}
 LIGHT = Theme(
     name="light",
     paper="#FFFFFF",
@@ -114,21 +134,7 @@ LIGHT = Theme(
     muted="#565D67",
     hairline="#D5D9DF",
     stages=("#F1F3F6", "#FFFFFF"),
-    kinds=MappingProxyType(
-        {
-            "signal": "#3F78E0",
-            "common": "#D96B00",
-            "noise": "#7B3676",
-            "easy": "#08764F",
-            "hard": "#8E0B1C",
-            "match": "#0893B8",
-            "mismatch": "#B03468",
-            "limit": "#1B1E23",
-            "theory": "#1B1E23",
-            "loss": "#1B1E23",
-            "other": "#8A919B",
-        }
-    ),
+    kinds=MappingProxyType({kind: pair[0] for kind, pair in _COLOURS.items()}),
 )
 DARK = Theme(
     name="dark",
@@ -137,31 +143,9 @@ DARK = Theme(
     muted="#A4ABB5",
     hairline="#363C45",
     stages=("#1E232A", "#14171C"),
-    kinds=MappingProxyType(
-        {
-            "signal": "#3F8CF0",
-            "common": "#E0A040",
-            "noise": "#BE92D8",
-            "easy": "#4CC490",
-            "hard": "#D0614F",
-            "match": "#5FDAFA",
-            "mismatch": "#FB82CA",
-            "limit": "#E8EAED",
-            "theory": "#E8EAED",
-            "loss": "#E8EAED",
-            "other": "#7E858F",
-        }
-    ),
+    kinds=MappingProxyType({kind: pair[1] for kind, pair in _COLOURS.items()}),
 )
 THEMES = MappingProxyType({"light": LIGHT, "dark": DARK})
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-Parameter = str | float | bool
-
-FULL_WIDTH = 9.6
-"""Inches: a figure of this width with 11-point labels is readable on a slide."""
 
 _current: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
 

@@ -151,8 +151,8 @@ def stable_rates(evidence: Evidence, key: str) -> xr.DataArray:
 
 def left_over_stable(evidence: Evidence, key: str) -> np.ndarray:
     """The rate at which descent leaves the flow over 2/λ, by the other setting."""
-    places = boundary(LEVEL, departure(evidence, key)).places
-    return places / stable_rates(evidence, key).values
+    rates = boundary(LEVEL, departure(evidence, key)).places
+    return rates / stable_rates(evidence, key).values
 
 
 def _seen(evidence: Evidence, key: str, within: tuple[float, float]) -> dict[str, bool]:

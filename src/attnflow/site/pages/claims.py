@@ -41,16 +41,6 @@ class ClaimView:
     row: Row | None = None
 
     @property
-    def words(self) -> str:
-        """The verdict in words."""
-        return words(self.verdict)
-
-    @property
-    def recorded_words(self) -> str:
-        """The recorded verdict in words."""
-        return words(self.recorded)
-
-    @property
     def is_surprise(self) -> bool:
         """Whether its verdict differs from the recorded one."""
         return self.row is not None and not as_expected(self.row)

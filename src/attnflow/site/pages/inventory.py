@@ -46,14 +46,6 @@ def inventory_rows(paper: Paper) -> list[Covered]:
 
 
 @dataclass
-class Reading:
-    """A sentence about what is not stated, and the exhibits that rest on it."""
-
-    text: str
-    exhibits: list[Exhibit] = field(default_factory=list)
-
-
-@dataclass
 class Choice:
     """A value of a setting, and the exhibits and claims that use it."""
 
@@ -63,13 +55,13 @@ class Choice:
     claims: set[str] = field(default_factory=set)
 
 
-def silent_readings(paper: Paper) -> list[Reading]:
-    """Every reading once, in the order in which exhibits come to it."""
-    readings: dict[str, Reading] = {}
+def silent_readings(paper: Paper) -> dict[str, list[Exhibit]]:
+    """What the paper leaves unspecified: each reading, and the exhibits that use it."""
+    readings: dict[str, list[Exhibit]] = {}
     for exhibit in paper.shown:
         for text in exhibit.silent:
-            readings.setdefault(text, Reading(text)).exhibits.append(exhibit)
-    return list(readings.values())
+            readings.setdefault(text, []).append(exhibit)
+    return readings
 
 
 def tried_choices(paper: Paper) -> list[list[Choice]]:
