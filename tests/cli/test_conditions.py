@@ -1,6 +1,6 @@
 """The table of conditions: runs are told together where they agree."""
 
-from attnflow.cli.conditions import condition_table
+from attnflow.cli.verdicts import condition_table
 from attnflow.schema.conditions import Condition, at_least, exactly, of_order
 
 
@@ -13,8 +13,8 @@ def width(m, least=64):
 
 
 def test_runs_that_meet_an_item_and_runs_that_do_not():
-    found = rows({"a": [width(512)], "b": [width(32)], "c": [width(4096)]})
-    assert found == [
+    table = rows({"a": [width(512)], "b": [width(32)], "c": [width(4096)]})
+    assert table == [
         ("m", "m ≥ m1", "512 … 4.1e+03", "≥ 64", "yes", "2 of 3: a; c"),
         ("m", "m ≥ m1", "32", "≥ 64", "no", "1 of 3: b"),
     ]
@@ -32,9 +32,9 @@ def test_items_keep_their_order_and_say_what_is_allowed():
         Condition("η", "η < 1", 1.0, most=1.0, strict=True),
         at_least("T", "T → ∞", float("inf"), float("inf")),
     ]
-    found = rows({"a": items})
-    assert [row[0] for row in found] == ["s", "L", "η", "T"]
-    assert [row[3:5] for row in found] == [
+    table = rows({"a": items})
+    assert [row[0] for row in table] == ["s", "L", "η", "T"]
+    assert [row[3:5] for row in table] == [
         ("≥ 0.1, ≤ 10", "yes"),
         ("2", "yes"),
         ("< 1", "no"),

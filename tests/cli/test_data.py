@@ -5,11 +5,11 @@ from attnflow.data.real import CATALOGUE
 
 def test_list_says_what_is_known_and_what_is_here(program, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
-    found = program.json("data", "list")
-    assert found["version"] == 1
-    assert found["directory"] == str(tmp_path)
-    assert [one["id"] for one in found["datasets"]] == list(CATALOGUE)
-    files = [file for one in found["datasets"] for file in one["files"]]
+    content = program.json("data", "list")
+    assert content["version"] == 1
+    assert content["directory"] == str(tmp_path)
+    assert [item["id"] for item in content["datasets"]] == list(CATALOGUE)
+    files = [file for item in content["datasets"] for file in item["files"]]
     assert {file["state"] for file in files} == {"missing"}
     assert all(len(file["sha256"]) == 64 for file in files)
     text = program("data", "list").stdout
@@ -20,8 +20,8 @@ def test_list_says_what_is_known_and_what_is_here(program, tmp_path, monkeypatch
 def test_path_says_where_files_belong(program, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
     place = tmp_path / "wikitext-2" / "valid.txt"
-    found = program.json("data", "path", "wikitext-2", code=1)
-    assert found["datasets"][0]["files"][0]["path"] == str(place)
+    content = program.json("data", "path", "wikitext-2", code=1)
+    assert content["datasets"][0]["files"][0]["path"] == str(place)
     place.parent.mkdir()
     place.write_text("something else")
     files = program.json("data", "path", "wikitext-2", code=1)["datasets"][0]["files"]
@@ -49,6 +49,6 @@ def test_fetch_without_network(program, tmp_path, monkeypatch):
 
 def test_fetch_of_what_is_here_downloads_nothing(program, data_at_hand, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    found = program.json("data", "fetch")
-    files = [file for one in found["datasets"] for file in one["files"]]
+    content = program.json("data", "fetch")
+    files = [file for item in content["datasets"] for file in item["files"]]
     assert {file["state"] for file in files} == {"present"}

@@ -15,9 +15,9 @@ def test_demo_shows_stages_claims_and_files(program, tmp_path):
 
 
 def test_json(program):
-    found = program.json("demo", "--out", "mine")
-    assert [e["id"] for e in found["exhibits"]] == ["figure1"]
-    assert [c["id"] for c in found["claims"]] == ["T-Thm1"]
+    content = program.json("demo", "--out", "mine")
+    assert [e["id"] for e in content["exhibits"]] == ["figure1"]
+    assert [c["id"] for c in content["claims"]] == ["T-Thm1"]
 
 
 def test_one_run_serves_everything(program, toy):

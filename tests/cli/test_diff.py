@@ -43,9 +43,9 @@ def test_equal_tables_but_for_times(compared, table):
 )
 def test_how_a_claim_differs(compared, table, change, kind):
     one, two = table
-    found = compared({**one, **change}, two)
-    assert found["same"] == 1
-    (told,) = found["changes"]
+    comparison = compared({**one, **change}, two)
+    assert comparison["same"] == 1
+    (told,) = comparison["changes"]
     assert (told["paper"], told["id"], told["kind"]) == ("toy", "T-Thm1", kind)
     assert {name: told["new"][name] for name in change} == change
     assert {name: told["old"][name] for name in change} == {n: one[n] for n in change}
@@ -53,15 +53,15 @@ def test_how_a_claim_differs(compared, table, change, kind):
 
 def test_another_verdict_comes_first_and_is_exit_code_1(compared, table):
     one, two = table
-    found = compared(
+    comparison = compared(
         {**one, "margin": 0.1},
         {**two, "verdict": "fails"},
         {**one, "id": "T-New"},
         code=1,
     )
-    kinds = [change["kind"] for change in found["changes"]]
+    kinds = [change["kind"] for change in comparison["changes"]]
     assert kinds == ["another verdict", "in the new one alone", "another margin"]
-    assert found["changes"][1]["old"] is None
+    assert comparison["changes"][1]["old"] is None
 
 
 def test_a_claim_that_is_gone(compared, table):

@@ -4,19 +4,19 @@ from attnflow.site.pages import keep_reason
 
 
 def files(site):
-    found = {str(p.relative_to(site)) for p in site.rglob("*") if p.is_file()}
-    return {name for name in found if not name.startswith("assets/")}
+    names = {str(p.relative_to(site)) for p in site.rglob("*") if p.is_file()}
+    return {name for name in names if not name.startswith("assets/")}
 
 
 def test_a_site_is_exported_with_all_that_it_shows(program, tmp_path):
     program("reproduce")
-    found = program.json("export-site", "given")
-    assert found["pages"] == ["given/toy/index.html", "given/index.html"]
-    made = tmp_path / "attnflow-output"
-    assert files(tmp_path / "given") == files(made)
+    content = program.json("export-site", "given")
+    assert content["pages"] == ["given/toy/index.html", "given/index.html"]
+    source = tmp_path / "attnflow-output"
+    assert files(tmp_path / "given") == files(source)
     assert (tmp_path / "given" / "assets" / "katex" / "LICENSE").is_file()
     page = (tmp_path / "given" / "toy" / "index.html").read_text("utf-8")
-    assert page == (made / "toy" / "index.html").read_text("utf-8")
+    assert page == (source / "toy" / "index.html").read_text("utf-8")
 
 
 def test_it_has_the_verdicts_that_are_known_by_then(program, tmp_path):

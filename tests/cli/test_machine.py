@@ -10,26 +10,26 @@ import attnflow
 
 
 def test_doctor(program, store_of_its_own):
-    found = program.json("doctor")
-    assert found["store"] == {
+    facts = program.json("doctor")
+    assert facts["store"] == {
         "path": str(store_of_its_own),
         "writable": True,
         "trouble": "",
         "runs": 0,
     }
-    assert found["x64"] is True
-    assert found["packages"]["jax"]
-    assert "h5netcdf" in found["packages"]
-    assert "pytest" not in found["packages"]
-    assert found["cores"] >= 1
+    assert facts["x64"] is True
+    assert facts["packages"]["jax"]
+    assert "h5netcdf" in facts["packages"]
+    assert "pytest" not in facts["packages"]
+    assert facts["cores"] >= 1
     assert "writable" in program("doctor").stdout
 
 
 def test_doctor_and_an_unwritable_store(program, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ATTNFLOW_STORE", str(tmp_path / "file" / "runs"))
-    found = program.json("doctor")
-    assert found["store"]["writable"] is False
+    facts = program.json("doctor")
+    assert facts["store"]["writable"] is False
     assert "Set ATTNFLOW_STORE" in program("doctor").stdout
 
 
@@ -78,7 +78,7 @@ def test_a_case_that_fails_does_not_lose_the_others(program, benchmarks, monkeyp
 
 
 def test_bench_without_torch(program, benchmarks, monkeypatch):
-    monkeypatch.setattr("attnflow.cli.bench.find_spec", lambda name: None)
+    monkeypatch.setattr("attnflow.cli.machine.find_spec", lambda name: None)
     done = program("bench")
     assert done.exit_code == 0
     assert "attnflow[torch]" in done.stderr

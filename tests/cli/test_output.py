@@ -6,7 +6,7 @@ import pytest
 from attnflow.claims import Verdict
 from attnflow.cli import text
 from attnflow.cli.output import Output, plain
-from attnflow.cli.tables import Table, draw, plain_lines
+from attnflow.cli.text import Table, draw, plain_lines
 from tests.toy import ToyRow
 
 

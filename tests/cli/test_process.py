@@ -19,7 +19,7 @@ TOY = [sys.executable, "-m", "tests.toy"]
 def environment(tmp_path):
     return {
         **os.environ,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")]),
         "ATTNFLOW_STORE": str(tmp_path / "store"),
     }
 

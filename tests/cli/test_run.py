@@ -100,22 +100,22 @@ CHANGES = xr.DataArray(
 
 
 def test_a_checked_flow_says_where_it_changes_most():
-    made = make_run().assign(
+    run = make_run().assign(
         refinement_by_observable=CHANGES, refinement=CHANGES.max("observable")
     )
-    lines = error_lines(made)
+    lines = error_lines(run)
     assert lines == [
         "drift of the conserved quantities  2e-12",
         "change at a tenth of the tolerance  3e-07 (of the largest entry of attention)",
         "A small drift alone does not bound the error; the change estimates it.",
     ]
-    assert summarise(made)["refinement"] == 3e-7
+    assert summarise(run)["refinement"] == 3e-7
 
 
 def test_signs_that_rounding_could_turn_are_counted():
-    made = make_run()
-    assert sign_lines(made) == []
-    shape = made["recorded"]
+    run = make_run()
+    assert sign_lines(run) == []
+    shape = run["recorded"]
     last = shape.copy(data=np.zeros(shape.shape, bool))
     last[:, -1] = True
     counts = {
@@ -123,7 +123,7 @@ def test_signs_that_rounding_could_turn_are_counted():
         "tied_signs": xr.where(last, 1.0, 0.0),
         "signs_count": xr.full_like(shape, 10.0, float),
     }
-    (line,) = sign_lines(made.assign(counts))
+    (line,) = sign_lines(run.assign(counts))
     rows, ends = int(shape.sum()), int(shape[:, -1].sum())
     assert ends < shape.sizes["seed"], "rows that were not recorded do not count"
     assert f"of {10 * rows} at the recorded steps" in line
@@ -132,20 +132,20 @@ def test_signs_that_rounding_could_turn_are_counted():
 
 def test_a_check_that_ended_otherwise_gives_no_number():
     gap = CHANGES.copy(data=[[np.nan] * 2, [1e-8, 2e-7]])
-    made = make_run().assign(
+    run = make_run().assign(
         refinement_by_observable=gap, refinement=gap.max("observable", skipna=False)
     )
-    assert "– (there the run ended otherwise)" in error_lines(made)[1]
+    assert "– (there the run ended otherwise)" in error_lines(run)[1]
 
 
 def test_a_descent_says_what_it_could_bear():
     limit = xr.DataArray([0.5, 0.25], dims="seed", attrs={"learning_rate": 0.1})
-    made = make_run().drop_vars("drift").assign(rate_threshold=limit)
-    assert error_lines(made) == []
-    (line,) = rate_lines(made)
+    run = make_run().drop_vars("drift").assign(rate_threshold=limit)
+    assert error_lines(run) == []
+    (line,) = rate_lines(run)
     assert line == "rate     0.1; linearly stable at the start up to 0.375 (0.25 … 0.5)"
-    assert rate_lines(made.isel(seed=[0]))[0].endswith("up to 0.5")
-    assert summarise(made)["rate_threshold"] == 0.25
+    assert rate_lines(run.isel(seed=[0]))[0].endswith("up to 0.5")
+    assert summarise(run)["rate_threshold"] == 0.25
     assert rate_lines(make_run()) == []
 
 

@@ -6,11 +6,11 @@ from attnflow.runs.run_files import read_run_file
 
 
 def test_runs_lists_what_run_stored(program):
-    made = program.json("run", "toy/flow")["runs"][0]
+    summary = program.json("run", "toy/flow")["runs"][0]
     program.json("run", "toy/flow", "width=8")
     listed = program.json("runs")["runs"]
     assert [run["setting"]["width"] for run in listed] == [8, 4]
-    assert {name: listed[1][name] for name in made} == made
+    assert {name: listed[1][name] for name in summary} == summary
     assert "width=8" in program("runs").stdout
 
 

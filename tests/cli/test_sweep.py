@@ -40,13 +40,13 @@ def test_a_sweep_its_status_and_its_file(program, tmp_path):
     (before,) = given(program, *CELLS, *ASKED, "--status")
     assert before["status"]["pending"] == 6 and "values" not in before
     file = tmp_path / "map.nc"
-    (found,) = given(program, *CELLS, *ASKED, "--out", file)
-    assert found["name"] == "mixture/concentration"
-    assert [axis["dim"] for axis in found["axes"]] == ["omega", "width"]
-    assert found["axes"][1]["values"] == [[8], [16]]
-    assert found["seeds"] == [0, 1] and found["measures"] == ["bound"]
-    assert found["status"]["done"] == 6 and found["id"] == before["id"]
-    values = found["values"]["bound"]
+    (sweep,) = given(program, *CELLS, *ASKED, "--out", file)
+    assert sweep["name"] == "mixture/concentration"
+    assert [axis["dim"] for axis in sweep["axes"]] == ["omega", "width"]
+    assert sweep["axes"][1]["values"] == [[8], [16]]
+    assert sweep["seeds"] == [0, 1] and sweep["measures"] == ["bound"]
+    assert sweep["status"]["done"] == 6 and sweep["id"] == before["id"]
+    values = sweep["values"]["bound"]
     assert (len(values), len(values[0]), len(values[0][0])) == (3, 2, 2)
     with xr.open_dataset(file, engine="h5netcdf") as stored:
         assert stored["bound"].values.tolist() == values
@@ -95,15 +95,15 @@ def test_mistakes_are_explained(program, args, said):
 def test_refinement_from_the_command_line(program):
     cells = ("mixture/concentration", "delta=0.05..0.5:9", "omega=0.1..0.9:9")
     options = ("--refine", "0.5", "--coarse", "4", "width=8", "draws=3")
-    (found,) = given(program, *cells, *ASKED, *options)
-    assert found["cells_full"] == 81
-    assert found["cells_computed"] == found["status"]["cells"] < 81
-    shape = len(found["values"]["inside"]), len(found["values"]["inside"][0])
+    (sweep,) = given(program, *cells, *ASKED, *options)
+    assert sweep["cells_full"] == 81
+    assert sweep["cells_computed"] == sweep["status"]["cells"] < 81
+    shape = len(sweep["values"]["inside"]), len(sweep["values"]["inside"][0])
     assert shape == (9, 9)
-    law = found["boundary"]
+    law = sweep["boundary"]
     low, high = law["exponent_interval"]
     assert low <= law["exponent"] <= high and law["power"] == 2.0
     text = program("sweep", *cells, *ASKED, *options, "--power", "3").stdout
-    assert f"{found['cells_computed']} of the 81 cells of the grid" in text
+    assert f"{sweep['cells_computed']} of the 81 cells of the grid" in text
     assert "Along it omega goes as delta^" in text
     assert "delta·omega^3 is" in text

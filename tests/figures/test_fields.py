@@ -6,7 +6,7 @@ import xarray as xr
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from attnflow import figures
-from attnflow.figures.fields import edges
+from attnflow.figures.maps import edges
 
 
 def table(values=((0.1, 0.2, 0.3), (0.4, 0.5, np.nan))):
@@ -67,7 +67,7 @@ def test_an_outlined_curve_has_the_papers_colour_around_it(panel):
         canvas.draw()
     column = np.asarray(canvas.buffer_rgba())[:, canvas.get_width_height()[0] // 2, :3]
     names = {(0, 0, 0): "line", (255, 255, 255): "rim", (0, 255, 0): "ground"}
-    found = [names[tuple(c)] for c in column.tolist() if tuple(c) in names]
-    met = [name for name, _ in groupby(found)]
+    colours = [names[tuple(c)] for c in column.tolist() if tuple(c) in names]
+    met = [name for name, _ in groupby(colours)]
     inner = met[met.index("ground") : len(met) - met[::-1].index("ground")]
     assert inner == ["ground", "rim", "line", "rim", "ground"]

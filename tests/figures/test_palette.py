@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from attnflow.figures.palette import ALIASES, DARK, LIGHT, THEMES, mix
+from attnflow.figures.style import ALIASES, DARK, LIGHT, THEMES, mix
 from attnflow.schema.names import UnknownName
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.

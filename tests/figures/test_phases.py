@@ -4,7 +4,7 @@ import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.statistics.boundary import fit_boundary
-from attnflow.figures.phases import scale_of
+from attnflow.figures.maps import scale_of
 
 
 def swept(**coords):

@@ -5,7 +5,7 @@ import matplotlib
 import pytest
 
 from attnflow import figures
-from attnflow.figures.palette import DARK, LIGHT
+from attnflow.figures.style import DARK, LIGHT
 from attnflow.schema.names import UnknownName
 
 
@@ -52,5 +52,5 @@ def test_declaring_figures_costs_no_matplotlib_and_drawing_no_jax():
 def test_every_name_of_the_package_is_there():
     for name in dir(figures):
         assert callable(getattr(figures, name))
-    with pytest.raises(AttributeError, match="no attribute 'serie'"):
+    with pytest.raises(AttributeError, match=r"No attnflow\.figures attribute serie"):
         _ = figures.serie

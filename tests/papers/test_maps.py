@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from attnflow.site.gathering import gather
 
 from attnflow.figures import themed
 from attnflow.papers import papers
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.site.gathering import gather
-from attnflow.site.pages.plain import leaves, plain
+from attnflow.site.pages.values import leaves, plain
 from attnflow.sweeps.sweep import plan_sweep
 
 MAPS = [(paper, map) for paper in papers().values() for map in paper.maps]

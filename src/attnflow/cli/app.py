@@ -12,21 +12,14 @@ import typer
 
 from attnflow._version import __version__
 from attnflow.cli.background import leave
-from attnflow.cli.bench import bench
-from attnflow.cli.cite import cite
-from attnflow.cli.data import app as data
+from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
-from attnflow.cli.diff import diff
-from attnflow.cli.doctor import doctor
-from attnflow.cli.export import export
-from attnflow.cli.export_site import export_site
 from attnflow.cli.guard import INTERRUPTED, complain
-from attnflow.cli.listing import list_all
-from attnflow.cli.new_paper import new_paper
+from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
 from attnflow.cli.reproduce import reproduce
+from attnflow.cli.results import diff, export, export_site, runs
 from attnflow.cli.run import run
-from attnflow.cli.runs import runs
 from attnflow.cli.sweep import sweep
 from attnflow.cli.verify import verify
 
@@ -55,8 +48,8 @@ app.command("new-paper", no_args_is_help=True)(new_paper)
 app.add_typer(data, name="data")
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_requested: bool) -> None:
+    if is_requested:
         print(f"attnflow {__version__}")
         raise typer.Exit
 
@@ -72,8 +65,8 @@ def _program(
 ) -> None:
     """How shallow transformers learn, and whether it is as the papers say.
 
-    Exit codes: 0 success; 1 a check came out otherwise than recorded; 2 wrong usage;
-    130 interrupted.
+    Exit codes: 0 success; 1 a verdict or a number differs from the recorded one;
+    2 wrong usage; 130 interrupted.
     """
 
 

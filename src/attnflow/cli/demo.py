@@ -7,8 +7,7 @@ import typer
 
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import shown_progress
+from attnflow.cli.output import Json, Output, shown_progress
 from attnflow.cli.reproduce import as_json, exhibit_table, output_place
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def demo(
     json: Json = None,
 ) -> int:
     """Reproduce one result, with its stages, some claims, figures and a page."""
-    from attnflow.cli.show_claims import claims_table, is_surprise
+    from attnflow.cli.verdicts import claims_table, is_surprise
     from attnflow.papers import papers
     from attnflow.runs.runner import Runner
     from attnflow.runs.verify import verify_claims

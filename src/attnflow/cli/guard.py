@@ -13,7 +13,7 @@ import typer
 P = ParamSpec("P")
 
 OTHERWISE = 1
-"""A check came out otherwise than recorded."""
+"""A verdict or a number differs from the recorded one."""
 WRONG_USAGE = 2
 FAULT = 70
 """A fault of attnflow: the number that sysexits.h gives to software errors."""
@@ -49,20 +49,16 @@ def _exit_code(command: Callable[[], int]) -> int:
         raise
     except Exception as error:
         if _is_usage(error):
-            complain(f"attnflow: {_said(error)}")
+            # The operating system says only what is wrong, not what to do.
+            is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+            advice = ". Make room, or write to another disk." if is_full else ""
+            complain(f"attnflow: {error}{advice}")
             if os.environ.get("ATTNFLOW_DEBUG"):
                 traceback.print_exc()
             return WRONG_USAGE
         traceback.print_exc()
         complain("attnflow: this is a fault of attnflow; please report the above.")
         return FAULT
-
-
-def _said(error: Exception) -> str:
-    """The message, with what to do where the operating system says only what is so."""
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return f"{error}. Make room, or write to another disk."
-    return str(error)
 
 
 def _is_usage(error: Exception) -> bool:

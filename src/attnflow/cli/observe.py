@@ -1,11 +1,12 @@
-"""`attnflow observe`: what somebody else trained, as a run like ours."""
+"""`attnflow observe`: a checkpoint that a user trained, as a run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from attnflow.cli import checkpoints, target
+from attnflow.cli import target
 from attnflow.cli.guard import guarded
 from attnflow.cli.output import Json, Output, must_have_directory
 
@@ -13,7 +14,7 @@ from attnflow.cli.output import Json, Output, must_have_directory
 @guarded
 def observe(
     experiment: Annotated[str, typer.Argument(metavar="PAPER/EXPERIMENT")],
-    given: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="FILE... [KEY=VALUE]...",
@@ -50,7 +51,7 @@ def observe(
 
     What is written is a run: `attnflow verify PAPER/CLAIM --run FILE.nc` judges it.
     """
-    from attnflow import observe as see
+    from attnflow import observe as observe_checkpoints
     from attnflow.cli.show_run import give_and_show
     from attnflow.runs.run_files import export_netcdf
     from attnflow.runs.runner import find_experiment
@@ -59,21 +60,56 @@ def observe(
     output = Output(json)
     must_have_directory(out)
     paper, _ = find_experiment(experiment)
-    files, settings = checkpoints.files_and_settings(given)
-    found = checkpoints.typed(files, at, seeds)
-    made = see(
+    files, settings = files_and_settings(arguments)
+    times, seed_numbers = times_or_seeds(len(files), at, seeds)
+    run = observe_checkpoints(
         experiment,
-        found.checkpoints,
-        at=found.at,
-        names=checkpoints.name_map(name or ()),
-        seeds=found.seeds,
+        files,
+        at=times,
+        names=name_map(name or ()),
+        seeds=seed_numbers,
         record=target.names(record),
         **settings,
     )
-    export_netcdf(made, out)
-    give_and_show(output, paper, made, [out])
-    for left, why in left_out_of(made).items():
-        output.say(f"left out {left}: {why}")
-    if missing := made.attrs.get("missing_times"):
+    export_netcdf(run, out)
+    give_and_show(output, paper, run, [out])
+    for observable, why in left_out_of(run).items():
+        output.say(f"left out {observable}: {why}")
+    if missing := run.attrs.get("missing_times"):
         output.say(f"lacks    {missing}")
     return 0
+
+
+def files_and_settings(texts: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Texts with an equals sign are settings, unless there is such a file."""
+    settings = [text for text in texts if "=" in text and not Path(text).exists()]
+    files = [text for text in texts if text not in settings]
+    if not files:
+        raise ValueError("There are no files: give checkpoints, such as weights.npz.")
+    return files, target.overrides(settings)
+
+
+def times_or_seeds(
+    count: int, at: str | None, seeds: str | None
+) -> tuple[list[float] | None, list[int] | None]:
+    """The times of `count` files, or the seeds of files with a whole series each."""
+    times, texts = target.times(at), target.names(seeds) or []
+    if not all(text.isdecimal() for text in texts):
+        raise ValueError(f"--seeds {seeds!r} is no list. Write for example 0,1,2.")
+    numbers = [int(text) for text in texts] or None
+    if times is None:
+        return None, numbers or list(range(count))
+    if numbers is None:
+        return times, None
+    raise ValueError(
+        f"--at {at} says that the files are moments of one training, and --seeds "
+        f"{seeds} that each is a training of its own: give one of the two."
+    )
+
+
+def name_map(texts: Sequence[str]) -> dict[str, str | list[str]] | None:
+    """Names from texts such as `W_V=plus.weight+minus.weight`."""
+    return {
+        ours: theirs.split("+") if "+" in theirs else theirs
+        for ours, theirs in target.overrides(texts).items()
+    } or None

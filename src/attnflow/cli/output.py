@@ -1,16 +1,21 @@
-"""What a command says: tables for people, JSON for programs."""
+"""The output of a command: text and tables for people, JSON for programs, progress."""
 
 import json
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.tables import Table, draw, plain_lines
+from attnflow.cli.text import Table, draw, plain_lines
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 VERSION = 1
 """The version of the JSON that every command writes."""
@@ -52,8 +57,8 @@ class Output:
         else:
             print("\n".join(plain_lines(table)))
 
-    def give(self, content: Mapping[str, Any]) -> None:
-        """Write the JSON, if it was asked for."""
+    def give(self, content: Mapping[str, object]) -> None:
+        """Write the JSON, if it was requested."""
         if self.target is None:
             return
         text = json.dumps(
@@ -61,8 +66,11 @@ class Output:
         )
         if self.target == "-":
             print(text)
-        else:
-            _write(Path(self.target), text + "\n")
+            return
+        from attnflow.runs.atomic import new_file
+
+        with new_file(Path(self.target)) as temporary:
+            temporary.write_text(text + "\n", "utf-8")
 
 
 def must_have_directory(path: Path) -> None:
@@ -74,7 +82,7 @@ def must_have_directory(path: Path) -> None:
         )
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """The `value` in JSON's own types; what is not finite becomes null."""
     if isinstance(value, Enum):
         return value.value
@@ -91,8 +99,42 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int) else str(value)
 
 
-def _write(path: Path, text: str) -> None:
-    from attnflow.runs.atomic import new_file
+_QUIET_SECONDS = 2.0
 
-    with new_file(path) as temporary:
-        temporary.write_text(text, "utf-8")
+
+class Bar:
+    """Takes `bar(fraction, message)` from a run, and `bar.task` from a command."""
+
+    def __init__(self, progress: "Progress | None" = None):
+        self.task = ""
+        self._progress = progress
+        self._line = progress.add_task("", total=1.0) if progress else None
+        self._last = time.monotonic()
+
+    def __call__(self, fraction: float, message: str) -> None:
+        """Show how far a run is."""
+        text = ": ".join(part for part in (self.task, message) if part)
+        if self._progress and self._line is not None:
+            self._progress.update(self._line, completed=fraction, description=text)
+        elif time.monotonic() - self._last > _QUIET_SECONDS:
+            self._last = time.monotonic()
+            print(f"{fraction:4.0%}  {text}", file=sys.stderr, flush=True)
+
+    def begin(self, task: str) -> None:
+        """Start the next piece of work."""
+        self.task = task
+        self(0.0, "")
+
+
+@contextmanager
+def shown_progress() -> Iterator[Bar]:
+    """A bar on stderr while the work lasts; it is gone afterwards."""
+    if not sys.stderr.isatty():
+        yield Bar()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bar(progress)

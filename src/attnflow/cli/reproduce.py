@@ -8,10 +8,9 @@ import typer
 from attnflow.cli import text
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import shown_progress
-from attnflow.cli.tables import Table
+from attnflow.cli.output import Json, Output, shown_progress
 from attnflow.cli.target import chosen_papers
+from attnflow.cli.text import Table
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper

@@ -8,8 +8,7 @@ import typer
 from attnflow.cli import target
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import INTERRUPTED, guarded
-from attnflow.cli.output import Json, Output, must_have_directory
-from attnflow.cli.progress import shown_progress
+from attnflow.cli.output import Json, Output, must_have_directory, shown_progress
 
 
 @guarded

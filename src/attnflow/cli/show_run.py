@@ -1,4 +1,4 @@
-"""A run as `attnflow run` tells it."""
+"""A run as `attnflow run` shows it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import xarray as xr
 
 from attnflow.cli import text
 from attnflow.cli.output import Output
-from attnflow.cli.tables import Table
+from attnflow.cli.text import Table
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import stage_rows
 from attnflow.runs.store import Store
@@ -40,8 +40,10 @@ def give_and_show(
     output.say(
         f"time     {text.seconds(wall)}, {text.seconds(compiled)} of it to compile"
     )
-    for place in [*_stored(summary["id"]), *files]:
-        output.say(f"kept in  {place}")
+    store = Store()
+    stored = [store.path(summary["id"])] if store.has(summary["id"]) else []
+    for path in [*stored, *files]:
+        output.say(f"kept in  {path}")
 
 
 def stage_table(rows: Sequence[dict]) -> Table:
@@ -61,12 +63,12 @@ def stage_table(rows: Sequence[dict]) -> Table:
 
 def outcome_lines(run: xr.Dataset) -> list[str]:
     """How the run ended: one line, or one for each way in which seeds ended."""
-    found = outcomes_of(run)
+    outcomes = outcomes_of(run)
     seeds = [int(seed) for seed in run["seed"].values]
     lines = []
-    for outcome in dict.fromkeys(found):
-        among = [s for s, o in zip(seeds, found, strict=True) if o is outcome]
-        where = "" if len(among) == len(found) else f" (seeds {among})"
+    for outcome in dict.fromkeys(outcomes):
+        among = [s for s, o in zip(seeds, outcomes, strict=True) if o is outcome]
+        where = "" if len(among) == len(seeds) else f" (seeds {among})"
         lines.append(f"{outcome.label}{where}: {outcome.value}")
     return lines
 
@@ -84,7 +86,7 @@ def rate_lines(run: xr.Dataset) -> list[str]:
 
 
 def error_lines(run: xr.Dataset) -> list[str]:
-    """What is known of a flow's error: drift, and change at a finer tolerance."""
+    """The error of a flow: drift, and change at a finer tolerance."""
     if "drift" not in run:
         return []
     lines = [f"drift of the conserved quantities  {_largest(run['drift'])}"]
@@ -93,13 +95,13 @@ def error_lines(run: xr.Dataset) -> list[str]:
         return [*lines, f"A small drift alone does not bound the error: {advice}"]
     each = run["refinement_by_observable"].values.max(axis=0)
     if np.isnan(each).any():
-        found = f"{text.ABSENT} (there the run ended otherwise)"
+        change = f"{text.ABSENT} (there the run ended otherwise)"
     else:
         at = run["observable"].values[each.argmax()]
-        found = f"{_largest(run['refinement'])} (of the largest entry of {at})"
+        change = f"{_largest(run['refinement'])} (of the largest entry of {at})"
     return [
         *lines,
-        f"change at a tenth of the tolerance  {found}",
+        f"change at a tenth of the tolerance  {change}",
         "A small drift alone does not bound the error; the change estimates it.",
     ]
 
@@ -120,8 +122,3 @@ def sign_lines(run: xr.Dataset) -> list[str]:
 
 def _largest(values: xr.DataArray) -> str:
     return text.number(float(values.max()))
-
-
-def _stored(id: str) -> list[Path]:
-    store = Store()
-    return [store.path(id)] if store.has(id) else []

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output, must_have_directory
-from attnflow.cli.progress import shown_progress
+from attnflow.cli.output import Json, Output, must_have_directory, shown_progress
 
 
 @guarded

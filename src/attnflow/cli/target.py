@@ -1,10 +1,13 @@
-"""What a command is about: `PAPER`, `PAPER/NAME`, or every paper."""
+"""What a command is about: papers, exhibits, claims, settings, names and times."""
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnflow.claims import Claim
     from attnflow.papers.base import Paper
+    from attnflow.runs.verify import Selection
 
 
 def chosen_papers(target: str | None) -> "list[tuple[Paper, str | None]]":
@@ -12,7 +15,7 @@ def chosen_papers(target: str | None) -> "list[tuple[Paper, str | None]]":
     from attnflow.papers import paper, papers
 
     if target is None:
-        return [(found, None) for found in papers().values()]
+        return [(every, None) for every in papers().values()]
     slug, slash, name = target.partition("/")
     if slash and not name:
         raise ValueError(
@@ -23,33 +26,66 @@ def chosen_papers(target: str | None) -> "list[tuple[Paper, str | None]]":
 
 def overrides(texts: Sequence[str]) -> dict[str, str]:
     """Settings from texts such as `width=64`."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise ValueError(f"{text!r} is no setting. Write it as width=64.")
-        if name in found:
+        if name in settings:
             raise ValueError(f"{name} is set twice. Give it once.")
-        found[name] = value
-    return found
+        settings[name] = value
+    return settings
 
 
 def names(text: str | None) -> list[str] | None:
     """Names from a text such as `loss,attention`."""
     if text is None:
         return None
-    found = [name.strip() for name in text.split(",") if name.strip()]
-    if not found:
+    parts = [name.strip() for name in text.split(",") if name.strip()]
+    if not parts:
         raise ValueError(f"{text!r} names nothing. Write for example loss,attention.")
-    return found
+    return parts
 
 
 def times(text: str | None) -> list[float] | None:
     """Times from a text such as `0,10,100`."""
     try:
-        found = [float(name) for name in names(text) or ()]
+        numbers = [float(name) for name in names(text) or ()]
     except ValueError:
         raise ValueError(
             f"--at {text!r} is no list of times. Write for example --at 0,10,100."
         ) from None
-    return found or None
+    return numbers or None
+
+
+def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
+    """The claims of a target, by paper.
+
+    `only` are traits that they all must have: an id such as `B-Thm4.1*`, a scope, an
+    origin, or a recorded verdict.
+    """
+    from attnflow.claims import Scope, Verdict
+    from attnflow.schema.names import did_you_mean
+
+    every = [
+        (paper, paper.claims if id is None else (paper.claim(id),))
+        for paper, id in chosen_papers(target)
+    ]
+    kept = [
+        (paper, [c for c in claims if all(_has(c, trait) for trait in only)])
+        for paper, claims in every
+    ]
+    if only and not any(claims for _, claims in kept):
+        ids = [claim.id for _, claims in every for claim in claims]
+        words = (*map(str, Scope), *map(str, Verdict), "paper", "ours")
+        raise ValueError(
+            f"None of the {len(ids)} claims is {' and '.join(map(repr, only))}."
+            f"{did_you_mean(only[0], [*ids, *words])} Give an id, which may have a *, "
+            f"or one of {', '.join(words)}."
+        )
+    return [(paper, claims) for paper, claims in kept if claims]
+
+
+def _has(claim: "Claim", trait: str) -> bool:
+    traits = (claim.scope, claim.origin, claim.expected)
+    return trait in traits or fnmatchcase(claim.id, trait)

@@ -47,9 +47,14 @@ def verify(
     What was judged before with the same code is read. Killed, it goes on where it was.
     """
     from attnflow.claims import ClaimsTable
-    from attnflow.cli.choosing import chosen_claims
-    from attnflow.cli.explain import explain_claim, the_one
-    from attnflow.cli.show_claims import is_surprise, show_claims, warning_of
+    from attnflow.cli.target import chosen_claims
+    from attnflow.cli.verdicts import (
+        explain_claim,
+        is_surprise,
+        show_claims,
+        the_one,
+        warning_of,
+    )
     from attnflow.runs.verify import verify_claims
 
     output = Output(json)

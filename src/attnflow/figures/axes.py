@@ -1,5 +1,6 @@
-"""Panels with letters, and axes of time whose numbers can be read."""
+"""Panels with letters, axes with readable numbers, and names typeset as mathematics."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -9,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from attnflow.figures.names import typeset
+from attnflow.claims.stages.select import EVERY, parse_selector
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import SEED, TIME
 
@@ -44,9 +45,9 @@ def panels(
     )
     for ax in grid.flat:
         number_axis(ax, "y")
-    for place, title in enumerate(titles):
-        letter = chr(ord("a") + place) if rows * columns > 1 else ""
-        name_panel(grid.flat[place], title, letter=letter)
+    for index, title in enumerate(titles):
+        letter = chr(ord("a") + index) if rows * columns > 1 else ""
+        name_panel(grid.flat[index], title, letter=letter)
     return figure, grid
 
 
@@ -63,8 +64,8 @@ def time_axis(
 ) -> None:
     """Names the time axis as the run does, and sets its scale and numbers.
 
-    The axis spans the times that were recorded. The time 0 has no place on a
-    logarithmic one, which begins at the first positive time.
+    The axis spans the recorded times. A logarithmic one cannot show the time 0, and
+    begins at the first positive time.
     """
     times = np.asarray(run[TIME].values, float)
     if "recorded" in run:
@@ -77,7 +78,7 @@ def time_axis(
 
 
 def time_name(run: xr.Dataset) -> str:
-    """What the time of a run is called beside an axis: by its units."""
+    """The label of a time axis, from the units of the run's time."""
     units = str(run[TIME].attrs.get("units", "time"))
     return "time $t$" if units.startswith("time") else units
 
@@ -129,3 +130,62 @@ def number(value: float, digits: int = 4) -> str:
     if size >= 10_000:
         return f"{value:,.0f}".replace(",", THIN_SPACE).replace("-", "−")
     return f"{value:.{digits}g}".replace("-", "−")
+
+
+GREEK = (
+    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa"),
+    *("lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi"),
+    "omega",
+)
+# A name of one letter, or a Greek one, followed by a number; X1+- has signs as well.
+_TOKEN = re.compile(
+    r"(?<![\w$\\])(?P<sign>[+-]?)(?P<stem>[A-Za-z]|" + "|".join(GREEK) + r")"
+    r"_?(?P<index>\d+)(?P<signs>[+-]*)(?!\w)"
+)
+
+# Heads are said in a panel's title, not at every curve.
+_UNNAMED = frozenset({"+", "-", EVERY})
+
+
+def typeset(text: str) -> str:
+    r"""The text with every token name in it as mathematics.
+
+    !!! example
+        ```python
+        typeset("c1")               # $c_{1}$
+        typeset("-v2")              # $-v_{2}$
+        typeset("mu1 and common")   # $\mu_{1}$ and common
+        typeset("c1 v1 -v2")        # $c_{1}$, $v_{1}$, $-v_{2}$
+        typeset("+")                # $+$
+        ```
+    """
+    if "$" in text:
+        return text
+    if text.strip() in {"+", "-"}:
+        return f"${text.strip()}$"
+    words = text.split()
+    if len(words) > 1 and all(_TOKEN.fullmatch(word) for word in words):
+        # A sample: without commas, $c_1 -v_2$ would read as a difference.
+        text = ", ".join(words)
+    return _TOKEN.sub(_as_math, text)
+
+
+def _as_math(match: re.Match[str]) -> str:
+    stem = match["stem"]
+    letter = f"\\{stem}" if stem in GREEK else stem
+    signs = f"^{{{match['signs']}}}" if match["signs"] else ""
+    return f"${match['sign']}{letter}_{{{match['index']}}}{signs}$"
+
+
+def selector_label(selector: str) -> str:
+    """The default label of a curve: its tokens, or else its name.
+
+    !!! example
+        ```python
+        selector_label("score[+,c1,v1]")     # $c_{1}$, $v_{1}$
+        selector_label("loss_conflicting")   # loss conflicting
+        ```
+    """
+    parsed = parse_selector(selector)
+    shown = [typeset(label) for label in parsed.labels if label not in _UNNAMED]
+    return ", ".join(shown) or parsed.name.replace("_", " ")

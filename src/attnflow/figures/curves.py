@@ -1,14 +1,17 @@
-"""Curves of a run over time: the median over seeds, and how far seeds spread."""
+"""Curves over time, finite beside infinite width, and points along ladders of sizes."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnflow.claims.stages.select import select
-from attnflow.figures.names import selector_label, typeset
+from attnflow.figures.axes import number_axis, selector_label, typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import SEED, TIME
 
@@ -25,18 +28,18 @@ def curve(run: xr.Dataset, selector: str | xr.DataArray) -> xr.DataArray:
 
     `selector` is written as `score[+,c1,v1]`, or is such a series already.
     """
-    found = select(run, selector) if isinstance(selector, str) else selector
-    extra = set(found.dims) - {SEED, TIME}
-    if extra or TIME not in found.dims:
+    values = select(run, selector) if isinstance(selector, str) else selector
+    extra = set(values.dims) - {SEED, TIME}
+    if extra or TIME not in values.dims:
         raise ValueError(
-            f"{selector if isinstance(selector, str) else found.name!r} has dims "
-            f"{found.dims}; a curve has only 'seed' and 'time'. Select one entry of "
+            f"{selector if isinstance(selector, str) else values.name!r} has dims "
+            f"{values.dims}; a curve has only 'seed' and 'time'. Select one entry of "
             f"{sorted(map(str, extra)) or 'a recorded series'}."
         )
-    if SEED not in found.dims:
-        found = found.expand_dims(SEED)
-    found = found.transpose(SEED, TIME)
-    return found.where(run["recorded"]) if "recorded" in run else found
+    if SEED not in values.dims:
+        values = values.expand_dims(SEED)
+    values = values.transpose(SEED, TIME)
+    return values.where(run["recorded"]) if "recorded" in run else values
 
 
 @styled
@@ -66,7 +69,9 @@ def series(
     - `role`: `limit` draws the infinite-width line, thick, dashed and in ink.
     - `colour`: instead of the kind's, for a colour of a `ramp`.
     """
-    values = _recorded(curve(run, selector))
+    values = curve(run, selector)
+    # Times at which no seed was recorded go: their median warns.
+    values = values.isel(time=values.notnull().any(SEED).values)
     at = thin(values)
     times, middle = at[TIME].values, at.median(SEED).values
     if role == "limit":
@@ -78,19 +83,10 @@ def series(
     if role == "limit":
         # Below the thin lines: what lies on the limit would else not be seen.
         line.set(linestyle=DASHES, linewidth=2.6, zorder=2.5)
-    line.set_label(_label(label, selector))
-    return line
-
-
-def _label(label: str | None, selector: str | xr.DataArray) -> str:
     if label is None and isinstance(selector, str):
         label = selector_label(selector)
-    return typeset(label or "") or "_nolegend_"
-
-
-def _recorded(values: xr.DataArray) -> xr.DataArray:
-    """Without the times at which no seed was recorded: their median warns."""
-    return values.isel(time=values.notnull().any(SEED).values)
+    line.set_label(typeset(label or "") or "_nolegend_")
+    return line
 
 
 def thin(values: xr.DataArray, points: int = POINTS) -> xr.DataArray:
@@ -115,7 +111,7 @@ def _spread(ax: Axes, values: xr.DataArray, band: Band, colour: str) -> None:
 
 
 @styled
-def theory(ax: Axes, x: object, y: object, *, label: str = "") -> Line2D:
+def theory(ax: Axes, x: npt.ArrayLike, y: npt.ArrayLike, *, label: str = "") -> Line2D:
     """A formula's curve: thin, dashed and in ink, above what was measured."""
     colour = current_theme().colour("theory")
     (line,) = ax.plot(np.asarray(x), np.asarray(y), color=colour, lw=1.1, zorder=5)
@@ -140,3 +136,123 @@ def reference(ax: Axes, value: float, label: str = "") -> Line2D:
         color=theme.muted,
     )
     return line
+
+
+@styled
+def beside(
+    ax: Axes,
+    finite: xr.Dataset | Mapping[str, xr.Dataset],
+    infinite: xr.Dataset,
+    selector: str,
+    *,
+    kind: str = "signal",
+    label: str | None = None,
+    limit_label: str = "",
+    band: Band = "seeds",
+) -> list[Line2D]:
+    """Draws one series of finite-width runs and of the infinite-width one.
+
+    **Arguments:**
+
+    - `finite`: one run, or name → run in the order of growing width; larger widths
+      are drawn in fuller colour and carry their names as labels.
+    - `band`: how seeds are shown; each as a thin line unless said.
+
+    **Returns:** the lines, the infinite-width one last.
+    """
+    runs = {label: finite} if isinstance(finite, xr.Dataset) else dict(finite)
+    ramp = current_theme().ramp(kind, len(runs))
+    lines = []
+    for colour, (name, run) in zip(ramp, runs.items(), strict=True):
+        line = series(ax, run, selector, colour=colour, label=name, band=band)
+        line.set_linewidth(1.0)
+        lines.append(line)
+    limit = series(ax, infinite, selector, role="limit", label=limit_label)
+    return [*lines, limit]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A least-squares line through the logarithms: `y = exp(intercept) x^slope`."""
+
+    slope: float
+    intercept: float
+
+
+def fit_power(size: Sequence[float], measured: Sequence[float]) -> Fit:
+    """The power law nearest to the points, on logarithmic axes."""
+    slope, intercept = np.polyfit(np.log(size), np.log(measured), 1)
+    return Fit(float(slope), float(intercept))
+
+
+@styled
+def ladder_plot(
+    ax: Axes,
+    size: Sequence[float],
+    measured: Sequence[float],
+    *,
+    predicted: Sequence[float] | None = None,
+    expected_slope: float | None = None,
+    low: Sequence[float] | None = None,
+    high: Sequence[float] | None = None,
+    kind: str = "signal",
+    label: str = "measured",
+    predicted_label: str = "predicted",
+) -> Fit:
+    """Points on logarithmic axes, the prediction dashed, the fitted slope as text.
+
+    **Arguments:**
+
+    - `size`, `measured`: positive numbers, one per rung.
+    - `predicted`: the paper's formula at the same rungs.
+    - `expected_slope`: printed beside the fitted one.
+    - `low`, `high`: the ends of error bars, such as quartiles over seeds.
+    """
+    colour = current_theme().colour(kind)
+    if low is not None and high is not None:
+        ax.vlines(size, low, high, color=colour, lw=1.2, alpha=0.6)
+    style = {"marker": "o", "ms": 5.5, "ls": "", "mec": current_theme().paper}
+    ax.plot(size, measured, color=colour, zorder=4, label=label, **style)
+    if predicted is not None:
+        theory(ax, size, predicted, label=predicted_label)
+    ax.set(xscale="log", yscale="log")
+    ax.margins(x=0.06, y=0.12)
+    number_axis(ax, "x")
+    number_axis(ax, "y")
+    fit = fit_power(size, measured)
+    text = f"slope {fit.slope:.3f}"
+    if expected_slope is not None:
+        text += f"  (stated {expected_slope:g})"
+    # The corner that a line of this slope leaves empty.
+    x, side = (0.04, "left") if fit.slope > 0 else (0.96, "right")
+    corner = {"transform": ax.transAxes, "ha": side, "va": "top"}
+    ax.text(x, 0.96, typeset(text.replace("-", "−")), color=colour, **corner)
+    return fit
+
+
+def deviation(values: np.ndarray) -> np.ndarray:
+    """The standard deviation over runs, which are the last axis; 0 of a single run."""
+    if values.shape[-1] < 2:
+        return np.zeros(values.shape[:-1])
+    return values.std(axis=-1, ddof=1)
+
+
+def error_bars(
+    ax: Axes, x: Sequence[float], values: np.ndarray, *, kind: str, label: str
+) -> None:
+    """Means over runs joined by a line, and their deviations as bars.
+
+    **Arguments:**
+
+    - `values`: `(points, runs)`.
+    - `kind`: what is shown, which decides the colour.
+    """
+    ax.errorbar(
+        x,
+        values.mean(axis=-1),
+        deviation(values),
+        color=current_theme().colour(kind),
+        marker="o",
+        capsize=3,
+        label=label,
+    )

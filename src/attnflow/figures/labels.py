@@ -1,24 +1,61 @@
-"""Names at the ends of curves, in place of a legend."""
+"""Names beside the axes, without overlaps: at the ends of curves, and above stages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress
+from typing import Any
 
 import numpy as np
+import xarray as xr
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.text import Annotation, Text
+from matplotlib.transforms import IdentityTransform
 from scipy.optimize import isotonic_regression
 
-from attnflow.figures.placed import Placed, write_placed
+from attnflow.figures.axes import typeset
 from attnflow.figures.style import current_theme, styled
+from attnflow.schema.dims import STAGE
 
 GAP = 8.0
 """Points between the axes and a label."""
 
 
-def spread(centres: np.ndarray, sizes: np.ndarray, low: float, high: float):
+class MarginText(Annotation):
+    """A text beside its axes that is repositioned whenever it is measured or drawn.
+
+    A figure's layout changes until it is drawn, and asking for it before computes it
+    anew, which takes longer than all drawing.
+    """
+
+    reposition: Callable[[], None] | None = None
+
+    def update_positions(self, renderer: RendererBase) -> None:
+        """Matplotlib's hook before it measures or draws the text."""
+        if self.reposition is not None:
+            self.reposition()
+        super().update_positions(renderer)
+
+
+def write_margin(
+    ax: Axes, text: str, xy: tuple[float, float], **style: Any
+) -> MarginText:
+    """A text at a point in fractions of the axes, which may lie outside of them."""
+    usual = {"xycoords": "axes fraction", "annotation_clip": False, "clip_on": False}
+    label = MarginText(text, xy, **(usual | style))
+    # Otherwise its offset is taken for data, until it is measured: below 0 on a
+    # logarithmic axis, it would be left out of the layout.
+    label.set_transform(IdentityTransform())
+    ax.add_artist(label)
+    return label
+
+
+def spread(
+    centres: np.ndarray, sizes: np.ndarray, low: float, high: float
+) -> np.ndarray:
     """Centres moved as little as possible (least squares) so that nothing overlaps.
 
     Subtracting what must lie between neighbours turns the problem into isotonic
@@ -36,22 +73,26 @@ def spread(centres: np.ndarray, sizes: np.ndarray, low: float, high: float):
 
 
 @styled
-def label_ends(ax: Axes, *, size: float = 11.0) -> list[Placed]:
+def label_ends(ax: Axes, *, size: float = 11.0) -> list[MarginText]:
     """Writes each curve's label beside its right end, in its colour, without overlaps.
 
     They follow limits and layout, until the figure is drawn. A hairline joins a label
     to its curve where it had to move.
     """
-    lines = [line for line in ax.get_lines() if _is_named(line)]
-    lines = [line for line in lines if np.isfinite(_end(ax, line)).all()]
+    lines = [
+        line
+        for line in ax.get_lines()
+        if line.get_label() and not str(line.get_label()).startswith("_")
+        if np.isfinite(_end(ax, line)).all()
+    ]
     labels = [_write(ax, line, size) for line in lines]
     for label in labels:
-        label.place = partial(_place, ax, lines, labels, size)
+        label.reposition = partial(_position_ends, ax, lines, labels, size)
     return labels
 
 
-def _place(
-    ax: Axes, lines: Sequence[Line2D], labels: Sequence[Placed], size: float
+def _position_ends(
+    ax: Axes, lines: Sequence[Line2D], labels: Sequence[MarginText], size: float
 ) -> None:
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
@@ -60,7 +101,7 @@ def _place(
     # Limits that were set since may leave nothing of a curve.
     here = [bool(np.isfinite(end).all()) for end in ends]
     for label, is_here in zip(labels, here, strict=True):
-        # What is not visible is not asked for its place again.
+        # Matplotlib does not update the position of an invisible text again.
         label.set_alpha(float(is_here))
         _hairline(label).set_visible(False)
     if not any(here):
@@ -79,13 +120,9 @@ def _place(
         _hairline(label).set_visible(bool(lead))
 
 
-def _hairline(label: Placed) -> FancyArrowPatch:
+def _hairline(label: MarginText) -> FancyArrowPatch:
     assert label.arrow_patch is not None
     return label.arrow_patch
-
-
-def _is_named(line: Line2D) -> bool:
-    return bool(line.get_label()) and not str(line.get_label()).startswith("_")
 
 
 def _end(ax: Axes, line: Line2D) -> np.ndarray:
@@ -98,9 +135,9 @@ def _end(ax: Axes, line: Line2D) -> np.ndarray:
     return np.array([x[last], y[last]])
 
 
-def _write(ax: Axes, line: Line2D, size: float) -> Placed:
+def _write(ax: Axes, line: Line2D, size: float) -> MarginText:
     hairline = {"color": current_theme().hairline, "lw": 0.7, "arrowstyle": "-"}
-    return write_placed(
+    return write_margin(
         ax,
         str(line.get_label()),
         (1.0, 0.5),
@@ -112,3 +149,86 @@ def _write(ax: Axes, line: Line2D, size: float) -> Placed:
         color=line.get_color(),
         arrowprops=hairline | {"shrinkA": 1, "shrinkB": 1.5},
     )
+
+
+def stage_boundaries(run: xr.Dataset) -> tuple[list[float], list[str]]:
+    """Edges (one more than there are stages) and names of a run's stages.
+
+    With several seeds an edge is their median; a stage that no seed reached has NaN.
+    """
+    names = [str(name) for name in run[STAGE].values]
+    ends = [_middle(run["stage_end"].sel(stage=name)) for name in names]
+    return [_middle(run["stage_start"].isel(stage=0)), *ends], names
+
+
+def _middle(times: xr.DataArray) -> float:
+    reached = times.values[np.isfinite(times.values)]
+    return float(np.median(reached)) if reached.size else float("nan")
+
+
+@styled
+def shade_stages(
+    ax: Axes, boundaries: Sequence[float | None], names: Sequence[str]
+) -> list[Text]:
+    """Shades stages by turns, and names them above the axes.
+
+    **Arguments:**
+
+    - `boundaries`: the times between stages, one fewer than `names`; or with both
+      outer edges, one more. `None` or NaN where a stage was not reached: it and all
+      after it are left out.
+    - `names`: where all are empty, as below a panel that names them, only the shades
+      are drawn.
+    """
+    edges = _stage_edges(ax, boundaries, len(names))
+    reached = int(np.argmin(np.isfinite(edges))) if np.isnan(edges).any() else None
+    edges, theme = edges[:reached], current_theme()
+    for number in range(len(edges) - 1):
+        fill = theme.stages[number % 2]
+        ax.axvspan(edges[number], edges[number + 1], color=fill, lw=0, zorder=0)
+    for edge in edges[1:-1]:
+        ax.axvline(edge, color=theme.hairline, lw=0.8, zorder=0.5)
+    return _name_stages(ax, edges, list(names)[: len(edges) - 1])
+
+
+def _stage_edges(
+    ax: Axes, boundaries: Sequence[float | None], count: int
+) -> np.ndarray:
+    edges = [np.nan if edge is None else float(edge) for edge in boundaries]
+    if len(edges) == count - 1:
+        left, right = ax.get_xlim()
+        edges = [left, *edges, right]
+    if len(edges) != count + 1:
+        raise ValueError(
+            f"{len(boundaries)} boundaries do not make {count} stages: give "
+            f"{count - 1} (between the stages) or {count + 1} (with both ends)."
+        )
+    return np.array(edges)
+
+
+def _name_stages(ax: Axes, edges: np.ndarray, names: list[str]) -> list[Text]:
+    """Names centred on their stages, moved apart where stages are narrow."""
+    if not any(names):
+        return []
+    style = {"size": "small", "color": current_theme().muted}
+    style |= {"va": "bottom", "ha": "center"}
+    texts = [write_margin(ax, typeset(name), (0.5, 1.01), **style) for name in names]
+    for text in texts:
+        text.reposition = partial(_position_names, ax, edges, texts)
+    # The title makes room for the names below it.
+    ax.set_title(ax.get_title(loc="left"), pad=21.0, color=current_theme().ink)
+    return list(texts)
+
+
+def _position_names(ax: Axes, edges: np.ndarray, texts: Sequence[MarginText]) -> None:
+    left, right = sorted(ax.get_xlim())
+    points = np.column_stack([np.clip(edges, left, right), np.ones_like(edges)])
+    box = ax.get_window_extent()
+    fractions = (ax.transData.transform(points)[:, 0] - box.x0) / box.width
+    # The extent of a `MarginText` would ask for its position.
+    widths = [Text.get_window_extent(text).width / box.width + 0.02 for text in texts]
+    centres = (fractions[:-1] + fractions[1:]) / 2
+    moved = spread(centres, np.array(widths), -0.02, 1.02)
+    for text, centre in zip(texts, moved, strict=True):
+        text.xy = (float(centre), 1.01)
+        text.set_position(text.xy)

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.runs.processes import time_left
-from attnflow.runs.store import StoreError, StoreWarning
+from attnflow.runs.plan import time_left
+from attnflow.runs.run_files import StoreError, StoreWarning
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.executors import Executor

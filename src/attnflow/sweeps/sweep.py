@@ -190,7 +190,7 @@ def _texts(plan: "Runnable", measure: str | Sequence[str] | None) -> list[str]:
 
 def _statistic(paper: Paper | None, text: str) -> AbstractStatistic:
     if paper is not None:
-        statistic = claim_statistic(paper, text) or _quantity(paper, text)
+        statistic = claim_statistic(paper, text) or _paper_statistic(paper, text)
         if statistic is not None:
             return statistic
         if text.startswith(f"{paper.letter}-"):

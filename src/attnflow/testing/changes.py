@@ -1,10 +1,12 @@
 """Changes of a run, under which what is seen in a figure must vanish."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
+
+Indexer = slice | Sequence[int] | npt.NDArray[np.integer]
 
 
 def replaced(
@@ -23,9 +25,9 @@ def frozen(run: xr.Dataset) -> xr.Dataset:
     for name in map(str, run.data_vars):
         if "time" in run[name].dims and name != "recorded":
             first = run[name].isel(time=0, drop=True)
-            for there in {name, f"{name}_at_end"} & set(run.data_vars):
-                rows = first.broadcast_like(run[there])
-                changed[there] = rows.transpose(*run[there].dims)
+            for variable in {name, f"{name}_at_end"} & set(run.data_vars):
+                rows = first.broadcast_like(run[variable])
+                changed[variable] = rows.transpose(*run[variable].dims)
     return changed
 
 
@@ -38,7 +40,7 @@ def another_clock(run: xr.Dataset) -> xr.Dataset:
     return run.assign(times).assign_coords(time=np.sqrt(run["time"]))
 
 
-def reordered(run: xr.Dataset, name: str, **order: Any) -> xr.Dataset:
+def reordered(run: xr.Dataset, name: str, **order: Indexer) -> xr.Dataset:
     """An observable with its values in another order along a dimension."""
     if name not in run or not set(order) <= set(run[name].dims):
         return run

@@ -3,15 +3,20 @@
 import os
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
+import xarray as xr
 
+from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.testing.claims import ClaimProtocol
-from attnflow.testing.exhibits import ExhibitProtocol
-from attnflow.testing.texts import TextProtocol
+from attnflow.testing.protocols import (
+    AbstractClaimProtocol,
+    ExhibitProtocol,
+    TextProtocol,
+)
 
 MARKS = ("slow: takes long", "paper: judges a claim of a paper")
 
@@ -28,7 +33,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     paper: Any = getattr(metafunc.module, "PAPER", None)
     if issubclass(owner, ExhibitProtocol) and "exhibit" in names:
         metafunc.parametrize("exhibit", owner.parameters(paper))
-    if issubclass(owner, ClaimProtocol) and "claim" in names:
+    if issubclass(owner, AbstractClaimProtocol) and "claim" in names:
         judged = "judging" in names
         metafunc.parametrize("claim", owner.parameters(paper, judged=judged))
     if issubclass(owner, TextProtocol) and "entry" in names:
@@ -38,7 +43,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True)
 def store_of_its_own(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Any:
+) -> Path:
     """No test reads or writes the user's own store."""
     root = tmp_path_factory.mktemp("store") / "runs"
     monkeypatch.setenv("ATTNFLOW_STORE", str(root))
@@ -47,11 +52,17 @@ def store_of_its_own(
 
 @pytest.fixture(scope="session")
 def runner_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Runner]:
-    """Name and options → a runner whose runs are made once by all workers."""
+    """Name and options → a runner whose runs are computed once by all workers."""
     base = tmp_path_factory.getbasetemp()
     # Workers of pytest-xdist have a directory each, in one that they share.
     root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     return cache(lambda name, **options: Runner(Store(root / name), **options))
+
+
+@pytest.fixture(scope="module")
+def paper(request: pytest.FixtureRequest) -> Paper:
+    """The paper of the module."""
+    return request.module.PAPER
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +74,7 @@ def runner(runner_of: Callable[..., Runner], request: pytest.FixtureRequest) -> 
 @pytest.fixture(scope="module")
 def evidence_of(
     runner: Runner, request: pytest.FixtureRequest
-) -> Callable[[str], dict[str, Any]]:
+) -> Callable[[str], dict[str, xr.Dataset]]:
     """Exhibit's id → its runs."""
     paper = request.module.PAPER
     return lambda id: runner.gather(paper, paper.exhibit(id).needs)

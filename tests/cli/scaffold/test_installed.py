@@ -34,14 +34,14 @@ def test_it_is_listed_beside_ours(place):
 
 
 def test_all_claims_hold(place):
-    found = json.loads(attnflow(place, "verify", "needle", "--json", "-"))["claims"]
-    rows = {row["id"]: row["verdict"] for row in found}
+    claims = json.loads(attnflow(place, "verify", "needle", "--json", "-"))["claims"]
+    rows = {row["id"]: row["verdict"] for row in claims}
     assert rows == {f"Needle-{n}": "holds" for n in ("L1", "L2", "T1")}
 
 
 def test_figure_and_page(place):
-    made = json.loads(attnflow(place, "reproduce", "needle", "--json", "-"))
-    (figure,) = made["exhibits"]
+    content = json.loads(attnflow(place, "reproduce", "needle", "--json", "-"))
+    (figure,) = content["exhibits"]
     assert figure["agrees"] is True
     assert (place / "attnflow-output" / "needle" / "index.html").is_file()
 

@@ -84,9 +84,9 @@ def straw(tmp_path, monkeypatch):
 
 
 def test_the_package_is_a_paper(straw):
-    found = paper("straw-man")
-    assert [claim.id for claim in found.claims] == ["StrawMan-Prop1"]
-    assert found.bibtex.startswith("@misc{straw-man2026,")
+    loaded = paper("straw-man")
+    assert [claim.id for claim in loaded.claims] == ["StrawMan-Prop1"]
+    assert loaded.bibtex.startswith("@misc{straw-man2026,")
     declared = tomllib.loads((straw / "pyproject.toml").read_text())
     points = declared["project"]["entry-points"]["attnflow.papers"]
     assert points == {"straw-man": "straw_man:PAPER"}

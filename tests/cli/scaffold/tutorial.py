@@ -13,8 +13,8 @@ BLOCK = re.compile(
 
 def blocks():
     """File, whether only some of its lines are printed, and the text."""
-    found = BLOCK.finditer(PAGE.read_text("utf-8"))
-    return [(m["file"], bool(m["part"]), m["text"]) for m in found]
+    blocks = BLOCK.finditer(PAGE.read_text("utf-8"))
+    return [(m["file"], bool(m["part"]), m["text"]) for m in blocks]
 
 
 def apply(home):

@@ -109,7 +109,7 @@ def test_verdicts_are_drawn_and_held_against_a_condition():
     labels = np.array(
         [["holds"] * 3, ["holds", "", "inconclusive"], ["inconclusive"] * 3], object
     )
-    found = swept({}, coords).assign(verdict=(tuple(coords), labels))
+    sweep = swept({}, coords).assign(verdict=(tuple(coords), labels))
     condition = Curve("strength = 0.5", lambda x, y: np.log(0.5 / y) + 0 * x)
     valid = replace(
         MAP,
@@ -118,8 +118,8 @@ def test_verdicts_are_drawn_and_held_against_a_condition():
         level=None,
     )
     # Of eight cells with a verdict one holds beyond the condition.
-    assert share_on_side(None, found["verdict"], condition) == pytest.approx(7 / 8)
-    figure = valid.exhibit().draw({"map": found})
+    assert share_on_side(None, sweep["verdict"], condition) == pytest.approx(7 / 8)
+    figure = valid.exhibit().draw({"map": sweep})
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
     assert texts == ["holds", "inconclusive", "strength = 0.5"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnflow.figures.swept import RateMap, left_over_stable
-from attnflow.figures.swept.rates import departure, stable_rates
+from attnflow.figures.swept.rate_map import departure, stable_rates
 from tests.figures.swept.synthetic import swept
 
 TIME = 0.5

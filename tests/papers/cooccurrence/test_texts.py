@@ -2,7 +2,7 @@
 
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.testing import TextProtocol
-from attnflow.testing.texts import entries, named
+from attnflow.testing.protocols import entries, named
 
 NUMBERED = {"C": (1, 4), "D": (1, 8), "E": (1, 28), "F": (1, 20), "H": (1, 2)}
 """Statements of the appendices are numbered through, whatever they are called."""

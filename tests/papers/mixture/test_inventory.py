@@ -1,7 +1,7 @@
 from attnflow.papers.mixture import PAPER
 from attnflow.site.pages.inventory import inventory_rows
 from attnflow.testing import TextProtocol
-from attnflow.testing.texts import named
+from attnflow.testing.protocols import named
 
 LABELS = (
     *(f"Figure {n}" for n in ("1a", "1b", "1c", "2", "3", "4", "5", "6", "7")),

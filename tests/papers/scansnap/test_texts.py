@@ -8,7 +8,7 @@ import pytest
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.testing import TextProtocol
-from attnflow.testing.texts import entries, named
+from attnflow.testing.protocols import entries, named
 
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {

@@ -11,7 +11,7 @@ from attnflow.papers.signgd.settings import Lattice, Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages.formulas import early, late
 from attnflow.testing import TextProtocol
-from attnflow.testing.texts import entries, named
+from attnflow.testing.protocols import entries, named
 
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from attnflow.site.gathering import gather_sweep
 
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.figures import boundaries

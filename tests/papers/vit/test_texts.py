@@ -14,7 +14,7 @@ from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import formulas
 from attnflow.schema.settings import canonical_json
 from attnflow.testing import TextProtocol
-from attnflow.testing.texts import entries, named
+from attnflow.testing.protocols import entries, named
 
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-pytest.register_assert_rewrite("tests.site.browser.looks")
+pytest.register_assert_rewrite("tests.site.browser.page_checks")
 
 FLAGS = (
     "--no-sandbox",
@@ -17,12 +17,12 @@ FLAGS = (
 @pytest.fixture(scope="module")
 def browser():
     """Debian's Chromium, with a fresh profile."""
-    found = shutil.which("chromium")
-    if found is None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
         pytest.skip("no chromium: `make test` installs it, or apt-get install chromium")
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        started = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
         yield started
         started.close()
 

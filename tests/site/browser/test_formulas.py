@@ -3,9 +3,9 @@
 import pytest
 
 from attnflow.papers import papers
+from attnflow.site.pages.files import write_assets
 from attnflow.site.pages.formulas import pieces
-from attnflow.site.pages.site import write_assets
-from attnflow.site.pages.tex import to_tex
+from attnflow.site.pages.markup import to_tex
 
 _REFUSED = """(formulas) => formulas.filter((tex) => {
   try {
@@ -43,15 +43,15 @@ def katex(context, tmp_path):
 
 
 def test_every_formula_of_every_paper_can_be_typeset(katex):
-    found = {
+    formulas = {
         to_tex(piece.text)
         for paper in papers().values()
         for text in texts(paper)
         for piece in pieces(text)
         if piece.kind == "formula"
     }
-    assert len(found) > 500
-    assert katex.evaluate(_REFUSED, sorted(found)) == []
+    assert len(formulas) > 500
+    assert katex.evaluate(_REFUSED, sorted(formulas)) == []
 
 
 def test_what_is_no_formula_is_refused(katex):

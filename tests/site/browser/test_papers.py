@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from attnflow.papers import papers
-from tests.site.browser.looks import Watched, check_page
+from tests.site.browser.page_checks import Watched, check_page
 
 
 @pytest.fixture(scope="module")

@@ -22,9 +22,7 @@ from attnflow.claims.source_code import sources, unwrapped
 from attnflow.claims.stages import first_crossing, listening
 from attnflow.schema.conditions import Condition
 from attnflow.site.explain import explain
-from attnflow.site.explain.explanation import seed_names
-from attnflow.site.explain.failing import fails_where
-from attnflow.site.explain.watching import series_of, watch
+from attnflow.site.explain.explanation import fails_where, seed_names, series_of, watch
 from tests.claims import toy
 from tests.toy import toy_paper
 
@@ -43,20 +41,20 @@ def claim(**changes):
 
 
 def test_an_explanation_has_all_that_led_to_the_verdict(evidence):
-    told = explain(toy_paper(), claim(), evidence)
-    assert told.row.verdict is Verdict.HOLDS
-    assert told.met.startswith("Scope experiment: not all are met")
-    assert [source.name for source in told.code] == ["order_holds", "learned"]
-    assert told.code[0].text.startswith("def order_holds(evidence):")
-    assert told.code[0].file.endswith("tests/claims/toy.py")
-    assert told.settings["main"]["experiment"] == "flow"
-    assert told.looked_at == ("loss_by_group",)
-    (seeds,) = told.seeds.values()
+    explanation = explain(toy_paper(), claim(), evidence)
+    assert explanation.row.verdict is Verdict.HOLDS
+    assert explanation.met.startswith("Scope experiment: not all are met")
+    assert [source.name for source in explanation.code] == ["order_holds", "learned"]
+    assert explanation.code[0].text.startswith("def order_holds(evidence):")
+    assert explanation.code[0].file.endswith("tests/claims/toy.py")
+    assert explanation.settings["main"]["experiment"] == "flow"
+    assert explanation.looked_at == ("loss_by_group",)
+    (seeds,) = explanation.seeds.values()
     assert [one["seed"] for one in seeds] == ["0", "1", "2"]
     assert all(one["held"] and one["margin"] > 0 for one in seeds)
-    assert len(told.broken) == 3
-    assert not {one.verdict for one in told.broken} & {Verdict.HOLDS}
-    json.dumps(told.as_json(), allow_nan=False)
+    assert len(explanation.broken) == 3
+    assert not {mutated.verdict for mutated in explanation.broken} & {Verdict.HOLDS}
+    json.dumps(explanation.as_json(), allow_nan=False)
 
 
 def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
@@ -67,9 +65,9 @@ def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
             Condition("(2)", "a large rate", rate, least=0.2),
         ]
 
-    told = explain(toy_paper(conditions=conditions), claim(), evidence)
-    assert [item.met for item in told.conditions["main"]] == [True, False]
-    items = told.as_json()["items"]["main"]
+    explanation = explain(toy_paper(conditions=conditions), claim(), evidence)
+    assert [item.met for item in explanation.conditions["main"]] == [True, False]
+    items = explanation.as_json()["items"]["main"]
     assert items[1] == {
         "name": "(2)",
         "what": "a large rate",
@@ -82,19 +80,19 @@ def test_conditions_that_are_numbers_are_told_item_by_item(evidence):
     assert explain(toy_paper(), claim(), evidence).conditions == {}
 
 
-def test_of_a_corrected_claim_the_correction_is_told(evidence):
+def test_of_a_corrected_claim_the_correction_is_explained(evidence):
     corrected = toy.corrected_claim()
     needs = {"main": corrected.needs["main"]}
-    told = explain(toy_paper(), replace(corrected, needs=needs), evidence)
-    assert told.row.verdict is Verdict.HOLDS_CORRECTED
-    (check,) = told.seen.finding.checks
+    explanation = explain(toy_paper(), replace(corrected, needs=needs), evidence)
+    assert explanation.row.verdict is Verdict.HOLDS_CORRECTED
+    (check,) = explanation.seen.finding.checks
     assert check.error < check.tolerance
 
 
 def test_judges_are_watched_and_find_the_same(evidence):
     seen = watch(toy.order_holds, evidence)
     assert seen.finding == toy.order_holds(evidence)
-    assert [look.level for look in seen.looks] == [0.1, 0.1]
+    assert [detection.level for detection in seen.detections] == [0.1, 0.1]
     first = series_of(seen, evidence)[0]
     assert first.series.dims == ("seed", "time")
     assert np.all(np.isfinite(first.times))
@@ -107,8 +105,8 @@ def test_without_detectors_variables_that_were_read_are_shown(evidence):
 
     seen = watch(judge, evidence)
     assert seen.read == ("loss_by_group",)
-    (look,) = series_of(seen, evidence)
-    assert (look.name, look.level) == ("loss_by_group", None)
+    (detection,) = series_of(seen, evidence)
+    assert (detection.name, detection.level) == ("loss_by_group", None)
 
 
 def test_values_at_all_ends_say_nothing_of_what_was_needed(evidence):
@@ -125,14 +123,14 @@ def test_values_at_all_ends_say_nothing_of_what_was_needed(evidence):
     assert one.read == ("loss_at_end",)
 
 
-def test_only_who_listens_is_told(evidence):
+def test_only_listeners_hear_of_detections(evidence):
     run = evidence["main"]
     where = {"group": "consistent"}
     with listening() as heard:
-        found = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
+        event = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
     first_crossing(run, "loss_by_group", where, level=0.2, direction="down")
-    (look,) = heard
-    assert (look.level, look.times) == (0.1, tuple(found.times))
+    (detection,) = heard
+    assert (detection.level, detection.times) == (0.1, tuple(event.times))
 
 
 def outer(evidence, factor):
@@ -147,8 +145,8 @@ def test_code_is_that_of_the_function_and_of_its_own_package():
     judge = partial(partial(outer, factor=2.0))
     assert unwrapped(judge) is outer
     assert [source.name for source in sources(judge)] == ["outer", "inner"]
-    (made,) = sources(lambda evidence: None)
-    assert "sources(lambda evidence: None)" in made.text
+    (source,) = sources(lambda evidence: None)
+    assert "sources(lambda evidence: None)" in source.text
     assert sources(eval("lambda evidence: None")) == []
 
 

@@ -50,8 +50,8 @@ def test_series_with_their_level_and_stages():
         assert "threshold 0.1" in texts(ax)
         assert "T_{1}" in texts(ax) and "T_{2}" not in texts(ax)
         assert len(ax.patches) == 2
-        (found,) = [line for line in ax.lines if line.get_marker() == "o"]
-        assert np.all(found.get_ydata() == 0.1)
+        (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
+        assert np.all(dots.get_ydata() == 0.1)
     assert "3 of 3" in texts(check)
 
 
@@ -84,7 +84,7 @@ def test_stages_that_a_run_cannot_tell_are_left_out():
 def test_a_check_with_its_threshold(check, words, level):
     ax = drawn(check)[-1]
     assert words in texts(ax)
-    assert any(np.isclose(found, level) for found in levels(ax))
+    assert any(np.isclose(drawn, level) for drawn in levels(ax))
 
 
 def test_a_slope_between_those_that_are_allowed():

@@ -140,6 +140,6 @@ def test_the_layout_is_found_once_for_all_files(tmp_path, monkeypatch):
     assert asked == [figure]
     assert figure.get_layout_engine() is engine
     # As it comes out where the figure draws itself.
-    found = axes[0, 0].get_position().bounds
+    bounds = axes[0, 0].get_position().bounds
     figure.draw_without_rendering()
-    assert found == pytest.approx(axes[0, 0].get_position().bounds, abs=0.01)
+    assert bounds == pytest.approx(axes[0, 0].get_position().bounds, abs=0.01)

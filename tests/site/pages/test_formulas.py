@@ -3,8 +3,7 @@
 import pytest
 
 from attnflow.site.pages.formulas import pieces
-from attnflow.site.pages.markup import mathematics
-from attnflow.site.pages.tex import to_tex
+from attnflow.site.pages.markup import mathematics, to_tex
 
 
 def marked(text):

@@ -8,9 +8,13 @@ import xarray as xr
 
 from attnflow.site.pages import compare
 from attnflow.site.pages.markup import anchor
-from attnflow.site.pages.numbers import number_text, seconds_text
-from attnflow.site.pages.plain import plain
-from attnflow.site.pages.table import as_csv, tabulate
+from attnflow.site.pages.values import (
+    as_csv,
+    number_text,
+    plain,
+    seconds_text,
+    tabulate,
+)
 
 
 def test_plain_values_are_json():
@@ -20,10 +24,10 @@ def test_plain_values_are_json():
         "c": {"d": np.array([True, False]), "e": xr.DataArray(3.0)},
         1: (None, "text"),
     }
-    made = plain(table)
-    assert made["b"] == [2, None, None]
-    assert made["c"] == {"d": [True, False], "e": 3.0}
-    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    values = plain(table)
+    assert values["b"] == [2, None, None]
+    assert values["c"] == {"d": [True, False], "e": 3.0}
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
 
 
 def test_printed_numbers_agree_at_a_relative_tolerance():

@@ -7,9 +7,8 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.site.pages import keep_reason, make_exhibit, write_page
-from attnflow.site.pages.claims import claim_views
+from attnflow.site.pages.claims import Tally, claim_views, columns
 from attnflow.site.pages.inventory import inventory_rows
-from attnflow.site.pages.tally import Tally, columns
 from tests.figures.runs import make_run
 from tests.site.pages.html import Page
 from tests.site.pages.papers import paper, row
@@ -21,7 +20,7 @@ def directory(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(directory):
+def page(directory):
     """A page with a figure and a table, and one figure that was not made."""
     whole = paper()
     results = [
@@ -38,45 +37,45 @@ def made(directory):
     return Page(place.read_text(encoding="utf-8"))
 
 
-def test_the_page_is_well_formed(made):
-    assert made.faults == []
-    ids = made.all("id")
+def test_the_page_is_well_formed(page):
+    assert page.faults == []
+    ids = page.all("id")
     assert len(ids) == len(set(ids))
 
 
-def test_nothing_is_loaded_from_elsewhere(made):
-    for tag, attrs in made.elements:
+def test_nothing_is_loaded_from_elsewhere(page):
+    for tag, attrs in page.elements:
         assert tag not in {"iframe", "object", "base"}
         for name in ("src", "href", "srcset", "action"):
             assert not re.match(r"\s*(https?:)?//", attrs.get(name) or "")
 
 
-def test_every_link_goes_somewhere(made, directory):
-    links = [attrs["href"] for tag, attrs in made.elements if tag == "a"]
+def test_every_link_goes_somewhere(page, directory):
+    links = [attrs["href"] for tag, attrs in page.elements if tag == "a"]
     inner = {link[1:] for link in links if link.startswith("#")}
-    assert inner <= set(made.all("id"))
+    assert inner <= set(page.all("id"))
     files = {link for link in links if not link.startswith("#")}
     assert {"figure1.svg", "table1.csv"} <= files
-    loaded = [*made.all("src"), *made.all("srcset")]
-    loaded += [a["href"] for tag, a in made.elements if tag == "link"]
+    loaded = [*page.all("src"), *page.all("srcset")]
+    loaded += [a["href"] for tag, a in page.elements if tag == "link"]
     files |= {name for name in loaded if not name.startswith("data:")}
     assert "assets/katex/katex.min.js" in files
     assert [name for name in files if not (directory / name).is_file()] == []
 
 
-def test_what_a_paper_says_is_escaped(made):
-    assert [tag for tag, _ in made.elements].count("script") == 2
-    assert "<script>alert(1)</script> & wc ≥ e−4a" in made.text
+def test_what_a_paper_says_is_escaped(page):
+    assert [tag for tag, _ in page.elements].count("script") == 2
+    assert "<script>alert(1)</script> & wc ≥ e−4a" in page.text
 
 
-def test_pictures_have_words_a_size_and_a_dark_twin(made):
-    pictures = [attrs for tag, attrs in made.elements if tag == "img"]
+def test_pictures_have_words_a_size_and_a_dark_twin(page):
+    pictures = [attrs for tag, attrs in page.elements if tag == "img"]
     assert [p["src"] for p in pictures] == ["figure1.svg", "table1.svg"]
     assert all(p["alt"] and int(p["width"]) > int(p["height"]) > 0 for p in pictures)
-    assert made.all("srcset") == ["figure1.dark.svg", "table1.dark.svg"]
+    assert page.all("srcset") == ["figure1.dark.svg", "table1.dark.svg"]
 
 
-def test_the_page_has_what_a_reader_asks_for(made):
+def test_the_page_has_what_a_reader_asks_for(page):
     for words in (
         "draft of 2026",
         "attnflow reproduce fake/figure1",
@@ -98,11 +97,11 @@ def test_the_page_has_what_a_reader_asks_for(made):
         "attnflow verify fake/A-L2 --explain",
         "At this rate, 40 seeds would decide.",
     ):
-        assert words in made.text, words
+        assert words in page.text, words
 
 
-def test_surprises_stand_first(made):
-    ids = [id for id in made.all("id") if id.startswith("claim-")]
+def test_surprises_stand_first(page):
+    ids = [id for id in page.all("id") if id.startswith("claim-")]
     wanted = ("A-L2", "A-L4", "A-Thm1", "A-L2.1", "A-L3")
     assert ids == [f"claim-{id}" for id in wanted]
 
@@ -149,9 +148,9 @@ def test_an_inventory_links_figures_claims_and_notes():
 
 
 def test_verdicts_are_counted_by_scope():
-    found = Tally(claim_views(paper(), [row("A-L2", Verdict.FAILS)]))
-    assert found.by_scope == {"theorem": {Verdict.FAILS: 1, Verdict.HOLDS: 2}}
-    assert columns([found]) == [(Verdict.HOLDS, "holds"), (Verdict.FAILS, "fails")]
+    tally = Tally(claim_views(paper(), [row("A-L2", Verdict.FAILS)]))
+    assert tally.by_scope == {"theorem": {Verdict.FAILS: 1, Verdict.HOLDS: 2}}
+    assert columns([tally]) == [(Verdict.HOLDS, "holds"), (Verdict.FAILS, "fails")]
 
 
 def test_the_page_says_why_an_exhibit_is_left_out(tmp_path, evidence):

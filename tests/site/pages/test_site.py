@@ -8,9 +8,9 @@ import pytest
 from attnflow.claims import Verdict
 from attnflow.schema.declarations import Recipe, Request
 from attnflow.site.pages import make_exhibit, record_run, write_index, write_page
-from attnflow.site.pages.settings import settings_by_experiment
-from attnflow.site.pages.silent import silent_readings, tried_choices
-from attnflow.site.pages.site import Place, write_assets
+from attnflow.site.pages.files import Place, write_assets
+from attnflow.site.pages.inventory import silent_readings, tried_choices
+from attnflow.site.pages.runs import settings_by_experiment
 from tests.figures.runs import make_run
 from tests.site.pages.html import Page
 from tests.site.pages.papers import claim, exhibit, paper, row
@@ -20,11 +20,11 @@ from tests.site.pages.papers import claim, exhibit, paper, row
 def site(tmp_path_factory):
     """A site of two papers, of which one has its headline and a judged claim."""
     root = tmp_path_factory.mktemp("site")
-    made, bare = paper(), paper(slug="bare", title="Another", notes=())
-    make_exhibit(made, made.exhibits[0], {"run": make_run()}, root / "fake")
-    write_page(made, [], [row()], root / "fake", site=root)
+    fake, bare = paper(), paper(slug="bare", title="Another", notes=())
+    make_exhibit(fake, fake.exhibits[0], {"run": make_run()}, root / "fake")
+    write_page(fake, [], [row()], root / "fake", site=root)
     write_page(bare, [], [], root / "bare", site=root)
-    write_index(root, [made, bare, paper(slug="absent")], {"fake": [row()]})
+    write_index(root, [fake, bare, paper(slug="absent")], {"fake": [row()]})
     return root
 
 
@@ -104,8 +104,8 @@ def test_settings_are_told_by_experiment_and_once():
 
 
 def test_a_reading_is_said_once_with_all_that_rests_on_it():
-    (reading,) = silent_readings(paper())
-    assert [e.id for e in reading.exhibits] == ["figure1", "table1", "figure2"]
+    (exhibits,) = silent_readings(paper()).values()
+    assert [e.id for e in exhibits] == ["figure1", "table1", "figure2"]
 
 
 def test_the_index_counts_verdicts(site):

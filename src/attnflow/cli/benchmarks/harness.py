@@ -1,4 +1,4 @@
-"""Timing: one core, in turns, medians; each case in a process of its own."""
+"""Benchmarks: one core, in turns, medians; each case in a process of its own."""
 
 import importlib
 import json
@@ -7,22 +7,67 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from attnflow.cli.benchmarks.case import Case, Rows, agreement, as_numbers
-from attnflow.schema.names import look_up
+Rows = Mapping[str, np.ndarray]
+"""Recorded series by name, `(records, …)`."""
+Arrays = dict[str, np.ndarray]
+"""Data and initial weights by name."""
 
-PAPERS = {
-    "mixture": "attnflow.cli.benchmarks.mixture",
-    "cooccurrence": "attnflow.cli.benchmarks.cooccurrence",
-    "signgd": "attnflow.cli.benchmarks.signgd",
-    "vit": "attnflow.cli.benchmarks.vit",
-    "scansnap": "attnflow.cli.benchmarks.scansnap",
-}
+
+@dataclass(frozen=True)
+class Case:
+    """One experiment, computed in up to three ways from the same initial weights.
+
+    **Arguments:**
+
+    - `ours`, `weights`, `torch`: functions that train and return the recorded rows;
+      `None` where a way is out of reach (weights of width 10⁶, say). PyTorch is left
+      out where it is not installed.
+    - `rival`: which loop `torch` is, in words.
+    - `tolerance`: relative difference of trajectories above which nothing is timed.
+    - `share`: the part of the run, from its beginning, that the rival takes; its time
+      is divided by it. Every step of a descent costs the same.
+    - `repeats`: how often `ours` is timed.
+    """
+
+    paper: str
+    id: str
+    size: str
+    ours: Callable[[], Rows]
+    weights: Callable[[], Rows] | None = None
+    torch: Callable[[], Rows] | None = None
+    rival: str = "none"
+    tolerance: float = 1e-12
+    share: float = 1.0
+    repeats: int = 9
+
+
+def agreement(ours: Rows, other: Rows) -> float:
+    """The largest difference of two trajectories, relative to each series' size.
+
+    A shorter one is compared as far as it goes.
+    """
+    errors = []
+    for name in ours:
+        first, second = np.asarray(ours[name]), np.asarray(other[name])
+        both = min(len(first), len(second))
+        difference = np.abs(first[:both] - second[:both]).max()
+        errors.append(difference / np.abs(first[:both]).max())
+    return float(max(errors))
+
+
+def as_numbers(result: Rows) -> Rows:
+    """Rows as arrays; forces lazy results to be computed."""
+    return {name: np.asarray(values) for name, values in result.items()}
+
+
+PAPERS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 RIVAL_REPEATS = 3
 # One core for everything; PyTorch's allocator must not return memory at every step.
 ENVIRONMENT = {
@@ -42,16 +87,13 @@ class CaseName:
     id: str
 
 
-def cases(paper: str | None = None) -> list[CaseName]:
-    """The cases of one paper, or of all."""
-    if paper is not None:
-        look_up("paper with benchmarks", paper, PAPERS)
-    slugs = PAPERS if paper is None else {paper: PAPERS[paper]}
-    return [
-        CaseName(slug, id)
-        for slug, module in slugs.items()
-        for id in importlib.import_module(module).CASES
-    ]
+def cases() -> list[CaseName]:
+    """The cases of all papers."""
+    return [CaseName(slug, id) for slug in PAPERS for id in _functions(slug)]
+
+
+def _functions(slug: str) -> dict[str, Callable[[], Case]]:
+    return importlib.import_module(f"attnflow.cli.benchmarks.{slug}").CASES
 
 
 def run_case(
@@ -62,9 +104,9 @@ def run_case(
         progress(0.0, f"{case.paper}/{case.id}")
     command = [sys.executable, "-m", "attnflow.cli.benchmarks", case.paper, case.id]
     environment = {**os.environ, **ENVIRONMENT}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        lines = done.stderr.strip().splitlines()
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if process.returncode != 0:
+        lines = process.stderr.strip().splitlines()
         raise RuntimeError(
             f"The benchmark {case.paper}/{case.id} failed: "
             f"{lines[-1] if lines else 'no message'}. "
@@ -72,7 +114,7 @@ def run_case(
         )
     if progress is not None:
         progress(1.0, f"{case.paper}/{case.id}")
-    return json.loads(done.stdout)
+    return json.loads(process.stdout)
 
 
 def measure(case: Case) -> dict[str, Any]:
@@ -81,6 +123,7 @@ def measure(case: Case) -> dict[str, Any]:
         name: way
         for name in ("ours", "weights", "torch")
         if (way := getattr(case, name)) is not None
+        if name != "torch" or find_spec("torch")
     }
     # Ours comes first, so that the peak is its own, compilation included.
     before = _peak_memory()
@@ -98,8 +141,8 @@ def measure(case: Case) -> dict[str, Any]:
     times["torch"] = [seconds / case.share for seconds in times.get("torch", ())]
     times = {name: seconds for name, seconds in times.items() if seconds}
     medians = {name: float(np.median(t)) for name, t in times.items()}
-    rival = "torch" if "torch" in times else "weights"
-    ratios = _ratios(times, rival)
+    rival = times.get("torch") or times.get("weights") or []
+    ratios = [seconds / medians["ours"] for seconds in rival]
     return {
         "paper": case.paper,
         "id": case.id,
@@ -130,17 +173,10 @@ def _times(ways: dict[str, Callable[[], Rows]], repeats: int) -> dict[str, list[
             # Fewer repeats of the slow ones, spread over the turns.
             often = repeats if name == "ours" else min(repeats, RIVAL_REPEATS)
             if turn * often % repeats < often:
-                begun = time.perf_counter()
+                start = time.perf_counter()
                 as_numbers(way())
-                times[name].append(time.perf_counter() - begun)
+                times[name].append(time.perf_counter() - start)
     return times
-
-
-def _ratios(times: dict[str, list[float]], rival: str) -> list[float]:
-    if rival not in times:
-        return []
-    ours = float(np.median(times["ours"]))
-    return [seconds / ours for seconds in times[rival]]
 
 
 def worker(paper: str, id: str) -> None:
@@ -148,5 +184,4 @@ def worker(paper: str, id: str) -> None:
     # XLA's thread flags alone do not hold it to one core.
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    module = importlib.import_module(PAPERS[paper])
-    print(json.dumps(measure(module.CASES[id]())))
+    print(json.dumps(measure(_functions(paper)[id]())))

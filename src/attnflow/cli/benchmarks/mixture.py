@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 
 import numpy as np
 
-from attnflow.cli.benchmarks.case import Case, Rows
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows
 
-RECORDS = 21
+RECORDS, RECORDED = 21, ("loss", "score", "value")
 
 
 def _case(id: str, width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> Case:
@@ -22,7 +21,7 @@ def _case(id: str, width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> 
         ours=partial(run, form="auto"),
         weights=partial(run, form="weights") if small else None,
         torch=partial(_torch, K=K, L=L, steps=steps, weights=weights)
-        if small and find_spec("torch")
+        if small
         else None,
         rival="full-batch autograd and SGD in PyTorch, float64, heads written out",
     )
@@ -37,7 +36,7 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
-def _weights(width: int, K: int) -> dict[str, np.ndarray]:
+def _weights(width: int, K: int) -> Arrays:
     draw = np.random.default_rng(0)
     shape, scale = (2, width, 2 * K), 0.1 / np.sqrt(width)
     return {
@@ -48,7 +47,7 @@ def _weights(width: int, K: int) -> dict[str, np.ndarray]:
 
 
 def _ours(
-    *, form: str, width: int, K: int, L: int, steps: int, weights: dict | None
+    *, form: str, width: int, K: int, L: int, steps: int, weights: Arrays | None
 ) -> Rows:
     from attnflow.experiments import run
     from attnflow.papers.mixture.experiments import simultaneous
@@ -61,13 +60,13 @@ def _ours(
         steps=float(steps),
         form=form,  # pyright: ignore[reportArgumentType]
         records=RECORDS,
-        record=("loss", "score", "value"),
+        record=RECORDED,
     )
-    made = run(simultaneous(setting), weights=weights)
-    return {name: made[name].values[0] for name in ("loss", "score", "value")}
+    result = run(simultaneous(setting), weights=weights)
+    return {name: result[name].values[0] for name in RECORDED}
 
 
-def _torch(*, K: int, L: int, steps: int, weights: dict) -> Rows:
+def _torch(*, K: int, L: int, steps: int, weights: Arrays) -> Rows:
     """The loop that one would write: samples as tensors, autograd, SGD."""
     import torch
 
@@ -78,19 +77,11 @@ def _torch(*, K: int, L: int, steps: int, weights: dict) -> Rows:
     marks = set(np.rint(np.linspace(0, steps, RECORDS)).astype(int))
     rows: list[tuple[float, np.ndarray, np.ndarray]] = []
     for step in range(steps + 1):
-        heads = [
-            (
-                (
-                    torch.softmax(
-                        (tokens @ state["W_Q"][h].T)
-                        @ (tokens @ state["W_K"][h].T).transpose(1, 2),
-                        dim=-1,
-                    )
-                    @ (tokens @ state["w"][h])[..., None]
-                ).sum(dim=(1, 2))
-            )
-            for h in (0, 1)
-        ]
+        heads = []
+        for W_K, W_Q, w in zip(state["W_K"], state["W_Q"], state["w"], strict=True):
+            scores = (tokens @ W_Q.T) @ (tokens @ W_K.T).transpose(1, 2)
+            read = torch.softmax(scores, dim=-1) @ (tokens @ w)[..., None]
+            heads.append(read.sum(dim=(1, 2)))
         output = torch.relu(heads[0] + 0.5) - torch.relu(heads[1] + 0.5)
         loss = (probability * torch.nn.functional.softplus(-label * output)).sum()
         if step in marks:
@@ -101,7 +92,7 @@ def _torch(*, K: int, L: int, steps: int, weights: dict) -> Rows:
         loss.backward()
         optimiser.step()
     columns = zip(*rows, strict=True)
-    return dict(zip(("loss", "score", "value"), map(np.array, columns), strict=True))
+    return dict(zip(RECORDED, map(np.array, columns), strict=True))
 
 
 def _samples(K: int, L: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,12 +14,14 @@ the first seed of the first cell of each panel, and their times are scaled to al
 import random
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from attnflow.cli.benchmarks.case import Case, Rows
+from attnflow.cli.benchmarks.harness import Case, Rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 PANELS = (1, 3, 5, 10)
 SEEDS = tuple(range(1, 11))
@@ -41,8 +43,7 @@ def _case(id: str, panels: tuple[int, ...], rival: Rival) -> Case:
         id=id,
         size=f"{queries} queries, {RUNS * len(panels)} runs of {STEPS} steps",
         ours=partial(_ours, panels),
-        weights=None,
-        torch=partial(_torch, panels, rival) if find_spec("torch") else None,
+        torch=partial(_torch, panels, rival),
         rival=f"autograd and SGD in PyTorch {RIVALS[rival]}",
         # The layers' own bound and the rivals' draws are in float32.
         tolerance=1e-5,
@@ -52,15 +53,15 @@ def _case(id: str, panels: tuple[int, ...], rival: Rival) -> Case:
 
 
 def _cases() -> dict[str, Callable[[], Case]]:
-    found: dict[str, tuple[tuple[int, ...], Rival]] = {
+    parts: dict[str, tuple[tuple[int, ...], Rival]] = {
         "figure6": (PANELS, "sequences"),
         "figure6-counts": (PANELS, "counts"),
         "figure6-batches": (PANELS, "batches"),
     }
     for queries in (PANELS[0], PANELS[-1]):
-        found[f"figure6-{queries}"] = (queries,), "sequences"
-        found[f"figure6-{queries}-counts"] = (queries,), "counts"
-    return {id: partial(_case, id, *parts) for id, parts in found.items()}
+        parts[f"figure6-{queries}"] = (queries,), "sequences"
+        parts[f"figure6-{queries}-counts"] = (queries,), "counts"
+    return {id: partial(_case, id, *part) for id, part in parts.items()}
 
 
 CASES = _cases()
@@ -78,11 +79,9 @@ def _ours(panels: tuple[int, ...]) -> Rows:
     setting = EntropyGrid(
         queries=panels, score_rates=RATES, ratios=RATIOS, stream="published"
     )
-    found = run(entropy_grid(setting), seeds=SEEDS)["mean_distinct_entropy"]
-    rows = found.values.transpose(1, 2, 3, 0).reshape(len(panels), -1)
-    return {
-        f"{queries} queries": row for queries, row in zip(panels, rows, strict=True)
-    }
+    entropy = run(entropy_grid(setting), seeds=SEEDS)["mean_distinct_entropy"]
+    rows = entropy.values.transpose(1, 2, 3, 0).reshape(len(panels), -1)
+    return {f"{count} queries": row for count, row in zip(panels, rows, strict=True)}
 
 
 def _torch(panels: tuple[int, ...], rival: Rival) -> Rows:
@@ -91,7 +90,7 @@ def _torch(panels: tuple[int, ...], rival: Rival) -> Rows:
 
     torch.set_num_threads(1)
     return {
-        f"{queries} queries": np.array([_run(torch, _Panel(torch, queries), rival)])
+        f"{queries} queries": np.array([_train(_Panel(queries), rival)])
         for queries in panels
     }
 
@@ -99,19 +98,23 @@ def _torch(panels: tuple[int, ...], rival: Rival) -> Rows:
 class _Panel:
     """The tokens of each class, as they are numbered."""
 
-    def __init__(self, torch: Any, queries: int):
+    def __init__(self, queries: int):
+        import torch
+
         self.classes = 2 * queries
         self.size = 10 + 11 * self.classes + queries
         raw = torch.cat([torch.ones(10), torch.linspace(0.1, 1.0, 10)])
         self.weights = raw / raw.sum()
-        own = 10 + torch.arange(10 * self.classes).reshape(self.classes, 10)
+        distinct = 10 + torch.arange(10 * self.classes).reshape(self.classes, 10)
         common = torch.arange(10).expand(self.classes, 10)
-        self.tokens = torch.cat([common, own], dim=1)
+        self.tokens = torch.cat([common, distinct], dim=1)
         self.first_label = self.size - self.classes
         self.first_query = self.first_label - queries
 
 
-def _run(torch: Any, panel: _Panel, rival: Rival) -> float:
+def _train(panel: _Panel, rival: Rival) -> float:
+    import torch
+
     random.seed(SEEDS[0])
     torch.manual_seed(SEEDS[0] + 2)
     sizes = panel.size, panel.size
@@ -125,19 +128,21 @@ def _run(torch: Any, panel: _Panel, rival: Rival) -> float:
     draw = _draw_at_once if rival == "batches" else _draw_one_by_one
     read = _read_sequences if rival == "sequences" else _read_counts
     for _ in range(STEPS):
-        label, context = draw(torch, panel)
+        label, context = draw(panel)
         rule.zero_grad()
         query = panel.first_query + label // 2
-        combined = read(torch, Z.weight, context, query)
+        combined = read(Z.weight, context, query)
         logits = Y(combined / combined.norm(dim=1, keepdim=True))
-        wanted = panel.first_label + label
-        torch.nn.functional.cross_entropy(logits, wanted).backward()
+        target = panel.first_label + label
+        torch.nn.functional.cross_entropy(logits, target).backward()
         rule.step()
     return _entropy(Z.weight.detach(), panel)
 
 
-def _draw_one_by_one(torch: Any, panel: _Panel) -> tuple[Any, Any]:
+def _draw_one_by_one(panel: _Panel) -> "tuple[Tensor, Tensor]":
     """A class, then its tokens, for one sample after the other."""
+    import torch
+
     label = torch.empty(BATCH, dtype=torch.long)
     context = torch.empty(BATCH, LENGTH - 1, dtype=torch.long)
     for i in range(BATCH):
@@ -147,8 +152,10 @@ def _draw_one_by_one(torch: Any, panel: _Panel) -> tuple[Any, Any]:
     return label, context
 
 
-def _draw_at_once(torch: Any, panel: _Panel) -> tuple[Any, Any]:
+def _draw_at_once(panel: _Panel) -> "tuple[Tensor, Tensor]":
     """The same samples: the two streams do not meet, and rows are drawn in order."""
+    import torch
+
     options = range(panel.classes)
     label = torch.tensor([random.choice(options) for _ in range(BATCH)])
     rows = panel.weights.expand(BATCH, -1)
@@ -156,24 +163,28 @@ def _draw_at_once(torch: Any, panel: _Panel) -> tuple[Any, Any]:
     return label, panel.tokens[label].gather(1, picked)
 
 
-def _read_sequences(torch: Any, Z: Any, context: Any, query: Any) -> Any:
+def _read_sequences(Z: "Tensor", context: "Tensor", query: "Tensor") -> "Tensor":
+    import torch
+
     onehot = torch.nn.functional.one_hot
-    tokens, asked = (onehot(x, len(Z)).double() for x in (context, query))
-    scores = torch.bmm(tokens @ Z.T, asked[:, :, None])[..., 0]
+    tokens, queries = (onehot(x, len(Z)).double() for x in (context, query))
+    scores = torch.bmm(tokens @ Z.T, queries[:, :, None])[..., 0]
     return torch.bmm(torch.softmax(scores, dim=1)[:, None], tokens)[:, 0]
 
 
-def _read_counts(torch: Any, Z: Any, context: Any, query: Any) -> Any:
+def _read_counts(Z: "Tensor", context: "Tensor", query: "Tensor") -> "Tensor":
+    import torch
+
     counts = torch.zeros(len(context), len(Z), dtype=torch.float64)
     counts.scatter_add_(1, context, torch.ones_like(context, dtype=torch.float64))
     return torch.softmax(Z[query] + torch.log(counts), dim=1)
 
 
-def _entropy(Z: Any, panel: _Panel) -> float:
-    found = []
+def _entropy(Z: "Tensor", panel: _Panel) -> float:
+    entropies = []
     for n in range(panel.classes):
-        own = Z[panel.first_query + n // 2, panel.tokens[n, 10:]]
-        mass = panel.weights[10:].double() * own.exp()
+        scores = Z[panel.first_query + n // 2, panel.tokens[n, 10:]]
+        mass = panel.weights[10:].double() * scores.exp()
         share = (mass / mass.sum()).numpy()
-        found.append(-(share * np.log(share)).sum())
-    return float(np.mean(found))
+        entropies.append(-(share * np.log(share)).sum())
+    return float(np.mean(entropies))

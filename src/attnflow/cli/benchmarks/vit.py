@@ -4,14 +4,18 @@ For steps PyTorch is given data and initial weights, and ours draws them within 
 time. For the map both draw within the time: PyTorch for every cell, as a script would.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
-from attnflow.cli.benchmarks.case import Case, Rows
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows
+
+if TYPE_CHECKING:
+    from attnflow.experiments import Experiment
 
 RIVAL = "full-batch autograd and SGD in PyTorch, float64"
 # Steps of ours and of PyTorch: each long enough beside what it costs to begin, and
@@ -25,16 +29,15 @@ SIZES = "M=16, d=1024, dh=dv=512"
 
 def _steps(id: str, samples: int, readout: str) -> Case:
     steps, theirs = STEPS[samples]
-    plan = _experiment(samples, steps, READOUTS[readout])
+    experiment = _experiment(samples, steps, READOUTS[readout])
     return Case(
         paper="vit",
         id=id,
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
-        ours=partial(_ours, plan),
-        weights=None,
-        torch=partial(_torch, plan, _arrays(plan, tested=False), theirs)
-        if find_spec("torch")
-        else None,
+        ours=partial(_ours, experiment),
+        torch=partial(
+            _torch, _arrays(experiment, tested=False), readout == "trained", theirs
+        ),
         rival=f"{RIVAL} (the first {theirs} of the steps)",
         tolerance=1e-12,
         share=theirs / steps,
@@ -48,8 +51,7 @@ def _map(id: str, readout: str) -> Case:
         id=id,
         size=f"Figure 1's map, 10 × 12 cells, one seed, {SIZES}, w_O {readout}",
         ours=partial(_our_map, READOUTS[readout]),
-        weights=None,
-        torch=partial(_torch_map, READOUTS[readout]) if find_spec("torch") else None,
+        torch=partial(_torch_map, READOUTS[readout]),
         rival=f"{RIVAL}, cell by cell, with the test on 100 samples at the end",
         # Relative to the largest test loss; steps must be equal in every cell.
         tolerance=1e-12,
@@ -63,9 +65,6 @@ def _any_d(id: str, power: int) -> Case:
         id=id,
         size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
         ours=partial(_our_theory, power),
-        weights=None,
-        torch=None,
-        rival="none",
         repeats=5,
     )
 
@@ -82,7 +81,9 @@ CASES: dict[str, Callable[[], Case]] = {
 }
 
 
-def _experiment(samples: int, steps: int, readout: str, **changes: Any) -> Any:
+def _experiment(
+    samples: int, steps: int, readout: str, **changes: str | float
+) -> "Experiment":
     from attnflow.papers.vit.experiments import train
     from attnflow.papers.vit.settings import Train
 
@@ -91,9 +92,9 @@ def _experiment(samples: int, steps: int, readout: str, **changes: Any) -> Any:
     return train(Train(samples=samples, steps=steps, readout=readout, **fields))  # pyright: ignore
 
 
-def _ours(plan: Any) -> Rows:
-    made = _run(plan)
-    return {name: made[name].values[0] for name in plan.observables}
+def _ours(experiment: "Experiment") -> Rows:
+    result = _run(experiment)
+    return {name: result[name].values[0] for name in experiment.observables}
 
 
 def _our_theory(power: int) -> Rows:
@@ -107,20 +108,16 @@ def _our_theory(power: int) -> Rows:
     return {"loss": _run(theory(setting))["loss"].values[0]}
 
 
-def _run(plan: Any) -> Any:
-    import warnings
-
+def _run(experiment: "Experiment") -> xr.Dataset:
     from attnflow.experiments import LearningRateWarning, run
 
     with warnings.catch_warnings():
         # Steps of the paper are large; that is not what is timed here.
         warnings.simplefilter("ignore", LearningRateWarning)
-        return run(plan, at=RECORDED)
+        return run(experiment, at=RECORDED)
 
 
 def _our_map(readout: str) -> Rows:
-    import warnings
-
     from attnflow.data.noisy_patches import OneClassWarning
     from attnflow.papers.vit.maps import phase_map
     from attnflow.papers.vit.settings import Map
@@ -128,38 +125,32 @@ def _our_map(readout: str) -> Rows:
 
     with warnings.catch_warnings(), precise():
         warnings.simplefilter("ignore", OneClassWarning)
-        found = phase_map(vars(Map(readout=readout)), [0])  # pyright: ignore
-    return {n: found[n].values[0].reshape(-1) for n in ("end_time", "test_loss")}
+        grid = phase_map(vars(Map(readout=readout)), [0])  # pyright: ignore
+    return {n: grid[n].values[0].reshape(-1) for n in ("end_time", "test_loss")}
 
 
-def _arrays(plan: Any, *, tested: bool) -> dict[str, np.ndarray]:
+def _arrays(experiment: "Experiment", *, tested: bool) -> Arrays:
     """The samples of seed 0 by their tokens, and its initial weights."""
-    from attnflow.experiments.members import samples_of, test_samples_of
-    from attnflow.training import precise
-
-    def tokens(data: Any) -> tuple[np.ndarray, np.ndarray]:
-        return np.asarray(data.tokens)[np.asarray(data.key)], np.asarray(data.label)
-
-    with precise():
-        found = dict(zip("xy", tokens(samples_of(plan, 0, None)), strict=True))
-        if tested:
-            test = tokens(test_samples_of(plan, 0, None))
-            found |= {"test_x": test[0], "test_y": test[1]}
-    return found | _weights(plan)
-
-
-def _weights(plan: Any) -> dict[str, np.ndarray]:
-    from attnflow.experiments.members import weights_key
+    from attnflow.experiments.members import samples_of, test_samples_of, weights_key
     from attnflow.models.forms.initialise import draw_weights
     from attnflow.training import precise
 
     with precise():
-        made = draw_weights(plan.initial, 1, plan.task.embed, key=weights_key(plan, 0))
-        return {name: np.asarray(array[0]) for name, array in made.items()}
+        sets = {"": samples_of(experiment, 0, None)}
+        if tested and (test := test_samples_of(experiment, 0, None)) is not None:
+            sets["test_"] = test
+        arrays = {}
+        for prefix, data in sets.items():
+            arrays[f"{prefix}x"] = np.asarray(data.tokens)[np.asarray(data.key)]
+            arrays[f"{prefix}y"] = np.asarray(data.label)
+        weights = draw_weights(
+            experiment.initial, 1, arrays["x"].shape[-1], key=weights_key(experiment, 0)
+        )
+        return arrays | {name: np.asarray(array[0]) for name, array in weights.items()}
 
 
-def _torch(plan: Any, given: dict[str, np.ndarray], steps: int) -> Rows:
-    return _loop(given, trained=plan.initial.values.trained, steps=steps)[0]
+def _torch(arrays: Arrays, trained: bool, steps: int) -> Rows:
+    return _loop(arrays, trained=trained, steps=steps)[0]
 
 
 def _torch_map(readout: str) -> Rows:
@@ -171,7 +162,7 @@ def _torch_map(readout: str) -> Rows:
     steps, losses = [], []
     for samples in COUNTS:
         for ratio in ratios:
-            plan = _experiment(
+            experiment = _experiment(
                 samples,
                 setting.steps,
                 readout,
@@ -180,8 +171,8 @@ def _torch_map(readout: str) -> Rows:
                 test_samples=setting.test_samples,
             )
             rows, last = _loop(
-                _arrays(plan, tested=True),
-                trained=plan.initial.values.trained,
+                _arrays(experiment, tested=True),
+                trained=readout == READOUTS["trained"],
                 steps=setting.steps,
                 target=setting.target,
             )
@@ -191,22 +182,20 @@ def _torch_map(readout: str) -> Rows:
 
 
 def _loop(
-    given: dict[str, np.ndarray], *, trained: bool, steps: int, target: float = 0.0
+    arrays: Arrays, *, trained: bool, steps: int, target: float = 0.0
 ) -> tuple[Rows, float]:
     """The loop that the authors would write; rows, and the test loss at the end."""
     import torch
 
     torch.set_num_threads(1)
-    state = {name: torch.tensor(a) for name, a in given.items()}
+    state = {name: torch.tensor(array) for name, array in arrays.items()}
     moving = ["W_K", "W_Q", "W_V", *(["w_O"] if trained else [])]
     update = torch.optim.SGD([state[n].requires_grad_() for n in moving], lr=0.1)
 
-    def seen(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
-        return torch.softmax(scores, dim=-1), (x @ state["W_V"].T) @ state["w_O"]
-
     def loss_of(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        attention, value = seen(x)
+        scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
+        attention = torch.softmax(scores, dim=-1)
+        value = (x @ state["W_V"].T) @ state["w_O"]
         output = torch.einsum("nlj,nj->nl", attention, value).mean(dim=1)
         return torch.nn.functional.softplus(-y * output).mean(), value
 

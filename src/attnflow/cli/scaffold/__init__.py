@@ -1,5 +1,5 @@
 """A new paper as a package of its own: small, complete, and passing its tests."""
 
-from attnflow.cli.scaffold.names import Names as Names
-from attnflow.cli.scaffold.names import names_of as names_of
-from attnflow.cli.scaffold.write import write_paper as write_paper
+from attnflow.cli.scaffold.package import Names as Names
+from attnflow.cli.scaffold.package import names_of as names_of
+from attnflow.cli.scaffold.package import write_paper as write_paper

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, boundary
-from attnflow.figures.swept.numbers import law
+from attnflow.figures.swept.map import law
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, SweepRequest
 

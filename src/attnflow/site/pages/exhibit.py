@@ -1,25 +1,65 @@
-"""A figure or table of a paper, made from its runs and saved beside its numbers."""
+"""A figure or table of a paper: drawn from its runs, compared, and kept in files."""
 
 import dataclasses
+import json
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
+from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.site.pages.compare import Compared, compare
 from attnflow.site.pages.files import DARK, save_figure, write_text
 from attnflow.site.pages.markup import table_page
-from attnflow.site.pages.plain import plain
-from attnflow.site.pages.result import ExhibitResult, keep_result
-from attnflow.site.pages.runs import RunRecord, changed_settings, record_run, stages_of
-from attnflow.site.pages.swept import record_sweep
-from attnflow.site.pages.table import as_csv, tabulate
+from attnflow.site.pages.runs import (
+    RunRecord,
+    changed_settings,
+    record_run,
+    record_sweep,
+    stages_of,
+)
+from attnflow.site.pages.values import Compared, Plain, as_csv, compare, plain, tabulate
 
 _ENDINGS = {"light": (".svg", ".png"), "dark": (DARK,)}
+REASON = ".missing.txt"
+"""How the name of the file ends that says why an exhibit could not be drawn."""
+
+
+@dataclass(frozen=True)
+class ExhibitResult:
+    """The result of an exhibit: its files, its values, and whether they agree.
+
+    - `files`: paths as texts, the SVG first.
+    - `agrees`: whether every printed number is met at the exhibit's tolerance; where
+      the paper prints none, whether all that must be seen is seen; `None` where
+      there is nothing to compare.
+    - `seconds`: the time of the runs with their compilation, and of the drawing.
+    - `quick`: whether it comes from the smaller runs of `--quick`.
+    - `key`: a digest of what it depends on: while that is the same, it is up to date.
+    """
+
+    paper: str
+    id: str
+    files: list[str]
+    values: dict[str, Plain]
+    printed: dict[str, Plain]
+    agrees: bool | None
+    seen: dict[str, bool]
+    seconds: float
+    compared: tuple[Compared, ...] = ()
+    runs: tuple[RunRecord, ...] = ()
+    quick: bool = False
+    key: str = ""
+
+    @property
+    def is_smaller(self) -> bool:
+        """Whether `--quick` made any of its runs smaller than the paper's."""
+        return self.quick and any(run.changed for run in self.runs)
 
 
 def make_exhibit(
@@ -39,7 +79,7 @@ def make_exhibit(
     **Arguments:**
 
     - `quick`: whether the runs are the smaller ones of `--quick`, which is said.
-    - `key`: what the result hangs on, kept with it; see `reproducing/identity.py`.
+    - `key`: what the result depends on, kept with it; see `site/reproduce.py`.
     """
     start = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)
@@ -60,9 +100,16 @@ def make_exhibit(
         quick=quick,
         key=key,
     )
-    files = [*result.files, *_write_table(exhibit, result, directory)]
+    files = [*result.files]
+    if exhibit.kind == "table":
+        table = tabulate(values)
+        page = table_page(exhibit.title, exhibit.caption, table)
+        for ending, text in ((".csv", as_csv(table)), (".html", page)):
+            files.append(str(write_text(directory / f"{exhibit.id}{ending}", text)))
     files.append(str(directory / f"{exhibit.id}.json"))
-    seconds = time.perf_counter() - start + _run_seconds(evidence)
+    # Wall time of the runs holds their compilation; each run counts once.
+    walls = {run.attrs["id"]: run.attrs["wall_seconds"] for run in evidence.values()}
+    seconds = time.perf_counter() - start + sum(map(float, walls.values()))
     result = dataclasses.replace(result, files=files, seconds=seconds)
     keep_result(result, directory)
     return result
@@ -75,21 +122,9 @@ def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
             figures[theme] = exhibit.draw(evidence)
     saved = []
     for theme, endings in _ENDINGS.items():
-        places = [directory / f"{exhibit.id}{ending}" for ending in endings]
-        saved += save_figure(figures[theme], places, theme)
-    return [str(place) for place in saved]
-
-
-def _write_table(exhibit: Exhibit, result: ExhibitResult, directory: Path) -> list[str]:
-    if exhibit.kind != "table":
-        return []
-    table = tabulate(result.values)
-    page = table_page(exhibit.title, exhibit.caption, table)
-    places = [
-        write_text(directory / f"{exhibit.id}.csv", as_csv(table)),
-        write_text(directory / f"{exhibit.id}.html", page),
-    ]
-    return [str(place) for place in places]
+        paths = [directory / f"{exhibit.id}{ending}" for ending in endings]
+        saved += save_figure(figures[theme], paths, theme)
+    return [str(path) for path in saved]
 
 
 def _agrees(compared: tuple[Compared, ...], seen: Mapping[str, bool]) -> bool | None:
@@ -114,7 +149,55 @@ def _records(
     return (*runs, *swept)
 
 
-def _run_seconds(evidence: Evidence) -> float:
-    """Wall time of the runs, which holds their compilation, each of them once."""
-    walls = {run.attrs["id"]: run.attrs["wall_seconds"] for run in evidence.values()}
-    return sum(map(float, walls.values()))
+def keep_result(result: ExhibitResult, directory: Path) -> Path:
+    """Write a result beside its files as `<id>.json`, their names without folders."""
+    record = plain(dataclasses.asdict(result))
+    record["files"] = [Path(name).name for name in result.files]
+    text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
+    path = write_text(directory / f"{result.id}.json", text + "\n")
+    _reason_file(result.id, directory).unlink(missing_ok=True)
+    return path
+
+
+def keep_reason(id: str, reason: str, directory: Path) -> Path:
+    """Write why an exhibit could not be drawn, for its page to say until it is."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return write_text(_reason_file(id, directory), reason)
+
+
+def earlier_reason(id: str, directory: Path) -> str:
+    """Why an exhibit could not be drawn when it was last tried; else nothing."""
+    try:
+        return _reason_file(id, directory).read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def _reason_file(id: str, directory: Path) -> Path:
+    return directory / f"{id}{REASON}"
+
+
+def earlier_result(paper: str, id: str, directory: Path) -> ExhibitResult | None:
+    """The result that an earlier call kept here, if it is complete; else `None`."""
+    try:
+        text = (directory / f"{id}.json").read_text(encoding="utf-8")
+        result = _result_of(json.loads(text), directory)
+    except (OSError, ValueError, TypeError, KeyError):
+        # Nothing was kept, or by another version, which counts as nothing.
+        return None
+    whole = all(Path(name).is_file() for name in result.files)
+    return result if whole and (result.paper, result.id) == (paper, id) else None
+
+
+def _result_of(record: dict[str, Any], directory: Path) -> ExhibitResult:
+    """The result that `keep_result` wrote: JSON has lists in place of tuples."""
+    for run in record["runs"]:
+        for stage in run["stages"]:
+            stage["spread"] = stage["spread"] and tuple(stage["spread"])
+        run["stages"] = [StageRow(**stage) for stage in run["stages"]]
+        for name in ("seeds", "outcomes", "changed", "stages"):
+            run[name] = tuple(run[name])
+    record["files"] = [str(directory / name) for name in record["files"]]
+    record["compared"] = tuple(Compared(**row) for row in record["compared"])
+    record["runs"] = tuple(RunRecord(**run) for run in record["runs"])
+    return ExhibitResult(**record)

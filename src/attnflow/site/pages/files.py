@@ -1,11 +1,19 @@
-"""Files of a report: complete or absent, and equal for equal contents."""
+"""Files of a site: complete or absent, and equal for equal contents.
 
-import json
+    <site>/index.html            all papers
+    <site>/assets/               style, script and KaTeX with its fonts
+    <site>/<paper>/index.html    one paper, its figures and tables beside it
+
+A page finds the shared files by relative addresses, so that the folder works from a
+disk, from a web server, and wherever it is moved.
+"""
+
+import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -15,27 +23,21 @@ from attnflow.runs.atomic import new_file
 DARK = ".dark.svg"
 """How the name of a picture for dark pages ends."""
 
-_METADATA: dict[str, dict[str, Any]] = {
+_METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "attnflow"},
     "png": {"Software": None},
 }
 
 
-def write_text(place: Path, text: str) -> Path:
+def write_text(path: Path, text: str) -> Path:
     """Write a text file in one step."""
-    with new_file(place) as temporary:
+    with new_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-    return place
-
-
-def write_json(place: Path, value: Any) -> Path:
-    """Write a JSON file in one step, with the names in the order given."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    return write_text(place, text + "\n")
+    return path
 
 
 def copy_file(file: Path, target: Path) -> Path:
-    """Copy a file in one step, into a folder that is made if need be."""
+    """Copy a file in one step, into a folder that is created if need be."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_file(target) as temporary:
         shutil.copyfile(file, temporary)
@@ -43,27 +45,27 @@ def copy_file(file: Path, target: Path) -> Path:
 
 
 def save_figure(
-    figure: Figure, places: Iterable[Path], theme: str = "light"
+    figure: Figure, paths: Iterable[Path], theme: str = "light"
 ) -> list[Path]:
     """Save a figure as SVG or PNG files; equal figures give equal files.
 
     The date that matplotlib writes by itself is left out, and ids in the SVG follow
     from its contents (`svg.hashsalt` of the style).
     """
-    saved = list(places)
+    files = list(paths)
     with themed(theme), _laid_out(figure):
-        for place in saved:
-            with new_file(place) as temporary:
-                kind = place.suffix.removeprefix(".")
+        for path in files:
+            with new_file(path) as temporary:
+                kind = path.suffix.removeprefix(".")
                 figure.savefig(temporary, format=kind, metadata=_METADATA[kind])
-    return saved
+    return files
 
 
 @contextmanager
 def _laid_out(figure: Figure) -> Iterator[None]:
-    """The figure with its layout found once, for whatever is saved meanwhile.
+    """The figure with its layout computed once, for whatever is saved meanwhile.
 
-    For each file matplotlib finds it anew, and draws all of it twice.
+    For each file matplotlib computes it anew, and draws all of it twice.
     """
     engine = figure.get_layout_engine()
     if engine is None:
@@ -75,3 +77,55 @@ def _laid_out(figure: Figure) -> Iterator[None]:
         yield
     finally:
         figure.set_layout_engine(engine)
+
+
+ASSETS = "assets"
+_SOURCE = Path(__file__).parent / ASSETS
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a page lies: its folder, and that of the site it belongs to.
+
+    A page that stands alone is a site of its own.
+    """
+
+    directory: Path
+    site: Path
+
+    @property
+    def assets(self) -> str:
+        """The address of the shared files, seen from the page."""
+        return self._address(self.site / ASSETS)
+
+    @property
+    def index(self) -> str:
+        """The address of the index of all papers; empty for a page alone."""
+        alone = self.site.resolve() == self.directory.resolve()
+        return "" if alone else self._address(self.site / "index.html")
+
+    def _address(self, target: Path) -> str:
+        return Path(os.path.relpath(target, self.directory)).as_posix()
+
+
+def place_of(directory: Path, site: Path | None = None) -> Place:
+    """The place of a page in `directory`, after writing the shared files."""
+    place = Place(directory, site or directory)
+    place.directory.mkdir(parents=True, exist_ok=True)
+    write_assets(place.site)
+    return place
+
+
+def write_assets(site: Path) -> Path:
+    """Put style, script and KaTeX into the site; what is there already stays."""
+    target = site / ASSETS
+    for file in sorted(path for path in _SOURCE.rglob("*") if path.is_file()):
+        copy = target / file.relative_to(_SOURCE)
+        if not (copy.is_file() and copy.read_bytes() == file.read_bytes()):
+            copy_file(file, copy)
+    return target
+
+
+def style() -> str:
+    """The style sheet as text, for a page that is to be one file."""
+    return (_SOURCE / "style.css").read_text(encoding="utf-8")

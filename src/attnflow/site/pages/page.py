@@ -1,32 +1,109 @@
-"""One static page per paper."""
+"""One static page per paper, and the index of all papers."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
 from attnflow._version import __version__
+from attnflow.claims.verify import Row
 from attnflow.papers.base import Paper
-from attnflow.site.pages.claims import ClaimView, claim_views
-from attnflow.site.pages.files import write_text
-from attnflow.site.pages.inventory import inventory_rows
+from attnflow.schema.declarations import Exhibit
+from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
+from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
+from attnflow.site.pages.files import DARK, place_of, write_text
+from attnflow.site.pages.inventory import inventory_rows, silent_readings, tried_choices
 from attnflow.site.pages.markup import anchor, environment
-from attnflow.site.pages.result import ExhibitResult, earlier_reason, earlier_result
-from attnflow.site.pages.runs import RunRecord, record_run
-from attnflow.site.pages.silent import silent_readings, tried_choices
-from attnflow.site.pages.site import place_of
-from attnflow.site.pages.tally import Tally, columns
-from attnflow.site.pages.view import ExhibitView, exhibit_view
+from attnflow.site.pages.runs import (
+    RunRecord,
+    Settings,
+    record_run,
+    settings_by_experiment,
+)
+from attnflow.site.pages.values import Table, tabulate
 
-if TYPE_CHECKING:
-    from attnflow.claims.verify import Row
+PIXELS_PER_POINT = 96 / 72
+USUAL_SIZE = (800, 500)
+_SIZE = re.compile(r'<svg[^>]*\swidth="([\d.]+)pt"\s+height="([\d.]+)pt"')
+
+
+@dataclass(frozen=True)
+class ExhibitView:
+    """An exhibit as the page shows it.
+
+    Without a result, how to get one, and the `reason` why it could not be drawn here.
+    """
+
+    exhibit: Exhibit
+    command: str
+    result: ExhibitResult | None
+    reason: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Its id within the page."""
+        return anchor("exhibit", self.exhibit.id)
+
+    @property
+    def picture(self) -> str:
+        """The name of the picture."""
+        return next(name for name in self._names() if name.endswith(".svg"))
+
+    @property
+    def dark_picture(self) -> str:
+        """The name of the picture for a dark page; empty where there is none."""
+        return next((name for name in self._names() if name.endswith(DARK)), "")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the picture in pixels, so that the page keeps still."""
+        assert self.result is not None
+        with Path(self.result.files[0]).open(encoding="utf-8") as file:
+            match = _SIZE.search(file.read(2000))
+        if match is None:
+            return USUAL_SIZE
+        width, height = (
+            round(float(side) * PIXELS_PER_POINT) for side in match.groups()
+        )
+        return width, height
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The files to download: kind and name of each."""
+        names = [name for name in self._names() if not name.endswith(DARK)]
+        return [(Path(name).suffix.removeprefix("."), name) for name in names]
+
+    @property
+    def table(self) -> Table:
+        """The values in the picture."""
+        return tabulate(self.result.values if self.result else {})
+
+    @property
+    def settings(self) -> list[Settings]:
+        """The settings of its runs, by experiment."""
+        return settings_by_experiment(self.result.runs if self.result else ())
+
+    def _names(self) -> list[str]:
+        assert self.result is not None
+        return [Path(name).name for name in self.result.files]
+
+
+def exhibit_view(
+    paper: Paper, exhibit: Exhibit, result: ExhibitResult | None, reason: str = ""
+) -> ExhibitView:
+    """The view of an exhibit of a paper."""
+    command = f"attnflow reproduce {paper.slug}/{exhibit.id}"
+    if result is not None and result.quick:
+        command += " --quick"
+    return ExhibitView(exhibit, command, result, reason)
 
 
 def write_page(
     paper: Paper,
     results: Sequence[ExhibitResult],
-    claim_rows: "Sequence[Row]",
+    claim_rows: Sequence[Row],
     directory: Path,
     *,
     runs: Iterable[xr.Dataset] = (),
@@ -36,8 +113,8 @@ def write_page(
 
     **Arguments:**
 
-    - `results`: what `make_exhibit` returned; of other exhibits the page shows what an
-      earlier call left in `directory`, and else that they were not made.
+    - `results`: what `make_exhibit` returned; of other exhibits the page shows the
+      results of earlier calls in `directory`, or that there are none.
     - `claim_rows`: rows of the claims table; of other claims the page shows the
       recorded verdict, and says so.
     - `runs`: runs to list beside those of the exhibits, such as the claims'.
@@ -54,8 +131,11 @@ def write_page(
             version=__version__,
             place=place,
             paper=paper,
-            exhibits=_views(paper, shown, directory),
-            made=len(shown),
+            exhibits=[
+                exhibit_view(paper, e, shown.get(e.id), earlier_reason(e.id, directory))
+                for e in paper.shown
+            ],
+            drawn=len(shown),
             agreeing=sum(result.agrees is True for result in shown.values()),
             quick=any(result.is_smaller for result in shown.values()),
             claims=claims,
@@ -65,7 +145,10 @@ def write_page(
             inventory=inventory_rows(paper),
             anchors=_anchors(paper, claims.views),
             runs=records,
-            platforms=_platforms(records),
+            # Each platform with the versions on it, once.
+            platforms=list(
+                dict.fromkeys((r.platform, tuple(r.versions.items())) for r in records)
+            ),
         )
     )
     return write_text(directory / "index.html", text)
@@ -83,38 +166,77 @@ def with_earlier(
     return shown
 
 
-def _views(
-    paper: Paper, shown: Mapping[str, ExhibitResult], directory: Path
-) -> list[ExhibitView]:
-    """Every exhibit as the page shows it, or why it is not there."""
-    return [
-        exhibit_view(paper, e, shown.get(e.id), earlier_reason(e.id, directory))
-        for e in paper.shown
-    ]
-
-
 def _all_runs(
     results: Sequence[ExhibitResult], runs: Iterable[xr.Dataset]
 ) -> list[RunRecord]:
     """Every run once, in the order in which the page comes to it."""
-    found = {run.id: run for result in results for run in result.runs}
+    records = {run.id: run for result in results for run in result.runs}
     for run in runs:
         record = record_run(str(run.attrs["experiment"]), run)
-        found.setdefault(record.id, record)
-    return list(found.values())
+        records.setdefault(record.id, record)
+    return list(records.values())
 
 
 def _anchors(paper: Paper, claims: Sequence[ClaimView]) -> set[str]:
     """The ids to which the page can link."""
-    places = {anchor("exhibit", exhibit.id) for exhibit in paper.shown}
-    places |= {anchor("claim", view.id) for view in claims}
-    return places | {anchor("note", note.id) for note in paper.notes}
+    anchors = {anchor("exhibit", exhibit.id) for exhibit in paper.shown}
+    anchors |= {anchor("claim", view.id) for view in claims}
+    return anchors | {anchor("note", note.id) for note in paper.notes}
 
 
-def _platforms(runs: Sequence[RunRecord]) -> list[tuple[str, tuple[Any, ...]]]:
-    """Each platform with the versions on it, once."""
-    return list(dict.fromkeys((r.platform, _items(r.versions)) for r in runs))
+@dataclass(frozen=True)
+class Card:
+    """A paper in a few numbers, and its headline picture where there is one."""
+
+    paper: Paper
+    page: str
+    headline: ExhibitView
+    drawn: int
+    absent: int
+    agreeing: int
+    quick: bool
+    claims: Tally
 
 
-def _items(versions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(versions.items())
+def write_index(
+    site: Path, papers: Sequence[Paper], rows: Mapping[str, Sequence[Row]]
+) -> Path:
+    """Write the site's `index.html` over those papers that have a page in it.
+
+    **Arguments:**
+
+    - `rows`: slug → rows of the claims table.
+    """
+    cards = [
+        _card(paper, site / paper.slug, rows.get(paper.slug, ()))
+        for paper in papers
+        if (site / paper.slug / "index.html").is_file()
+    ]
+    text = (
+        environment()
+        .get_template("index.html")
+        .render(
+            version=__version__,
+            place=place_of(site),
+            cards=cards,
+            quick=any(card.quick for card in cards),
+            claims=Tally([view for card in cards for view in card.claims.views]),
+            verdicts=columns(card.claims for card in cards),
+        )
+    )
+    return write_text(site / "index.html", text)
+
+
+def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
+    shown = with_earlier(paper, (), directory)
+    headline = paper.exhibit(paper.headline)
+    return Card(
+        paper=paper,
+        page=f"{paper.slug}/index.html",
+        headline=exhibit_view(paper, headline, shown.get(headline.id)),
+        drawn=len(shown),
+        absent=len(paper.shown) - len(shown),
+        agreeing=sum(result.agrees is True for result in shown.values()),
+        quick=any(result.is_smaller for result in shown.values()),
+        claims=Tally(claim_views(paper, rows)),
+    )

@@ -1,10 +1,11 @@
-"""What a page says about a run."""
+"""Runs and sweeps as a page describes them, and their settings side by side."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from attnflow import schema
@@ -26,7 +27,7 @@ class RunRecord:
     name: str
     id: str
     experiment: str
-    setting: Mapping[str, Any]
+    setting: Mapping[str, object]
     seeds: tuple[int, ...]
     form: str
     form_reason: str
@@ -76,16 +77,16 @@ def changed_settings(
 
     `seeds` is among them where the request says which, or how many.
     """
-    wanted = paper.recipe(request.experiment).with_overrides(request.overrides)
-    found = dict(schema.setting_of(run))
-    fields = dict(vars(wanted))
+    recipe = paper.recipe(request.experiment)
+    requested = dict(vars(recipe.with_overrides(request.overrides)))
+    setting = dict(schema.setting_of(run))
     if request.seeds is not None:
-        fields["seeds"] = seed_numbers(request.seeds)
-        found["seeds"] = run[SEED].values.tolist()
+        requested["seeds"] = seed_numbers(request.seeds)
+        setting["seeds"] = run[SEED].values.tolist()
     return tuple(
         name
-        for name in found
-        if name in fields and _text(fields[name]) != _text(found[name])
+        for name in setting
+        if name in requested and _text(requested[name]) != _text(setting[name])
     )
 
 
@@ -96,6 +97,79 @@ def stages_of(paper: Paper, run: xr.Dataset) -> list[StageRow]:
     return list(paper.stage_table(run))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     """Values that JSON cannot tell apart, such as tuples and lists, are equal."""
     return json.dumps(value, sort_keys=True, default=str)
+
+
+def record_sweep(name: str, sweep: xr.Dataset) -> RunRecord:
+    """The record of a sweep: its axes are among its settings, its time is CPU time.
+
+    `sweep` is as `attnflow.site.gathering` gives it.
+    """
+    attrs = sweep.attrs
+    cells = Counter(sweep["outcome"].isel(seed=0).values.ravel().astype(str).tolist())
+    # The swept keys, each with its ends and how many values it has.
+    axes = {str(k): _span(sweep[k].values) for k in sweep.coords if k != SEED}
+    return RunRecord(
+        name=name,
+        id=str(attrs["id"]),
+        experiment=str(attrs["experiment"]),
+        setting=json.loads(attrs["setting"]) | axes,
+        seeds=tuple(int(seed) for seed in sweep[SEED].values),
+        form="sweep",
+        form_reason=f"{attrs['cells_computed']} of {attrs['cells_full']} cells",
+        rule="as in each cell",
+        outcomes=tuple(f"{label} ({count})" for label, count in cells.items()),
+        wall_seconds=float(attrs["wall_seconds"]),
+        compile_seconds=0.0,
+        versions=json.loads(attrs["versions"]),
+        platform=str(attrs["platform"]),
+        changed=tuple(json.loads(attrs["changed"])),
+    )
+
+
+def _span(values: np.ndarray) -> str:
+    form = "g" if values.dtype.kind == "f" else ""
+    return f"{values[0]:{form}} … {values[-1]:{form}} ({len(values)} values)"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of runs of one experiment: what they share, and a table of the rest.
+
+    `changed` names settings that differ from the exhibit's request, as after `--quick`.
+    """
+
+    experiment: str
+    shared: dict[str, object]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[RunRecord, tuple[object, ...]], ...]
+    changed: frozenset[str]
+
+
+def settings_by_experiment(runs: Iterable[RunRecord]) -> list[Settings]:
+    """The settings of some runs, one part for each experiment."""
+    groups: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        groups.setdefault(run.experiment, []).append(run)
+    return [_settings(name, group) for name, group in groups.items()]
+
+
+def _settings(experiment: str, runs: Sequence[RunRecord]) -> Settings:
+    settings = [{**run.setting, "seeds": len(run.seeds)} for run in runs]
+    names = dict.fromkeys(name for setting in settings for name in setting)
+    shared = {
+        name: settings[0][name]
+        for name in names
+        if all(name in s and s[name] == settings[0].get(name) for s in settings)
+    }
+    columns = tuple(name for name in names if name not in shared)
+    rows = zip(runs, settings, strict=True)
+    return Settings(
+        experiment=experiment,
+        shared=shared,
+        columns=columns,
+        rows=tuple((run, tuple(s.get(c) for c in columns)) for run, s in rows),
+        changed=frozenset(name for run in runs for name in run.changed),
+    )

@@ -1,15 +1,16 @@
-"""`attnflow list`: what there is."""
+"""`attnflow list`, `cite` and `new-paper`: papers as they are declared."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attnflow.cli import text
 from attnflow.cli.guard import guarded
 from attnflow.cli.output import Json, Output
-from attnflow.cli.tables import Table
 from attnflow.cli.target import chosen_papers
+from attnflow.cli.text import Table
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper
@@ -28,16 +29,16 @@ def list_all(
     from attnflow.runs.runner import find_source
 
     output = Output(json)
-    # Mixed experiments are listed when asked for: they are no paper.
+    # Mixed experiments belong to no paper, and are listed only by name.
     mixed = [find_source("mix")] if paper == "mix" else None
-    found = mixed or [listed for listed, _ in chosen_papers(paper)]
-    output.give(_content(found))
-    for each in found:
-        _show(output, each, settings=paper is not None)
+    papers = mixed or [listed for listed, _ in chosen_papers(paper)]
+    output.give(_content(papers))
+    for listed in papers:
+        _show(output, listed, settings=paper is not None)
     return 0
 
 
-def _content(papers: "list[Paper]") -> dict[str, Any]:
+def _content(papers: "list[Paper]") -> dict[str, list[dict[str, str]]]:
     claims = ("id", "place", "statement", "origin", "expected")
     return {
         "papers": [{"slug": p.slug, "title": p.title} for p in papers],
@@ -78,3 +79,42 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
 
 def _kind(exhibit: "Exhibit") -> str:
     return "map" if exhibit.sweeps else exhibit.kind
+
+
+@guarded
+def cite(
+    paper: Annotated[str, typer.Argument(metavar="PAPER")], json: Json = None
+) -> int:
+    """Print the BibTeX entries of a paper and of attnflow."""
+    from attnflow.papers.citation import citation
+
+    output = Output(json)
+    entries = citation(paper)
+    output.give({"paper": paper, "bibtex": entries})
+    output.say(entries)
+    return 0
+
+
+@guarded
+def new_paper(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    into: Annotated[
+        Path, typer.Option(metavar="DIR", help="The directory to write it into.")
+    ] = Path(),
+    json: Json = None,
+) -> int:
+    """Write a package for a paper of your own: settings, figures, claims and tests.
+
+    Once installed, it is listed, verified, reproduced and swept like the others.
+    """
+    from attnflow.cli.scaffold import write_paper
+
+    output = Output(json)
+    files = write_paper(name, into)
+    output.give({"paper": name, "files": files})
+    for file in files:
+        output.say(str(file))
+    output.say(f"\nNext:\n  pip install -e '{into / name}[test]'")
+    output.say(f"  pytest {into / name}\n  attnflow verify {name}")
+    output.say(f"Then change what is in {into / name}; its README says where.")
+    return 0

@@ -10,15 +10,18 @@ way.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from attnflow.figures.swept.declare import Curve, Level, Map
-from attnflow.figures.swept.numbers import boundary
+from attnflow.figures.swept.map import Curve, Key, Level, Map, Numbers, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.schema.dims import SEED
+
+Value = float | str | bool | tuple[str, ...] | None
+"""The value of a setting."""
+Values = str | Sequence[float]
+"""Values of a swept setting: a text such as `0.01..1:9:log`, or all of them."""
 
 RATE = "learning_rate"
 SHARPEST = "tangent_sharpness^max"
@@ -28,7 +31,7 @@ LEVEL = Level(float(np.log10(LEFT)), fitted=False)
 FINER = 8
 """How many times smaller the steps are that stand for the flow."""
 RECORDS = 61
-"""Times at which sharpness is looked at along the flow."""
+"""Times at which sharpness is recorded along the flow."""
 LIMITS = (-3.0, 1.0)
 """Of the logarithm of the distance; descents that diverge are at its end."""
 _CAPTION = (
@@ -55,13 +58,13 @@ class RateMap:
     time: float
     counts: tuple[int, ...]
     key: str
-    values: Any
+    values: Values
     named: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Value]
     seeds: int
-    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Value] = field(default_factory=dict)
     quick_counts: tuple[int, ...] = ()
-    quick_values: Any = None
+    quick_values: Values | None = None
 
     def sweeps(self) -> dict[str, SweepRequest]:
         """Descents over both settings, and what stands for the flow over the other."""
@@ -87,23 +90,29 @@ class RateMap:
             ),
         }
 
-    def _steps(self, counts: Sequence[int]) -> dict[str, list[Any]]:
+    def _steps(self, counts: Sequence[int]) -> dict[str, list[float] | list[int]]:
         falling = sorted(counts, reverse=True)
         return {RATE: [self.time / k for k in falling], "steps": falling}
 
-    def _small_steps(self, counts: Sequence[int]) -> dict[str, Any]:
+    def _small_steps(self, counts: Sequence[int]) -> dict[str, float]:
         most = FINER * max(counts, default=1)
         return {RATE: self.time / most, "steps": most, "records": RECORDS}
 
     def map(
-        self, id: str, *, about: str, within: tuple[float, float], **more: Any
+        self,
+        id: str,
+        *,
+        about: str,
+        within: tuple[float, float],
+        silent: tuple[str, ...] = (),
     ) -> Map:
-        """The map itself; `more` are fields of `Map`.
+        """The map itself, with its picture, numbers and sentences.
 
         **Arguments:**
 
         - `about`: over what it is, and what else belongs into its caption.
         - `within`: between which multiples of 2/λ descent is seen to leave the flow.
+        - `silent`: as in `Exhibit`.
         """
         return Map(
             id=id,
@@ -118,7 +127,7 @@ class RateMap:
             limits=LIMITS,
             more=partial(_more, key=self.key),
             seen=partial(_seen, key=self.key, within=within),
-            **more,
+            silent=silent,
         )
 
 
@@ -131,8 +140,8 @@ def departure(evidence: Evidence, key: str) -> xr.DataArray:
     apart = abs(descent["loss"] / flow["loss"] - 1)
     apart = apart.where(descent["outcome"] != "diverged", np.inf)
     with np.errstate(divide="ignore"):
-        found = apart.copy(data=np.log10(apart.values).clip(*LIMITS))
-    return found.transpose(key, RATE, SEED)
+        logarithm = apart.copy(data=np.log10(apart.values).clip(*LIMITS))
+    return logarithm.transpose(key, RATE, SEED)
 
 
 def stable_rates(evidence: Evidence, key: str) -> xr.DataArray:
@@ -142,24 +151,24 @@ def stable_rates(evidence: Evidence, key: str) -> xr.DataArray:
 
 def left_over_stable(evidence: Evidence, key: str) -> np.ndarray:
     """The rate at which descent leaves the flow over 2/λ, by the other setting."""
-    places = boundary(LEVEL, departure(evidence, key)).places
-    return places / stable_rates(evidence, key).values
+    rates = boundary(LEVEL, departure(evidence, key)).places
+    return rates / stable_rates(evidence, key).values
 
 
 def _seen(evidence: Evidence, key: str, within: tuple[float, float]) -> dict[str, bool]:
-    over, (low, high) = left_over_stable(evidence, key), within
-    found = over[np.isfinite(over)]
+    every, (low, high) = left_over_stable(evidence, key), within
+    ratios = every[np.isfinite(every)]
     return {
         "descent leaves the flow at some rate, in nine of ten rows or more": bool(
-            len(found) >= 0.9 * len(over)
+            len(ratios) >= 0.9 * len(every)
         ),
         f"at {low:g} to {high:g} times 2/λ": bool(
-            len(found) and found.min() >= low and found.max() <= high
+            len(ratios) and ratios.min() >= low and ratios.max() <= high
         ),
     }
 
 
-def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:
+def _curves(evidence: Evidence, panel: Key, key: str) -> tuple[Curve, ...]:
     stable = stable_rates(evidence, key)
     x, y = np.log(stable[key].values.astype(float)), np.log(stable.values)
 
@@ -171,7 +180,7 @@ def _curves(evidence: Evidence, panel: Any, key: str) -> tuple[Curve, ...]:
     return (Curve(r"$\eta = 2/\lambda$, the sharpest along the flow", side),)
 
 
-def _more(evidence: Evidence, key: str) -> dict[str, Any]:
+def _more(evidence: Evidence, key: str) -> Numbers:
     stable = stable_rates(evidence, key)
     names = [f"{key} = {value:.4g}" for value in stable[key].values.astype(float)]
     over = left_over_stable(evidence, key)

@@ -1,0 +1,225 @@
+"""`attnflow doctor`, `data` and `bench`: this machine, its data sets and its speed."""
+
+import os
+import platform
+from importlib import metadata
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from attnflow.cli.guard import OTHERWISE, complain, guarded
+from attnflow.cli.output import Json, Output, shown_progress
+from attnflow.cli.text import Table, number
+
+if TYPE_CHECKING:
+    from attnflow.data.real.catalogue import DataSet
+
+
+@guarded
+def doctor(json: Json = None) -> int:
+    """Say what this machine has: versions, cores, the store, double precision."""
+    from attnflow.schema.places import cache_directory
+
+    output = Output(json)
+    packages, store, has_x64 = _packages(), _store(), _has_double_precision()
+    facts = {
+        "attnflow": metadata.version("attnflow"),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cores": _cores(),
+        "cache": str(cache_directory()),
+        "store": store,
+        "torch": _version("torch"),
+        "packages": packages,
+        "x64": has_x64,
+    }
+    output.give(facts)
+    lines = {name: facts[name] for name in ("attnflow", "python", "platform", "cores")}
+    lines["store"] = f"{store['path']} ({store['runs']} runs)"
+    lines[""] = store["trouble"] or "writable"
+    lines["cache"] = facts["cache"]
+    lines["x64"] = "works" if has_x64 else "DOES NOT WORK"
+    lines["torch"] = facts["torch"] or "not installed (only bench needs it)"
+    lines |= {name: version or "MISSING" for name, version in packages.items()}
+    for name, value in lines.items():
+        output.say(f"{name:<12} {value}")
+    return 0 if has_x64 and all(packages.values()) else OTHERWISE
+
+
+def _cores() -> int:
+    # What this process may use, which in a container is less than there are.
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> dict[str, str | None]:
+    import re
+
+    required = metadata.requires("attnflow") or ()
+    core = [text for text in required if "extra ==" not in text]
+    names = [re.split(r"[^A-Za-z0-9_.-]", text, maxsplit=1)[0] for text in core]
+    return {name: _version(name) for name in ("jaxlib", *names)}
+
+
+def _store() -> dict[str, str | bool | int]:
+    from attnflow.runs.run_files import StoreError
+    from attnflow.runs.store import Store
+
+    store = Store()
+    trouble = ""
+    try:
+        store.check_writable()
+    except StoreError as error:
+        trouble = str(error)
+    return {
+        "path": str(store.root),
+        "writable": not trouble,
+        "trouble": trouble,
+        "runs": len(store.list()),
+    }
+
+
+def _has_double_precision() -> bool:
+    import jax
+
+    with jax.enable_x64(True):
+        return bool(1.0 + jax.numpy.asarray(1e-12) > 1.0)
+
+
+data = typer.Typer(no_args_is_help=True, help="Data sets: what is here, and get more.")
+Name = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="A data set; all without it.")
+]
+
+
+@data.command("list")
+@guarded
+def list_sets(json: Json = None) -> int:
+    """List the data sets, their files, and whether these are here."""
+    from attnflow.data.real import data_directory
+
+    output = Output(json)
+    content = _content(None)
+    output.give({"directory": str(data_directory()), **content})
+    output.say(f"Data sets in {data_directory()}\n")
+    for item in content["datasets"]:
+        output.say(f"{item['id']}: {item['title']} ({item['licence']})")
+        rows = [
+            (f["name"], f["state"], str(f["size"]), f["sha256"]) for f in item["files"]
+        ]
+        output.show(Table(("file", "state", "bytes", "sha256"), rows))
+    return 0
+
+
+@data.command("fetch")
+@guarded
+def fetch_sets(name: Name = None, json: Json = None) -> int:
+    """Download what is not here, and check it."""
+    from attnflow.cli.output import shown_progress
+    from attnflow.data.real import fetch
+
+    output = Output(json)
+    with shown_progress() as bar:
+        for item in _data_sets(name):
+            bar.begin(item.id)
+            fetch(item.id, progress=bar)
+    _show_paths(output, name)
+    return 0
+
+
+@data.command("path")
+@guarded
+def path(name: Name = None, json: Json = None) -> int:
+    """Print where the files are, or belong; 1 where one is missing or damaged."""
+    return 0 if _show_paths(Output(json), name) else OTHERWISE
+
+
+def _show_paths(output: Output, name: str | None) -> bool:
+    """Show where the files of data sets belong; whether all of them are there."""
+    content = _content(name)
+    output.give(content)
+    files = [file for item in content["datasets"] for file in item["files"]]
+    for file in files:
+        output.say(file["path"])
+    return all(file["state"] == "present" for file in files)
+
+
+def _data_sets(name: str | None) -> "list[DataSet]":
+    from attnflow.data.real import CATALOGUE, data_set
+
+    return list(CATALOGUE.values()) if name is None else [data_set(name)]
+
+
+def _content(name: str | None) -> dict[str, list[dict[str, Any]]]:
+    """One data set, or all of them, as JSON gives them."""
+    from attnflow.data.real import place_of, state_of
+
+    return {
+        "datasets": [
+            {
+                "id": item.id,
+                "title": item.title,
+                "licence": item.licence,
+                "files": [
+                    {
+                        "name": file.name,
+                        "path": str(place_of(item, file)),
+                        "state": state_of(item, file),
+                        "size": file.size,
+                        "sha256": file.sha256,
+                        "content_sha256": file.content,
+                        "url": file.url,
+                    }
+                    for file in item.files
+                ],
+            }
+            for item in _data_sets(name)
+        ]
+    }
+
+
+@guarded
+def bench(
+    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    json: Json = None,
+) -> int:
+    """Time the reduced forms against plain weights and against PyTorch."""
+    from attnflow import papers
+    from attnflow.cli import benchmarks
+
+    output = Output(json)
+    slug = papers.paper(paper).slug if paper else None
+    if find_spec("torch") is None:
+        complain(
+            "Warning: PyTorch is not installed, so its column stays empty. "
+            "Install it with: pip install 'attnflow[torch]'"
+        )
+    cases = [c for c in benchmarks.cases() if slug in (None, c.paper)]
+    rows, failed = [], []
+    with shown_progress() as bar:
+        for k, case in enumerate(cases):
+            bar.begin(f"{case.id} ({k + 1} of {len(cases)})")
+            # Minutes of other cases must not be lost by one that fails.
+            try:
+                rows.append(benchmarks.run_case(case, bar))
+            except RuntimeError as problem:
+                failed.append(str(problem))
+    output.give({"cases": rows})
+    times = ("ours", "weights", "torch")
+    fields = ("size", *times, "ratio", "spread", "agreement", "memory")
+    cells = [
+        (f"{row['paper']}/{row['id']}", *(number(row[name]) for name in fields))
+        for row in rows
+    ]
+    output.show(Table(("case", *fields), cells))
+    for message in failed:
+        complain(message)
+    return 1 if failed else 0

@@ -1,0 +1,126 @@
+"""`attnflow runs`, `export`, `export-site` and `diff`: results that are kept."""
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from attnflow.cli import text
+from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.output import Json, Output
+from attnflow.cli.reproduce import OUTPUT, QUICK
+from attnflow.cli.text import Table
+
+if TYPE_CHECKING:
+    from attnflow.claims import Row
+
+
+@guarded
+def runs(
+    paper: Annotated[str | None, typer.Option(help="Only this paper's.")] = None,
+    json: Json = None,
+) -> int:
+    """List the stored runs, newest first."""
+    from attnflow import papers
+    from attnflow.runs.store import Store
+
+    output = Output(json)
+    store = Store()
+    slug = papers.paper(paper).slug if paper else None
+    summaries = [s for s in store.list() if slug in (None, s["paper"])]
+    output.give({"runs": summaries})
+    output.say(f"{len(summaries)} runs in {store.root}\n")
+    columns = ("run", "experiment", "form", "outcome", "seeds", "time", "setting")
+    rows = [
+        (
+            summary["id"],
+            f"{summary['paper']}/{summary['experiment']}",
+            summary["form"],
+            summary["outcome"],
+            str(len(summary["seeds"])),
+            text.seconds(summary["seconds"]),
+            text.settings(summary["setting"]),
+        )
+        for summary in summaries
+    ]
+    output.show(Table(columns, rows))
+    return 0
+
+
+@guarded
+def export(
+    run: Annotated[str, typer.Argument(help="Its address, or how that begins.")],
+    netcdf: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    json: Json = None,
+) -> int:
+    """Write a stored run as a netCDF file."""
+    from attnflow.runs.run_files import export_netcdf
+    from attnflow.runs.store import Store
+
+    output = Output(json)
+    store = Store()
+    id = store.find(run)
+    path = export_netcdf(store.read(id), netcdf)
+    output.give({"run": id, "file": path})
+    output.say(f"{id} is in {path}")
+    return 0
+
+
+@guarded
+def export_site(
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to fill.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="DIR", help=f"The site; without it {OUTPUT}."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help=f"Of the smaller runs in {QUICK}.")
+    ] = False,
+    json: Json = None,
+) -> int:
+    """Write what was reproduced as a static site, with the verdicts known by now."""
+    from attnflow.site.export import export_site as export
+
+    output = Output(json)
+    pages = export(source or (QUICK if quick else OUTPUT), target)
+    output.give({"site": target, "pages": pages})
+    for page in pages:
+        output.say(f"page  {page}")
+    return 0
+
+
+@guarded
+def diff(
+    old: Annotated[Path, typer.Argument(metavar="OLD.json")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.json")],
+    json: Json = None,
+) -> int:
+    """Compare two claims tables that `attnflow verify --json FILE` wrote.
+
+    The exit code is 1 where a claim was decided in both, and not alike.
+    """
+    from attnflow.claims.compare import Kind, compare, read_table
+
+    output = Output(json)
+    before, after = read_table(old), read_table(new)
+    changes = compare(before, after)
+    same = len(before) - sum(change.old is not None for change in changes)
+    output.give({"changes": [c.as_json() for c in changes], "same": same})
+    rows = [
+        (c.row.id, str(c.kind), _summary(c.old), _summary(c.new), c.row.statement)
+        for c in changes
+    ]
+    output.show(Table(("claim", "differs", "old", "new", "statement"), rows))
+    kinds = Counter(str(change.kind) for change in changes)
+    counts = "; ".join(f"{kind}: {count}" for kind, count in kinds.items())
+    output.say(f"Alike in both: {same}. {counts}".rstrip())
+    return OTHERWISE if any(c.kind is Kind.OPPOSITE for c in changes) else 0
+
+
+def _summary(row: "Row | None") -> str:
+    """`holds (theorem) 5/5, margin 0.93`."""
+    if row is None:
+        return text.ABSENT
+    held = f"{row.held}/{row.seeds}, margin {text.number(row.margin)}"
+    return f"{row.verdict} ({row.scope}) {held}"
