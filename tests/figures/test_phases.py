@@ -3,7 +3,7 @@ import pytest
 import xarray as xr
 
 from attnflow import figures
-from attnflow.claims.statistics.boundary import fit_boundary
+from attnflow.claims.statistics import fit_boundary
 from attnflow.figures.phases import scale_of
 
 

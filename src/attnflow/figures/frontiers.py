@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from attnflow.claims.statistics.boundary import Boundary
+from attnflow.claims.statistics import Boundary
 from attnflow.figures.axes import number
 from attnflow.figures.curves import DASHES
 from attnflow.figures.fields import outlined, rim

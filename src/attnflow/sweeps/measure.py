@@ -23,7 +23,7 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import first_crossing, parse_selector, select
-from attnflow.claims.statistics.slopes import fit_line
+from attnflow.claims.statistics import fit_line
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.names import look_up
 

@@ -1,10 +1,14 @@
-"""Boundaries of a map: where it falls below a level, and the law that they follow."""
+"""Boundaries of a map: where it crosses a level, and the power law of that curve.
+
+Maps of which only some cells are known, such as those along a boundary, are filled
+first.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 LEAST = 3
 """Sizes with a crossing that a line through them needs."""
@@ -64,7 +68,13 @@ def crossings(
         ```
     """
     x, values = np.asarray(x, np.float64), np.asarray(values, np.float64)
-    _check_axis(x, values)
+    if x.ndim != 1 or values.shape[-1:] != x.shape or len(x) < 2:
+        raise ValueError(
+            f"x has shape {x.shape} and values {values.shape}: the last axis of values "
+            "is that of x, with at least two points."
+        )
+    if not (np.diff(x) > 0).all():
+        raise ValueError(f"x is {x.tolist()}: it must grow from point to point.")
     heights, cut = values, level
     if scale == "log":
         if not (level > 0 and (values[np.isfinite(values)] > 0).all()):
@@ -179,6 +189,58 @@ def agreement(
     return float(np.mean((np.asarray(control) < constant) == np.asarray(above)))
 
 
+def nearest(known: Int[np.ndarray, " known"], size: int) -> Int[np.ndarray, " size"]:
+    """For indices 0 … size−1, the position in `known` (growing) of the nearest one."""
+    indices = np.arange(size)
+    after = np.searchsorted(known, indices).clip(0, len(known) - 1)
+    before = (after - 1).clip(0)
+    nearer = np.abs(known[before] - indices) <= np.abs(known[after] - indices)
+    return np.where(nearer, before, after)
+
+
+def fill_rows(
+    maps: Float[np.ndarray, "seeds sizes points"],
+) -> Float[np.ndarray, "seeds sizes points"]:
+    """Maps whose unknown cells take the value of the nearest known one of their row.
+
+    A cell is unknown where some seed is not finite. A row without known cells is a
+    copy of the row before it.
+    """
+    filled = maps.copy()
+    for row, is_known in enumerate(np.asarray(np.isfinite(maps).all(axis=0))):
+        known = np.flatnonzero(is_known)
+        if len(known):
+            filled[:, row] = maps[:, row][:, known[nearest(known, len(is_known))]]
+        elif row:
+            filled[:, row] = filled[:, row - 1]
+    return filled
+
+
+def fit_partial(
+    sizes: Float[np.ndarray, " sizes"],
+    x: Float[np.ndarray, " points"],
+    maps: Float[np.ndarray, "seeds sizes points"],
+    level: float,
+    *,
+    generator: np.random.Generator,
+    power: float = 2.0,
+    scale: Literal["linear", "log"] = "linear",
+) -> Boundary:
+    """Like `fit_boundary`, of maps with unknown cells (NaN) that fall or rise along x.
+
+    Unknown cells are filled by `fill_rows`: the nearest known cell of the row is on the
+    same side of the boundary where the cells beside the boundary are known.
+    """
+    filled = fill_rows(np.asarray(maps, np.float64))
+    above = filled.mean(axis=0) > level
+    if above[:, -1].sum() > above[:, 0].sum():
+        filled = 1 / filled if scale == "log" else -filled
+        level = 1 / level if scale == "log" else -level
+    return fit_boundary(
+        sizes, x, filled, level, generator=generator, power=power, scale=scale
+    )
+
+
 def _laws(sizes: np.ndarray, places: np.ndarray, power: float) -> np.ndarray:
     """Slope, intercept and constant of each row; NaN where it has too few places."""
     known = np.isfinite(places) & (places > 0)
@@ -191,8 +253,8 @@ def _laws(sizes: np.ndarray, places: np.ndarray, power: float) -> np.ndarray:
     centred = np.where(known, x - middle[:, None], 0.0)
     spread = (centred**2).sum(axis=-1)
     slope = (centred * y).sum(axis=-1) / np.where(usable, spread, 1.0)
-    made = np.stack([slope, height - slope * middle, np.exp(middle + power * height)])
-    return np.where(usable, made, np.nan)
+    laws = np.stack([slope, height - slope * middle, np.exp(middle + power * height)])
+    return np.where(usable, laws, np.nan)
 
 
 def _interval(values: np.ndarray, coverage: float) -> tuple[float, float]:
@@ -202,13 +264,3 @@ def _interval(values: np.ndarray, coverage: float) -> tuple[float, float]:
     tail = (1.0 - coverage) / 2.0
     low, high = np.quantile(known, [tail, 1.0 - tail])
     return float(low), float(high)
-
-
-def _check_axis(x: np.ndarray, values: np.ndarray) -> None:
-    if x.ndim != 1 or values.shape[-1:] != x.shape or len(x) < 2:
-        raise ValueError(
-            f"x has shape {x.shape} and values {values.shape}: the last axis of values "
-            "is that of x, with at least two points."
-        )
-    if not (np.diff(x) > 0).all():
-        raise ValueError(f"x is {x.tolist()}: it must grow from point to point.")

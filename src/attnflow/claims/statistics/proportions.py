@@ -1,4 +1,4 @@
-"""Intervals for a proportion: of a fixed number of seeds, or of seeds on demand."""
+"""Confidence intervals of a proportion, for fixed or sequential numbers of seeds."""
 
 from collections.abc import Callable
 
@@ -108,10 +108,10 @@ def confidence_sequence(
 
 def _root(excess: Callable[[float], float], end: float, peak: float) -> float:
     """Where `excess` changes sign between `end`, where it is infinite, and `peak`."""
-    found = optimize.root_scalar(
+    solution = optimize.root_scalar(
         lambda p: min(excess(p), 1e300), bracket=(end, peak), method="brentq"
     )
-    return float(found.root)
+    return float(solution.root)
 
 
 def _check(held: int, seeds: int) -> None:

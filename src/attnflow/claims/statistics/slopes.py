@@ -1,4 +1,4 @@
-"""Straight lines: slopes with their intervals."""
+"""Straight lines by least squares: slopes, intervals, exponential and power decay."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -134,6 +134,33 @@ def bootstrap_slope(
     tail = (1.0 - level) / 2.0
     low, high = np.quantile(slopes, [tail, 1.0 - tail])
     return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Fall:
+    """Exponential and power-law fits to the logarithm of a falling series.
+
+    - `rate` of C exp(−rate · t), `power` of C t^−power.
+    - `exponential`, `algebraic`: the residual standard deviation of either fit.
+    """
+
+    rate: float
+    power: float
+    exponential: float
+    algebraic: float
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether the exponential has the smaller residual."""
+        return self.exponential < self.algebraic
+
+
+def fit_fall(times: np.ndarray, values: np.ndarray) -> Fall:
+    """Both fits, with equal weight for every record; NaN where a value is not > 0."""
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        return Fall(np.nan, np.nan, np.nan, np.nan)
+    line, power = semi_log_line(times, values, log="y"), log_log_line(times, values)
+    return Fall(-line.slope, -power.slope, line.noise, power.noise)
 
 
 def _points(
