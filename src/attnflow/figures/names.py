@@ -2,7 +2,7 @@ r"""Names of tokens, heads and samples as mathematics: `-v2` becomes $-v_2$."""
 
 import re
 
-from attnflow.claims.stages.select import EVERY, parse_selector
+from attnflow.claims.stages import EVERY, parse_selector
 
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa"),

@@ -8,8 +8,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims.stages import parse_selector
-from attnflow.claims.stages.select import EVERY
+from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.outcome import Outcome
 from attnflow.sweeps.measure import Cell, Column, Measure, Observed

@@ -19,7 +19,7 @@ from attnflow.claims import (
     Verdict,
 )
 from attnflow.claims.source_code import sources, unwrapped
-from attnflow.claims.stages import first_crossing, listening
+from attnflow.claims.stages import first_crossing, record_detections
 from attnflow.schema.conditions import Condition
 from attnflow.site.explain import explain
 from attnflow.site.explain.explanation import seed_names
@@ -125,13 +125,13 @@ def test_values_at_all_ends_say_nothing_of_what_was_needed(evidence):
     assert one.read == ("loss_at_end",)
 
 
-def test_only_who_listens_is_told(evidence):
+def test_detections_are_recorded_inside_the_context_alone(evidence):
     run = evidence["main"]
     where = {"group": "consistent"}
-    with listening() as heard:
+    with record_detections() as detections:
         found = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
     first_crossing(run, "loss_by_group", where, level=0.2, direction="down")
-    (look,) = heard
+    (look,) = detections
     assert (look.level, look.times) == (0.1, tuple(found.times))
 
 

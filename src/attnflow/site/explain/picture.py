@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from attnflow import figures
 from attnflow.claims import Evidence, Exact, Measurement
-from attnflow.claims.stages import Look
+from attnflow.claims.stages import Detection
 from attnflow.figures.style import FULL_WIDTH, styled
 from attnflow.papers.base import Paper
 from attnflow.site.explain.errors import draw_errors
@@ -56,6 +56,6 @@ def _checks(checks: Sequence[Measurement], evidence: Evidence) -> list[Drawing]:
     return drawings[:CHECKS]
 
 
-def _chosen(looks: tuple[Look, ...]) -> tuple[Look, ...]:
+def _chosen(looks: tuple[Detection, ...]) -> tuple[Detection, ...]:
     """The first and the last: on a ladder, the smallest rung and the largest."""
     return looks if len(looks) <= SERIES else (looks[0], looks[-1])

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from attnflow import figures
-from attnflow.claims.stages import Look
+from attnflow.claims.stages import Detection
 from attnflow.figures.axes import Scale
 from attnflow.figures.curves import thin
 from attnflow.papers.base import Paper
@@ -18,7 +18,7 @@ _LETTER = 0.014
 """The width of a letter of a stage's name, as a share of the axis."""
 
 
-def draw_look(ax: Axes, look: Look, paper: Paper) -> None:
+def draw_look(ax: Axes, look: Detection, paper: Paper) -> None:
     """Every seed and entry of a series as a line, and where it reached its level."""
     time, lines = _lines(look)
     colour = figures.current_theme().colour("signal")
@@ -39,7 +39,7 @@ def draw_look(ax: Axes, look: Look, paper: Paper) -> None:
     _shade(ax, look.run, paper)
 
 
-def _lines(look: Look) -> tuple[np.ndarray, np.ndarray]:
+def _lines(look: Detection) -> tuple[np.ndarray, np.ndarray]:
     """Times at which something was recorded, and a column for each seed and entry."""
     values = look.series
     if "recorded" in look.run:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Evidence, Finding
-from attnflow.claims.stages import Look, listening
+from attnflow.claims.stages import Detection, record_detections
 from attnflow.schema.dims import SEED, TIME
 
 _read: ContextVar[list[str]] = ContextVar("read")
@@ -36,7 +36,7 @@ class Seen:
     """
 
     finding: Finding
-    looks: tuple[Look, ...]
+    looks: tuple[Detection, ...]
     read: tuple[str, ...]
 
 
@@ -46,7 +46,7 @@ def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
     names: list[str] = []
     token = _read.set(names)
     try:
-        with listening() as looks:
+        with record_detections() as looks:
             finding = judge(watched)
     finally:
         _read.reset(token)
@@ -54,7 +54,7 @@ def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
     return Seen(finding, tuple(looks), tuple(_without_bulk(told, evidence)))
 
 
-def series_of(seen: Seen, evidence: Evidence) -> tuple[Look, ...]:
+def series_of(seen: Seen, evidence: Evidence) -> tuple[Detection, ...]:
     """Series to show: those with a level first, else recorded variables that were read.
 
     Variables with entries of their own are shown by all of them.
@@ -64,7 +64,7 @@ def series_of(seen: Seen, evidence: Evidence) -> tuple[Look, ...]:
     run = next(iter(evidence.values()))
     names = [name.removesuffix(schema.AT_END) for name in seen.read] or ["loss"]
     return tuple(
-        Look(name, run, run[name].transpose(SEED, TIME, ...), None, ())
+        Detection(name, run, run[name].transpose(SEED, TIME, ...), None, ())
         for name in dict.fromkeys(names)
         if name in run and {SEED, TIME} <= set(run[name].dims)
         if run[name].dtype.kind == "f"

@@ -68,10 +68,10 @@ def loss_reaches(run: xr.Dataset, level: float | None = None) -> Event:
     found = [
         Detected(float(time)) if here and not one.reached else one
         for one, here, time in zip(
-            event.found, at_end, run["end_time"].values, strict=True
+            event.detected, at_end, run["end_time"].values, strict=True
         )
     ]
-    return dataclasses.replace(event, found=tuple(found))
+    return dataclasses.replace(event, detected=tuple(found))
 
 
 def loss_level(run: xr.Dataset) -> float:

@@ -1,6 +1,7 @@
-"""Detectors on plain arrays: a time, or the reason why there is none."""
+"""Detectors of events in one series, a plain array: a time, or why there is none."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -12,12 +13,12 @@ Clock = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Detected:
-    """When something happened in one series.
+    """When an event happened in one series, or why it did not.
 
     **Arguments:**
 
-    - `time`: the time, or `None` where it did not happen.
-    - `reason`: why it did not, or what else there is to know; mostly empty.
+    - `time`: `None` where it did not happen.
+    - `reason`: why it did not, or a remark on the time; mostly empty.
     """
 
     time: float | None
@@ -25,7 +26,7 @@ class Detected:
 
     @property
     def reached(self) -> bool:
-        """Whether it happened."""
+        """Whether the event happened."""
         return self.time is not None
 
 
@@ -39,7 +40,7 @@ def crossing(
     clock: Clock = "linear",
     scale: Clock = "linear",
 ) -> Detected:
-    """When a series reaches a level, between its records by interpolation.
+    """When a series crosses a level, between its records by interpolation.
 
     With `direction` up, the first t with value(t) ≥ level; between the records
     (t₀, v₀) and (t₁, v₁) around it
@@ -66,13 +67,15 @@ def crossing(
     beyond = _beyond(value, level, direction)
     entries = np.flatnonzero(beyond & ~np.append(False, beyond[:-1]))
     if len(entries) == 0:
-        return Detected(None, _not_reached(time, value, level, direction))
-    place = int(entries[0] if which == "first" else entries[-1])
-    if place == 0:
+        up = direction == "up"
+        best = f"most {value.max():.4g}" if up else f"least {value.min():.4g}"
+        until = f"does not reach {level:.4g} up to time {time[-1]:.4g}"
+        return Detected(None, f"{until}: at {best}")
+    row = int(entries[0] if which == "first" else entries[-1])
+    if row == 0:
         return Detected(float(time[0]), "at the first record already")
-    around = slice(place - 1, place + 1)
-    found = _between(time[around], value[around], level, clock=clock, scale=scale)
-    return Detected(found)
+    around = slice(row - 1, row + 1)
+    return Detected(_between(time[around], value[around], level, clock, scale))
 
 
 def settling(
@@ -91,15 +94,8 @@ def settling(
         return Detected(
             None, f"ends at {value[-1]:.4g}, {side} {level:.4g}, at time {time[-1]:.4g}"
         )
-    return crossing(
-        time,
-        value,
-        level,
-        direction=direction,
-        which="last",
-        clock=clock,
-        scale=scale,
-    )
+    last = partial(crossing, time, value, level, which="last")
+    return last(direction=direction, clock=clock, scale=scale)
 
 
 def all_crossed(
@@ -127,16 +123,12 @@ def all_crossed(
             f"at most {most} of {values.shape[1]} entries are beyond {level:.4g} at "
             f"one time, up to time {time[-1]:.4g}",
         )
-    place = int(together[0])
-    if place == 0:
+    row = int(together[0])
+    if row == 0:
         return Detected(float(time[0]), "at the first record already")
-    around = slice(place - 1, place + 1)
-    late = values[around][:, ~beyond[place - 1]]
-    times = [
-        _between(time[around], entry, level, clock=clock, scale=scale)
-        for entry in late.T
-    ]
-    return Detected(max(times))
+    around = slice(row - 1, row + 1)
+    late = values[around][:, ~beyond[row - 1]]
+    return Detected(max(_between(time[around], v, level, clock, scale) for v in late.T))
 
 
 def plateau_end(
@@ -175,12 +167,13 @@ def extreme(
     time, value = _recorded(time, value)
     if len(time) == 0:
         return Detected(None, "nothing was recorded")
-    place = int(value.argmax() if kind == "largest" else value.argmin())
+    row = int(value.argmax() if kind == "largest" else value.argmin())
     ends = {0: "at the first record", len(time) - 1: "at the last record"}
-    return Detected(float(time[place]), ends.get(place, ""))
+    return Detected(float(time[row]), ends.get(row, ""))
 
 
 def _recorded(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The records whose values are finite."""
     time, value = np.asarray(time, float), np.asarray(value, float)
     if time.ndim != 1 or value.shape[:1] != time.shape:
         raise ValueError(
@@ -197,16 +190,10 @@ def _beyond(value: np.ndarray, level: float, direction: Direction) -> np.ndarray
     return value >= level if direction == "up" else value <= level
 
 
-def _not_reached(
-    time: np.ndarray, value: np.ndarray, level: float, direction: Direction
-) -> str:
-    best, word = (value.max(), "most") if direction == "up" else (value.min(), "least")
-    return f"does not reach {level:.4g} up to time {time[-1]:.4g}: at {word} {best:.4g}"
-
-
 def _between(
-    time: np.ndarray, value: np.ndarray, level: float, *, clock: Clock, scale: Clock
+    time: np.ndarray, value: np.ndarray, level: float, clock: Clock, scale: Clock
 ) -> float:
+    """The time of the level between two records, by interpolation."""
     if scale == "log" and level > 0.0 and (value > 0.0).all():
         value, level = np.log(value), float(np.log(level))
     share = float((level - value[0]) / (value[1] - value[0]))
