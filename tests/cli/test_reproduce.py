@@ -7,7 +7,7 @@ import pytest
 from attnflow.cli import judging
 from attnflow.runs.processes import Here
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from attnflow.site.reproducing import identity
 from tests import toy as toys
 from tests.figures.swept.synthetic import swept as swept_by_hand

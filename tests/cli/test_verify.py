@@ -9,7 +9,7 @@ from attnflow.claims import Finding, Scope, Seeds
 from attnflow.runs.store import export_netcdf
 from attnflow.runs.verifying import identity
 from attnflow.schema.conditions import at_least
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests import toy as toys
 from tests.toy import toy_claim
 

@@ -28,4 +28,4 @@ from attnflow.claims.verify import Judgement as Judgement
 from attnflow.claims.verify import Row as Row
 from attnflow.claims.verify import judge as judge
 from attnflow.claims.verify import make_row as make_row
-from attnflow.schema.missing import MissingData as MissingData
+from attnflow.schema.installation import MissingData as MissingData

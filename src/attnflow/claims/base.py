@@ -16,7 +16,7 @@ from typing import Any, Literal
 import xarray as xr
 
 from attnflow.schema.declarations import Request
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 
 Evidence = Mapping[str, xr.Dataset]
 Mutation = Callable[[Evidence], Evidence]
@@ -213,7 +213,7 @@ class Correction:
 
 
 @dataclass(frozen=True, repr=False)
-class Claim(Shown):
+class Claim(AbstractPresentable):
     """One statement of a paper as an executable check.
 
     **Arguments:**

@@ -12,7 +12,7 @@ from attnflow.claims.decide import Decision, decide
 from attnflow.claims.table import ClaimsTable as ClaimsTable
 from attnflow.claims.table import as_expected as as_expected
 from attnflow.schema.declarations import Request
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 
 Gather = Callable[[Mapping[str, Request]], Evidence]
 """What makes or reads the runs that a claim needs."""

@@ -67,7 +67,7 @@ def _said(error: Exception) -> str:
 
 def _is_usage(error: Exception) -> bool:
     """Whether an error is about what the user gave: a value, a path or a data set."""
-    from attnflow.schema.missing import MissingData
+    from attnflow.schema.installation import MissingData
 
     if isinstance(error, OSError):
         from attnflow.runs.store.errors import StoreError

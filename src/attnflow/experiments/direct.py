@@ -17,7 +17,7 @@ from attnflow.experiments.record import course_facts
 from attnflow.experiments.refinement import finer, refinement
 from attnflow.observables import parse
 from attnflow.observables.directly import DirectObserve, Registry
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import as_record, typed
 from attnflow.training import Grid, Reach, Stage, stack, stack_arrays
 from attnflow.training.rules import Rule, per_part
@@ -58,7 +58,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class SystemExperiment(Shown):
+class SystemExperiment(AbstractPresentable):
     """Everything that decides what a run of a system computes.
 
     As `Experiment`, with a `model` in the place of task, problem, initial weights and

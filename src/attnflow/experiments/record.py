@@ -15,7 +15,7 @@ from attnflow.data import Sequences, Symmetry
 from attnflow.experiments.versions import code_version, setting_version
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import as_record, canonical_json, digest, typed
 from attnflow.training import Grid, Stage
 
@@ -52,7 +52,7 @@ class Task(Protocol):
 
 
 @dataclass(frozen=True, repr=False)
-class Experiment(Shown):
+class Experiment(AbstractPresentable):
     """Everything that decides what a run computes.
 
     **Arguments:**
@@ -136,7 +136,7 @@ def course_facts(
 
 
 @dataclass(frozen=True, repr=False)
-class Computation(Shown):
+class Computation(AbstractPresentable):
     """An experiment that trains nothing: a linear programme, a Monte Carlo bound.
 
     `function` is the path `module:function` of a function of the setting and of the

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from attnflow.experiments.reached import reached
-from attnflow.schema import plugins as _plugins
+from attnflow.schema import installation as _installation
 
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 # What lies to the right of the Dataset cannot change a run.
@@ -105,6 +105,6 @@ def setting_sources(root: Path, paper: str) -> list[Path]:
 
 def foreign_sources(paper: str) -> tuple[Path, list[Path]]:
     """The folder of another package's paper, and its files that can change a run."""
-    folder, files = _plugins.files_of(paper) or (Path(), [])
+    folder, files = _installation.files_of(paper) or (Path(), [])
     parts = {file: file.relative_to(folder).parts[0] for file in files}
     return folder, [f for f in files if parts[f].removesuffix(".py") not in JUDGING]

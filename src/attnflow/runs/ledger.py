@@ -13,7 +13,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner
 from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_own_run
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 
 
 def paper(slug: str) -> "PaperView":
@@ -39,7 +39,7 @@ def paper(slug: str) -> "PaperView":
     return PaperView(find_paper(slug))
 
 
-class PaperView(Shown):
+class PaperView(AbstractPresentable):
     """A paper to work with: its declarations, and claims that can be verified.
 
     `declared` is the `Paper` itself, whose attributes are also those of the view.
@@ -61,7 +61,7 @@ class PaperView(Shown):
         return self.declared.facts()
 
 
-class ClaimsView(Shown):
+class ClaimsView(AbstractPresentable):
     """A paper's claims: iterate over them, look one up by its id, verify them.
 
     !!! example

@@ -15,8 +15,8 @@ from attnflow.papers.base import Paper
 # Gives every Dataset `run.attnflow`, from the first run on.
 from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.schema import outcomes_of
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
-from attnflow.schema.outcome import Outcome
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Runner:
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
-        made = request.made(quick=self.quick)
+        made = request.sized(quick=self.quick)
         recipe = paper.recipe(made.experiment)
         return self.run_experiment(
             recipe.experiment(recipe.with_overrides(made.overrides)),

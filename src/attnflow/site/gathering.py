@@ -37,7 +37,7 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
             f"{paper.slug}/{request.experiment} is swept, which needs a store for its "
             "batches: give the runner one, as in Runner(Store('directory'))."
         )
-    asked = request.made(quick=runner.quick)
+    asked = request.sized(quick=runner.quick)
     made = plan_sweep(
         f"{paper.slug}/{request.experiment}",
         asked.settings,

@@ -9,8 +9,8 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import EVERY, parse_selector
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.outcome import Outcome
 from attnflow.sweeps.measure import Cell, Column, Measure, Observed
 from attnflow.sweeps.plan import Batch, Sweep
 from attnflow.sweeps.shelf import FAILED

@@ -14,8 +14,8 @@ from attnflow.runs.runner import Progress, find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.installation import files_of
 from attnflow.schema.names import did_you_mean
-from attnflow.schema.plugins import files_of
 from attnflow.schema.settings import seed_numbers
 from attnflow.sweeps import (
     Executor,

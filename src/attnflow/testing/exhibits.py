@@ -103,7 +103,7 @@ class ExhibitProtocol:
         """Those of quick runs too."""
         for asked in exhibit.needs.values():
             recipe = request.module.PAPER.recipe(asked.experiment)
-            recipe.with_overrides(asked.made(quick=True).overrides)
+            recipe.with_overrides(asked.sized(quick=True).overrides)
 
     def test_listing_the_paper_draws_nothing(
         self, request: pytest.FixtureRequest

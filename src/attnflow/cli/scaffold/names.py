@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from attnflow.papers import TAKEN
-from attnflow.schema.plugins import registered
+from attnflow.schema.installation import registered
 
 LONGEST_LETTER = 12
 

@@ -17,7 +17,7 @@ from attnflow.papers.cooccurrence.computations import (
 )
 from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.rule_names import RuleName, ScheduleName
+from attnflow.schema.settings import RuleName, ScheduleName
 
 FormName = Literal["auto", "weights", "transport", "gram"]
 Draw = Literal["auto", "weights", "bartlett", "limit", "expected"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from attnflow.schema.plugins import files_of
+from attnflow.schema.installation import files_of
 
 
 @cache

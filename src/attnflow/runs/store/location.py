@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from attnflow.schema.places import cache_directory as cache_directory
+from attnflow.schema.installation import cache_directory as cache_directory
 
 VARIABLE = "ATTNFLOW_STORE"
 

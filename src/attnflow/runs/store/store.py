@@ -24,8 +24,8 @@ from attnflow.runs.store.files import read_run_file
 from attnflow.runs.store.location import VARIABLE, default_root
 from attnflow.runs.store.manifest import damage, write_manifest
 from attnflow.runs.store.summary import summarise
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.names import did_you_mean
-from attnflow.schema.outcome import Outcome
 
 _RUN = "run.zarr"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")

@@ -12,7 +12,7 @@ from attnflow.runs.processes import Here, Pool
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.schema.declarations import Exhibit, Request
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from attnflow.site.gathering import gather
 from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
 from attnflow.site.reproducing.identity import exhibit_key, requests_of

@@ -23,4 +23,4 @@ def exhibit_key(paper: Paper, exhibit: Exhibit, *, quick: bool) -> str:
 
 def requests_of(exhibit: Exhibit, *, quick: bool) -> dict[str, Request]:
     """The runs that an exhibit needs, with the smaller settings of `--quick` put in."""
-    return {name: request.made(quick=quick) for name, request in exhibit.needs.items()}
+    return {name: request.sized(quick=quick) for name, request in exhibit.needs.items()}
