@@ -16,12 +16,12 @@ from attnflow.claims import (
     Slope,
     Unchecked,
     Verdict,
+    decide,
+    family_of,
 )
 from attnflow.claims.chance import of_coins, of_orders, seeds_to_decide
-from attnflow.claims.decide import decide
-from attnflow.claims.family import family_of
 from attnflow.claims.statistics import clopper_pearson
-from tests.claims.test_verify import row
+from tests.claims.test_judgement import row
 
 SIZES = (1.0, 10.0, 100.0, 1e3, 1e4)
 

@@ -13,7 +13,7 @@ from attnflow.cli.tables import Table
 
 if TYPE_CHECKING:
     from attnflow.claims import Row
-    from attnflow.claims.compare import Change
+    from attnflow.claims.table import Change
 
 
 @guarded
@@ -26,7 +26,7 @@ def diff(
 
     The exit code is 1 where a claim was decided in both, and not alike.
     """
-    from attnflow.claims.compare import Kind, compare, read_table
+    from attnflow.claims.table import Kind, compare, read_table
 
     output = Output(json)
     before, after = read_table(old), read_table(new)

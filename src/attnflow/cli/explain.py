@@ -4,8 +4,7 @@ import textwrap
 from functools import partial
 from pathlib import Path
 
-from attnflow.claims import Claim, Row, Verdict
-from attnflow.claims.verify import with_seeds
+from attnflow.claims import Claim, Row, Verdict, with_seeds
 from attnflow.cli import text
 from attnflow.cli.choosing import Chosen
 from attnflow.cli.conditions import condition_table

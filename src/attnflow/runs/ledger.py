@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from attnflow.claims import Claim, ClaimsTable, Row
-from attnflow.claims.verify import verify
+from attnflow.claims import Claim, ClaimsTable, Row, verify
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
-from attnflow.claims import Claim, Scope
-from attnflow.claims.verify import verify
+from attnflow.claims import Claim, Scope, verify
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner

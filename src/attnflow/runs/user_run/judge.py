@@ -15,10 +15,10 @@ from attnflow.claims import (
     Row,
     Scope,
     Unchecked,
+    decide,
     make_row,
+    verify,
 )
-from attnflow.claims.decide import decide
-from attnflow.claims.verify import verify
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.user_run.lacking import Lacks, as_given

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from attnflow.claims import Claim, Row
-from attnflow.claims.verify import with_seeds
+from attnflow.claims import Claim, Row, with_seeds
 from attnflow.papers.base import Paper
 from attnflow.runs.jobs import answers, make_plan
 from attnflow.runs.processes import Here, Pool

@@ -1,7 +1,6 @@
 """What decides a verdict: the claim, the settings of its runs, and the code."""
 
-from attnflow.claims import Claim
-from attnflow.claims.verify import with_seeds
+from attnflow.claims import Claim, with_seeds
 from attnflow.papers.base import Paper
 from attnflow.runs.jobs import code_digest, described
 from attnflow.schema.settings import canonical_json, digest

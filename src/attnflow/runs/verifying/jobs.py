@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from attnflow.claims import Row
-from attnflow.claims.verify import verify
+from attnflow.claims import Row, verify
 from attnflow.papers import paper as find_paper
 from attnflow.runs.jobs import runner_of
 from attnflow.runs.verifying.verdicts import Verdicts

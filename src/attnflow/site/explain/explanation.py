@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from attnflow.claims import Claim, Evidence, Row, Scope, Seeds, Verdict
+from attnflow.claims import Claim, Evidence, Row, Scope, Seeds, Verdict, make_row, plain
+from attnflow.claims import judge as judge_claim
 from attnflow.claims.source_code import Source, sources
-from attnflow.claims.verify import judge as judge_claim
-from attnflow.claims.verify import make_row, plain
 from attnflow.papers.base import Paper
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnflow.claims import Claim, Verdict
-from attnflow.claims.table import as_expected
-from attnflow.claims.verify import Row
+from attnflow.claims import Claim, Row, Verdict, as_expected
 from attnflow.papers.base import Paper
 
 # What deserves a reader's eye comes first.

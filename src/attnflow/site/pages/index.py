@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from attnflow._version import __version__
-from attnflow.claims.verify import Row
+from attnflow.claims import Row
 from attnflow.papers.base import Paper
 from attnflow.site.pages.claims import claim_views
 from attnflow.site.pages.files import write_text

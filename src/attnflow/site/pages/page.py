@@ -20,7 +20,7 @@ from attnflow.site.pages.tally import Tally, columns
 from attnflow.site.pages.view import ExhibitView, exhibit_view
 
 if TYPE_CHECKING:
-    from attnflow.claims.verify import Row
+    from attnflow.claims import Row
 
 
 def write_page(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from attnflow.claims import Family, Scope, Verdict
-from attnflow.claims.family import ASSUMED, family_of
+from attnflow.claims.chance import ASSUMED, family_of
 from attnflow.site.pages.claims import ClaimView, words
 
 COLUMNS = (

@@ -13,6 +13,7 @@ import xarray as xr
 from attnflow import schema
 from attnflow.papers.cooccurrence.settings import PHASES
 from attnflow.schema.declarations import Request
+from attnflow.schema.settings import Value
 
 WIDTHS = (512, 2048, 8192, 32768, 131072)
 """A ladder of five widths over 2.4 decades; m1, n and L stay, as Condition 1 allows."""
@@ -155,13 +156,13 @@ def whole(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
     return Request("theory", setting, seeds=seeds)
 
 
-def noise_free(samples: float, length: int = 5, **changes: object) -> Request:
+def noise_free(samples: float, length: int = 5, **changes: Value) -> Request:
     """The quotient to b0·t = 1e8."""
     setting = {"samples": samples, "length": length, **changes}
     return Request("quotient", setting, seeds=1)
 
 
-def experiment(*, seeds: int | tuple[int, ...] | None = None, **changes: object):
+def experiment(*, seeds: int | tuple[int, ...] | None = None, **changes: Value):
     """Appendix A's run; `reading` picks the initialisation."""
     return Request("figure1", changes, seeds=seeds)
 

@@ -52,7 +52,9 @@ def _flow(reading: str) -> Request:
         return SHARED[flow_name(reading)]
     like, time = SHARED["fig1 flow"], TIMES[reading]
     own = {"reading": reading, "steps": time}
-    own["first_record"] = like.overrides["first_record"] / TIMES["fig1"] * time
+    first = like.overrides["first_record"]
+    assert isinstance(first, float)
+    own["first_record"] = first / TIMES["fig1"] * time
     return replace(like, overrides={**like.overrides, **own})
 
 

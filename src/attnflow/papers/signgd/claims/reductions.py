@@ -11,12 +11,13 @@ from attnflow.papers.signgd.claims.evidence import FEW, SIGNGD
 from attnflow.papers.signgd.claims.looks import extent, moves, per_seed
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.settings import Value
 
 TABLES = ("value", "key_neuron", "query_neuron")
 _APART = {"test_samples": 0, "steps": 60, "embed": 1000}
 
 
-def _banks(count: int, **changes: object) -> Request:
+def _banks(count: int, **changes: Value) -> Request:
     return Request("disjoint", {**_APART, "value_neurons": count, **changes}, seeds=FEW)
 
 

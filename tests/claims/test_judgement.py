@@ -14,8 +14,9 @@ from attnflow.claims import (
     Scope,
     Verdict,
     as_expected,
+    plain,
+    verify,
 )
-from attnflow.claims.verify import plain, verify
 from attnflow.schema.names import UnknownName
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
