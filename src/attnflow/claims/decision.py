@@ -25,6 +25,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from attnflow.claims import chance, statistics
 from attnflow.claims.base import (
     Exact,
     Finding,
@@ -38,23 +39,7 @@ from attnflow.claims.base import (
     Unchecked,
     Verdict,
 )
-from attnflow.claims.chance import (
-    BOUND,
-    DRIFT,
-    TWO_RUNGS,
-    of_coins,
-    of_orders,
-    seeds_to_decide,
-)
 from attnflow.claims.ladder import bends_away, climb, enough_rungs, too_short
-from attnflow.claims.statistics import (
-    bootstrap_slope,
-    clopper_pearson,
-    confidence_sequence,
-    fit_line,
-    lower_bound,
-    upper_bound,
-)
 
 # JSON has no infinity; a margin this large says as much.
 LARGEST = 1e6
@@ -153,7 +138,9 @@ def _(check: Seeds, scope: Scope) -> Decision:
     held, seeds = int(sum(check.held)), len(check.held)
     if seeds == 0:
         return _inconclusive(f"{check.what}: there are no seeds")
-    interval = confidence_sequence if check.on_demand else clopper_pearson
+    interval = statistics.clopper_pearson
+    if check.on_demand:
+        interval = statistics.confidence_sequence
     # The rounding is that of q, a decimal: 0.9 · 10 seeds are 9 seeds.
     needed = max(1, math.ceil(check.q * seeds - 1e-9))
     known = [-LARGEST if math.isnan(m) else m for m in check.margin]
@@ -165,8 +152,8 @@ def _(check: Seeds, scope: Scope) -> Decision:
         note=f"{check.what}: in {held} of {seeds} seeds, {needed} needed",
         interval=interval(held, seeds),
         count=(held, seeds),
-        chance=of_coins(needed, seeds),
-        more=None if held >= needed else seeds_to_decide(held, seeds, check.q),
+        chance=chance.of_coins(needed, seeds),
+        more=None if held >= needed else chance.seeds_to_decide(held, seeds, check.q),
     )
 
 
@@ -186,7 +173,7 @@ def _(check: Ladder, scope: Scope) -> Decision:
         note=f"{check.what}: {trend.note}",
         interval=trend.interval,
         count=(check.seeds * trend.holds, check.seeds),
-        chance=DRIFT,
+        chance=chance.DRIFT,
     )
 
 
@@ -197,7 +184,7 @@ def _(check: Slope, scope: Scope) -> Decision:
     if len(x) < 3 or not usable or np.ptp(x) == 0.0:
         reason = "a slope needs three finite points, not all at the same x"
         return _inconclusive(f"{check.what}: {reason}", check.seeds)
-    slope = fit_line(x, y).slope
+    slope = statistics.fit_line(x, y).slope
     holds = abs(slope - check.expected) <= check.tolerance
     return _decision(
         holds,
@@ -206,26 +193,26 @@ def _(check: Slope, scope: Scope) -> Decision:
         margin=1.0 - abs(slope - check.expected) / check.tolerance,
         note=f"{check.what}: slope {slope:.4g}, stated {check.expected:.4g} "
         f"± {check.tolerance:.2g}",
-        interval=bootstrap_slope(x, y, generator=np.random.default_rng(0)),
+        interval=statistics.bootstrap_slope(x, y, generator=np.random.default_rng(0)),
         count=(check.seeds * holds, check.seeds),
-        chance=of_orders(check.x, check.y, check.expected, check.tolerance),
+        chance=chance.of_orders(check.x, check.y, check.expected, check.tolerance),
     )
 
 
 @decide_check.register
 def _(check: HighProbability, scope: Scope) -> Decision:
     failures, draws = check.failures[-1], check.draws[-1]
-    bound = upper_bound(failures, draws)
+    bound = statistics.upper_bound(failures, draws)
     rates = [f / n for f, n in zip(check.failures, check.draws, strict=True)]
     away = (
         len(rates) > 1
         and rates[-1] >= rates[-2]
-        and lower_bound(failures, draws) > check.delta
+        and statistics.lower_bound(failures, draws) > check.delta
     )
-    more = None
+    more, successes = None, draws - failures
     if bound > check.delta:
         # Level 0.9: one one-sided 95% bound or the other decides.
-        more = seeds_to_decide(draws - failures, draws, 1 - check.delta, level=0.9)
+        more = chance.seeds_to_decide(successes, draws, 1 - check.delta, level=0.9)
     return _decision(
         bound <= check.delta,
         away and scope is Scope.THEOREM,
@@ -233,9 +220,9 @@ def _(check: HighProbability, scope: Scope) -> Decision:
         margin=1.0 - bound / check.delta,
         note=f"{check.what}: {failures} failures in {draws} draws, so at most "
         f"{bound:.3g} (95%), stated {check.delta:.3g}",
-        interval=clopper_pearson(draws - failures, draws),
-        count=(draws - failures, draws),
-        chance=BOUND,
+        interval=statistics.clopper_pearson(successes, draws),
+        count=(successes, draws),
+        chance=chance.BOUND,
         more=more,
     )
 
@@ -258,7 +245,7 @@ def _(check: LargeEnough, scope: Scope) -> Decision:
         margin=math.log10(rungs[-1][0] / rungs[first][0]) if holds else -1.0,
         note=f"{check.what}: {note}",
         count=(check.seeds * holds, check.seeds),
-        chance=TWO_RUNGS,
+        chance=chance.TWO_RUNGS,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+Times = Float[np.ndarray, " time"]
 Direction = Literal["up", "down"]
 Clock = Literal["linear", "log"]
 
@@ -31,8 +32,8 @@ class Detected:
 
 
 def crossing(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     level: float,
     *,
     direction: Direction = "up",
@@ -79,8 +80,8 @@ def crossing(
 
 
 def settling(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     level: float,
     *,
     direction: Direction = "up",
@@ -99,7 +100,7 @@ def settling(
 
 
 def all_crossed(
-    time: Float[np.ndarray, " time"],
+    time: Times,
     values: Float[np.ndarray, "time entries"],
     level: float,
     *,
@@ -132,8 +133,8 @@ def all_crossed(
 
 
 def plateau_end(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     tolerance: float,
     *,
     level: float | None = None,
@@ -159,9 +160,7 @@ def plateau_end(
 
 
 def extreme(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
-    kind: Literal["largest", "least"] = "largest",
+    time: Times, value: Times, kind: Literal["largest", "least"] = "largest"
 ) -> Detected:
     """The record at which a series is largest or least, and whether it is an end."""
     time, value = _recorded(time, value)

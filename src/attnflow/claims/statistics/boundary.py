@@ -10,6 +10,11 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+Sizes = Float[np.ndarray, " sizes"]
+Points = Float[np.ndarray, " points"]
+Maps = Float[np.ndarray, "seeds sizes points"]
+Cells = Float[np.ndarray, " cells"]
+AreAbove = Bool[np.ndarray, " cells"]
 LEAST = 3
 """Sizes with a crossing that a line through them needs."""
 
@@ -30,7 +35,7 @@ class Boundary:
       lack: these make intervals too narrow.
     """
 
-    places: Float[np.ndarray, " sizes"]
+    places: Sizes
     by_seed: Float[np.ndarray, "seeds sizes"]
     exponent: float
     intercept: float
@@ -46,7 +51,7 @@ class Boundary:
 
 
 def crossings(
-    x: Float[np.ndarray, " points"],
+    x: Points,
     values: Float[np.ndarray, "*rows points"],
     level: float,
     *,
@@ -97,9 +102,9 @@ def crossings(
 
 
 def fit_boundary(
-    sizes: Float[np.ndarray, " sizes"],
-    x: Float[np.ndarray, " points"],
-    maps: Float[np.ndarray, "seeds sizes points"],
+    sizes: Sizes,
+    x: Points,
+    maps: Maps,
     level: float,
     *,
     generator: np.random.Generator,
@@ -110,19 +115,15 @@ def fit_boundary(
 ) -> Boundary:
     """The boundary of the mean over seeds, its power law, and bootstrap intervals.
 
-    Whole seeds are drawn with replacement, since the cells of one seed may share their
-    random numbers; each draw's mean map has a boundary of its own. Where fewer than
-    three sizes cross the level there is no law, and its numbers are NaN.
+    The bootstrap draws whole seeds with replacement (see `bootstrap_slope`), since the
+    cells of one seed may share their random numbers; each draw's mean map has its own
+    boundary. Where fewer than three sizes cross the level there is no law, and its
+    numbers are NaN.
 
     **Arguments:**
 
     - `power`: of x in the constant n · x*^power.
     - `generator`: the source of the draws; the same one gives the same intervals.
-
-    ??? cite
-
-        B. Efron, Bootstrap methods: another look at the jackknife, Ann. Statist. 7
-        (1979) 1–26.
     """
     sizes, maps = np.asarray(sizes, np.float64), np.asarray(maps, np.float64)
     if maps.ndim != 3 or maps.shape[1] != len(sizes) or not (sizes > 0).all():
@@ -132,13 +133,10 @@ def fit_boundary(
         )
     places = crossings(x, maps.mean(axis=0), level, scale=scale)
     shown = np.isfinite(places)
-    slope, intercept, constant = (
-        float(number) for number in _laws(sizes, places[None], power)[:, 0]
-    )
-    counts = generator.multinomial(
-        len(maps), np.full(len(maps), 1 / len(maps)), size=resamples
-    )
-    drawn = np.einsum("rs,snx->rnx", counts / len(maps), maps)
+    slope, intercept, constant = _laws(sizes, places[None], power)[:, 0].tolist()
+    seeds = len(maps)
+    counts = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples)
+    drawn = np.einsum("rs,snx->rnx", counts / seeds, maps)
     again = np.where(shown, crossings(x, drawn, level, scale=scale), np.nan)
     spread = _laws(sizes, again, power)
     return Boundary(
@@ -153,9 +151,7 @@ def fit_boundary(
     )
 
 
-def best_constant(
-    control: Float[np.ndarray, " cells"], above: Bool[np.ndarray, " cells"]
-) -> float:
+def best_constant(control: Cells, above: AreAbove) -> float:
     """The c for which most cells have `above` exactly where `control` < c.
 
     All constants between two neighbouring controls agree alike; of the best such gaps
@@ -180,11 +176,7 @@ def best_constant(
     return float(np.sqrt(steps[gap] * steps[gap + 1]))
 
 
-def agreement(
-    control: Float[np.ndarray, " cells"],
-    above: Bool[np.ndarray, " cells"],
-    constant: float,
-) -> float:
+def agreement(control: Cells, above: AreAbove, constant: float) -> float:
     """The share of cells that are `above` exactly where `control` < `constant`."""
     return float(np.mean((np.asarray(control) < constant) == np.asarray(above)))
 
@@ -198,9 +190,7 @@ def nearest(known: Int[np.ndarray, " known"], size: int) -> Int[np.ndarray, " si
     return np.where(nearer, before, after)
 
 
-def fill_rows(
-    maps: Float[np.ndarray, "seeds sizes points"],
-) -> Float[np.ndarray, "seeds sizes points"]:
+def fill_rows(maps: Maps) -> Maps:
     """Maps whose unknown cells take the value of the nearest known one of their row.
 
     A cell is unknown where some seed is not finite. A row without known cells is a
@@ -217,9 +207,9 @@ def fill_rows(
 
 
 def fit_partial(
-    sizes: Float[np.ndarray, " sizes"],
-    x: Float[np.ndarray, " points"],
-    maps: Float[np.ndarray, "seeds sizes points"],
+    sizes: Sizes,
+    x: Points,
+    maps: Maps,
     level: float,
     *,
     generator: np.random.Generator,

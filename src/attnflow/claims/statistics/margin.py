@@ -107,8 +107,7 @@ class HardMargin:
 
 
 def hard_margin(
-    kernel: Float[np.ndarray, "samples samples"],
-    labels: Float[np.ndarray, " samples"],
+    kernel: Float[np.ndarray, "samples samples"], labels: Float[np.ndarray, " samples"]
 ) -> HardMargin:
     """The hard-margin machine without bias of samples with these inner products.
 

@@ -7,6 +7,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy import special
 
+Points = Float[np.ndarray, " points"]
+
 
 @dataclass(frozen=True)
 class Line:
@@ -26,12 +28,7 @@ class Line:
     interval: tuple[float, float]
 
 
-def fit_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    level: float = 0.95,
-) -> Line:
+def fit_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     """The least-squares line through points, with Student's interval of its slope.
 
         slope = Σ (x − x̄)(y − ȳ) / Σ (x − x̄)²,   error² = noise² / Σ (x − x̄)²,
@@ -47,7 +44,7 @@ def fit_line(
         fit_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])).slope  # 2.0
         ```
     """
-    x, y = _points(x, y, least=3)
+    x, y = _check_points(x, y)
     centred = x - x.mean()
     spread = float(centred @ centred)
     slope = float(centred @ (y - y.mean())) / spread
@@ -60,12 +57,7 @@ def fit_line(
     return Line(slope, intercept, error, noise, (slope - reach, slope + reach))
 
 
-def log_log_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    level: float = 0.95,
-) -> Line:
+def log_log_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     """The line through (ln x, ln y): y ≈ e^intercept · x^slope.
 
     !!! example
@@ -79,11 +71,7 @@ def log_log_line(
 
 
 def semi_log_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    log: Literal["x", "y"] = "x",
-    level: float = 0.95,
+    x: Points, y: Points, *, log: Literal["x", "y"] = "x", level: float = 0.95
 ) -> Line:
     """The line through (ln x, y), or (x, ln y) where `log` is `y`.
 
@@ -102,8 +90,8 @@ def semi_log_line(
 
 
 def bootstrap_slope(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
+    x: Points,
+    y: Points,
     *,
     generator: np.random.Generator,
     resamples: int = 2000,
@@ -124,7 +112,7 @@ def bootstrap_slope(
         B. Efron, Bootstrap methods: another look at the jackknife, Ann. Statist. 7
         (1979) 1–26.
     """
-    x, y = _points(x, y, least=3)
+    x, y = _check_points(x, y)
     drawn = generator.integers(len(x), size=(resamples, len(x)))
     xs, ys = x[drawn], y[drawn]
     centred = xs - xs.mean(axis=1, keepdims=True)
@@ -163,14 +151,12 @@ def fit_fall(times: np.ndarray, values: np.ndarray) -> Fall:
     return Fall(-line.slope, -power.slope, line.noise, power.noise)
 
 
-def _points(
-    x: np.ndarray, y: np.ndarray, *, least: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _check_points(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or len(x) < least:
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 3:
         raise ValueError(
             f"x has shape {x.shape} and y {y.shape}: give two lists of one length, "
-            f"with at least {least} points."
+            "with at least 3 points."
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("Some points are not finite: leave those out first.")
