@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from attnflow.claims import Ladder, Scope, Verdict
 from attnflow.claims.decision import decide_check
-from attnflow.claims.ladder import decades, enough_rungs
+from attnflow.claims.ladder import decades, too_short
 
 SIZES = np.geomspace(1e2, 1e4, 7)
 HOLDS, FAILS, INCONCLUSIVE = Verdict.HOLDS, Verdict.FAILS, Verdict.INCONCLUSIVE
@@ -97,8 +97,8 @@ def test_short_ladders_decide_nothing(sizes, words, power):
 
 
 def test_five_sizes_over_two_decades_suffice():
-    assert enough_rungs(tuple(np.geomspace(0.01, 1.0, 5)))
-    assert not enough_rungs((1.0, 1.0, 10.0, 100.0, 100.0))
+    assert not too_short(tuple(np.geomspace(0.01, 1.0, 5)))
+    assert too_short((1.0, 1.0, 10.0, 100.0, 100.0))
     assert decades((1e-3, 1e3)) == pytest.approx(6)
 
 

@@ -311,6 +311,4 @@ class Claim(AbstractPresentable):
 def _check_lengths(what: str, **columns: Sequence[float]) -> None:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) != 1:
-        raise ValueError(
-            f"{what!r} has columns of the lengths {lengths}: make them one."
-        )
+        raise ValueError(f"{what!r} has columns of lengths {lengths}: make them equal.")

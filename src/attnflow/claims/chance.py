@@ -160,24 +160,16 @@ def family_of(rows: "Iterable[Row]") -> Family:
     checked = [row for row in rows if row.verdict is not Verdict.UNCHECKED]
     others = [row for row in checked if row.chance > 0.0]
     expected = sum(row.chance for row in others)
+    # S. Holm, A simple sequentially rejective multiple test procedure, Scand. J.
+    # Statist. 6 (1979) 65–70; claims that do not hold have the chance 1.
+    chances = sorted(row.chance if row.verdict in HELD else 1.0 for row in others)
+    levels = [LEVEL / (len(chances) - rank) for rank in range(len(chances))]
+    exceeds = [chance > level for chance, level in zip(chances, levels, strict=True)]
     return Family(
         claims=len(checked),
         exact=len(checked) - len(others),
         held=sum(row.verdict in HELD for row in others),
         by_chance=expected,
         any_by_chance=min(1.0, expected),
-        beyond_chance=_holm(others),
+        beyond_chance=int(np.argmax([*exceeds, True])),
     )
-
-
-def _holm(rows: "list[Row]") -> int:
-    """How many claims stand by Holm's procedure, those that do not hold counting as 1.
-
-    S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist.
-    6 (1979) 65–70.
-    """
-    chances = sorted(row.chance if row.verdict in HELD else 1.0 for row in rows)
-    for rank, chance in enumerate(chances):
-        if chance > LEVEL / (len(chances) - rank):
-            return rank
-    return len(chances)

@@ -39,7 +39,7 @@ from attnflow.claims.base import (
     Unchecked,
     Verdict,
 )
-from attnflow.claims.ladder import bends_away, climb, enough_rungs, too_short
+from attnflow.claims.ladder import bends_away, climb, too_short
 
 # JSON has no infinity; a margin this large says as much.
 LARGEST = 1e6
@@ -159,8 +159,8 @@ def _(check: Seeds, scope: Scope) -> Decision:
 
 @decide_check.register
 def _(check: Ladder, scope: Scope) -> Decision:
-    if not enough_rungs(check.size):
-        return _inconclusive(f"{check.what}: {too_short(check.size)}", check.seeds)
+    if reason := too_short(check.size):
+        return _inconclusive(f"{check.what}: {reason}", check.seeds)
     trend = climb(check)
     if trend is None:
         reason = "the ratio is not a positive number at every size"
@@ -204,11 +204,8 @@ def _(check: HighProbability, scope: Scope) -> Decision:
     failures, draws = check.failures[-1], check.draws[-1]
     bound = statistics.upper_bound(failures, draws)
     rates = [f / n for f, n in zip(check.failures, check.draws, strict=True)]
-    away = (
-        len(rates) > 1
-        and rates[-1] >= rates[-2]
-        and statistics.lower_bound(failures, draws) > check.delta
-    )
+    grows = len(rates) > 1 and rates[-1] >= rates[-2]
+    away = grows and statistics.lower_bound(failures, draws) > check.delta
     more, successes = None, draws - failures
     if bound > check.delta:
         # Level 0.9: one one-sided 95% bound or the other decides.
@@ -232,8 +229,8 @@ def _(check: LargeEnough, scope: Scope) -> Decision:
     rungs = sorted(zip(check.size, check.held, strict=True))
     failing = [i for i, (_, held) in enumerate(rungs) if not held]
     first = failing[-1] + 1 if failing else 0
-    if not enough_rungs(check.size):
-        return _inconclusive(f"{check.what}: {too_short(check.size)}", check.seeds)
+    if reason := too_short(check.size):
+        return _inconclusive(f"{check.what}: {reason}", check.seeds)
     holds = len(rungs) - first >= 2
     note = "not at the largest two sizes"
     if holds:
@@ -261,17 +258,13 @@ def _decision(
     chance: float = 0.0,
     more: int | None = None,
 ) -> Decision:
-    held, seeds = count or (int(holds), 1)
-    verdict = Verdict.INCONCLUSIVE
-    if holds or fails:
-        verdict = Verdict.HOLDS if holds else Verdict.FAILS
-    else:
-        note = f"{note}; {_NOT_SEEN[scope]}"
+    held, seeds = map(int, count or (holds, 1))
     finite = min(max(float(margin), -LARGEST), LARGEST)
-    more = more if verdict is Verdict.INCONCLUSIVE else None
-    return Decision(
-        verdict, int(held), int(seeds), interval, finite, note, chance, more
-    )
+    if holds or fails:
+        verdict, more = Verdict.HOLDS if holds else Verdict.FAILS, None
+    else:
+        verdict, note = Verdict.INCONCLUSIVE, f"{note}; {_NOT_SEEN[scope]}"
+    return Decision(verdict, held, seeds, interval, finite, note, chance, more)
 
 
 def _inconclusive(note: str, seeds: int = 1) -> Decision:

@@ -27,9 +27,7 @@ class Judgement:
 def judge(claim: Claim, evidence: Evidence, scope: Scope | None = None) -> Judgement:
     """The decision on a claim; where it does not hold, on its correction.
 
-    **Arguments:**
-
-    - `scope`: instead of the claim's, for runs with other settings.
+    A `scope` replaces the claim's, for runs with other settings.
     """
     scope = scope or claim.scope
     finding = claim.judge(evidence)
@@ -75,9 +73,14 @@ def verify(
     start = time.perf_counter()
     try:
         judgement = judge(claim, gather(with_seeds(claim.needs, seeds)), scope)
-    except (MissingData, ImportError) as error:
-        finding = Finding((Unchecked(_reason(error)),))
-        judgement = Judgement(decide(finding, claim.scope), {})
+    except MissingData as error:
+        judgement = _unchecked(claim, str(error))
+    except ImportError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in OPTIONAL_PACKAGES:
+            raise
+        reason = f"{package} is not installed: pip install 'attnflow[{package}]'."
+        judgement = _unchecked(claim, reason)
     seconds = time.perf_counter() - start
     return make_row(claim, paper, judgement, seconds=seconds, scope=scope)
 
@@ -117,11 +120,5 @@ def with_seeds(
     }
 
 
-def _reason(error: MissingData | ImportError) -> str:
-    """Why a claim is unchecked; an import error of our own making is raised again."""
-    if isinstance(error, MissingData):
-        return str(error)
-    package = (error.name or "").partition(".")[0]
-    if package not in OPTIONAL_PACKAGES:
-        raise error
-    return f"{package} is not installed: pip install 'attnflow[{package}]'."
+def _unchecked(claim: Claim, reason: str) -> Judgement:
+    return Judgement(decide(Finding((Unchecked(reason),)), claim.scope), {})

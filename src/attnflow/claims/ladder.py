@@ -47,18 +47,12 @@ def decades(size: Sequence[float]) -> float:
     return math.log10(max(size) / min(size)) if size and min(size) > 0.0 else 0.0
 
 
-def enough_rungs(size: Sequence[float]) -> bool:
-    """Whether there are at least 5 sizes over 2 decades."""
-    wide = decades(size) >= LEAST_DECADES - 1e-9
-    return len(set(size)) >= LEAST_SIZES and wide
-
-
 def too_short(size: Sequence[float]) -> str:
-    """Why a ladder is too short to judge by."""
-    return (
-        f"{len(set(size))} sizes over {decades(size):.2g} decades, where 5 over 2 are "
-        "needed"
-    )
+    """Why a ladder is too short to judge by; empty with 5 sizes over 2 decades."""
+    sizes, width = len(set(size)), decades(size)
+    if sizes >= LEAST_SIZES and width >= LEAST_DECADES - 1e-9:
+        return ""
+    return f"{sizes} sizes over {width:.2g} decades, where 5 over 2 are needed"
 
 
 def climb(check: Ladder) -> Climb | None:

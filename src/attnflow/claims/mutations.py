@@ -20,6 +20,7 @@ from attnflow.schema.names import look_up
 from attnflow.schema.settings import Scalar, Value
 
 Names = str | tuple[str, ...]
+ArrayChange = Callable[[xr.DataArray], xr.DataArray]
 EVERY = "*"
 
 
@@ -45,26 +46,21 @@ def named(*mutations: NamedMutation) -> dict[str, Mutation]:
 
 def must_fail(claim: Claim, evidence: Evidence) -> list[str]:
     """Names of the mutations under which the claim held all the same."""
-    survived = []
-    for name, mutation in claim.mutations.items():
-        verdict = judge(claim, mutation(evidence)).decision.verdict
-        if verdict in (Verdict.HOLDS, Verdict.HOLDS_CORRECTED):
-            survived.append(name)
-    return survived
+    held = (Verdict.HOLDS, Verdict.HOLDS_CORRECTED)
+    return [
+        name
+        for name, mutation in claim.mutations.items()
+        if judge(claim, mutation(evidence)).decision.verdict in held
+    ]
 
 
 def mapped(
-    name: str,
-    run: str,
-    variables: Names,
-    function: Callable[[xr.DataArray], xr.DataArray],
+    name: str, run: str, variables: Names, function: ArrayChange
 ) -> NamedMutation:
     """The mutation that replaces variables by `function(variable)`.
 
-    **Arguments:**
-
-    - `run`: the name of a run in the evidence, or `*` for all of them.
-    - `variables`: one name or several; each must be in the run.
+    `run` is the name of a run in the evidence, or `*` for all of them; each variable
+    must be in the run.
     """
 
     def change(dataset: xr.Dataset) -> xr.Dataset:
@@ -95,30 +91,27 @@ def on_run(
 
 def scale(run: str, variables: Names, factor: float) -> NamedMutation:
     """Multiply by a factor."""
-    name = f"{_list(variables)} times {factor:g}"
-    return mapped(name, run, variables, lambda a: a * factor)
+    return _mapped(run, variables, f"times {factor:g}", lambda a: a * factor)
 
 
 def add(run: str, variables: Names, amount: float) -> NamedMutation:
     """Add a number."""
-    name = f"{_list(variables)} plus {amount:g}"
-    return mapped(name, run, variables, lambda a: a + amount)
+    return _mapped(run, variables, f"plus {amount:g}", lambda a: a + amount)
 
 
 def negate(run: str, variables: Names) -> NamedMutation:
     """Change the sign."""
-    return mapped(f"{_list(variables)} negated", run, variables, lambda a: -a)
+    return _mapped(run, variables, "negated", lambda a: -a)
 
 
 def power(run: str, variables: Names, exponent: float) -> NamedMutation:
     """Raise magnitudes to a power: what was size^s becomes size^(s · exponent)."""
-    name = f"{_list(variables)} to the power {exponent:g}"
 
     def change(array: xr.DataArray) -> xr.DataArray:
         values = array.values
         return array.copy(data=np.sign(values) * np.abs(values) ** exponent)
 
-    return mapped(name, run, variables, change)
+    return _mapped(run, variables, f"to the power {exponent:g}", change)
 
 
 def reverse(run: str, variables: Names, dim: str) -> NamedMutation:
@@ -127,7 +120,7 @@ def reverse(run: str, variables: Names, dim: str) -> NamedMutation:
     def change(array: xr.DataArray) -> xr.DataArray:
         return _reordered(array, dim, np.arange(array.sizes[dim])[::-1])
 
-    return mapped(f"{_list(variables)} reversed along {dim}", run, variables, change)
+    return _mapped(run, variables, f"reversed along {dim}", change)
 
 
 def shuffle(run: str, variables: Names, dim: str, *, seed: int = 0) -> NamedMutation:
@@ -139,7 +132,7 @@ def shuffle(run: str, variables: Names, dim: str, *, seed: int = 0) -> NamedMuta
         indices[cycle] = np.roll(cycle, 1)
         return _reordered(array, dim, indices)
 
-    return mapped(f"{_list(variables)} shuffled along {dim}", run, variables, change)
+    return _mapped(run, variables, f"shuffled along {dim}", change)
 
 
 def swap(
@@ -154,8 +147,9 @@ def swap(
         indices[[first, second]] = indices[[second, first]]
         return _reordered(array, dim, indices)
 
-    name = f"{_list(variables)} with {labels[0]} and {labels[1]} exchanged"
-    return mapped(name, run, variables, change)
+    return _mapped(
+        run, variables, f"with {labels[0]} and {labels[1]} exchanged", change
+    )
 
 
 def constant(run: str, variables: Names, dim: str = TIME) -> NamedMutation:
@@ -165,7 +159,7 @@ def constant(run: str, variables: Names, dim: str = TIME) -> NamedMutation:
         first = array.isel({dim: 0}, drop=True)
         return xr.where(array.notnull(), first, array).transpose(*array.dims)
 
-    return mapped(f"{_list(variables)} constant along {dim}", run, variables, change)
+    return _mapped(run, variables, f"constant along {dim}", change)
 
 
 def shift(run: str, variables: Names, by: float) -> NamedMutation:
@@ -177,7 +171,7 @@ def shift(run: str, variables: Names, by: float) -> NamedMutation:
         values = np.apply_along_axis(_delayed, axis, array.values, time, by)
         return array.copy(data=values)
 
-    return mapped(f"{_list(variables)} delayed by {by:g}", run, variables, change)
+    return _mapped(run, variables, f"delayed by {by:g}", change)
 
 
 def noise(
@@ -190,14 +184,14 @@ def noise(
         size = float(np.nanmax(np.abs(array.values)))
         return array + relative * size * drawn
 
-    name = f"{_list(variables)} with {relative:g} relative noise"
-    return mapped(name, run, variables, change)
+    return _mapped(run, variables, f"with {relative:g} relative noise", change)
 
 
 def replace(run: str, variables: Names, value: Scalar) -> NamedMutation:
     """Set all recorded values to the same one."""
-    name = f"{_list(variables)} set to {value}"
-    return mapped(name, run, variables, lambda a: xr.where(a.notnull(), value, a))
+    return _mapped(
+        run, variables, f"set to {value}", lambda a: xr.where(a.notnull(), value, a)
+    )
 
 
 def setting(run: str, **changes: Value) -> NamedMutation:
@@ -228,10 +222,7 @@ def some_seeds(fraction: float, mutation: NamedMutation) -> NamedMutation:
 
     def mutate(evidence: Evidence) -> Evidence:
         mutated = mutation(evidence)
-        return {
-            key: _mixed(dataset, mutated[key], fraction)
-            for key, dataset in evidence.items()
-        }
+        return {run: _mixed(evidence[run], mutated[run], fraction) for run in evidence}
 
     return NamedMutation(f"{mutation.name}, in {fraction:g} of the seeds", mutate)
 
@@ -273,5 +264,8 @@ def _delayed(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
     return np.where(known, moved, values)
 
 
-def _list(variables: Names) -> str:
-    return variables if isinstance(variables, str) else ", ".join(variables)
+def _mapped(
+    run: str, variables: Names, what: str, function: ArrayChange
+) -> NamedMutation:
+    names = variables if isinstance(variables, str) else ", ".join(variables)
+    return mapped(f"{names} {what}", run, variables, function)

@@ -95,13 +95,9 @@ class SweepRequest:
 class Quantity:
     """A statistic that a paper computes from a run by a function of its own.
 
-    A sweep keeps it by its `name`, as it does observables.
-
-    **Arguments:**
-
-    - `function`: the path `module:function` of a function of the run that gives one
-      number for each seed, NaN where there is none.
-    - `reads`: the observables that the run must have recorded.
+    A sweep keeps it by its `name`, as it does observables. `function` is the path
+    `module:function` of a function of the run that gives one number for each seed, NaN
+    where there is none; `reads` are the observables that the run must have recorded.
     """
 
     name: str

@@ -21,11 +21,8 @@ class MissingData(Exception):
     """A data set or file that is not on this machine, and how to get it.
 
     A claim whose data is missing is `unchecked`, with this message as the reason.
-
-    **Arguments:**
-
-    - `what`: what is missing, and the short way to it.
-    - `otherwise`: what to do where that way is closed; of this machine alone.
+    `what` is missing, with the short way to it; `otherwise` says what to do where that
+    way is closed, on this machine alone.
     """
 
     def __init__(self, what: str, otherwise: str = ""):

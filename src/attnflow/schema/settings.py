@@ -35,16 +35,14 @@ def canonical_json(value: Any) -> str:
 
 def digest(*texts: str) -> str:
     """A content address of 16 hexadecimal digits."""
-    joined = "\x00".join(texts).encode()
-    return hashlib.sha256(joined).hexdigest()[:16]
+    return hashlib.sha256("\x00".join(texts).encode()).hexdigest()[:16]
 
 
 def as_record(value: Any) -> Any:
     """A nested dataclass as data for JSON; each record names its type."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            f.name: as_record(getattr(value, f.name)) for f in dataclasses.fields(value)
-        }
+        names = [field.name for field in dataclasses.fields(value)]
+        fields = {name: as_record(getattr(value, name)) for name in names}
         return {"type": type(value).__name__, **fields}
     if isinstance(value, dict):
         return {str(k): as_record(v) for k, v in value.items()}
@@ -98,8 +96,8 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
 
 def takes_list(setting: "DataclassInstance", name: str) -> bool:
     """Whether a field's value is itself a list, so that commas belong to it."""
-    options = _options(_hint(setting, name))
-    return any(typing.get_origin(option) is tuple for option in options)
+    hint = _hint(setting, name)
+    return any(typing.get_origin(option) is tuple for option in _options(hint))
 
 
 def _hint(setting: "DataclassInstance", name: str) -> Hint:
@@ -127,12 +125,8 @@ def _as(option: Hint, value: Value) -> Value:
         return tuple(_as(inner, part) for part in parts if part != "")
     if option is type(None) and value in (None, "none"):
         return None
-    if option is bool:
-        return _as_bool(value)
-    if option is int:
-        return _as_int(value)
-    if option is float:
-        return _as_float(value)
+    if option in (bool, int, float):
+        return {bool: _as_bool, int: _as_int, float: _as_float}[option](value)
     if option is str and isinstance(value, str):
         return value
     raise ValueError

@@ -14,12 +14,9 @@ Clock = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Detected:
-    """When an event happened in one series, or why it did not.
+    """When an event happened in one series (`None` where it did not).
 
-    **Arguments:**
-
-    - `time`: `None` where it did not happen.
-    - `reason`: why it did not, or a remark on the time; mostly empty.
+    `reason` says why it did not, or is a remark on the time; it is mostly empty.
     """
 
     time: float | None
@@ -50,11 +47,8 @@ def crossing(
 
     with log t where `clock` is log (and t₀ > 0), and log v and log level where
     `scale` is log (and all are positive). Records that are not finite are left out.
-
-    **Arguments:**
-
-    - `which`: the first or the last time that the series comes to the level from the
-      other side. A series that starts beyond the level has reached it at its start.
+    `which` is the first or the last time that the series comes to the level from the
+    other side. A series that starts beyond the level has reached it at its start.
 
     !!! example
 
@@ -91,10 +85,9 @@ def settling(
     """From when on a series stays beyond a level until its last record."""
     time, value = _recorded(time, value)
     if len(time) and not _beyond(value, level, direction)[-1]:
-        side = "below" if direction == "up" else "above"
-        return Detected(
-            None, f"ends at {value[-1]:.4g}, {side} {level:.4g}, at time {time[-1]:.4g}"
-        )
+        side = f"{'below' if direction == 'up' else 'above'} {level:.4g}"
+        end = f"ends at {value[-1]:.4g}, {side}, at time {time[-1]:.4g}"
+        return Detected(None, end)
     last = partial(crossing, time, value, level, which="last")
     return last(direction=direction, clock=clock, scale=scale)
 
@@ -142,9 +135,7 @@ def plateau_end(
 ) -> Detected:
     """When a series leaves a plateau: the first t with |value(t) − level| ≥ tolerance.
 
-    **Arguments:**
-
-    - `level`: the plateau's height; without it, the first recorded value.
+    Without a `level`, the plateau's height is the first recorded value.
     """
     time, value = _recorded(time, value)
     if len(time) == 0:
@@ -152,10 +143,8 @@ def plateau_end(
     height = float(value[0]) if level is None else level
     away = np.abs(value - height)
     if not (away >= tolerance).any():
-        return Detected(
-            None,
-            f"stays within {away.max():.4g} of {height:.4g} up to time {time[-1]:.4g}",
-        )
+        reason = f"stays within {away.max():.4g} of {height:.4g} up to time"
+        return Detected(None, f"{reason} {time[-1]:.4g}")
     return crossing(time, away, tolerance, clock=clock)
 
 

@@ -245,9 +245,8 @@ def stage_table(run: xr.Dataset, rules: Iterable[StageRule]) -> list[StageRow]:
         formula = rule.formula(schema.setting_of(run)) if rule.formula else None
         if formula is not None and not np.isfinite(formula):
             formula = None
-        rows.append(
-            StageRow(rule.name, formula, event.median, event.spread, event.note)
-        )
+        detected = event.median, event.spread, event.note
+        rows.append(StageRow(rule.name, formula, *detected))
     return rows
 
 
@@ -298,22 +297,19 @@ def _event(
     values = array.values
     if entries:
         values = values.reshape(*values.shape[:2], -1)
-    values_and_masks = zip(values, _is_recorded(run, array), strict=True)
+    masks = np.ones(values.shape[:2], bool)
+    if "recorded" in run:
+        recorded = run["recorded"].sel(seed=array[SEED], time=array[TIME])
+        masks = recorded.transpose(SEED, TIME).values.astype(bool)
     event = Event(
         name or (series if isinstance(series, str) else str(series.name or "series")),
         tuple(int(seed) for seed in array[SEED].values),
-        tuple(detector(time[mask], value[mask]) for value, mask in values_and_masks),
+        tuple(
+            detector(time[mask], value[mask])
+            for value, mask in zip(values, masks, strict=True)
+        ),
     )
-    detections = _detections.get()
-    if detections is not None:
-        level = detector.keywords.get("level")
-        times = tuple(event.times)
+    if (detections := _detections.get()) is not None:
+        level, times = detector.keywords.get("level"), tuple(event.times)
         detections.append(Detection(event.name, run, array, level, times))
     return event
-
-
-def _is_recorded(run: xr.Dataset, series: xr.DataArray) -> np.ndarray:
-    if "recorded" not in run:
-        return np.ones((series.sizes[SEED], series.sizes[TIME]), bool)
-    mask = run["recorded"].sel(seed=series[SEED], time=series[TIME])
-    return mask.transpose(SEED, TIME).values.astype(bool)

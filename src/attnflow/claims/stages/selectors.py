@@ -79,11 +79,8 @@ def select(run: xr.Dataset, text: str, where: Labels | None = None) -> xr.DataAr
             f"{text!r} gives {len(selector.labels)} labels, but {selector.name} has "
             f"{allowed}: give one label for each, in that order."
         )
-    labels: dict[str, str | float] = {
-        dim: label
-        for dim, label in zip(dims, selector.labels, strict=False)
-        if label != EVERY
-    }
+    pairs = zip(dims, selector.labels, strict=False)
+    labels: dict[str, str | float] = {d: label for d, label in pairs if label != EVERY}
     for dim, label in (where or {}).items():
         if dim not in dims:
             raise unknown(f"dim of {selector.name}", dim, dims)

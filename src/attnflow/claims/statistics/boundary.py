@@ -120,10 +120,8 @@ def fit_boundary(
     boundary. Where fewer than three sizes cross the level there is no law, and its
     numbers are NaN.
 
-    **Arguments:**
-
-    - `power`: of x in the constant n · x*^power.
-    - `generator`: the source of the draws; the same one gives the same intervals.
+    `power` is that of x in the constant n · x*^power; the same `generator` gives the
+    same intervals.
     """
     sizes, maps = np.asarray(sizes, np.float64), np.asarray(maps, np.float64)
     if maps.ndim != 3 or maps.shape[1] != len(sizes) or not (sizes > 0).all():

@@ -48,14 +48,8 @@ def max_margin(features: Float[np.ndarray, "samples dim"]) -> Margin:
     distance programming by `scipy.optimize.nnls` (its multipliers have the size of
     the squared margin and fall below its stopping tolerance at the same place).
 
-    **Arguments:**
-
-    - `features`: shape (samples, dim), finite.
-
-    **Returns:**
-
-    A `Margin`: the value and the certificates of both sides,
-    `value <= margin <= upper` up to rounding.
+    **Returns:** the value and the certificates of both sides, `value <= margin <=
+    upper` up to rounding.
 
     !!! example
 
@@ -69,7 +63,14 @@ def max_margin(features: Float[np.ndarray, "samples dim"]) -> Margin:
         P. Wolfe, Finding the nearest point in a polytope, Math. Programming 11
         (1976) 128–149.
     """
-    x = _check_features(features)
+    x = np.asarray(features, dtype=np.float64)
+    if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] == 0:
+        raise ValueError(
+            f"The features have shape {np.shape(features)}: give (samples, dim) with "
+            "at least one of each."
+        )
+    if not np.isfinite(x).all():
+        raise ValueError("Some features are not finite: drop those samples first.")
     support, weights, nearest = _nearest_point(x)
     combination = np.zeros(len(x))
     combination[support] = np.clip(weights, 0.0, None)
@@ -140,7 +141,21 @@ def hard_margin(
         machine.dual  # array([1.5, 0.5])
         ```
     """
-    gram, signs = _check_kernel(kernel, labels)
+    gram, signs = np.asarray(kernel, float), np.asarray(labels, float)
+    if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
+        raise ValueError(
+            f"The kernel has shape {gram.shape}: give the square matrix of the "
+            "samples' inner products."
+        )
+    if not np.isfinite(gram).all():
+        raise ValueError("The kernel is not finite everywhere: drop those samples.")
+    if np.abs(gram - gram.T).max() > 8 * _EPS * np.abs(gram).max():
+        raise ValueError("The kernel is not symmetric: give (kernel + kernel.T) / 2.")
+    if signs.shape != gram.shape[:1] or not np.isin(signs, (-1.0, 1.0)).all():
+        raise ValueError(
+            f"The labels are {signs.tolist()}: give +1 or -1 for each of the "
+            f"{len(gram)} samples."
+        )
     features = signs[:, None] * _factor(gram)
     margin = max_margin(features)
     # Rounding moves eigenvalues, which are squared lengths, by a few ulps of the
@@ -157,18 +172,6 @@ def hard_margin(
     dual = margin.combination / margin.upper**2
     margins = signs * (gram @ (signs * dual))
     return HardMargin(1 / margin.value**2, dual, margins)
-
-
-def _check_features(features: np.ndarray) -> Float[np.ndarray, "samples dim"]:
-    x = np.asarray(features, dtype=np.float64)
-    if x.ndim != 2 or x.shape[0] == 0 or x.shape[1] == 0:
-        raise ValueError(
-            f"The features have shape {np.shape(features)}: give (samples, dim) with "
-            "at least one of each."
-        )
-    if not np.isfinite(x).all():
-        raise ValueError("Some features are not finite: drop those samples first.")
-    return x
 
 
 def _rounding(x: np.ndarray) -> float:
@@ -231,27 +234,6 @@ def _affine_nearest(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     nearest = nearest - q @ (q.T @ nearest)
     mu = np.linalg.lstsq(r, -(q.T @ base), rcond=None)[0]
     return np.concatenate([[1.0 - mu.sum()], mu]), nearest
-
-
-def _check_kernel(
-    kernel: np.ndarray, labels: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    gram, signs = np.asarray(kernel, float), np.asarray(labels, float)
-    if gram.ndim != 2 or gram.shape[0] != gram.shape[1] or not gram.size:
-        raise ValueError(
-            f"The kernel has shape {gram.shape}: give the square matrix of the "
-            "samples' inner products."
-        )
-    if not np.isfinite(gram).all():
-        raise ValueError("The kernel is not finite everywhere: drop those samples.")
-    if np.abs(gram - gram.T).max() > 8 * _EPS * np.abs(gram).max():
-        raise ValueError("The kernel is not symmetric: give (kernel + kernel.T) / 2.")
-    if signs.shape != gram.shape[:1] or not np.isin(signs, (-1.0, 1.0)).all():
-        raise ValueError(
-            f"The labels are {signs.tolist()}: give +1 or -1 for each of the "
-            f"{len(gram)} samples."
-        )
-    return gram, signs
 
 
 def _factor(gram: np.ndarray) -> np.ndarray:

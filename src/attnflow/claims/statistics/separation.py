@@ -122,9 +122,7 @@ def relu_patterns(
       are 1.
     - `labels`: ±1 per sample; `output`: the read-out weight of each unit.
 
-    **Returns:**
-
-    2^(samples · units) patterns, at most 2^16, as an iterator.
+    **Returns:** 2^(samples · units) patterns, at most 2^16, as an iterator.
     """
     samples, units, _ = rows.shape
     if samples * units > _MOST_SWITCHES:
@@ -150,24 +148,19 @@ def _decide(strict: np.ndarray, loose: np.ndarray) -> Separation:
     if exact is not None:
         return _no(exact, strict, loose, proven=True)
     if len(loose) == 0:
-        return _by_hull(strict, loose)
+        # The margin is below the programmes' tolerance.
+        margin = max_margin(strict)
+        if margin.direction is not None:
+            proven = _separates(margin.direction, strict, loose)
+            return _yes(margin.direction, strict, proven=proven)
+        exact = _rational_combination(strict, loose, margin.combination)
+        combination = margin.combination if exact is None else exact
+        return _no(combination, strict, loose, proven=exact is not None)
     if combination is not None:
         return _no(combination, strict, loose, proven=False)
     if direction is not None:
         return _yes(direction, strict, proven=False)
     raise RuntimeError("HiGHS solved neither programme: please report these rows.")
-
-
-def _by_hull(strict: np.ndarray, loose: np.ndarray) -> Separation:
-    """The answer where the margin is below the programmes' tolerance."""
-    margin = max_margin(strict)
-    if margin.direction is not None:
-        proven = _separates(margin.direction, strict, loose)
-        return _yes(margin.direction, strict, proven=proven)
-    exact = _rational_combination(strict, loose, margin.combination)
-    if exact is not None:
-        return _no(exact, strict, loose, proven=True)
-    return _no(margin.combination, strict, loose, proven=False)
 
 
 def _yes(direction: np.ndarray, strict: np.ndarray, *, proven: bool) -> Separation:
@@ -184,10 +177,7 @@ def _no(
 
 
 def _normalised(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows times powers of two, largest entries in [1, 2): the same signs, exactly.
-
-    Also the exponents of those powers.
-    """
+    """Rows scaled exactly to largest entries in [1, 2), with the exponents of two."""
     rows = np.asarray(rows, dtype=np.float64)
     if rows.ndim != 2:
         raise ValueError(f"The rows have shape {rows.shape}: give (samples, dim).")

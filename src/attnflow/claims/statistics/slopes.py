@@ -101,11 +101,7 @@ def bootstrap_slope(
 
     Points are drawn with replacement; draws whose x are all equal have no slope and
     are left out. With few points the interval is narrower than its `level` says:
-    it is to be reported, not to decide.
-
-    **Arguments:**
-
-    - `generator`: the source of the draws; the same one gives the same interval.
+    it is to be reported, not to decide. The same `generator` gives the same interval.
 
     ??? cite
 
