@@ -90,10 +90,10 @@ def test_the_order_of_the_rungs_does_not_matter():
 )
 @pytest.mark.parametrize("power", [0.0, 1.0])
 def test_short_ladders_decide_nothing(sizes, words, power):
-    found = decide_check(ladder(sizes**power, "theta", sizes), Scope.THEOREM)
-    assert found.verdict == INCONCLUSIVE
-    assert words in found.note
-    assert "5 over 2 are needed" in found.note
+    decision = decide_check(ladder(sizes**power, "theta", sizes), Scope.THEOREM)
+    assert decision.verdict == INCONCLUSIVE
+    assert words in decision.note
+    assert "5 over 2 are needed" in decision.note
 
 
 def test_five_sizes_over_two_decades_suffice():
@@ -139,9 +139,9 @@ def test_drift_at_the_top_is_seen_though_the_whole_looks_flat():
 def test_ratios_without_a_logarithm_decide_nothing(bad):
     ratio = np.ones(7)
     ratio[3] = bad
-    found = decide_check(ladder(ratio, "theta"), Scope.THEOREM)
-    assert found.verdict == INCONCLUSIVE
-    assert "not a positive number" in found.note
+    decision = decide_check(ladder(ratio, "theta"), Scope.THEOREM)
+    assert decision.verdict == INCONCLUSIVE
+    assert "not a positive number" in decision.note
 
 
 # Powers of a logarithm
@@ -172,8 +172,8 @@ def test_tilde_kinds(ratio, kind, expected):
 
 
 def test_the_power_that_was_needed_is_reported():
-    found = decide_check(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
-    assert "with log^1" in found.note
+    decision = decide_check(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
+    assert "with log^1" in decision.note
     least = decide_check(ladder(LOGS**0.8, "theta-tilde", WIDE), Scope.THEOREM)
     assert "with log^0.5" in least.note
     none = decide_check(ladder(1.0, "theta-tilde", WIDE), Scope.THEOREM)
@@ -212,7 +212,7 @@ def test_wrong_ladders_are_refused():
 
 def rate(power, kind, noise, expected, rounds=400, sizes=SIZES, scope=Scope.THEOREM):
     generator = np.random.default_rng(0)
-    found = [
+    verdicts = [
         verdict(
             sizes**power * np.exp(generator.normal(0, noise, len(sizes))),
             kind,
@@ -221,7 +221,7 @@ def rate(power, kind, noise, expected, rounds=400, sizes=SIZES, scope=Scope.THEO
         )
         for _ in range(rounds)
     ]
-    return np.mean([v == expected for v in found])
+    return np.mean([v == expected for v in verdicts])
 
 
 def test_theta_holds_for_a_constant_with_little_noise():
