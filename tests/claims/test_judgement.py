@@ -181,7 +181,9 @@ def test_surprises_and_summary():
     claims = table()
     assert [r.id for r in claims.surprises] == ["T-Other"]
     assert claims.summary().startswith("3 claims: 1 hold, 1 inconclusive, 1 unchecked.")
-    assert "Otherwise than recorded (*): T-Other." in claims.summary()
+    assert (
+        "Verdicts that differ from the recorded ones (*): T-Other." in claims.summary()
+    )
     assert "not a proof" in claims.summary()
     assert ClaimsTable(()).summary().startswith("0 claims: none checked.")
 

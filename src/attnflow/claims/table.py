@@ -136,7 +136,7 @@ class ClaimsTable:
         text = f"{number}: {', '.join(parts) or 'none checked'}."
         if self.surprises:
             ids = ", ".join(row.id for row in self.surprises)
-            text += f" Otherwise than recorded (*): {ids}."
+            text += f" Verdicts that differ from the recorded ones (*): {ids}."
         return f"{text} {CAUTION}"
 
     def as_json(self) -> JsonObject:
