@@ -15,7 +15,7 @@ TEACHING = (
     "attnflow.runs.ledger",
     "attnflow.sweeps.sweep",
     "attnflow.papers.citation",
-    "attnflow.claims.margins",
+    "attnflow.claims.base",
     "attnflow.runs.checkpoints.beginnings",
     "attnflow.runs.checkpoints.observe",
     "attnflow.experiments.mixing.build",

@@ -17,8 +17,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow.papers.base import Paper
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Exhibit, Recipe, Request
-from attnflow.schema.outcome import Outcome
 from attnflow.schema.settings import canonical_json, digest
 
 

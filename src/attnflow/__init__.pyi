@@ -53,11 +53,11 @@ from .runs.run_files import read_run_file as read_run_file
 from .runs.runner import Runner as Runner
 from .runs.runner import run as run
 from .runs.store import Store as Store
+from .schema.dataset import Outcome as Outcome
 from .schema.declarations import Exhibit as Exhibit
 from .schema.declarations import Note as Note
 from .schema.declarations import Recipe as Recipe
 from .schema.declarations import Request as Request
-from .schema.outcome import Outcome as Outcome
 from .sweeps.sweep import sweep as sweep
 from .training import Grid as Grid
 from .training import Reach as Reach

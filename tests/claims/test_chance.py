@@ -16,12 +16,12 @@ from attnflow.claims import (
     Slope,
     Unchecked,
     Verdict,
+    decide,
+    family_of,
 )
 from attnflow.claims.chance import of_coins, of_orders, seeds_to_decide
-from attnflow.claims.decide import decide
-from attnflow.claims.family import family_of
 from attnflow.claims.statistics import clopper_pearson
-from tests.claims.test_verify import row
+from tests.claims.test_judgement import row
 
 SIZES = (1.0, 10.0, 100.0, 1e3, 1e4)
 
@@ -79,9 +79,9 @@ def test_seeds_that_decide_nothing():
     ],
 )
 def test_each_rule_tells_what_chance_would_do(check, chance, more):
-    found = decide(Finding((check,)), Scope.EXPERIMENT)
-    assert found.chance == pytest.approx(chance)
-    assert found.more == more
+    decision = decide(Finding((check,)), Scope.EXPERIMENT)
+    assert decision.chance == pytest.approx(chance)
+    assert decision.more == more
 
 
 def test_of_several_checks_the_hardest_for_chance_counts():
@@ -105,13 +105,13 @@ def test_a_family():
         *rows(0.125, verdict=Verdict.INCONCLUSIVE),
         *rows(0.5, verdict=Verdict.UNCHECKED),
     ]
-    found = family_of(table)
-    assert (found.claims, found.exact, found.held) == (6, 2, 3)
-    assert found.by_chance == found.any_by_chance == pytest.approx(0.28)
+    family = family_of(table)
+    assert (family.claims, family.exact, family.held) == (6, 2, 3)
+    assert family.by_chance == family.any_by_chance == pytest.approx(0.28)
     # 0.01 ≤ 0.05 / 4, and 0.02 > 0.05 / 3.
-    assert found.beyond_chance == 1
-    assert "2 of 6 checked claims are decided by arithmetic" in str(found)
-    assert "given 0.28 of these on average" in str(found)
+    assert family.beyond_chance == 1
+    assert "2 of 6 checked claims are decided by arithmetic" in str(family)
+    assert "given 0.28 of these on average" in str(family)
 
 
 def test_families_without_chance():

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnflow.claims import Ladder, Scope, Verdict
-from attnflow.claims.decide import decide_one
-from attnflow.claims.ladder import decades, enough_rungs
+from attnflow.claims.decision import decide_check
+from attnflow.claims.ladder import decades, too_short
 
 SIZES = np.geomspace(1e2, 1e4, 7)
 HOLDS, FAILS, INCONCLUSIVE = Verdict.HOLDS, Verdict.FAILS, Verdict.INCONCLUSIVE
@@ -19,7 +19,7 @@ def ladder(ratio, kind, sizes=SIZES, **options):
 
 
 def verdict(ratio, kind, scope=Scope.THEOREM, sizes=SIZES, **options):
-    return decide_one(ladder(ratio, kind, sizes, **options), scope).verdict
+    return decide_check(ladder(ratio, kind, sizes, **options), scope).verdict
 
 
 @pytest.mark.parametrize(
@@ -54,28 +54,28 @@ def test_power_laws(power, kind, expected):
     st.sampled_from(["theta", "O", "Omega", "o(1)"]),
 )
 def test_units_of_the_ratio_do_not_matter(power, unit, kind):
-    plain = decide_one(ladder(SIZES**power, kind), Scope.THEOREM)
-    scaled = decide_one(ladder(unit * SIZES**power, kind), Scope.THEOREM)
+    plain = decide_check(ladder(SIZES**power, kind), Scope.THEOREM)
+    scaled = decide_check(ladder(unit * SIZES**power, kind), Scope.THEOREM)
     assert scaled.margin == pytest.approx(plain.margin, abs=1e-6)
 
 
 @given(st.floats(-1, 1), st.integers(0, 99))
 def test_o_and_omega_are_mirror_images(power, seed):
     ratio = SIZES**power * np.exp(np.random.default_rng(seed).normal(0, 0.05, 7))
-    up = decide_one(ladder(ratio, "O"), Scope.THEOREM)
-    down = decide_one(ladder(1 / ratio, "Omega"), Scope.THEOREM)
+    up = decide_check(ladder(ratio, "O"), Scope.THEOREM)
+    down = decide_check(ladder(1 / ratio, "Omega"), Scope.THEOREM)
     assert up.verdict == down.verdict
     assert up.margin == pytest.approx(down.margin, abs=1e-6)
-    both = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
+    both = decide_check(ladder(ratio, "theta"), Scope.THEOREM)
     if both.verdict == HOLDS:
         assert up.verdict == HOLDS
-        assert decide_one(ladder(ratio, "Omega"), Scope.THEOREM).verdict == HOLDS
+        assert decide_check(ladder(ratio, "Omega"), Scope.THEOREM).verdict == HOLDS
 
 
 def test_the_order_of_the_rungs_does_not_matter():
     ratio = SIZES**0.02
-    forwards = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
-    backwards = decide_one(ladder(ratio[::-1], "theta", SIZES[::-1]), Scope.THEOREM)
+    forwards = decide_check(ladder(ratio, "theta"), Scope.THEOREM)
+    backwards = decide_check(ladder(ratio[::-1], "theta", SIZES[::-1]), Scope.THEOREM)
     assert backwards.margin == pytest.approx(forwards.margin)
 
 
@@ -90,15 +90,15 @@ def test_the_order_of_the_rungs_does_not_matter():
 )
 @pytest.mark.parametrize("power", [0.0, 1.0])
 def test_short_ladders_decide_nothing(sizes, words, power):
-    found = decide_one(ladder(sizes**power, "theta", sizes), Scope.THEOREM)
-    assert found.verdict == INCONCLUSIVE
-    assert words in found.note
-    assert "5 over 2 are needed" in found.note
+    decision = decide_check(ladder(sizes**power, "theta", sizes), Scope.THEOREM)
+    assert decision.verdict == INCONCLUSIVE
+    assert words in decision.note
+    assert "5 over 2 are needed" in decision.note
 
 
 def test_five_sizes_over_two_decades_suffice():
-    assert enough_rungs(tuple(np.geomspace(0.01, 1.0, 5)))
-    assert not enough_rungs((1.0, 1.0, 10.0, 100.0, 100.0))
+    assert not too_short(tuple(np.geomspace(0.01, 1.0, 5)))
+    assert too_short((1.0, 1.0, 10.0, 100.0, 100.0))
     assert decades((1e-3, 1e3)) == pytest.approx(6)
 
 
@@ -124,7 +124,7 @@ def test_drift_at_the_top_is_seen_though_the_whole_looks_flat():
     """r falls at first and grows at last: the slope of the whole is 0."""
     sizes = np.geomspace(1.0, 1e8, 33)
     valley = np.maximum((sizes / 1e2) ** -0.15, 1) * np.maximum(sizes / 1e6, 1) ** 0.15
-    theta = decide_one(ladder(valley, "theta", sizes), Scope.THEOREM)
+    theta = decide_check(ladder(valley, "theta", sizes), Scope.THEOREM)
     low, high = theta.interval
     assert -0.05 < low < high < 0.05
     assert theta.verdict == FAILS
@@ -139,9 +139,9 @@ def test_drift_at_the_top_is_seen_though_the_whole_looks_flat():
 def test_ratios_without_a_logarithm_decide_nothing(bad):
     ratio = np.ones(7)
     ratio[3] = bad
-    found = decide_one(ladder(ratio, "theta"), Scope.THEOREM)
-    assert found.verdict == INCONCLUSIVE
-    assert "not a positive number" in found.note
+    decision = decide_check(ladder(ratio, "theta"), Scope.THEOREM)
+    assert decision.verdict == INCONCLUSIVE
+    assert "not a positive number" in decision.note
 
 
 # Powers of a logarithm
@@ -172,14 +172,14 @@ def test_tilde_kinds(ratio, kind, expected):
 
 
 def test_the_power_that_was_needed_is_reported():
-    found = decide_one(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
-    assert "with log^1" in found.note
-    least = decide_one(ladder(LOGS**0.8, "theta-tilde", WIDE), Scope.THEOREM)
+    decision = decide_check(ladder(LOGS**1.5, "theta-tilde", WIDE), Scope.THEOREM)
+    assert "with log^1" in decision.note
+    least = decide_check(ladder(LOGS**0.8, "theta-tilde", WIDE), Scope.THEOREM)
     assert "with log^0.5" in least.note
-    none = decide_one(ladder(1.0, "theta-tilde", WIDE), Scope.THEOREM)
+    none = decide_check(ladder(1.0, "theta-tilde", WIDE), Scope.THEOREM)
     assert "no logarithm" in none.note
     capped = ladder(LOGS**2, "O-tilde", WIDE, max_log_power=1.0)
-    assert decide_one(capped, Scope.THEOREM).verdict != HOLDS
+    assert decide_check(capped, Scope.THEOREM).verdict != HOLDS
 
 
 def test_a_drift_that_some_allowed_power_removes_is_no_failure():
@@ -193,9 +193,9 @@ def test_the_logarithm_may_be_that_of_another_quantity():
     """r ~ log(1/omega) along a ladder of widths with omega = 1 / width²."""
     other = tuple(WIDE**2)
     held = ladder(np.log(WIDE**2), "theta-tilde", WIDE, log_of=other)
-    assert decide_one(held, Scope.THEOREM).verdict == HOLDS
+    assert decide_check(held, Scope.THEOREM).verdict == HOLDS
     with pytest.raises(ValueError, match="above 1"):
-        decide_one(
+        decide_check(
             ladder(1.0, "O-tilde", WIDE, log_of=tuple(0.5 + 0 * WIDE)), Scope.THEOREM
         )
 
@@ -212,7 +212,7 @@ def test_wrong_ladders_are_refused():
 
 def rate(power, kind, noise, expected, rounds=400, sizes=SIZES, scope=Scope.THEOREM):
     generator = np.random.default_rng(0)
-    found = [
+    verdicts = [
         verdict(
             sizes**power * np.exp(generator.normal(0, noise, len(sizes))),
             kind,
@@ -221,7 +221,7 @@ def rate(power, kind, noise, expected, rounds=400, sizes=SIZES, scope=Scope.THEO
         )
         for _ in range(rounds)
     ]
-    return np.mean([v == expected for v in found])
+    return np.mean([v == expected for v in verdicts])
 
 
 def test_theta_holds_for_a_constant_with_little_noise():

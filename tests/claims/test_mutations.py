@@ -77,8 +77,8 @@ def test_a_shuffle_moves_every_value():
     evidence = make_evidence()
     for seed in range(10):
         mixed = mutations.shuffle("main", LOSS, "time", seed=seed)(evidence)
-        place = mixed["main"][LOSS].values[0, :, 1]
-        assert (place != evidence["main"][LOSS].values[0, :, 1]).all()
+        values = mixed["main"][LOSS].values[0, :, 1]
+        assert (values != evidence["main"][LOSS].values[0, :, 1]).all()
 
 
 def test_gaps_stay_gaps():
@@ -105,8 +105,8 @@ def test_one_run_of_several():
     assert not after["other"].identical(evidence["other"])
     every = mutations.negate("*", LOSS)(evidence)
     assert not every["main"].identical(evidence["main"])
-    one = mutations.only("other", mutations.negate("*", LOSS))(evidence)
-    assert one["main"].identical(evidence["main"])
+    changed = mutations.only("other", mutations.negate("*", LOSS))(evidence)
+    assert changed["main"].identical(evidence["main"])
 
 
 def test_several_variables_at_once():

@@ -42,10 +42,10 @@ def learned(run, group):
 
 def order_holds(evidence):
     run = evidence["main"]
-    found = order([learned(run, "consistent"), learned(run, "conflicting")])
+    phases = order([learned(run, "consistent"), learned(run, "conflicting")])
     return Finding(
-        (Seeds(found.held, found.gap, "consistent before conflicting"),),
-        {"gap": list(found.gap)},
+        (Seeds(phases.held, phases.gap, "consistent before conflicting"),),
+        {"gap": list(phases.gap)},
     )
 
 

@@ -3,7 +3,7 @@ import typer
 
 from attnflow.cli.guard import guarded
 from attnflow.runs.run_files import StoreError
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 
 
 def code_of(command):

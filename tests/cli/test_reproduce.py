@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.runs.pool import Here
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests import toy as toys
 from tests.figures.swept.synthetic import swept as swept_by_hand
 

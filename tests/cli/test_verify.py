@@ -8,7 +8,7 @@ import attnflow as af
 from attnflow.claims import Finding, Scope, Seeds
 from attnflow.runs.run_files import export_netcdf
 from attnflow.schema.conditions import at_least
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests import toy as toys
 from tests.toy import toy_claim
 

@@ -138,7 +138,7 @@ def test_the_vocabulary_holds_tokens_that_are_not_shown(made):
     ],
 )
 def test_largest_changes_are_those_of_the_recorded_entries(made, change, name):
-    """Shown tokens are the basis here, so that no entry is missing."""
+    """AbstractPresentable tokens are the basis here, so that no entry is missing."""
     moved = np.abs(made[name].values - made[name].values[:, :1])
     expected = moved.reshape(*moved.shape[:2], -1).max(axis=-1)
     assert expected[0, -1] > 1e-3

@@ -23,7 +23,7 @@ def requested(paper):
         for request in asking.needs.values():
             recipe = paper.recipe(request.experiment)
             yield recipe.with_overrides(request.overrides)
-            yield recipe.with_overrides(request.made(quick=True).overrides)
+            yield recipe.with_overrides(request.sized(quick=True).overrides)
 
 
 def swept(paper):
@@ -32,7 +32,7 @@ def swept(paper):
         for request in exhibit.sweeps.values():
             name = f"{paper.slug}/{request.experiment}"
             sweep = plan_sweep(
-                name, request.made(quick=False).settings, zip=request.zip, seeds=1
+                name, request.sized(quick=False).settings, zip=request.zip, seeds=1
             ).sweep
             for cell in (sweep.cells[0], sweep.cells[-1]):
                 values = dict(zip(sweep.keys, sweep.row(cell), strict=True))

@@ -31,9 +31,9 @@ def test_what_is_asked_for_exists_and_quick_ones_are_smaller(paper, map):
         for quick in (False, True):
             made = plan_sweep(
                 f"{paper.slug}/{request.experiment}",
-                request.made(quick=quick).settings,
+                request.sized(quick=quick).settings,
                 zip=request.zip,
-                seeds=request.made(quick=quick).seeds,
+                seeds=request.sized(quick=quick).seeds,
                 measure=request.measure,
             )
             cells[quick] = int(np.prod(made.sweep.shape))

@@ -171,7 +171,7 @@ def test_every_module_of_the_models_belongs_to_a_run():
 def test_partial_functions_count_with_their_arguments():
     from functools import partial
 
-    from attnflow.claims.verify import judge
+    from attnflow.claims import judge
     from attnflow.runs.verify import verdict_key
 
     both = partial(judge, scope=partial(verdict_key, seeds=3))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from attnflow.claims.verify import with_seeds
+from attnflow.claims import with_seeds
 from attnflow.runs.plan import MakeRun, make_plan, past_costs, pick
 from attnflow.runs.store import Store
 from attnflow.runs.verify import Judge, verdict_key

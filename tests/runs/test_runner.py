@@ -104,8 +104,8 @@ def test_a_quick_run_may_have_fewer_seeds(toy, paper):
     request = Request("flow", seeds=3, quick_seeds=(1,))
     assert Runner(quick=True).run(paper, request)["seed"].values.tolist() == [1]
     assert Runner().run(paper, request)["seed"].values.tolist() == [0, 1, 2]
-    assert request.made(quick=True) == Request("flow", seeds=(1,))
-    assert request.made(quick=False) == Request("flow", seeds=3)
+    assert request.sized(quick=True) == Request("flow", seeds=(1,))
+    assert request.sized(quick=False) == Request("flow", seeds=3)
 
 
 def test_given_data_and_recording_are_part_of_the_address(toy, paper):

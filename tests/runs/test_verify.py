@@ -15,7 +15,7 @@ from attnflow.claims import Verdict
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.runs.verify import verify_claims
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests import toy as toys
 
 ROOT = Path(__file__).parents[2]

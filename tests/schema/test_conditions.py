@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from attnflow.claims.verify import plain
+from attnflow.claims import plain
 from attnflow.schema.conditions import (
     Condition,
     at_least,

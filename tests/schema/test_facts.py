@@ -5,6 +5,7 @@ import xarray as xr
 
 import attnflow as af
 from attnflow.experiments import Computation
+from attnflow.runs.ledger import PaperView
 from attnflow.runs.view import RunView
 from attnflow.schema.facts import Facts, html_table, text_table
 from tests.toy import make_run, toy_paper
@@ -37,32 +38,32 @@ def test_tables_have_columns():
 
 
 def test_a_paper_says_what_there_is():
-    told = repr(toy_paper())
-    assert told.startswith("toy: A toy paper\n")
-    assert "2 (recorded: 2 holds)" in told
-    assert told.endswith('Try af.run("toy/flow")')
+    text = repr(toy_paper())
+    assert text.startswith("toy: A toy paper\n")
+    assert "2 (recorded: 2 holds)" in text
+    assert text.endswith('Try af.run("toy/flow")')
     assert "<td style='text-align:left'>figure1</td>" in toy_paper()._repr_html_()
 
 
 def test_claims_show_as_a_table_and_one_by_one():
-    claims = toy_paper().claims
+    claims = PaperView(toy_paper()).claims
     assert repr(claims).splitlines()[0] == "2 claims of toy"
     assert "T-Thm2  Section 1  holds     The loss falls." in repr(claims)
     assert "<td>T-Thm1</td>" in claims._repr_html_()
-    told = repr(claims["T-Thm2"])
-    assert "judged by   the lowest loss is at most 0.2" in told
-    assert "2 of flow" in told and "broken by   higher" in told
+    text = repr(claims["T-Thm2"])
+    assert "judged by   the lowest loss is at most 0.2" in text
+    assert "2 of flow" in text and "broken by   higher" in text
 
 
 def test_experiments_say_what_they_train():
     recipe = af.paper("mixture").recipe("three-stage")
-    told = " ".join(repr(recipe.experiment(recipe.setting)).split())
-    assert "omega=0.1 rule=flow" in told
+    text = " ".join(repr(recipe.experiment(recipe.setting)).split())
+    assert "omega=0.1 rule=flow" in text
     assert (
         "2: attention (scores by gradient flow on conflicting samples) until "
-        "score[+,c1,v1] rises to 1" in told
+        "score[+,c1,v1] rises to 1" in text
     )
-    assert "401 times from 0.1 to 11000, log spaced" in told
+    assert "401 times from 0.1 to 11000, log spaced" in text
     computed = Computation("toy", "Square", {"power": 2}, "toys:square")
     assert repr(computed).splitlines()[:2] == [
         "Computation toy/Square",
@@ -71,10 +72,10 @@ def test_experiments_say_what_they_train():
 
 
 def test_a_run_says_where_it_comes_from():
-    told = repr(make_run().attnflow)
-    assert told.startswith("Run of toy/flow (0123456789abcdef)\n  setting   width=4\n")
-    assert "transport: the cheapest exact form" in told
-    assert "loss        0.1, 0.41" in told
+    text = repr(make_run().attnflow)
+    assert text.startswith("Run of toy/flow (0123456789abcdef)\n  setting   width=4\n")
+    assert "transport: the cheapest exact form" in text
+    assert "loss        0.1, 0.41" in text
     assert make_run().attnflow.setting == {"width": 4}
     assert "<th>at the end</th>" in make_run().attnflow._repr_html_()
 

@@ -43,9 +43,9 @@ class Setting:
     ],
 )
 def test_values_are_read(field, typed, value):
-    found = getattr(replace(Setting(), {field: typed}), field)
-    assert found == value
-    assert type(found) is type(value)
+    result = getattr(replace(Setting(), {field: typed}), field)
+    assert result == value
+    assert type(result) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_unknown_fields_suggest():
         replace(Setting(), {"widht": 3})
 
 
-def test_the_given_setting_stays():
+def test_the_setting_itself_stays():
     setting = Setting()
     replace(setting, {"width": 3})
     assert setting == Setting()

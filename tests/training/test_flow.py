@@ -8,7 +8,7 @@ import pytest
 from attnflow.experiments import run
 from attnflow.models.forms import Initial
 from attnflow.papers.mixture import formulas
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.dataset import Outcome
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.flow import CODES, flow
 from attnflow.training.rules import Flow

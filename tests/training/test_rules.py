@@ -10,7 +10,7 @@ import pytest
 
 from attnflow.experiments import run
 from attnflow.experiments.compilation import compile_time
-from attnflow.schema.rule_names import RuleName
+from attnflow.schema.settings import RuleName
 from attnflow.training import Stage
 from attnflow.training.rules import (
     RULES,

@@ -1,31 +1,5 @@
-"""Claims with fair verdicts."""
+"""Claims of papers as executable checks, with verdicts; names load on first use."""
 
-from attnflow.claims.base import Claim as Claim
-from attnflow.claims.base import Correction as Correction
-from attnflow.claims.base import Evidence as Evidence
-from attnflow.claims.base import Exact as Exact
-from attnflow.claims.base import Finding as Finding
-from attnflow.claims.base import HighProbability as HighProbability
-from attnflow.claims.base import Ladder as Ladder
-from attnflow.claims.base import LargeEnough as LargeEnough
-from attnflow.claims.base import Measurement as Measurement
-from attnflow.claims.base import Mutation as Mutation
-from attnflow.claims.base import Scope as Scope
-from attnflow.claims.base import Seeds as Seeds
-from attnflow.claims.base import Slope as Slope
-from attnflow.claims.base import Unchecked as Unchecked
-from attnflow.claims.base import Verdict as Verdict
-from attnflow.claims.decide import Decision as Decision
-from attnflow.claims.family import Family as Family
-from attnflow.claims.margins import per_seed as per_seed
-from attnflow.claims.mutations import NamedMutation as NamedMutation
-from attnflow.claims.mutations import must_fail as must_fail
-from attnflow.claims.mutations import named as named
-from attnflow.claims.table import ClaimsTable as ClaimsTable
-from attnflow.claims.table import as_expected as as_expected
-from attnflow.claims.verify import Gather as Gather
-from attnflow.claims.verify import Judgement as Judgement
-from attnflow.claims.verify import Row as Row
-from attnflow.claims.verify import judge as judge
-from attnflow.claims.verify import make_row as make_row
-from attnflow.schema.missing import MissingData as MissingData
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,24 +1,24 @@
 """Claims: a statement of a paper, the runs it needs, and a predicate that can fail.
 
-A claim's `judge` turns evidence (named runs) into a `Finding`; a `Finding` carries
-what was measured and one of the decision rules of `attnflow.claims.decide`, which
-alone turns it into a verdict. So a paper states what it measures and against what,
-and never decides for itself what counts as `holds`.
+A claim's `judge` turns evidence (named runs) into a `Finding`: checks, each of which
+carries numbers and belongs to one of the rules of `attnflow.claims.decision`. Those
+alone make verdicts, so that a paper states what it compares with what, and never
+decides for itself what counts as `holds`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
+import numpy as np
 import xarray as xr
 
-from attnflow.schema.declarations import Request
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.declarations import Evidence, Numbers, Request
+from attnflow.schema.facts import AbstractPresentable, Facts
 
-Evidence = Mapping[str, xr.Dataset]
 Mutation = Callable[[Evidence], Evidence]
 _ID = re.compile(r"[A-Z][A-Za-z0-9]{0,11}-[A-Za-z0-9.\-]+")
 
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class Scope(StrEnum):
-    """How near to the paper's own conditions a verdict was reached."""
+    """How near the runs behind a verdict are to the paper's conditions."""
 
     THEOREM = "theorem"
     EXPERIMENT = "experiment"
@@ -68,7 +68,8 @@ class Seeds:
 
     `margin` is in units of the claim's declared scale. Holds where
     `sum(held) >= q * len(held)`. `on_demand` says that seeds were drawn until
-    somebody stopped: an anytime-valid interval is reported then.
+    somebody stopped: an anytime-valid interval is reported then. `per_seed` makes one
+    from margins.
     """
 
     held: tuple[bool, ...]
@@ -89,13 +90,42 @@ class Seeds:
                 )
 
 
+def per_seed(
+    margin: xr.DataArray | np.ndarray,
+    what: str,
+    q: float = 0.9,
+    *,
+    strict: bool = False,
+) -> Seeds:
+    """The check of a property that a seed has where its margin is not negative.
+
+    A margin that is not a number is not known, and so the property does not hold.
+
+    **Arguments:**
+
+    - `margin`: a number for each seed, in units of the claim's scale.
+    - `what`: the property in words; `q`: the share of seeds that must have it.
+    - `strict`: it must be positive.
+
+    !!! example
+
+        >>> import numpy as np
+        >>> from attnflow.claims import per_seed
+        >>> per_seed(np.array([0.5, 0.0, np.nan]), "values come first").held
+        (True, True, False)
+    """
+    known = np.nan_to_num(np.asarray(margin, float), nan=-1.0)
+    held = known > 0 if strict else known >= 0
+    return Seeds(tuple(held.tolist()), tuple(known.tolist()), what, q)
+
+
 @dataclass(frozen=True)
 class Ladder:
     """An asymptotic statement: measured / predicted along a ladder of sizes.
 
     `size` grows in the direction of the limit. `constant` bounds sup r / inf r for
     `theta`, r's growth over its first rung for `O`, its fall for `Omega`. `log_of`
-    holds, for the tilde kinds, the quantity whose logarithm may enter (the size
+    holds, for the tilde kinds, the numbers whose logarithm may enter (the sizes
     where it is empty), at most to the power `max_log_power`. `seeds` says how many
     stand behind each rung.
     """
@@ -121,11 +151,11 @@ class Ladder:
 
 @dataclass(frozen=True)
 class Slope:
-    """A fitted log-log (or semi-log) slope against the one that is stated.
+    """A fitted log-log (or semi-log) slope against the stated one.
 
     Holds where the fitted slope lies within `tolerance` of `expected`; the bootstrap
-    interval is reported beside it. x and y are what is fitted, already transformed,
-    in the order of the ladder: what is nearest to the limit comes last.
+    interval is reported beside it. x and y are already transformed, in the order of
+    the ladder: the point nearest to the limit comes last.
     """
 
     x: tuple[float, ...]
@@ -182,7 +212,7 @@ class LargeEnough:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """Nothing could be measured, and why."""
+    """The reason why nothing could be checked."""
 
     reason: str
 
@@ -196,12 +226,12 @@ class Finding:
 
     **Arguments:**
 
-    - `checks`: measurements that must all hold.
+    - `checks`: must all hold.
     - `numbers`: what to print beside the verdict, name → number or list.
     """
 
     checks: tuple[Measurement, ...]
-    numbers: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Numbers = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -213,21 +243,21 @@ class Correction:
 
 
 @dataclass(frozen=True, repr=False)
-class Claim(Shown):
+class Claim(AbstractPresentable):
     """One statement of a paper as an executable check.
 
     **Arguments:**
 
     - `id`: such as `B-Thm4.1-T2`; what comes first is the paper's `letter`.
     - `place`: where the paper says it; `statement`: in our words.
-    - `system`: the dynamical system that it speaks of.
+    - `system`: the dynamical system that it is about.
     - `needs`: named runs; `judge`: evidence → finding.
     - `expected`: the recorded verdict, and `source` of that record.
     - `conditions`: the theorem's conditions, in words with the constants that we put
-      in, and `scope`: what they make of the setting at hand.
+      in, and `scope`: how near the runs' settings are to them.
     - `predicate`: the check in words, with its tolerance and where that comes from.
     - `mutations`: changes of the evidence under which the claim must not hold.
-    - `correction`: what is tried where the printed statement fails.
+    - `correction`: the statement that is judged where the printed one does not hold.
     """
 
     id: str
@@ -278,9 +308,7 @@ class Claim(Shown):
         )
 
 
-def _check_lengths(what: str, **columns: tuple[Any, ...]) -> None:
+def _check_lengths(what: str, **columns: Sequence[float]) -> None:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) != 1:
-        raise ValueError(
-            f"{what!r} has columns of the lengths {lengths}: make them one."
-        )
+        raise ValueError(f"{what!r} has columns of lengths {lengths}: make them equal.")

@@ -11,14 +11,13 @@ slope, the band ±0.05 and the constant of the claim:
 | `o(1)` | the interval lies below 0, the last r is at most a quarter of the first |
 | tilde | one of these after division by a power of a logarithm |
 
-Drift is looked for in the upper half of the rungs: it is a slope whose interval lies
-outside the band, on the side that matters to the kind. At scope `theorem` it is also
-what makes a statement fail.
+Drift is a slope of the upper half of the rungs whose interval lies outside the band,
+on the side that matters to the kind. At scope `theorem` it also makes a statement fail.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -34,7 +33,7 @@ LEAST_DECADES = 2.0
 
 @dataclass(frozen=True)
 class Climb:
-    """What a ladder shows: `away` is a trend away from the statement at the top."""
+    """The trend of a ladder; `away` if it leaves the statement at the top rungs."""
 
     holds: bool
     away: bool
@@ -44,26 +43,20 @@ class Climb:
 
 
 def decades(size: Sequence[float]) -> float:
-    """How many powers of ten the sizes span."""
+    """The number of powers of ten that the sizes span."""
     return math.log10(max(size) / min(size)) if size and min(size) > 0.0 else 0.0
 
 
-def enough_rungs(size: Sequence[float]) -> bool:
-    """Whether there are at least 5 sizes over 2 decades."""
-    wide = decades(size) >= LEAST_DECADES - 1e-9
-    return len(set(size)) >= LEAST_SIZES and wide
-
-
 def too_short(size: Sequence[float]) -> str:
-    """Why a ladder is too short to judge by."""
-    return (
-        f"{len(set(size))} sizes over {decades(size):.2g} decades, where 5 over 2 are "
-        "needed"
-    )
+    """Why a ladder is too short to judge by; empty with 5 sizes over 2 decades."""
+    sizes, width = len(set(size)), decades(size)
+    if sizes >= LEAST_SIZES and width >= LEAST_DECADES - 1e-9:
+        return ""
+    return f"{sizes} sizes over {width:.2g} decades, where 5 over 2 are needed"
 
 
 def climb(check: Ladder) -> Climb | None:
-    """The rule of the ladder's kind; `None` where r has no logarithm."""
+    """The trend by the rule of the ladder's kind; `None` where r has no logarithm."""
     size, ratio = np.array(check.size), np.array(check.ratio)
     if not (np.isfinite(ratio).all() and (ratio > 0.0).all()):
         return None
@@ -78,11 +71,12 @@ def climb(check: Ladder) -> Climb | None:
             f"{check.what!r} allows a logarithm of numbers down to {logs.min()}: they "
             "must be above 1."
         )
-    powers = _powers(kind, check.max_log_power)
-    found = [
-        _climb(x, y - p * np.log(np.log(logs)), kind, check.constant) for p in powers
-    ]
-    return _most_lenient(found, powers)
+    return _most_lenient(
+        {
+            power: _climb(x, y - power * np.log(np.log(logs)), kind, check.constant)
+            for power in _powers(kind, check.max_log_power)
+        }
+    )
 
 
 def bends_away(check: Slope) -> bool:
@@ -102,15 +96,14 @@ def bends_away(check: Slope) -> bool:
     return (low > most and end > most) or (high < least and end < least)
 
 
-def _most_lenient(found: list[Climb], powers: list[float]) -> Climb:
-    """The least power with which the statement holds, or the nearest one."""
-    holding = [i for i, one in enumerate(found) if one.holds]
-    best = max(range(len(found)), key=lambda i: found[i].margin)
-    chosen = holding[0] if holding else best
-    one, power = found[chosen], powers[chosen]
-    note = f"with log^{power:g}, {one.note}" if power else f"{one.note}, no logarithm"
-    away = all(other.away for other in found)
-    return Climb(one.holds, away, one.margin, one.interval, note)
+def _most_lenient(climbs: Mapping[float, Climb]) -> Climb:
+    """The climb of the least power with which the statement holds, or the nearest."""
+    holding = [power for power in climbs if climbs[power].holds]
+    power = holding[0] if holding else max(climbs, key=lambda p: climbs[p].margin)
+    best = climbs[power]
+    note = f"with log^{power:g}, {best.note}" if power else f"{best.note}, no logarithm"
+    away = all(climb.away for climb in climbs.values())
+    return replace(best, away=away, note=note)
 
 
 def _powers(kind: str, most: float) -> list[float]:
@@ -152,7 +145,7 @@ def _top_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     """The 95% interval of the slope of the upper half of the rungs.
 
     Its noise is that about a parabola through all rungs: three rungs say too little
-    of it, and about a line the very drift that is looked for would count as noise.
+    of it, and about a line the very drift that is to be detected would count as noise.
     """
     sizes = np.unique(x)
     rungs = max(3, math.ceil(len(sizes) / 2))

@@ -8,71 +8,66 @@ never changed in place.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
-from attnflow.claims.verify import judge
+from attnflow.claims.judgement import judge
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.names import look_up
+from attnflow.schema.settings import Scalar, Value
 
 Names = str | tuple[str, ...]
+ArrayChange = Callable[[xr.DataArray], xr.DataArray]
 EVERY = "*"
 
 
 @dataclass(frozen=True)
 class NamedMutation:
-    """A mutation with a name for reports; call it with the evidence."""
+    """A mutation with a name for messages; call it with the evidence."""
 
     name: str
     change: Mutation
 
     def __call__(self, evidence: Evidence) -> Evidence:
-        """The evidence as the mutation leaves it; what was given is not changed."""
+        """The mutated evidence; the argument is not changed."""
         return self.change(evidence)
 
 
 def named(*mutations: NamedMutation) -> dict[str, Mutation]:
     """Mutations by their names, as `Claim.mutations` takes them."""
-    found = {mutation.name: mutation for mutation in mutations}
-    if len(found) != len(mutations):
-        raise ValueError("Two mutations have the same name: each must be told apart.")
-    return dict(found)
+    by_name: dict[str, Mutation] = {mutation.name: mutation for mutation in mutations}
+    if len(by_name) != len(mutations):
+        raise ValueError("Two mutations have the same name: give each its own.")
+    return by_name
 
 
 def must_fail(claim: Claim, evidence: Evidence) -> list[str]:
     """Names of the mutations under which the claim held all the same."""
-    survived = []
-    for name, mutation in claim.mutations.items():
-        verdict = judge(claim, mutation(evidence)).decision.verdict
-        if verdict in (Verdict.HOLDS, Verdict.HOLDS_CORRECTED):
-            survived.append(name)
-    return survived
+    held = (Verdict.HOLDS, Verdict.HOLDS_CORRECTED)
+    return [
+        name
+        for name, mutation in claim.mutations.items()
+        if judge(claim, mutation(evidence)).decision.verdict in held
+    ]
 
 
 def mapped(
-    name: str,
-    run: str,
-    variables: Names,
-    function: Callable[[xr.DataArray], xr.DataArray],
+    name: str, run: str, variables: Names, function: ArrayChange
 ) -> NamedMutation:
-    """The mutation that puts `function(variable)` in the place of variables.
+    """The mutation that replaces variables by `function(variable)`.
 
-    **Arguments:**
-
-    - `run`: the name of a run in the evidence, or `*` for all of them.
-    - `variables`: one name or several; each must be in the run.
+    `run` is the name of a run in the evidence, or `*` for all of them; each variable
+    must be in the run.
     """
-    wanted = (variables,) if isinstance(variables, str) else variables
 
     def change(dataset: xr.Dataset) -> xr.Dataset:
         known = {str(v): v for v in dataset.data_vars}
-        names = [look_up("variable of this run", v, known) for v in wanted]
-        new = {v: function(dataset[v].copy(deep=True)) for v in names}
-        return dataset.assign(new)
+        requested = (variables,) if isinstance(variables, str) else variables
+        names = [look_up("variable of this run", v, known) for v in requested]
+        return dataset.assign({v: function(dataset[v].copy(deep=True)) for v in names})
 
     return on_run(name, run, change)
 
@@ -96,30 +91,27 @@ def on_run(
 
 def scale(run: str, variables: Names, factor: float) -> NamedMutation:
     """Multiply by a factor."""
-    name = f"{_list(variables)} times {factor:g}"
-    return mapped(name, run, variables, lambda a: a * factor)
+    return _mapped(run, variables, f"times {factor:g}", lambda a: a * factor)
 
 
 def add(run: str, variables: Names, amount: float) -> NamedMutation:
     """Add a number."""
-    name = f"{_list(variables)} plus {amount:g}"
-    return mapped(name, run, variables, lambda a: a + amount)
+    return _mapped(run, variables, f"plus {amount:g}", lambda a: a + amount)
 
 
 def negate(run: str, variables: Names) -> NamedMutation:
     """Change the sign."""
-    return mapped(f"{_list(variables)} negated", run, variables, lambda a: -a)
+    return _mapped(run, variables, "negated", lambda a: -a)
 
 
 def power(run: str, variables: Names, exponent: float) -> NamedMutation:
     """Raise magnitudes to a power: what was size^s becomes size^(s · exponent)."""
-    name = f"{_list(variables)} to the power {exponent:g}"
 
     def change(array: xr.DataArray) -> xr.DataArray:
         values = array.values
         return array.copy(data=np.sign(values) * np.abs(values) ** exponent)
 
-    return mapped(name, run, variables, change)
+    return _mapped(run, variables, f"to the power {exponent:g}", change)
 
 
 def reverse(run: str, variables: Names, dim: str) -> NamedMutation:
@@ -128,45 +120,46 @@ def reverse(run: str, variables: Names, dim: str) -> NamedMutation:
     def change(array: xr.DataArray) -> xr.DataArray:
         return _reordered(array, dim, np.arange(array.sizes[dim])[::-1])
 
-    return mapped(f"{_list(variables)} reversed along {dim}", run, variables, change)
+    return _mapped(run, variables, f"reversed along {dim}", change)
 
 
 def shuffle(run: str, variables: Names, dim: str, *, seed: int = 0) -> NamedMutation:
-    """Move every value to another place along a dim, at random; labels stay."""
+    """Move every value to another index along a dim, at random; labels stay."""
 
     def change(array: xr.DataArray) -> xr.DataArray:
         cycle = np.random.default_rng(seed).permutation(array.sizes[dim])
-        place = np.empty_like(cycle)
-        place[cycle] = np.roll(cycle, 1)
-        return _reordered(array, dim, place)
+        indices = np.empty_like(cycle)
+        indices[cycle] = np.roll(cycle, 1)
+        return _reordered(array, dim, indices)
 
-    return mapped(f"{_list(variables)} shuffled along {dim}", run, variables, change)
+    return _mapped(run, variables, f"shuffled along {dim}", change)
 
 
 def swap(
-    run: str, variables: Names, dim: str, labels: tuple[Any, Any]
+    run: str, variables: Names, dim: str, labels: tuple[Scalar, Scalar]
 ) -> NamedMutation:
     """Exchange the values at two labels of a dim."""
 
     def change(array: xr.DataArray) -> xr.DataArray:
         known = {str(v): i for i, v in enumerate(array[dim].values.tolist())}
-        one, other = (look_up(dim, str(label), known) for label in labels)
-        place = np.arange(array.sizes[dim])
-        place[[one, other]] = place[[other, one]]
-        return _reordered(array, dim, place)
+        first, second = (look_up(dim, str(label), known) for label in labels)
+        indices = np.arange(array.sizes[dim])
+        indices[[first, second]] = indices[[second, first]]
+        return _reordered(array, dim, indices)
 
-    name = f"{_list(variables)} with {labels[0]} and {labels[1]} exchanged"
-    return mapped(name, run, variables, change)
+    return _mapped(
+        run, variables, f"with {labels[0]} and {labels[1]} exchanged", change
+    )
 
 
 def constant(run: str, variables: Names, dim: str = TIME) -> NamedMutation:
-    """Keep the first value along a dim, time unless said: nothing is learned."""
+    """Keep the first value along a dim: along time, nothing is learned."""
 
     def change(array: xr.DataArray) -> xr.DataArray:
-        return xr.where(array.notnull(), array.isel({dim: 0}, drop=True), array)
+        first = array.isel({dim: 0}, drop=True)
+        return xr.where(array.notnull(), first, array).transpose(*array.dims)
 
-    name = f"{_list(variables)} constant along {dim}"
-    return mapped(name, run, variables, lambda a: change(a).transpose(*a.dims))
+    return _mapped(run, variables, f"constant along {dim}", change)
 
 
 def shift(run: str, variables: Names, by: float) -> NamedMutation:
@@ -178,7 +171,7 @@ def shift(run: str, variables: Names, by: float) -> NamedMutation:
         values = np.apply_along_axis(_delayed, axis, array.values, time, by)
         return array.copy(data=values)
 
-    return mapped(f"{_list(variables)} delayed by {by:g}", run, variables, change)
+    return _mapped(run, variables, f"delayed by {by:g}", change)
 
 
 def noise(
@@ -191,18 +184,18 @@ def noise(
         size = float(np.nanmax(np.abs(array.values)))
         return array + relative * size * drawn
 
-    name = f"{_list(variables)} with {relative:g} relative noise"
-    return mapped(name, run, variables, change)
+    return _mapped(run, variables, f"with {relative:g} relative noise", change)
 
 
-def replace(run: str, variables: Names, value: Any) -> NamedMutation:
-    """Put one value everywhere where something was recorded."""
-    name = f"{_list(variables)} set to {value}"
-    return mapped(name, run, variables, lambda a: xr.where(a.notnull(), value, a))
+def replace(run: str, variables: Names, value: Scalar) -> NamedMutation:
+    """Set all recorded values to the same one."""
+    return _mapped(
+        run, variables, f"set to {value}", lambda a: xr.where(a.notnull(), value, a)
+    )
 
 
-def setting(run: str, **changes: Any) -> NamedMutation:
-    """Let the run say that it had another setting: formulas move, data does not."""
+def setting(run: str, **changes: Value) -> NamedMutation:
+    """Change the setting that the run states: formulas move, data does not."""
 
     def change(dataset: xr.Dataset) -> xr.Dataset:
         old = schema.setting_of(dataset)
@@ -215,24 +208,21 @@ def setting(run: str, **changes: Any) -> NamedMutation:
 
 
 def only(run: str, mutation: NamedMutation) -> NamedMutation:
-    """A mutation of all runs, applied to one run alone."""
+    """A mutation of all runs, applied to a single run."""
 
     def mutate(evidence: Evidence) -> Evidence:
-        one = look_up("run in the evidence", run, evidence)
-        return {**evidence, run: mutation({run: one})[run]}
+        dataset = look_up("run in the evidence", run, evidence)
+        return {**evidence, run: mutation({run: dataset})[run]}
 
     return NamedMutation(f"{mutation.name}, only {run}", mutate)
 
 
 def some_seeds(fraction: float, mutation: NamedMutation) -> NamedMutation:
-    """A mutation in the first `fraction` of the seeds alone (rounded up)."""
+    """A mutation of the first `fraction` of the seeds alone (rounded up)."""
 
     def mutate(evidence: Evidence) -> Evidence:
         mutated = mutation(evidence)
-        return {
-            key: _mixed(dataset, mutated[key], fraction)
-            for key, dataset in evidence.items()
-        }
+        return {run: _mixed(evidence[run], mutated[run], fraction) for run in evidence}
 
     return NamedMutation(f"{mutation.name}, in {fraction:g} of the seeds", mutate)
 
@@ -248,26 +238,22 @@ def both(*mutations: NamedMutation) -> NamedMutation:
     return NamedMutation(" and ".join(m.name for m in mutations), mutate)
 
 
-def _mixed(kept: xr.Dataset, changed: xr.Dataset, fraction: float) -> xr.Dataset:
-    count = int(np.ceil(fraction * kept.sizes[SEED] - 1e-9))
-    chosen = xr.DataArray(
-        np.arange(kept.sizes[SEED]) < count,
-        dims=SEED,
-        coords={SEED: kept[SEED]},
-    )
-    return kept.assign(
+def _mixed(dataset: xr.Dataset, mutated: xr.Dataset, fraction: float) -> xr.Dataset:
+    """The mutated run in the first seeds, the other in the rest."""
+    seeds = dataset.sizes[SEED]
+    is_mutated = np.arange(seeds) < int(np.ceil(fraction * seeds - 1e-9))
+    mask = xr.DataArray(is_mutated, dims=SEED, coords={SEED: dataset[SEED]})
+    return dataset.assign(
         {
-            name: xr.where(chosen, changed[name], kept[name]).transpose(
-                *kept[name].dims
-            )
-            for name in kept.data_vars
-            if SEED in kept[name].dims
+            name: xr.where(mask, mutated[name], array).transpose(*array.dims)
+            for name, array in dataset.data_vars.items()
+            if SEED in array.dims
         }
     )
 
 
-def _reordered(array: xr.DataArray, dim: str, place: np.ndarray) -> xr.DataArray:
-    return array.copy(data=array.isel({dim: place}).values)
+def _reordered(array: xr.DataArray, dim: str, indices: np.ndarray) -> xr.DataArray:
+    return array.copy(data=array.isel({dim: indices}).values)
 
 
 def _delayed(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
@@ -278,5 +264,8 @@ def _delayed(values: np.ndarray, time: np.ndarray, by: float) -> np.ndarray:
     return np.where(known, moved, values)
 
 
-def _list(variables: Names) -> str:
-    return variables if isinstance(variables, str) else ", ".join(variables)
+def _mapped(
+    run: str, variables: Names, what: str, function: ArrayChange
+) -> NamedMutation:
+    names = variables if isinstance(variables, str) else ", ".join(variables)
+    return mapped(f"{names} {what}", run, variables, function)

@@ -1,4 +1,4 @@
-"""The predicate of a claim as code: its judge, and what that calls of its paper."""
+"""The source code of a claim: its judge, and what that calls of its paper."""
 
 import functools
 import inspect
@@ -8,13 +8,14 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+Function = Callable[..., Any]
 MOST = 12
-"""Functions that are shown of one claim; beyond, a reader goes to the file."""
+"""How many functions of a claim are shown; beyond, a reader goes to the file."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A function's text, and where it stands."""
+    """The text of a function, with its file and line."""
 
     name: str
     file: str
@@ -22,9 +23,9 @@ class Source:
     text: str
 
 
-def sources(judge: Callable[..., Any]) -> list[Source]:
+def sources(judge: Function) -> list[Source]:
     """The judge, then the functions of its own package that it calls, each once."""
-    seen: dict[Callable[..., Any], None] = {}
+    seen: dict[Function, None] = {}
     waiting = [unwrapped(judge)]
     package = _package(waiting[0])
     while waiting and len(seen) < MOST:
@@ -36,29 +37,29 @@ def sources(judge: Callable[..., Any]) -> list[Source]:
     return [source for source in map(_source, seen) if source is not None]
 
 
-def unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself, without arguments that are filled in already."""
+def unwrapped(function: Function) -> Function:
+    """The function itself, without partial arguments and decorators."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.unwrap(function)
 
 
-def _package(function: Callable[..., Any]) -> str:
+def _package(function: Function) -> str:
     """`attnflow.papers.mixture` of a function in one of its modules."""
     parts = str(getattr(function, "__module__", "")).split(".")
     return ".".join(parts[:3] if parts[:2] == ["attnflow", "papers"] else parts[:1])
 
 
-def _called(function: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+def _called(function: Function) -> Iterator[Function]:
     """Functions that a function names, in the order of their names in its code."""
     known = dict(getattr(function, "__globals__", {}))
     closure = inspect.getclosurevars(function).nonlocals
     for name in _names(function.__code__):
-        found = closure.get(name, known.get(name))
-        if isinstance(found, functools.partial):
-            found = unwrapped(found)
-        if inspect.isfunction(found):
-            yield found
+        value = closure.get(name, known.get(name))
+        if isinstance(value, functools.partial):
+            value = unwrapped(value)
+        if inspect.isfunction(value):
+            yield value
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -69,18 +70,15 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _source(function: Callable[..., Any]) -> Source | None:
+def _source(function: Function) -> Source | None:
     """The text of a function; `None` where there is no file of it."""
     try:
         lines, line = inspect.getsourcelines(function)
         file = inspect.getsourcefile(function) or ""
     except (OSError, TypeError):
         return None
-    return Source(function.__qualname__, _short(file), line, "".join(lines).rstrip())
-
-
-def _short(file: str) -> str:
-    """The path from the package on, or the whole."""
+    # The path from the package on, or the whole.
     parts = Path(file).parts
     start = parts.index("attnflow") if "attnflow" in parts else 0
-    return str(Path(*parts[start:]))
+    path = str(Path(*parts[start:]))
+    return Source(function.__qualname__, path, line, "".join(lines).rstrip())

@@ -63,7 +63,7 @@ def _exit_code(command: Callable[[], int]) -> int:
 
 def _is_usage(error: Exception) -> bool:
     """Whether an error is about what the user gave: a value, a path or a data set."""
-    from attnflow.schema.missing import MissingData
+    from attnflow.schema.installation import MissingData
 
     if isinstance(error, OSError):
         from attnflow.runs.run_files import StoreError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @guarded
 def doctor(json: Json = None) -> int:
     """Say what this machine has: versions, cores, the store, double precision."""
-    from attnflow.schema.places import cache_directory
+    from attnflow.schema.installation import cache_directory
 
     output = Output(json)
     packages, store, has_x64 = _packages(), _store(), _has_double_precision()

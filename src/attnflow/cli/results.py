@@ -100,7 +100,7 @@ def diff(
 
     The exit code is 1 where a claim was decided in both, and not alike.
     """
-    from attnflow.claims.compare import Kind, compare, read_table
+    from attnflow.claims.table import Kind, compare, read_table
 
     output = Output(json)
     before, after = read_table(old), read_table(new)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from attnflow.claims import Claim, ClaimsTable, Row, Verdict
-from attnflow.claims.verify import with_seeds
+from attnflow.claims import Claim, ClaimsTable, Row, Verdict, with_seeds
 from attnflow.cli import text
 from attnflow.cli.output import Output
 from attnflow.cli.text import Table

@@ -39,7 +39,7 @@ class SequenceTokens:
         return _spelled(found)
 
     def shown(self, seed: int) -> np.ndarray:
-        """Shown tokens (tokens, embed)."""
+        """AbstractPresentable tokens (tokens, embed)."""
         data = self._drawn(seed)
         return np.asarray(data.tokens)[list(data.shown)]
 

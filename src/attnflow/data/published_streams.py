@@ -23,7 +23,7 @@ from attnflow.data.class_counts import (
     support_of,
 )
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 
 Square = Float[np.ndarray, "tokens tokens"]
 TORCH_OFFSET = 2

@@ -15,7 +15,7 @@ from attnflow.data import Sequences, Symmetry
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
 from attnflow.observables.directly import Registry
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import as_record, canonical_json, digest, typed
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Rule, per_part
@@ -89,7 +89,7 @@ class Model(Protocol):
         ...
 
 
-class AbstractExperiment(Shown):
+class AbstractExperiment(AbstractPresentable):
     """A frozen record of everything that decides what a run computes."""
 
     paper: str

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from attnflow.claims.stages.select import EVERY, parse_selector
+from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import SEED, TIME
 

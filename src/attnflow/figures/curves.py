@@ -10,7 +10,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from attnflow.claims.stages.select import select
+from attnflow.claims.stages import select
 from attnflow.figures.axes import number_axis, selector_label, typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import SEED, TIME

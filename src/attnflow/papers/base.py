@@ -13,12 +13,12 @@ from attnflow.claims import Claim
 from attnflow.claims.stages import StageRow
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.names import look_up
 
 
 @dataclass(frozen=True, repr=False)
-class Paper(Shown):
+class Paper(AbstractPresentable):
     """A paper: experiments, figures and tables, claims, notes, inventory.
 
     `slug` is its short name, and `letter` what ids of its claims and notes begin with:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint
 from typing import TYPE_CHECKING
 
-from attnflow.schema.plugins import distribution_of, registered
+from attnflow.schema.installation import distribution_of, registered
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper

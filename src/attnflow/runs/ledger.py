@@ -12,7 +12,7 @@ from attnflow.runs.runner import Progress, Runner
 from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_user_run
 from attnflow.runs.verify import verify_claims
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 
 
 def paper(slug: str) -> "PaperView":
@@ -38,7 +38,7 @@ def paper(slug: str) -> "PaperView":
     return PaperView(find_paper(slug))
 
 
-class PaperView(Shown):
+class PaperView(AbstractPresentable):
     """A paper to work with: its declarations, and claims that can be verified.
 
     `declared` is the `Paper` itself, whose attributes are also those of the view.
@@ -60,7 +60,7 @@ class PaperView(Shown):
         return self.declared.facts()
 
 
-class ClaimsView(Shown):
+class ClaimsView(AbstractPresentable):
     """A paper's claims: iterate over them, look one up by its id, verify them.
 
     !!! example

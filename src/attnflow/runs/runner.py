@@ -19,9 +19,9 @@ from attnflow.runs.code import RUN, code_digest, modules_behind
 from attnflow.runs.run_files import StoreError, StoreWarning
 from attnflow.runs.store import Store
 from attnflow.schema import outcomes_of
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import LIBRARIES
-from attnflow.schema.outcome import Outcome
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Runner:
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
-        request = request.made(quick=self.quick)
+        request = request.sized(quick=self.quick)
         recipe = paper.recipe(request.experiment)
         return self.run_experiment(
             recipe.experiment(recipe.with_overrides(request.overrides)),

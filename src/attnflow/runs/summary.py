@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.outcome import Outcome
 
 # The last of these that a seed met is the outcome of the run.
 _FROM_GOOD_TO_BAD = (

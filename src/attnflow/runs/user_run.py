@@ -34,10 +34,10 @@ from attnflow.claims import (
     Scope,
     Unchecked,
     make_row,
+    verify,
 )
-from attnflow.claims.decide import decide
+from attnflow.claims.decision import decide
 from attnflow.claims.source_code import unwrapped
-from attnflow.claims.verify import verify
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.schema import left_out_of, may_hold, outcomes_of, setting_of

@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from attnflow.claims import Claim, Row, Verdict
-from attnflow.claims.verify import verify, with_seeds
+from attnflow.claims import Claim, Row, Verdict, verify, with_seeds
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs import atomic

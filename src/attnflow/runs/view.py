@@ -6,12 +6,12 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.runs.summary import final_values, worst_outcome
-from attnflow.schema.facts import Facts, Shown
+from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import typed
 
 
 @xr.register_dataset_accessor("attnflow")
-class RunView(Shown):
+class RunView(AbstractPresentable):
     """A run in a few words and numbers: `run.attnflow`, in a notebook as HTML.
 
     It is there on every Dataset once attnflow has been used, and speaks of those that

@@ -2,6 +2,7 @@ from .dataset import AT_END as AT_END
 from .dataset import ATTRIBUTES as ATTRIBUTES
 from .dataset import BOOKKEEPING as BOOKKEEPING
 from .dataset import FINAL as FINAL
+from .dataset import Outcome as Outcome
 from .dataset import check as check
 from .dataset import last as last
 from .dataset import left_out_of as left_out_of

@@ -1,4 +1,4 @@
-"""Conditions of theorems as numbers: values, and bounds between which they are to lie.
+"""Conditions of theorems as numbers: values, and bounds between which they must lie.
 
 Theorems hide constants. Papers declare their conditions with the same readings of them:
 
@@ -16,6 +16,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from attnflow.schema.settings import JsonObject
 
 MUCH = 10.0
 """How much more `≫` means, and how far `Θ` reaches either way."""
@@ -49,18 +51,18 @@ class Condition:
         if self.strict:
             return self.least < self.value < self.most
         bounds = (self.least, self.most)
-        if any(math.isclose(self.value, one, rel_tol=ROUNDING) for one in bounds):
+        if any(math.isclose(self.value, b, rel_tol=ROUNDING) for b in bounds):
             return True
         return self.least <= self.value <= self.most
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """The fields, and whether it is met."""
         return {**asdict(self), "met": self.met}
 
 
-def exactly(name: str, what: str, value: float, wanted: float) -> Condition:
-    """A number that is to be this one."""
-    return Condition(name, what, value, wanted, wanted)
+def exactly(name: str, what: str, value: float, bound: float) -> Condition:
+    """`value = bound`."""
+    return Condition(name, what, value, bound, bound)
 
 
 def at_least(name: str, what: str, value: float, least: float) -> Condition:

@@ -29,20 +29,20 @@ Attrs: `paper`, `experiment`, `id` (content address), `setting` (JSON), `form`,
 `compile_seconds`, `citation` (a BibTeX key); `rate_threshold_note` where a descent has
 no `rate_threshold`: why not; `system` where a paper speaks of several dynamical
 systems: which one this is. An observed run (`form` is `observed`) may have
-`left_out` (JSON): observables of its experiment that could not be told, and why; and
-`missing_times`: which records of its experiment it lacks, in words.
+`left_out` (JSON): observables of its experiment that it could not compute, and why;
+and `missing_times`: which records of its experiment it lacks, in words.
 An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 
+import enum
 import json
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow.schema import dims as _dims
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.settings import JsonObject
 
 ATTRIBUTES = (
     "paper",
@@ -75,14 +75,54 @@ BOOKKEEPING = frozenset(
 )
 _DIMS = frozenset(dim for name, dim in vars(_dims).items() if name.isupper())
 AT_END, FINAL = "_at_end", "_final"
-"""What names of values at ends of stages, and of weights at the end, end with."""
+"""Suffixes of variables: values at ends of stages, and weights at the end."""
+
+
+class Outcome(enum.Enum):
+    """How a run ended; the value is a sentence that says what to do about it."""
+
+    FINISHED = "The run reached its end."
+    EVENT = "The run reached the event that ends it."
+    DIVERGED = (
+        "The state stopped being finite; what was recorded before is kept. "
+        "Use a smaller learning rate, or a smaller initial scale."
+    )
+    EVENT_NOT_REACHED = (
+        "The event that should end a stage did not happen within its horizon. "
+        "Raise the horizon, or lower the event's level."
+    )
+    OUT_OF_STEPS = (
+        "The solver used up its steps; what was recorded before is kept. "
+        "Raise `max_steps`, use the log-time clock, or stop before the vector field "
+        "starts to slide along a kink."
+    )
+    INTERRUPTED = (
+        "The run was interrupted; what was recorded before is kept. Run it again."
+    )
+
+    @property
+    def label(self) -> str:
+        """The name that is stored and printed, such as `event-not-reached`."""
+        return self.name.lower().replace("_", "-")
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was requested was computed."""
+        return self in (Outcome.FINISHED, Outcome.EVENT)
+
+    @classmethod
+    def of(cls, label: str) -> "Outcome":
+        """The outcome with this label."""
+        return cls[label.upper().replace("-", "_")]
 
 
 def check(run: xr.Dataset) -> xr.Dataset:
-    """The `run`, if it follows the schema; a `ValueError` that says how not, else."""
+    """The `run`, if it follows the schema; otherwise a `ValueError` that says why."""
     missing = [a for a in ATTRIBUTES if a not in run.attrs]
     if missing:
-        raise ValueError(f"The run lacks the attributes {missing}: see schema.py.")
+        raise ValueError(
+            f"The run lacks the attributes {missing}: see attnflow.schema."
+        )
     if _dims.SEED not in run.dims:
         raise ValueError(f"The run has dims {tuple(run.dims)}: it needs 'seed'.")
     if _dims.TIME in run.dims:
@@ -92,13 +132,13 @@ def check(run: xr.Dataset) -> xr.Dataset:
     return run
 
 
-def setting_of(run: xr.Dataset) -> dict[str, Any]:
+def setting_of(run: xr.Dataset) -> JsonObject:
     """The setting of a run as a dictionary."""
     return json.loads(run.attrs["setting"])
 
 
 def left_out_of(run: xr.Dataset) -> dict[str, str]:
-    """Observables that an observed run could not tell, by name, and why."""
+    """Observables that an observed run could not compute, by name, and why."""
     return json.loads(run.attrs.get("left_out", "{}"))
 
 
@@ -136,12 +176,12 @@ def last(run: xr.Dataset, observable: str) -> xr.DataArray:
     """The last recorded value of an observable, per seed."""
     recorded = run["recorded"].values
     index = recorded.shape[1] - 1 - np.argmax(recorded[:, ::-1], axis=1)
-    picks = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
-    return run[observable].isel(time=picks)
+    row = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
+    return run[observable].isel(time=row)
 
 
 def mean_over_seeds(table: xr.DataArray) -> xr.DataArray:
-    """The mean over seeds, where there are seeds; NaN where one of them has none."""
+    """The mean over seeds, where there are seeds; NaN where a seed has no value."""
     if _dims.SEED not in table.dims:
         return table
     return table.mean(_dims.SEED, skipna=False, keep_attrs=True)

@@ -9,15 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import xarray as xr
 
 from attnflow.schema import settings
+from attnflow.schema.settings import Value
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
 
 Evidence = Mapping[str, xr.Dataset]
 """Runs by the names under which a claim or an exhibit requests them."""
+Numbers = Mapping[str, Any]
+"""Numbers, lists or arrays by name, nested or not, as a page or a row prints them."""
 
 
 @dataclass(frozen=True)
@@ -28,25 +33,25 @@ class Request:
 
     - `experiment`: the id of one of the paper's experiments.
     - `overrides`: settings that differ from the experiment's own.
-    - `seeds`: how many seeds, or which ones; `None` means as many as the user asks
-      for, and 1 is for deterministic experiments.
+    - `seeds`: how many seeds, or which ones; `None` means as many as the user
+      requests, and 1 is for deterministic experiments.
     - `quick`: overrides that make a smaller run for `--quick`, on top of the others.
     - `quick_seeds`: how many seeds, or which ones, that smaller run has.
     """
 
     experiment: str
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
     seeds: int | tuple[int, ...] | None = None
-    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Value] = field(default_factory=dict)
     quick_seeds: int | tuple[int, ...] | None = None
 
-    def made(self, *, quick: bool) -> "Request":
-        """The run itself, or the smaller one, as a request that has no other."""
-        bare = replace(self, quick={}, quick_seeds=None)
+    def sized(self, *, quick: bool) -> "Request":
+        """The request for the full run, or for the smaller one, without the other."""
+        full = replace(self, quick={}, quick_seeds=None)
         if not quick:
-            return bare
+            return full
         seeds = self.seeds if self.quick_seeds is None else self.quick_seeds
-        return replace(bare, overrides={**self.overrides, **self.quick}, seeds=seeds)
+        return replace(full, overrides={**self.overrides, **self.quick}, seeds=seeds)
 
 
 @dataclass(frozen=True)
@@ -67,36 +72,32 @@ class SweepRequest:
     """
 
     experiment: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Value]
     measure: tuple[str, ...]
     zip: tuple[tuple[str, ...], ...] = ()
     seeds: int | tuple[int, ...] = 1
     refine: float | str | None = None
     coarse: int = 8
     batch: int = 32
-    quick: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Value] = field(default_factory=dict)
     quick_seeds: int | None = None
 
-    def made(self, *, quick: bool) -> "SweepRequest":
-        """The sweep itself, or the smaller one, as a request that has no other."""
-        bare = replace(self, quick={}, quick_seeds=None)
+    def sized(self, *, quick: bool) -> "SweepRequest":
+        """The request for the full sweep, or for the smaller one, without the other."""
+        full = replace(self, quick={}, quick_seeds=None)
         if not quick:
-            return bare
+            return full
         seeds = self.seeds if self.quick_seeds is None else self.quick_seeds
-        return replace(bare, settings={**self.settings, **self.quick}, seeds=seeds)
+        return replace(full, settings={**self.settings, **self.quick}, seeds=seeds)
 
 
 @dataclass(frozen=True)
 class Statistic:
-    """A number that a paper computes from the records of a run.
+    """A statistic that a paper computes from a run by a function of its own.
 
-    A sweep computes it by its `name`, as it does those of observables.
-
-    **Arguments:**
-
-    - `function`: the path `module:function` of a function of the run that gives one
-      number for each seed, NaN where there is none.
-    - `reads`: the observables that the run must have recorded.
+    A sweep keeps it by its `name`, as it does observables. `function` is the path
+    `module:function` of a function of the run that gives one number for each seed, NaN
+    where there is none; `reads` are the observables that the run must have recorded.
     """
 
     name: str
@@ -104,9 +105,9 @@ class Statistic:
     function: str
     reads: tuple[str, ...]
 
-    def of(self, run: xr.Dataset) -> Any:
+    def of(self, run: xr.Dataset) -> np.ndarray | xr.DataArray:
         """The number of each seed."""
-        return _found(self.function)(run)
+        return _load(self.function)(run)
 
 
 @dataclass(frozen=True)
@@ -123,17 +124,17 @@ class Recipe:
     setting: Any
     build: str
 
-    def with_overrides(self, overrides: Mapping[str, Any]) -> Any:
+    def with_overrides(self, overrides: Mapping[str, Value]) -> Any:
         """The setting of this experiment with some fields replaced."""
         return settings.replace(self.setting, overrides)
 
-    def experiment(self, setting: Any) -> Any:
-        """The experiment itself."""
-        return _found(self.build)(setting)
+    def experiment(self, setting: "DataclassInstance") -> Any:
+        """The experiment with a setting: an `Experiment`, or a `Computation`."""
+        return _load(self.build)(setting)
 
 
-def _found(path: str) -> Callable[[Any], Any]:
-    """What the path `module:function` names."""
+def _load(path: str) -> Callable[..., Any]:
+    """The function that the path `module:function` names."""
     module, _, function = path.partition(":")
     return getattr(importlib.import_module(module), function)
 
@@ -146,13 +147,13 @@ class Exhibit:
 
     - `needs`: named runs; `draw`, `values` and `seen` get them by these names.
     - `draw`: evidence → matplotlib figure.
-    - `values`: evidence → nested name → number (or list) table.
+    - `values`: evidence → numbers by name, nested or not.
     - `printed`: what the paper prints, with the keys of `values`.
     - `tolerance`: relative tolerance at which a printed number agrees.
-    - `seen`: where the paper prints no number, what must be seen in the picture, as
-      sentences with a yes or no for the evidence at hand.
-    - `silent`: what the paper leaves unsaid and the reading that we use.
-    - `sweeps`: named sweeps, of which evidence has the Datasets beside the runs.
+    - `seen`: where the paper prints no number, what must be seen in the picture:
+      sentences, with a yes or no for this evidence.
+    - `silent`: what the paper leaves unspecified, and the reading that we use.
+    - `sweeps`: named sweeps, whose Datasets the evidence has beside the runs.
     """
 
     id: str
@@ -161,9 +162,9 @@ class Exhibit:
     caption: str
     needs: Mapping[str, Request]
     draw: Callable[[Evidence], "Figure"]
-    values: Callable[[Evidence], Mapping[str, Any]]
+    values: Callable[[Evidence], Numbers]
     seen: Callable[[Evidence], Mapping[str, bool]]
-    printed: Mapping[str, Any] = field(default_factory=dict)
+    printed: Numbers = field(default_factory=dict)
     tolerance: float = 0.02
     silent: tuple[str, ...] = ()
     sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How objects show themselves: as lines in a terminal, as a table in a notebook."""
+"""How objects print: as lines in a terminal, as a table in a notebook."""
 
 import abc
 import textwrap
@@ -42,8 +42,8 @@ class Facts:
         return f"{title}<table>{rows}</table>{table}{hint}"
 
 
-class Shown(abc.ABC):
-    """What tells facts about itself, instead of the values of all its fields."""
+class AbstractPresentable(abc.ABC):
+    """An object that prints as `facts`, instead of the values of all its fields."""
 
     @abc.abstractmethod
     def facts(self) -> Facts:
@@ -69,7 +69,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The same for a notebook."""
+    """The table as HTML, for a notebook."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>"

@@ -1,12 +1,14 @@
 """Arrays as keys of caches."""
 
-from typing import Any
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class Same:
-    """An array as a key by its identity, which it keeps alive."""
+class Same(Generic[T]):
+    """A key that equals another one of the very same array, which it keeps alive."""
 
-    def __init__(self, array: Any):
+    def __init__(self, array: T):
         self.array = array
 
     def __hash__(self) -> int:

@@ -6,25 +6,53 @@ import json
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from attnflow.schema.names import unknown
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+# Apart from the rules themselves, which import JAX: settings are read without it.
+RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
+ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
+
+Scalar = bool | int | float | str | None
+Value: TypeAlias = "Scalar | Sequence[Value]"
+"""What a field of a setting may hold: a scalar, or a list of them."""
+JsonObject = dict[str, Any]
+"""An object as `json` reads it; its reader knows the types of its values."""
+Hint: TypeAlias = Any
+"""What `typing.get_type_hints` gives: types and unions, which have no common type."""
+SettingT = TypeVar("SettingT", bound="DataclassInstance")
+
 
 def canonical_json(value: Any) -> str:
-    """One text for one value: sorted keys, no spaces, shortest exact floats."""
+    """The text of a value as JSON: sorted keys, no spaces, shortest exact floats."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def digest(*texts: str) -> str:
     """A content address of 16 hexadecimal digits."""
-    joined = "\x00".join(texts).encode()
-    return hashlib.sha256(joined).hexdigest()[:16]
+    return hashlib.sha256("\x00".join(texts).encode()).hexdigest()[:16]
+
+
+def as_record(value: Any) -> Any:
+    """A nested dataclass as data for JSON; each record names its type."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        fields = {name: as_record(getattr(value, name)) for name in names}
+        return {"type": type(value).__name__, **fields}
+    if isinstance(value, dict):
+        return {str(k): as_record(v) for k, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_record(v) for v in value]
+    return value
 
 
 def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
-    """The seeds themselves: n means 0, …, n−1, and `None` one seed."""
+    """The numbers of the seeds: n means 0, …, n−1, and `None` a single seed."""
     if seeds is None:
         return (0,)
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
@@ -35,7 +63,7 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
     return numbers
 
 
-def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
+def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
     """The `setting` with some fields replaced.
 
     Values may be of the field's type or texts as typed on a command line; a wrong
@@ -46,31 +74,14 @@ def replace(setting: Any, overrides: Mapping[str, Any]) -> Any:
     return dataclasses.replace(setting, **values)
 
 
-def typed(values: Mapping[str, Any]) -> list[str]:
-    """Settings as one would type them: `width=64`, `record=loss,score`."""
+def typed(values: Mapping[str, Value]) -> list[str]:
+    """Settings as a user types them: `width=64`, `record=loss,score`."""
     return [f"{name}={_typed(value)}" for name, value in values.items()]
 
 
-def coerce(setting: Any, name: str, value: Any) -> Any:
+def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
     """A value, or the text of one, as the field `name` of the `setting` takes it."""
-    return _coerce(name, value, _hint(setting, name))
-
-
-def takes_list(setting: Any, name: str) -> bool:
-    """Whether a field's value is itself a list, so that commas belong to it."""
     options = _options(_hint(setting, name))
-    return any(typing.get_origin(option) is tuple for option in options)
-
-
-def _hint(setting: Any, name: str) -> Any:
-    known = [field.name for field in dataclasses.fields(setting)]
-    if name not in known:
-        raise unknown("setting", name, known)
-    return typing.get_type_hints(type(setting))[name]
-
-
-def _coerce(name: str, value: Any, hint: Any) -> Any:
-    options = _options(hint)
     for option in options:
         try:
             return _as(option, value)
@@ -83,47 +94,45 @@ def _coerce(name: str, value: Any, hint: Any) -> Any:
     )
 
 
-def _options(hint: Any) -> list[Any]:
+def takes_list(setting: "DataclassInstance", name: str) -> bool:
+    """Whether a field's value is itself a list, so that commas belong to it."""
+    hint = _hint(setting, name)
+    return any(typing.get_origin(option) is tuple for option in _options(hint))
+
+
+def _hint(setting: "DataclassInstance", name: str) -> Hint:
+    known = [field.name for field in dataclasses.fields(setting)]
+    if name not in known:
+        raise unknown("setting", name, known)
+    return typing.get_type_hints(type(setting))[name]
+
+
+def _options(hint: Hint) -> list[Hint]:
     """The alternatives of a union, the strictest first."""
-    origin = typing.get_origin(hint)
-    options = (
-        list(typing.get_args(hint))
-        if origin in (typing.Union, types.UnionType)
-        else [hint]
-    )
+    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    options = list(typing.get_args(hint)) if is_union else [hint]
     rank = {type(None): 0, bool: 1, int: 2, float: 3}
     return sorted(options, key=lambda o: 9 if o is str else rank.get(o, 4))
 
 
-def _as(option: Any, value: Any) -> Any:
-    if typing.get_origin(option) is typing.Literal:
-        if value in typing.get_args(option):
-            return value
-        raise ValueError
-    if typing.get_origin(option) is tuple:
-        return _as_tuple(option, value)
-    if option is type(None):
-        if value is None or value == "none":
-            return None
-        raise ValueError
-    if option is bool:
-        return _as_bool(value)
-    if option is int:
-        return _as_int(value)
-    if option is float:
-        return _as_float(value)
+def _as(option: Hint, value: Value) -> Value:
+    """The value as this type; a `ValueError` without a message where it is not one."""
+    if typing.get_origin(option) is Literal and value in typing.get_args(option):
+        return value
+    if typing.get_origin(option) is tuple and isinstance(value, Iterable):
+        inner = typing.get_args(option)[0]
+        parts = value.split(",") if isinstance(value, str) else value
+        return tuple(_as(inner, part) for part in parts if part != "")
+    if option is type(None) and value in (None, "none"):
+        return None
+    if option in (bool, int, float):
+        return {bool: _as_bool, int: _as_int, float: _as_float}[option](value)
     if option is str and isinstance(value, str):
         return value
     raise ValueError
 
 
-def _as_tuple(option: Any, value: Any) -> tuple[Any, ...]:
-    inner = typing.get_args(option)[0]
-    parts = value.split(",") if isinstance(value, str) else tuple(value)
-    return tuple(_as(inner, part) for part in parts if part != "")
-
-
-def _as_bool(value: Any) -> bool:
+def _as_bool(value: Value) -> bool:
     texts = {"true": True, "yes": True, "false": False, "no": False}
     if isinstance(value, bool):
         return value
@@ -132,7 +141,7 @@ def _as_bool(value: Any) -> bool:
     raise ValueError
 
 
-def _as_int(value: Any) -> int:
+def _as_int(value: Value) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, str) and value.lstrip("+-").isdecimal():
@@ -144,14 +153,16 @@ def _as_int(value: Any) -> int:
     return int(number)
 
 
-def _as_float(value: Any) -> float:
-    if isinstance(value, bool) or not math.isfinite(float(value)):
+def _as_float(value: Value) -> float:
+    if isinstance(value, bool) or not isinstance(value, str | typing.SupportsFloat):
         raise ValueError
-    return float(value)
+    if not math.isfinite(number := float(value)):
+        raise ValueError
+    return number
 
 
-def _describe(option: Any) -> str:
-    if typing.get_origin(option) is typing.Literal:
+def _describe(option: Hint) -> str:
+    if typing.get_origin(option) is Literal:
         return " or ".join(repr(v) for v in typing.get_args(option))
     if typing.get_origin(option) is tuple:
         return f"a list of {_describe(typing.get_args(option)[0])}s, with commas"
@@ -159,30 +170,16 @@ def _describe(option: Any) -> str:
     return names.get(option, "'none'" if option is type(None) else str(option))
 
 
-def _example(option: Any) -> str:
-    if typing.get_origin(option) is typing.Literal:
+def _example(option: Hint) -> str:
+    if typing.get_origin(option) is Literal:
         return str(typing.get_args(option)[0])
     examples = {int: "3", float: "0.1", bool: "true", type(None): "none"}
     return examples.get(option, "…")
 
 
-def _typed(value: Any) -> str:
+def _typed(value: Value) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_typed, value))
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
-
-
-def as_record(value: Any) -> Any:
-    """A nested dataclass as JSON-able data; each record names its type."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {
-            f.name: as_record(getattr(value, f.name)) for f in dataclasses.fields(value)
-        }
-        return {"type": type(value).__name__, **fields}
-    if isinstance(value, dict):
-        return {str(k): as_record(v) for k, v in value.items()}
-    if isinstance(value, tuple | list):
-        return [as_record(v) for v in value]
-    return value

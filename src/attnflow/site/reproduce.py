@@ -32,8 +32,8 @@ from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
+from attnflow.schema.installation import MissingData
 from attnflow.schema.libraries import library_versions
-from attnflow.schema.missing import MissingData
 from attnflow.schema.settings import canonical_json, digest
 from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
 from attnflow.sweeps import BatchStore, choose_executor
@@ -60,7 +60,7 @@ class Drawing:
     def requests(self) -> dict[str, Request]:
         """The runs that it needs, with the smaller settings of `--quick` put in."""
         needs = self.exhibit.needs.items()
-        return {name: request.made(quick=self.quick) for name, request in needs}
+        return {name: request.sized(quick=self.quick) for name, request in needs}
 
     @property
     def key(self) -> str:
@@ -199,7 +199,7 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
             f"{paper.slug}/{request.experiment} is swept, which needs a store for its "
             "batches: give the runner one, as in Runner(Store('directory'))."
         )
-    sized = request.made(quick=runner.quick)
+    sized = request.sized(quick=runner.quick)
     plan = plan_sweep(
         f"{paper.slug}/{request.experiment}",
         sized.settings,

@@ -9,10 +9,9 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims.stages import parse_selector
-from attnflow.claims.stages.select import EVERY
+from attnflow.claims.stages import EVERY, parse_selector
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.outcome import Outcome
 from attnflow.sweeps.batch_store import FAILED
 from attnflow.sweeps.grid import Value
 from attnflow.sweeps.plan import Batch, Sweep, columns_of

@@ -6,8 +6,7 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.claims import Claim, Scope
-from attnflow.claims.verify import verify
+from attnflow.claims import Claim, Scope, verify
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner

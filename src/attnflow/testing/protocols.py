@@ -204,7 +204,7 @@ class ExhibitProtocol:
         """Those of quick runs too."""
         for needed in exhibit.needs.values():
             recipe = paper.recipe(needed.experiment)
-            recipe.with_overrides(needed.made(quick=True).overrides)
+            recipe.with_overrides(needed.sized(quick=True).overrides)
 
     def test_listing_the_paper_draws_nothing(self, paper: Paper) -> None:
         """And trains nothing: in a process of its own, nothing heavy is imported."""

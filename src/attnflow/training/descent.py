@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.dataset import Outcome
 from attnflow.training.flow import CODES, Leg, Observe
 from attnflow.training.precision import require_precise
 from attnflow.training.rules import Descent, split

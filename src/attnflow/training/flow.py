@@ -12,7 +12,7 @@ import numpy as np
 import optimistix as optx
 from jaxtyping import Array
 
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.dataset import Outcome
 from attnflow.training.precision import require_precise
 from attnflow.training.rules import Flow
 

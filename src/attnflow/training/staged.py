@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.dataset import Outcome
 from attnflow.training.descent import descend
 from attnflow.training.flow import CODES, Leg, Observe, flow
 from attnflow.training.record import Records

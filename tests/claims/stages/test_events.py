@@ -52,12 +52,12 @@ def test_selection_by_text_by_dim_and_by_series():
     by_text = first_crossing(
         RUN, "loss_by_group[conflicting]", level=0.5, direction="down"
     )
-    own = select(RUN, "loss_by_group[conflicting]")
-    by_series = first_crossing(RUN, own, level=0.5, direction="down")
-    assert by_dim.found == by_text.found == by_series.found
+    series = select(RUN, "loss_by_group[conflicting]")
+    by_series = first_crossing(RUN, series, level=0.5, direction="down")
+    assert by_dim.detected == by_text.detected == by_series.detected
     assert by_text.times[0] == pytest.approx(4 * np.log(2), abs=1e-2)
-    flipped = first_crossing(RUN, own.transpose("time", "seed"), level=2.0)
-    assert len(flipped.found) == 3
+    flipped = first_crossing(RUN, series.transpose("time", "seed"), level=2.0)
+    assert len(flipped.detected) == 3
 
 
 def test_derived_series():

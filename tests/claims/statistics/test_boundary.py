@@ -7,18 +7,23 @@ from attnflow.claims.statistics import (
     agreement,
     best_constant,
     crossings,
+    fill_rows,
     fit_boundary,
+    fit_partial,
     log_log_line,
+    nearest,
 )
 
 SIZES = np.arange(4.0, 21.0, 2.0)
 X = np.linspace(0.5, 20.0, 14)
+FINE = np.linspace(0.2, 1.0, 41)
+MAPS = np.stack([(2 + s) / (SIZES[:, None] * FINE**2) for s in (-0.1, 0.0, 0.1)])
 
 
 def falling(constant, *, power=2.0, width=1.0):
     """A map linear in x around the place where n · x^power = constant."""
-    place = (constant / SIZES) ** (1 / power)
-    return 0.2 - 0.1 * (X - place[:, None]) / width
+    x_star = (constant / SIZES) ** (1 / power)
+    return 0.2 - 0.1 * (X - x_star[:, None]) / width
 
 
 def source(seed=0):
@@ -29,12 +34,12 @@ def source(seed=0):
 def test_a_line_is_crossed_where_it_is(height, level):
     x = np.array([0.0, 1.0, 3.0, 4.0])
     row = height - x
-    place = height - level
-    found = crossings(x, row, level)
-    if 1e-9 < place < 4 - 1e-9:
-        assert found == pytest.approx(place, abs=1e-12)
-    elif not -1e-9 <= place <= 4 + 1e-9:
-        assert np.isnan(found)
+    x_star = height - level
+    crossing = crossings(x, row, level)
+    if 1e-9 < x_star < 4 - 1e-9:
+        assert crossing == pytest.approx(x_star, abs=1e-12)
+    elif not -1e-9 <= x_star <= 4 + 1e-9:
+        assert np.isnan(crossing)
 
 
 def test_the_last_fall_counts_and_rows_without_one_say_so():
@@ -49,9 +54,9 @@ def test_the_last_fall_counts_and_rows_without_one_say_so():
             [np.inf, 0.9, 0.7, 0.3],
         ]
     )
-    found = crossings(x, rows, 0.5)
-    assert found[0] == pytest.approx(3.5)
-    assert np.isnan(found[1:]).all()
+    crossing = crossings(x, rows, 0.5)
+    assert crossing[0] == pytest.approx(3.5)
+    assert np.isnan(crossing[1:]).all()
     # A value that is on the level is not above it.
     assert crossings(x, np.array([0.9, 0.5, 0.5, 0.4]), 0.5) == pytest.approx(2.0)
 
@@ -176,3 +181,34 @@ def test_what_cannot_be_read_is_refused():
         fit_boundary(SIZES, X, falling(900.0), 0.2, generator=source())
     with pytest.raises(ValueError, match="one positive number"):
         best_constant(np.zeros(2), np.array([True, False]))
+
+
+def test_the_nearest_of_some_indices():
+    assert nearest(np.array([1, 4]), 7).tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert nearest(np.array([3]), 3).tolist() == [0, 0, 0]
+
+
+def test_rows_are_filled_by_their_nearest_cells_and_empty_ones_by_the_last():
+    maps = np.array([[[1.0, np.nan, np.nan, 4.0], [np.nan] * 4]])
+    assert fill_rows(maps).tolist() == [[[1, 1, 4, 4], [1, 1, 4, 4]]]
+    # A cell that one seed lacks is not known.
+    two = np.array([[[1.0, 2.0]], [[3.0, np.nan]]])
+    assert fill_rows(two).tolist() == [[[1, 1]], [[3, 3]]]
+
+
+@pytest.mark.parametrize("rises", [False, True])
+def test_cells_along_the_boundary_give_the_law_of_all(rises):
+    maps = 1 / MAPS if rises else MAPS
+    known = np.abs(np.log(MAPS)).max(axis=0) < 0.5
+    part = np.where(known, maps, np.nan)
+    options = {"power": 2.0, "scale": "log"}
+    law = fit_partial(
+        SIZES, FINE, part, 1.0, generator=np.random.default_rng(0), **options
+    )
+    full = fit_boundary(
+        SIZES, FINE, MAPS, 1.0, generator=np.random.default_rng(0), **options
+    )
+    # Rows cross at the same two cells; a mean of inverses is another mean.
+    rel = 0.01 if rises else 1e-12
+    np.testing.assert_allclose(law.places, full.places, rtol=rel)
+    assert law.exponent == pytest.approx(-0.5, abs=5e-3)

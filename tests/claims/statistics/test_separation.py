@@ -27,32 +27,32 @@ def exactly_separates(direction, rows):
 @settings(deadline=None, max_examples=300)
 @given(INTEGERS)
 def test_integer_features_always_get_a_proof(features):
-    found = linear_separable(features)
-    assert found.proven
-    assert found.separable == max_margin(features).separable
-    if found.direction is not None:
-        assert exactly_separates(found.direction, features)
+    answer = linear_separable(features)
+    assert answer.proven
+    assert answer.separable == max_margin(features).separable
+    if answer.direction is not None:
+        assert exactly_separates(answer.direction, features)
     else:
-        assert found.combination is not None
-        assert (found.combination >= 0).all()
-        assert found.combination.sum() == pytest.approx(1.0)
-        assert np.abs(found.combination @ features).max() < 1e-14
+        assert answer.combination is not None
+        assert (answer.combination >= 0).all()
+        assert answer.combination.sum() == pytest.approx(1.0)
+        assert np.abs(answer.combination @ features).max() < 1e-14
 
 
 @pytest.mark.parametrize("margin", [1e-6, 1e-9, 1e-12])
 def test_margins_below_the_tolerance_of_the_programme(margin):
     features = np.array([[margin, 1.0], [margin, -1.0]])
-    found = linear_separable(features)
-    assert found.separable
-    assert found.proven
-    assert exactly_separates(found.direction, features)
+    answer = linear_separable(features)
+    assert answer.separable
+    assert answer.proven
+    assert exactly_separates(answer.direction, features)
 
 
 def test_a_tiny_negative_margin_is_no_separation():
     features = np.array([[1e-12, 1.0], [1e-12, -1.0], [-1e-12, 0.0]])
-    found = linear_separable(features)
-    assert not found.separable
-    assert found.proven
+    answer = linear_separable(features)
+    assert not answer.separable
+    assert answer.proven
 
 
 def test_scale_of_single_rows_does_not_matter():
@@ -65,8 +65,8 @@ def test_scale_of_single_rows_does_not_matter():
 def test_rounded_features_say_that_nothing_is_proven():
     """0.1 + 0.2 − 0.3 is 0 as numbers, not as floats."""
     features = np.array([[0.1 + 0.2, 1.0], [-0.3, -1.0]])
-    found = linear_separable(features)
-    assert found.separable == found.proven
+    answer = linear_separable(features)
+    assert answer.separable == answer.proven
 
 
 def test_a_proof_is_refused_where_rounding_could_decide():

@@ -6,10 +6,13 @@ from scipy import stats
 
 from attnflow.claims.statistics import (
     bootstrap_slope,
+    fit_fall,
     fit_line,
     log_log_line,
     semi_log_line,
 )
+
+TIMES = np.linspace(1000.0, 2000.0, 51)
 
 
 @given(st.floats(-5, 5), st.floats(-5, 5), st.integers(3, 12))
@@ -76,3 +79,23 @@ def test_wrong_points_are_refused():
         fit_line(np.ones(3), np.arange(3.0))
     with pytest.raises(ValueError, match="not positive"):
         log_log_line(np.arange(3.0), np.ones(3))
+
+
+def test_an_exponential():
+    fall = fit_fall(TIMES, 3 * np.exp(-0.004 * TIMES))
+    assert fall.is_exponential
+    assert fall.rate == pytest.approx(0.004, rel=1e-9)
+    assert fall.exponential < 1e-12 < fall.algebraic
+
+
+def test_a_power_law():
+    fall = fit_fall(TIMES, 7 * TIMES**-1.5)
+    assert not fall.is_exponential
+    assert fall.power == pytest.approx(1.5, rel=1e-9)
+    assert fall.algebraic < 1e-12 < fall.exponential
+
+
+@pytest.mark.parametrize("last", [0.0, -1.0, np.nan, np.inf])
+def test_what_has_no_logarithm_has_no_fit(last):
+    fall = fit_fall(TIMES, np.append(np.ones(50), last))
+    assert np.isnan([fall.rate, fall.power]).all() and not fall.is_exponential

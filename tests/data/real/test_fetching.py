@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from attnflow.data.real import fetch, place_of, read
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests.data.real.conftest import CONTENT
 
 

@@ -14,7 +14,7 @@ from attnflow.data.real import (
     read,
     state_of,
 )
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 from tests.data.real.conftest import CONTENT
 
 URL = "https://example.org/a.txt"

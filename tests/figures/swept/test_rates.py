@@ -50,7 +50,7 @@ def test_all_descents_come_to_the_same_time():
     reference = RATES.sweeps()["flow"].settings
     assert reference["learning_rate"] * reference["steps"] == pytest.approx(TIME)
     assert reference["learning_rate"] < rates[0] / 4
-    assert RATES.sweeps()["flow"].made(quick=True).settings["steps"] == 32
+    assert RATES.sweeps()["flow"].sized(quick=True).settings["steps"] == 32
 
 
 def test_the_rate_at_which_descent_leaves(evidence):

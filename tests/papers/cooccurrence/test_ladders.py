@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.claims import Scope, Verdict
-from attnflow.claims.decide import decide_one
+from attnflow.claims.decision import decide_check
 from attnflow.papers.cooccurrence.claims.evidence import (
     WIDTHS,
     at_end,
@@ -81,7 +81,7 @@ def test_every_seed_of_every_run_is_a_point():
 )
 def test_ladders_in_the_width(kind, power, held):
     check = ladder(along_widths(power), end, kind, "any")
-    assert (decide_one(check, Scope.THEOREM).verdict is Verdict.HOLDS) == held
+    assert (decide_check(check, Scope.THEOREM).verdict is Verdict.HOLDS) == held
     mutated = with_width("loss_at_end", power)(along_widths(0.0))
     assert ladder(mutated, end, kind, "any").ratio == pytest.approx(check.ratio)
 
@@ -93,14 +93,14 @@ def test_ladders_in_small_outputs(power, held):
     }
     check = small_ladder(runs, end, "any")
     assert check.size == pytest.approx((1 / 0.3, 10, 1 / 0.03, 100, 1 / 0.003))
-    assert (decide_one(check, Scope.THEOREM).verdict is Verdict.HOLDS) == held
+    assert (decide_check(check, Scope.THEOREM).verdict is Verdict.HOLDS) == held
 
 
 def test_one_seed_breaks_what_is_said_of_every_run():
     runs = along_widths(0.0)
-    assert decide_one(every_run(runs, end, "any"), Scope.THEOREM).held == 10
+    assert decide_check(every_run(runs, end, "any"), Scope.THEOREM).held == 10
     check = every_run(runs, lambda run: end(run) - 2.98, "any")
-    assert decide_one(check, Scope.THEOREM).verdict is Verdict.INCONCLUSIVE
+    assert decide_check(check, Scope.THEOREM).verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_end_stands_in_for_a_record_that_just_missed_it():

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import pytest
 
-from attnflow.claims import Scope, Verdict
-from attnflow.claims.verify import verify
+from attnflow.claims import Scope, Verdict, verify
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.testing import OpenSeeds

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.claims import Verdict
-from attnflow.claims.verify import verify
+from attnflow.claims import Verdict, verify
 from attnflow.data.word_windows import WordWindows
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.deep_settings import Text

@@ -81,7 +81,7 @@ def test_what_both_figures_say_of_their_readings():
         for reading in READINGS:
             assert any(f"`{reading}`" in text for text in exhibit.silent)
         for request in exhibit.needs.values():
-            Stacked(**request.made(quick=True).overrides)
+            Stacked(**request.sized(quick=True).overrides)
 
 
 def test_smaller_tables_are_compared_by_shares():

@@ -5,8 +5,7 @@ import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.claims import Verdict
-from attnflow.claims.verify import verify
+from attnflow.claims import Verdict, verify
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_settings import NoisyDigits
 from attnflow.papers.signgd.digit_runs import MAP, SHARES, ends

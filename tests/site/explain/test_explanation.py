@@ -19,7 +19,7 @@ from attnflow.claims import (
     Verdict,
 )
 from attnflow.claims.source_code import sources, unwrapped
-from attnflow.claims.stages import first_crossing, listening
+from attnflow.claims.stages import first_crossing, record_detections
 from attnflow.schema.conditions import Condition
 from attnflow.site.explain import explain
 from attnflow.site.explain.explanation import fails_where, seed_names, series_of, watch
@@ -126,7 +126,7 @@ def test_values_at_all_ends_say_nothing_of_what_was_needed(evidence):
 def test_only_listeners_hear_of_detections(evidence):
     run = evidence["main"]
     where = {"group": "consistent"}
-    with listening() as heard:
+    with record_detections() as heard:
         event = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
     first_crossing(run, "loss_by_group", where, level=0.2, direction="down")
     (detection,) = heard

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from attnflow.claims import Claim, Scope, Verdict
+from attnflow.claims import Claim, Row, Scope, Verdict
 from attnflow.claims.stages import StageRow
-from attnflow.claims.verify import Row
 from attnflow.figures import label_ends, panels, series, time_axis
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request

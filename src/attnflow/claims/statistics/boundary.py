@@ -1,11 +1,20 @@
-"""Boundaries of a map: where it falls below a level, and the law that they follow."""
+"""Boundaries of a map: where it crosses a level, and the power law of that curve.
+
+Maps of which only some cells are known, such as those along a boundary, are filled
+first.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
+Sizes = Float[np.ndarray, " sizes"]
+Points = Float[np.ndarray, " points"]
+Maps = Float[np.ndarray, "seeds sizes points"]
+Cells = Float[np.ndarray, " cells"]
+AreAbove = Bool[np.ndarray, " cells"]
 LEAST = 3
 """Sizes with a crossing that a line through them needs."""
 
@@ -26,7 +35,7 @@ class Boundary:
       lack: these make intervals too narrow.
     """
 
-    places: Float[np.ndarray, " sizes"]
+    places: Sizes
     by_seed: Float[np.ndarray, "seeds sizes"]
     exponent: float
     intercept: float
@@ -42,7 +51,7 @@ class Boundary:
 
 
 def crossings(
-    x: Float[np.ndarray, " points"],
+    x: Points,
     values: Float[np.ndarray, "*rows points"],
     level: float,
     *,
@@ -64,7 +73,13 @@ def crossings(
         ```
     """
     x, values = np.asarray(x, np.float64), np.asarray(values, np.float64)
-    _check_axis(x, values)
+    if x.ndim != 1 or values.shape[-1:] != x.shape or len(x) < 2:
+        raise ValueError(
+            f"x has shape {x.shape} and values {values.shape}: the last axis of values "
+            "is that of x, with at least two points."
+        )
+    if not (np.diff(x) > 0).all():
+        raise ValueError(f"x is {x.tolist()}: it must grow from point to point.")
     heights, cut = values, level
     if scale == "log":
         if not (level > 0 and (values[np.isfinite(values)] > 0).all()):
@@ -87,9 +102,9 @@ def crossings(
 
 
 def fit_boundary(
-    sizes: Float[np.ndarray, " sizes"],
-    x: Float[np.ndarray, " points"],
-    maps: Float[np.ndarray, "seeds sizes points"],
+    sizes: Sizes,
+    x: Points,
+    maps: Maps,
     level: float,
     *,
     generator: np.random.Generator,
@@ -100,19 +115,13 @@ def fit_boundary(
 ) -> Boundary:
     """The boundary of the mean over seeds, its power law, and bootstrap intervals.
 
-    Whole seeds are drawn with replacement, since the cells of one seed may share their
-    random numbers; each draw's mean map has a boundary of its own. Where fewer than
-    three sizes cross the level there is no law, and its numbers are NaN.
+    The bootstrap draws whole seeds with replacement (see `bootstrap_slope`), since the
+    cells of one seed may share their random numbers; each draw's mean map has its own
+    boundary. Where fewer than three sizes cross the level there is no law, and its
+    numbers are NaN.
 
-    **Arguments:**
-
-    - `power`: of x in the constant n · x*^power.
-    - `generator`: the source of the draws; the same one gives the same intervals.
-
-    ??? cite
-
-        B. Efron, Bootstrap methods: another look at the jackknife, Ann. Statist. 7
-        (1979) 1–26.
+    `power` is that of x in the constant n · x*^power; the same `generator` gives the
+    same intervals.
     """
     sizes, maps = np.asarray(sizes, np.float64), np.asarray(maps, np.float64)
     if maps.ndim != 3 or maps.shape[1] != len(sizes) or not (sizes > 0).all():
@@ -122,13 +131,10 @@ def fit_boundary(
         )
     places = crossings(x, maps.mean(axis=0), level, scale=scale)
     shown = np.isfinite(places)
-    slope, intercept, constant = (
-        float(number) for number in _laws(sizes, places[None], power)[:, 0]
-    )
-    counts = generator.multinomial(
-        len(maps), np.full(len(maps), 1 / len(maps)), size=resamples
-    )
-    drawn = np.einsum("rs,snx->rnx", counts / len(maps), maps)
+    slope, intercept, constant = _laws(sizes, places[None], power)[:, 0].tolist()
+    seeds = len(maps)
+    counts = generator.multinomial(seeds, np.full(seeds, 1 / seeds), size=resamples)
+    drawn = np.einsum("rs,snx->rnx", counts / seeds, maps)
     again = np.where(shown, crossings(x, drawn, level, scale=scale), np.nan)
     spread = _laws(sizes, again, power)
     return Boundary(
@@ -143,9 +149,7 @@ def fit_boundary(
     )
 
 
-def best_constant(
-    control: Float[np.ndarray, " cells"], above: Bool[np.ndarray, " cells"]
-) -> float:
+def best_constant(control: Cells, above: AreAbove) -> float:
     """The c for which most cells have `above` exactly where `control` < c.
 
     All constants between two neighbouring controls agree alike; of the best such gaps
@@ -170,13 +174,59 @@ def best_constant(
     return float(np.sqrt(steps[gap] * steps[gap + 1]))
 
 
-def agreement(
-    control: Float[np.ndarray, " cells"],
-    above: Bool[np.ndarray, " cells"],
-    constant: float,
-) -> float:
+def agreement(control: Cells, above: AreAbove, constant: float) -> float:
     """The share of cells that are `above` exactly where `control` < `constant`."""
     return float(np.mean((np.asarray(control) < constant) == np.asarray(above)))
+
+
+def nearest(known: Int[np.ndarray, " known"], size: int) -> Int[np.ndarray, " size"]:
+    """For indices 0 … size−1, the position in `known` (growing) of the nearest one."""
+    indices = np.arange(size)
+    after = np.searchsorted(known, indices).clip(0, len(known) - 1)
+    before = (after - 1).clip(0)
+    nearer = np.abs(known[before] - indices) <= np.abs(known[after] - indices)
+    return np.where(nearer, before, after)
+
+
+def fill_rows(maps: Maps) -> Maps:
+    """Maps whose unknown cells take the value of the nearest known one of their row.
+
+    A cell is unknown where some seed is not finite. A row without known cells is a
+    copy of the row before it.
+    """
+    filled = maps.copy()
+    for row, is_known in enumerate(np.asarray(np.isfinite(maps).all(axis=0))):
+        known = np.flatnonzero(is_known)
+        if len(known):
+            filled[:, row] = maps[:, row][:, known[nearest(known, len(is_known))]]
+        elif row:
+            filled[:, row] = filled[:, row - 1]
+    return filled
+
+
+def fit_partial(
+    sizes: Sizes,
+    x: Points,
+    maps: Maps,
+    level: float,
+    *,
+    generator: np.random.Generator,
+    power: float = 2.0,
+    scale: Literal["linear", "log"] = "linear",
+) -> Boundary:
+    """Like `fit_boundary`, of maps with unknown cells (NaN) that fall or rise along x.
+
+    Unknown cells are filled by `fill_rows`: the nearest known cell of the row is on the
+    same side of the boundary where the cells beside the boundary are known.
+    """
+    filled = fill_rows(np.asarray(maps, np.float64))
+    above = filled.mean(axis=0) > level
+    if above[:, -1].sum() > above[:, 0].sum():
+        filled = 1 / filled if scale == "log" else -filled
+        level = 1 / level if scale == "log" else -level
+    return fit_boundary(
+        sizes, x, filled, level, generator=generator, power=power, scale=scale
+    )
 
 
 def _laws(sizes: np.ndarray, places: np.ndarray, power: float) -> np.ndarray:
@@ -191,8 +241,8 @@ def _laws(sizes: np.ndarray, places: np.ndarray, power: float) -> np.ndarray:
     centred = np.where(known, x - middle[:, None], 0.0)
     spread = (centred**2).sum(axis=-1)
     slope = (centred * y).sum(axis=-1) / np.where(usable, spread, 1.0)
-    made = np.stack([slope, height - slope * middle, np.exp(middle + power * height)])
-    return np.where(usable, made, np.nan)
+    laws = np.stack([slope, height - slope * middle, np.exp(middle + power * height)])
+    return np.where(usable, laws, np.nan)
 
 
 def _interval(values: np.ndarray, coverage: float) -> tuple[float, float]:
@@ -202,13 +252,3 @@ def _interval(values: np.ndarray, coverage: float) -> tuple[float, float]:
     tail = (1.0 - coverage) / 2.0
     low, high = np.quantile(known, [tail, 1.0 - tail])
     return float(low), float(high)
-
-
-def _check_axis(x: np.ndarray, values: np.ndarray) -> None:
-    if x.ndim != 1 or values.shape[-1:] != x.shape or len(x) < 2:
-        raise ValueError(
-            f"x has shape {x.shape} and values {values.shape}: the last axis of values "
-            "is that of x, with at least two points."
-        )
-    if not (np.diff(x) > 0).all():
-        raise ValueError(f"x is {x.tolist()}: it must grow from point to point.")

@@ -1,9 +1,11 @@
-"""Intervals for a proportion: of a fixed number of seeds, or of seeds on demand."""
+"""Confidence intervals of a proportion, for fixed or sequential numbers of seeds."""
 
 from collections.abc import Callable
 
 import numpy as np
 from scipy import optimize, special
+
+Interval = tuple[float, float]
 
 
 def lower_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
@@ -40,9 +42,7 @@ def upper_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
     return float(special.betaincinv(held + 1, seeds - held, level))
 
 
-def clopper_pearson(
-    held: int, seeds: int, *, level: float = 0.95
-) -> tuple[float, float]:
+def clopper_pearson(held: int, seeds: int, *, level: float = 0.95) -> Interval:
     """The two-sided Clopper–Pearson interval of a proportion.
 
     Each side is a one-sided bound at (1 + level) / 2, so that the interval covers
@@ -65,9 +65,7 @@ def clopper_pearson(
     return low, upper_bound(held, seeds, level=one_sided)
 
 
-def confidence_sequence(
-    held: int, seeds: int, *, level: float = 0.95
-) -> tuple[float, float]:
+def confidence_sequence(held: int, seeds: int, *, level: float = 0.95) -> Interval:
     """An interval of a proportion that stays valid however the seeds were stopped.
 
     With h = `held` of n = `seeds` and the mixture Beta(½, ½) over alternatives,
@@ -108,10 +106,10 @@ def confidence_sequence(
 
 def _root(excess: Callable[[float], float], end: float, peak: float) -> float:
     """Where `excess` changes sign between `end`, where it is infinite, and `peak`."""
-    found = optimize.root_scalar(
+    solution = optimize.root_scalar(
         lambda p: min(excess(p), 1e300), bracket=(end, peak), method="brentq"
     )
-    return float(found.root)
+    return float(solution.root)
 
 
 def _check(held: int, seeds: int) -> None:

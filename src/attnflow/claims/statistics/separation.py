@@ -1,10 +1,12 @@
-"""Whether features can be separated by a direction, with a proof either way."""
+"""Linear separability with a certificate either way, and that of one ReLU layer."""
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy import optimize
 
 from attnflow.claims.statistics.margin import max_margin
@@ -12,6 +14,7 @@ from attnflow.claims.statistics.margin import max_margin
 _UNIT = float(np.finfo(np.float64).eps) / 2.0
 # Elimination over the rationals costs dim³ operations on ever longer numbers.
 _LARGEST_RATIONAL_SYSTEM = 48
+_MOST_SWITCHES = 16
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Separation:
 
     - `separable`: the answer.
     - `proven`: whether the certificate was checked beyond rounding, so that the
-      answer is a theorem about the given floating-point numbers.
+      answer is a theorem about these floating-point numbers.
     - `direction`: w with x_i·w > 0 for all features (and ≥ 0 for the weak ones), or
       `None`.
     - `combination`: p ≥ 0 over the features, then over the weak ones, with
@@ -53,8 +56,8 @@ def linear_separable(
     then checked without it. The first by the rigorous bound |fl(x·w) − x·w| ≤
     γ |x|·|w|; the second by solving for p and q over the rationals on the support
     that the programme found. Where neither check succeeds the nearest point of the
-    hull decides to a few ulps, and `proven` is false: so it is, for example, for
-    features that are non-separable as real numbers, but not once rounded.
+    hull decides to a few ulps, and `proven` is false: for example, where features are
+    non-separable as real numbers, but not once rounded.
 
     **Arguments:**
 
@@ -77,13 +80,62 @@ def linear_separable(
     loose, loose_scale = _normalised(np.empty((0, strict.shape[1])))
     if weak is not None:
         loose, loose_scale = _normalised(weak)
-    found = _decide(strict, loose)
-    if found.combination is None:
-        return found
+    answer = _decide(strict, loose)
+    combination = answer.combination
+    if combination is None:
+        return answer
     scale = np.append(strict_scale, loose_scale)
-    weights = np.ldexp(found.combination, scale - scale[found.combination > 0].max())
+    weights = np.ldexp(combination, scale - scale[combination > 0].max())
     weights = weights / weights[: len(strict)].sum()
-    return replace(found, combination=weights)
+    return replace(answer, combination=weights)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An activation pattern, and whether parameters solve the task with it."""
+
+    active: Bool[np.ndarray, "samples units"]
+    separation: Separation
+
+
+def relu_patterns(
+    rows: Float[np.ndarray, "samples units parameters"],
+    labels: Float[np.ndarray, " samples"],
+    output: Float[np.ndarray, " units"],
+    *,
+    tied: bool = True,
+) -> Iterator[Pattern]:
+    """Every activation pattern of one ReLU layer, each with its linear programme.
+
+    With parameters θ, pre-activations z_iu = rows[i, u]·θ and a pattern a_iu ∈ {0, 1},
+
+        f_i = Σ_u output_u · a_iu · z_iu,   with labels_i · f_i > 0 for all i.
+
+    `tied` adds (2a_iu − 1) z_iu ≥ 0: the pattern must be the one that θ produces, so
+    that f is the network. Then the task has a solution if and only if one of the
+    patterns has. Untied patterns answer another question (features frozen by some
+    other θ), and more of them are separable.
+
+    **Arguments:**
+
+    - `rows`: shape (samples, units, parameters); a bias is a parameter whose entries
+      are 1.
+    - `labels`: ±1 per sample; `output`: the read-out weight of each unit.
+
+    **Returns:** 2^(samples · units) patterns, at most 2^16, as an iterator.
+    """
+    samples, units, _ = rows.shape
+    if samples * units > _MOST_SWITCHES:
+        raise ValueError(
+            f"{samples} samples of {units} units have 2^{samples * units} patterns: "
+            f"use fewer samples, so that there are at most 2^{_MOST_SWITCHES}."
+        )
+    for bits in itertools.product((False, True), repeat=samples * units):
+        active = np.array(bits).reshape(samples, units)
+        outputs = np.einsum("i,u,iu,iup->ip", labels, output, active, rows)
+        signs = np.where(active, 1.0, -1.0)[..., None] * rows
+        weak = signs.reshape(samples * units, -1) if tied else None
+        yield Pattern(active, linear_separable(outputs, weak))
 
 
 def _decide(strict: np.ndarray, loose: np.ndarray) -> Separation:
@@ -96,24 +148,19 @@ def _decide(strict: np.ndarray, loose: np.ndarray) -> Separation:
     if exact is not None:
         return _no(exact, strict, loose, proven=True)
     if len(loose) == 0:
-        return _by_hull(strict, loose)
+        # The margin is below the programmes' tolerance.
+        margin = max_margin(strict)
+        if margin.direction is not None:
+            proven = _separates(margin.direction, strict, loose)
+            return _yes(margin.direction, strict, proven=proven)
+        exact = _rational_combination(strict, loose, margin.combination)
+        combination = margin.combination if exact is None else exact
+        return _no(combination, strict, loose, proven=exact is not None)
     if combination is not None:
         return _no(combination, strict, loose, proven=False)
     if direction is not None:
         return _yes(direction, strict, proven=False)
     raise RuntimeError("HiGHS solved neither programme: please report these rows.")
-
-
-def _by_hull(strict: np.ndarray, loose: np.ndarray) -> Separation:
-    """The answer where the margin is below the programmes' tolerance."""
-    margin = max_margin(strict)
-    if margin.direction is not None:
-        proven = _separates(margin.direction, strict, loose)
-        return _yes(margin.direction, strict, proven=proven)
-    exact = _rational_combination(strict, loose, margin.combination)
-    if exact is not None:
-        return _no(exact, strict, loose, proven=True)
-    return _no(margin.combination, strict, loose, proven=False)
 
 
 def _yes(direction: np.ndarray, strict: np.ndarray, *, proven: bool) -> Separation:
@@ -130,10 +177,7 @@ def _no(
 
 
 def _normalised(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows times powers of two, largest entries in [1, 2): the same signs, exactly.
-
-    Also the exponents of those powers.
-    """
+    """Rows scaled exactly to largest entries in [1, 2), with the exponents of two."""
     rows = np.asarray(rows, dtype=np.float64)
     if rows.ndim != 2:
         raise ValueError(f"The rows have shape {rows.shape}: give (samples, dim).")
@@ -153,15 +197,15 @@ def _direction(strict: np.ndarray, loose: np.ndarray) -> np.ndarray | None:
     for share in (1.0, 0.0) if len(loose) else (1.0,):
         slack = np.concatenate([np.ones(len(strict)), np.full(len(loose), share)])
         rows = np.concatenate([strict, loose])
-        found = optimize.linprog(
+        solution = optimize.linprog(
             np.append(np.zeros(dim), -1.0),
             A_ub=np.hstack([-rows, slack[:, None]]),
             b_ub=np.zeros(len(rows)),
             bounds=[(-1.0, 1.0)] * dim + [(None, 1.0)],
             method="highs-ds",
         )
-        if found.status == 0 and found.x[-1] > 1e-9:
-            return found.x[:-1]
+        if solution.status == 0 and solution.x[-1] > 1e-9:
+            return solution.x[:-1]
     return None
 
 
@@ -179,13 +223,13 @@ def _combination(strict: np.ndarray, loose: np.ndarray) -> np.ndarray | None:
     """A vertex of {p, q ≥ 0: strict'p + loose'q = 0, Σ p = 1}, if there is one."""
     rows = np.concatenate([strict, loose])
     total = np.append(np.ones(len(strict)), np.zeros(len(loose)))
-    found = optimize.linprog(
+    solution = optimize.linprog(
         np.zeros(len(rows)),
         A_eq=np.vstack([rows.T, total]),
         b_eq=np.append(np.zeros(rows.shape[1]), 1.0),
         method="highs-ds",
     )
-    return found.x if found.status == 0 else None
+    return solution.x if solution.status == 0 else None
 
 
 def _rational_combination(
@@ -200,21 +244,16 @@ def _rational_combination(
         support = np.flatnonzero(combination > threshold)
         if not 0 < len(support) <= _LARGEST_RATIONAL_SYSTEM:
             continue
-        solution = _solve_exactly(*_system(rows, support, len(strict)))
+        # Σ p_i x_i = 0 over the support, and Σ p_i = 1 over its features.
+        matrix = [[Fraction(float(v)) for v in column] for column in rows[support].T]
+        matrix.append([Fraction(int(i < len(strict))) for i in support])
+        right = [Fraction(0)] * rows.shape[1] + [Fraction(1)]
+        solution = _solve_exactly(matrix, right)
         if solution is not None and min(solution) >= 0:
             exact = np.zeros(len(rows))
             exact[support] = [float(v) for v in solution]
             return exact
     return None
-
-
-def _system(
-    rows: np.ndarray, support: np.ndarray, strict: int
-) -> tuple[list[list[Fraction]], list[Fraction]]:
-    """Σ p_i x_i = 0 over the support, and Σ p_i = 1 over its features."""
-    matrix = [[Fraction(float(v)) for v in column] for column in rows[support].T]
-    matrix.append([Fraction(int(i < strict)) for i in support])
-    return matrix, [Fraction(0)] * rows.shape[1] + [Fraction(1)]
 
 
 def _solve_exactly(

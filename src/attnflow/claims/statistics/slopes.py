@@ -1,4 +1,4 @@
-"""Straight lines: slopes with their intervals."""
+"""Straight lines by least squares: slopes, intervals, exponential and power decay."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,6 +6,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 from scipy import special
+
+Points = Float[np.ndarray, " points"]
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,7 @@ class Line:
     interval: tuple[float, float]
 
 
-def fit_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    level: float = 0.95,
-) -> Line:
+def fit_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     """The least-squares line through points, with Student's interval of its slope.
 
         slope = Σ (x − x̄)(y − ȳ) / Σ (x − x̄)²,   error² = noise² / Σ (x − x̄)²,
@@ -47,7 +44,7 @@ def fit_line(
         fit_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])).slope  # 2.0
         ```
     """
-    x, y = _points(x, y, least=3)
+    x, y = _check_points(x, y)
     centred = x - x.mean()
     spread = float(centred @ centred)
     slope = float(centred @ (y - y.mean())) / spread
@@ -60,12 +57,7 @@ def fit_line(
     return Line(slope, intercept, error, noise, (slope - reach, slope + reach))
 
 
-def log_log_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    level: float = 0.95,
-) -> Line:
+def log_log_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     """The line through (ln x, ln y): y ≈ e^intercept · x^slope.
 
     !!! example
@@ -79,11 +71,7 @@ def log_log_line(
 
 
 def semi_log_line(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
-    *,
-    log: Literal["x", "y"] = "x",
-    level: float = 0.95,
+    x: Points, y: Points, *, log: Literal["x", "y"] = "x", level: float = 0.95
 ) -> Line:
     """The line through (ln x, y), or (x, ln y) where `log` is `y`.
 
@@ -102,8 +90,8 @@ def semi_log_line(
 
 
 def bootstrap_slope(
-    x: Float[np.ndarray, " points"],
-    y: Float[np.ndarray, " points"],
+    x: Points,
+    y: Points,
     *,
     generator: np.random.Generator,
     resamples: int = 2000,
@@ -113,18 +101,14 @@ def bootstrap_slope(
 
     Points are drawn with replacement; draws whose x are all equal have no slope and
     are left out. With few points the interval is narrower than its `level` says:
-    it is to be reported, not to decide.
-
-    **Arguments:**
-
-    - `generator`: the source of the draws; the same one gives the same interval.
+    it is to be reported, not to decide. The same `generator` gives the same interval.
 
     ??? cite
 
         B. Efron, Bootstrap methods: another look at the jackknife, Ann. Statist. 7
         (1979) 1–26.
     """
-    x, y = _points(x, y, least=3)
+    x, y = _check_points(x, y)
     drawn = generator.integers(len(x), size=(resamples, len(x)))
     xs, ys = x[drawn], y[drawn]
     centred = xs - xs.mean(axis=1, keepdims=True)
@@ -136,14 +120,39 @@ def bootstrap_slope(
     return float(low), float(high)
 
 
-def _points(
-    x: np.ndarray, y: np.ndarray, *, least: int
-) -> tuple[np.ndarray, np.ndarray]:
+@dataclass(frozen=True)
+class Fall:
+    """Exponential and power-law fits to the logarithm of a falling series.
+
+    - `rate` of C exp(−rate · t), `power` of C t^−power.
+    - `exponential`, `algebraic`: the residual standard deviation of either fit.
+    """
+
+    rate: float
+    power: float
+    exponential: float
+    algebraic: float
+
+    @property
+    def is_exponential(self) -> bool:
+        """Whether the exponential has the smaller residual."""
+        return self.exponential < self.algebraic
+
+
+def fit_fall(times: np.ndarray, values: np.ndarray) -> Fall:
+    """Both fits, with equal weight for every record; NaN where a value is not > 0."""
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        return Fall(np.nan, np.nan, np.nan, np.nan)
+    line, power = semi_log_line(times, values, log="y"), log_log_line(times, values)
+    return Fall(-line.slope, -power.slope, line.noise, power.noise)
+
+
+def _check_points(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or len(x) < least:
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 3:
         raise ValueError(
             f"x has shape {x.shape} and y {y.shape}: give two lists of one length, "
-            f"with at least {least} points."
+            "with at least 3 points."
         )
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("Some points are not finite: leave those out first.")

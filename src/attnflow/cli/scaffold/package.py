@@ -11,7 +11,7 @@ from pathlib import Path
 
 from attnflow._version import __version__
 from attnflow.papers import TAKEN
-from attnflow.schema.plugins import registered
+from attnflow.schema.installation import registered
 
 LONGEST_LETTER = 12
 SUFFIX = ".template"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from attnflow.data.real.catalogue import DataFile, DataSet, data_set
 from attnflow.data.real.files import place_of, state_of, where_to_put
-from attnflow.schema.missing import MissingData
+from attnflow.schema.installation import MissingData
 
 Progress = Callable[[float, str], None]
 

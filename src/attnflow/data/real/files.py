@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from attnflow.data.real.catalogue import DataFile, DataSet, data_set
-from attnflow.schema.missing import MissingData
-from attnflow.schema.places import cache_directory
+from attnflow.schema.installation import MissingData, cache_directory
 
 VARIABLE = "ATTNFLOW_DATA"
 State = Literal["present", "missing", "damaged"]

@@ -18,7 +18,7 @@ from attnflow.papers.cooccurrence.computations import (
 )
 from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.rule_names import RuleName, ScheduleName
+from attnflow.schema.settings import RuleName, ScheduleName
 
 Fields = Mapping[str, Any]
 """A setting as runs and computations store it: values by field name."""

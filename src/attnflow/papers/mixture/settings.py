@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.rule_names import RuleName, ScheduleName
+from attnflow.schema.settings import RuleName, ScheduleName
 
 Width = int | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.claims.stages.ordering import order
+from attnflow.claims.stages import order
 from attnflow.papers.signgd import stages
 from attnflow.schema.declarations import Statistic
 

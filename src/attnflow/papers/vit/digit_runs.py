@@ -7,9 +7,9 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.vit.claims.evidence import PLAN
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.outcome import Outcome
 
 Cells = dict[str, Request]
 

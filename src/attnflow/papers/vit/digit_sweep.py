@@ -5,8 +5,8 @@ import xarray as xr
 from attnflow.figures.swept import Level, Map
 from attnflow.papers.vit.digit_runs import QUICK
 from attnflow.papers.vit.figures.digit_map import DIGITS_SILENT
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.outcome import Outcome
 
 
 def digit_losses(evidence: Evidence) -> xr.DataArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow.experiments import Experiment, SystemExperiment
 from attnflow.runs.checkpoints.look import Looked
-from attnflow.schema.outcome import Outcome
+from attnflow.schema.dataset import Outcome
 from attnflow.training import Course, Reach
 from attnflow.training.record import Records
 from attnflow.training.rules import per_part

@@ -26,12 +26,13 @@ from attnflow.claims import (
     Slope,
     Verdict,
     judge,
+    make_row,
+    plain,
 )
 from attnflow.claims.ladder import BAND
 from attnflow.claims.source_code import Source, sources
-from attnflow.claims.stages import Look, listening
+from attnflow.claims.stages import Detection, record_detections
 from attnflow.claims.statistics import upper_bound
-from attnflow.claims.verify import make_row, plain
 from attnflow.papers.base import Paper
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
@@ -81,7 +82,7 @@ class Seen:
     """
 
     finding: Finding
-    detections: tuple[Look, ...]
+    detections: tuple[Detection, ...]
     read: tuple[str, ...]
 
 
@@ -299,7 +300,7 @@ def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
     names: list[str] = []
     token = _read.set(names)
     try:
-        with listening() as detections:
+        with record_detections() as detections:
             finding = judge(runs)
     finally:
         _read.reset(token)
@@ -308,7 +309,7 @@ def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
     return Seen(finding, tuple(detections), read)
 
 
-def series_of(seen: Seen, evidence: Evidence) -> tuple[Look, ...]:
+def series_of(seen: Seen, evidence: Evidence) -> tuple[Detection, ...]:
     """Series to show: those with a level first, else recorded variables that were read.
 
     A variable with further dims is shown by all its entries.
@@ -318,7 +319,7 @@ def series_of(seen: Seen, evidence: Evidence) -> tuple[Look, ...]:
     run = next(iter(evidence.values()))
     names = [name.removesuffix(schema.AT_END) for name in seen.read] or ["loss"]
     return tuple(
-        Look(name, run, run[name].transpose(SEED, TIME, ...), None, ())
+        Detection(name, run, run[name].transpose(SEED, TIME, ...), None, ())
         for name in dict.fromkeys(names)
         if name in run and {SEED, TIME} <= set(run[name].dims)
         if run[name].dtype.kind == "f"

@@ -21,7 +21,7 @@ from attnflow.claims import (
     Slope,
 )
 from attnflow.claims.ladder import BAND, QUARTER
-from attnflow.claims.stages import Look
+from attnflow.claims.stages import Detection
 from attnflow.claims.statistics import clopper_pearson, fit_line
 from attnflow.figures.axes import Scale
 from attnflow.figures.curves import thin
@@ -74,7 +74,7 @@ _LETTER = 0.014
 """The width of a letter of a stage's name, as a share of the axis."""
 
 
-def draw_series(ax: Axes, detection: Look, paper: Paper) -> None:
+def draw_series(ax: Axes, detection: Detection, paper: Paper) -> None:
     """Every seed and entry of a series as a line, and where it reached its level."""
     time, lines = _lines(detection)
     colour = figures.current_theme().colour("signal")
@@ -95,7 +95,7 @@ def draw_series(ax: Axes, detection: Look, paper: Paper) -> None:
     _shade(ax, detection.run, paper)
 
 
-def _lines(detection: Look) -> tuple[np.ndarray, np.ndarray]:
+def _lines(detection: Detection) -> tuple[np.ndarray, np.ndarray]:
     """The recorded times, and a column for each seed and entry."""
     values = detection.series
     if "recorded" in detection.run:

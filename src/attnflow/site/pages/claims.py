@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from attnflow.claims import Claim, Family, Scope, Verdict
-from attnflow.claims.family import ASSUMED, family_of
+from attnflow.claims import Claim, Family, Row, Scope, Verdict
+from attnflow.claims.chance import ASSUMED, family_of
 from attnflow.claims.table import as_expected
-from attnflow.claims.verify import Row
 from attnflow.papers.base import Paper
 
 # What deserves a reader's eye comes first.

@@ -8,7 +8,7 @@ from pathlib import Path
 import xarray as xr
 
 from attnflow._version import __version__
-from attnflow.claims.verify import Row
+from attnflow.claims import Row
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Exhibit
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any, get_args
 
 from attnflow.schema.names import look_up, unknown
-from attnflow.schema.rule_names import ScheduleName
+from attnflow.schema.settings import ScheduleName
 from attnflow.training.rules.coordinates import Adam, SignGD
 from attnflow.training.rules.flow import Flow
 from attnflow.training.rules.plain import GradientDescent, Momentum

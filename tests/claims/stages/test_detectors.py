@@ -19,23 +19,23 @@ LEVELS = st.floats(0.01, 0.99)
 @given(LEVELS, st.floats(0.1, 10), st.integers(2, 50))
 def test_a_straight_line_is_crossed_exactly(level, pace, records):
     time = np.linspace(0.0, pace, records)
-    found = crossing(time, time / pace, level)
-    assert found.time == pytest.approx(level * pace)
+    detected = crossing(time, time / pace, level)
+    assert detected.time == pytest.approx(level * pace)
     fallen = crossing(time, 1 - time / pace, 1 - level, direction="down")
     assert fallen.time == pytest.approx(level * pace)
 
 
 @given(LEVELS)
 def test_an_exponential_is_crossed_exactly_on_a_log_scale(level):
-    found = crossing(TIME, np.exp(-2 * TIME), level, direction="down", scale="log")
-    assert found.time == pytest.approx(-np.log(level) / 2)
+    detected = crossing(TIME, np.exp(-2 * TIME), level, direction="down", scale="log")
+    assert detected.time == pytest.approx(-np.log(level) / 2)
 
 
 @given(st.floats(0.05, 4.5))
 def test_a_logarithm_is_crossed_exactly_on_a_log_clock(level):
     time = np.geomspace(1.0, 100.0, 7)
-    found = crossing(time, np.log(time), level, clock="log")
-    assert found.time == pytest.approx(np.exp(level))
+    detected = crossing(time, np.log(time), level, clock="log")
+    assert detected.time == pytest.approx(np.exp(level))
 
 
 def test_scales_fall_back_where_logarithms_do_not_exist():
@@ -47,16 +47,16 @@ def test_scales_fall_back_where_logarithms_do_not_exist():
 def test_time_and_level_enclose_the_crossing(values, level):
     value = np.array(values)
     time = np.arange(len(value), dtype=float)
-    found = crossing(time, value, level)
-    if found.time is None:
+    detected = crossing(time, value, level)
+    if detected.time is None:
         assert value.max() < level
-        assert "does not reach" in found.reason
+        assert "does not reach" in detected.reason
     else:
-        after = int(np.ceil(found.time))
+        after = int(np.ceil(detected.time))
         assert value[after] >= level or value[min(after + 1, len(value) - 1)] >= level
-        assert (value[time < found.time - 1e-9] < level).all()
+        assert (value[time < detected.time - 1e-9] < level).all()
         mirrored = crossing(time, -value, -level, direction="down")
-        assert mirrored == found
+        assert mirrored == detected
 
 
 def test_first_last_and_settling():

@@ -14,8 +14,9 @@ from attnflow.claims import (
     Scope,
     Verdict,
     as_expected,
+    plain,
+    verify,
 )
-from attnflow.claims.verify import plain, verify
 from attnflow.schema.names import UnknownName
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
@@ -41,64 +42,64 @@ class Gatherer:
 
     def __init__(self, seeds=5):
         self.evidence = make_evidence(seeds)
-        self.asked = {}
+        self.requests = {}
 
     def __call__(self, needs):
-        self.asked = dict(needs)
+        self.requests = dict(needs)
         return self.evidence
 
 
 def row(claim=None, **changes):
-    found = verify(claim or make_claim(), "toy", Gatherer(), 5)
-    return replace(found, **changes)
+    claim_row = verify(claim or make_claim(), "toy", Gatherer(), 5)
+    return replace(claim_row, **changes)
 
 
 def test_a_row_has_the_designed_fields_first():
-    found = row().as_json()
-    assert list(found)[: len(DESIGNED)] == DESIGNED
-    assert {"numbers", "what", "note", "correction"} < set(found)
-    assert found["verdict"] == "holds"
-    assert found["scope"] == "experiment"
-    assert (found["held"], found["seeds"]) == (5, 5)
-    assert found["interval"] == pytest.approx([0.478, 1.0], abs=1e-3)
-    assert found["margin"] == pytest.approx(np.log(10), rel=1e-2)
-    assert found["seconds"] > 0
-    assert len(found["numbers"]["gap"]) == 5
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    content = row().as_json()
+    assert list(content)[: len(DESIGNED)] == DESIGNED
+    assert {"numbers", "what", "note", "correction"} < set(content)
+    assert content["verdict"] == "holds"
+    assert content["scope"] == "experiment"
+    assert (content["held"], content["seeds"]) == (5, 5)
+    assert content["interval"] == pytest.approx([0.478, 1.0], abs=1e-3)
+    assert content["margin"] == pytest.approx(np.log(10), rel=1e-2)
+    assert content["seconds"] > 0
+    assert len(content["numbers"]["gap"]) == 5
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
 
 
 def test_seeds_go_to_the_runs_that_leave_them_open():
     gather = Gatherer()
     verify(make_claim(), "toy", gather, 7)
-    assert gather.asked["main"].seeds == 7
-    assert gather.asked["fixed"].seeds == 1
+    assert gather.requests["main"].seeds == 7
+    assert gather.requests["fixed"].seeds == 1
     verify(make_claim(), "toy", gather)
-    assert gather.asked["main"].seeds is None
+    assert gather.requests["main"].seeds is None
 
 
 def test_a_correction_is_tried_where_the_statement_does_not_hold():
-    found = row(corrected_claim())
-    assert found.verdict is Verdict.HOLDS_CORRECTED
-    assert found.correction == "The time is log 10 over the rate."
-    assert "as printed: time" in found.note
-    assert "corrected: time" in found.note
-    assert found.margin > 0
-    assert as_expected(found)
+    claim_row = row(corrected_claim())
+    assert claim_row.verdict is Verdict.HOLDS_CORRECTED
+    assert claim_row.correction == "The time is log 10 over the rate."
+    assert "as printed: time" in claim_row.note
+    assert "corrected: time" in claim_row.note
+    assert claim_row.margin > 0
+    assert as_expected(claim_row)
 
 
 def test_a_correction_is_not_tried_where_the_statement_holds():
-    found = row(corrected_claim(factor=1.0))
-    assert found.verdict is Verdict.HOLDS
-    assert found.correction == ""
+    claim_row = row(corrected_claim(factor=1.0))
+    assert claim_row.verdict is Verdict.HOLDS
+    assert claim_row.correction == ""
 
 
 def test_a_correction_that_does_not_hold_changes_nothing():
     claim = corrected_claim()
     wrong = replace(claim.correction, judge=claim.judge)
-    found = row(replace(claim, correction=wrong))
-    assert found.verdict is Verdict.FAILS
-    assert found.correction == ""
-    assert not as_expected(found)
+    claim_row = row(replace(claim, correction=wrong))
+    assert claim_row.verdict is Verdict.FAILS
+    assert claim_row.correction == ""
+    assert not as_expected(claim_row)
 
 
 def refuse(error):
@@ -110,19 +111,19 @@ def refuse(error):
 
 def test_missing_data_makes_a_claim_unchecked():
     gather = refuse(MissingData("WikiText-2 is not here: attnflow data fetch."))
-    found = verify(make_claim(), "toy", gather)
-    assert found.verdict is Verdict.UNCHECKED
-    assert found.note == "WikiText-2 is not here: attnflow data fetch."
-    assert as_expected(found)
-    json.dumps(found.as_json(), allow_nan=False)
+    claim_row = verify(make_claim(), "toy", gather)
+    assert claim_row.verdict is Verdict.UNCHECKED
+    assert claim_row.note == "WikiText-2 is not here: attnflow data fetch."
+    assert as_expected(claim_row)
+    json.dumps(claim_row.as_json(), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", ["torch", "torch.nn"])
 def test_a_missing_package_makes_a_claim_unchecked(name):
     gather = refuse(ImportError("no module", name=name))
-    found = verify(make_claim(), "toy", gather)
-    assert found.verdict is Verdict.UNCHECKED
-    assert found.note == "torch is not installed: pip install 'attnflow[torch]'."
+    claim_row = verify(make_claim(), "toy", gather)
+    assert claim_row.verdict is Verdict.UNCHECKED
+    assert claim_row.note == "torch is not installed: pip install 'attnflow[torch]'."
 
 
 @pytest.mark.parametrize(
@@ -177,11 +178,13 @@ def table():
 
 
 def test_surprises_and_summary():
-    found = table()
-    assert [r.id for r in found.surprises] == ["T-Other"]
-    assert found.summary().startswith("3 claims: 1 hold, 1 inconclusive, 1 unchecked.")
-    assert "Otherwise than recorded (*): T-Other." in found.summary()
-    assert "not a proof" in found.summary()
+    claims = table()
+    assert [r.id for r in claims.surprises] == ["T-Other"]
+    assert claims.summary().startswith("3 claims: 1 hold, 1 inconclusive, 1 unchecked.")
+    assert (
+        "Verdicts that differ from the recorded ones (*): T-Other." in claims.summary()
+    )
+    assert "not a proof" in claims.summary()
     assert ClaimsTable(()).summary().startswith("0 claims: none checked.")
 
 
@@ -215,14 +218,14 @@ def test_html_is_escaped():
 
 
 def test_a_table_is_read_by_id():
-    found = table()
-    assert len(found) == 3
-    assert found["T-Order"].verdict is Verdict.HOLDS
-    assert [r.id for r in found] == ["T-Order", "T-Other", "T-None"]
+    claims = table()
+    assert len(claims) == 3
+    assert claims["T-Order"].verdict is Verdict.HOLDS
+    assert [r.id for r in claims] == ["T-Order", "T-Other", "T-None"]
     with pytest.raises(UnknownName, match="Did you mean 'T-Order'"):
-        found["T-Ordr"]
-    assert found.as_json()["version"] == 1
-    assert len(found.as_json()["claims"]) == 3
+        claims["T-Ordr"]
+    assert claims.as_json()["version"] == 1
+    assert len(claims.as_json()["claims"]) == 3
 
 
 def test_rows_are_records():

@@ -26,9 +26,9 @@ def test_texts_that_select_nothing(text):
 
 
 def test_labels_stand_in_the_order_of_the_dims():
-    found = select(RUN, "score[-,v1]")
-    assert found.dims == ("seed", "time")
-    np.testing.assert_array_equal(found, RUN["score"].sel(head="-", key="v1"))
+    series = select(RUN, "score[-,v1]")
+    assert series.dims == ("seed", "time")
+    np.testing.assert_array_equal(series, RUN["score"].sel(head="-", key="v1"))
 
 
 def test_dims_can_be_kept():

@@ -1,17 +1,20 @@
-"""Series by text: `loss`, `loss_by_group[conflicting]`, `score[+,c1,v1]`."""
+"""Selectors of series: `loss`, `loss_by_group[conflicting]`, `score[+,c1,v1]`."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import xarray as xr
 
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.names import UnknownName, look_up, unknown
+from attnflow.schema.names import look_up, unknown
 
 _GRAMMAR = re.compile(r"\s*(\w+)\s*(?:\[([^\[\]]*)\])?\s*")
 EVERY = ":"
+Labels = Mapping[str, str | float]
+"""Labels by dim, such as `{"group": "conflicting"}`."""
+Series = str | xr.DataArray
+"""A selector such as `score[+,c1,v1]`, or a series computed from a run's variables."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,8 @@ def parse_selector(text: str) -> Selector:
     return Selector(name, labels)
 
 
-def select(
-    run: xr.Dataset, text: str, where: Mapping[str, Any] | None = None
-) -> xr.DataArray:
-    """The series of a run that a text names.
+def select(run: xr.Dataset, text: str, where: Labels | None = None) -> xr.DataArray:
+    """The series of a run that a selector names.
 
     Labels stand in the order of the variable's dims after `seed` and `time`. A label
     `:` keeps its dim, and so do labels that are left out at the end; labels of
@@ -71,23 +72,40 @@ def select(
     selector = parse_selector(text)
     names = {str(name): name for name in run.data_vars}
     variable = run[look_up("variable of this run", selector.name, names)]
-    own = [str(d) for d in variable.dims if d not in (SEED, TIME)]
-    if len(selector.labels) > len(own):
+    dims = [str(d) for d in variable.dims if d not in (SEED, TIME)]
+    if len(selector.labels) > len(dims):
+        allowed = f"the dims ({', '.join(dims)})" if dims else "no dims of its own"
         raise ValueError(
             f"{text!r} gives {len(selector.labels)} labels, but {selector.name} has "
-            f"{_dims_in_words(own)}: give one label for each, in that order."
+            f"{allowed}: give one label for each, in that order."
         )
-    chosen = {
-        dim: label
-        for dim, label in zip(own, selector.labels, strict=False)
-        if label != EVERY
-    }
+    pairs = zip(dims, selector.labels, strict=False)
+    labels: dict[str, str | float] = {d: label for d, label in pairs if label != EVERY}
     for dim, label in (where or {}).items():
-        if dim not in own:
-            raise unknown(f"dim of {selector.name}", dim, own)
-        chosen[dim] = label
-    places = {dim: _place(variable, dim, label) for dim, label in chosen.items()}
-    return variable.isel(places)
+        if dim not in dims:
+            raise unknown(f"dim of {selector.name}", dim, dims)
+        labels[dim] = label
+    return variable.isel({dim: _index(variable, dim, labels[dim]) for dim in labels})
+
+
+def recorded_series(
+    run: xr.Dataset, series: Series, where: Labels | None, *, entries: bool
+) -> xr.DataArray:
+    """A series with dims (seed, time), and its own behind them with `entries`."""
+    array = select(run, series, where) if isinstance(series, str) else series
+    name = series if isinstance(series, str) else array.name
+    if not {SEED, TIME} <= set(array.dims):
+        raise ValueError(
+            f"{name} has the dims {array.dims}: an event needs a recorded series, with "
+            "seed and time."
+        )
+    dims = [str(d) for d in array.dims if d not in (SEED, TIME)]
+    if dims and not entries:
+        raise ValueError(
+            f"{name} still has the dims {dims}: select one entry, as in "
+            "score[+,c1,v1], reduce them, or use first_all."
+        )
+    return array.transpose(SEED, TIME, *dims)
 
 
 def quantile(series: xr.DataArray, q: float, dim: str) -> xr.DataArray:
@@ -97,7 +115,7 @@ def quantile(series: xr.DataArray, q: float, dim: str) -> xr.DataArray:
     return series.quantile(q, dim=dim, skipna=False).drop_vars("quantile")
 
 
-def _place(variable: xr.DataArray, dim: str, label: Any) -> int:
+def _index(variable: xr.DataArray, dim: str, label: str | float) -> int:
     """The position of a label along a dim, whatever the labels' type is."""
     if dim in variable.coords:
         known = [str(value) for value in variable.coords[dim].values.tolist()]
@@ -105,24 +123,15 @@ def _place(variable: xr.DataArray, dim: str, label: Any) -> int:
         known = [str(i) for i in range(variable.sizes[dim])]
     if str(label) in known:
         return known.index(str(label))
-    for place, name in enumerate(known):
+    for index, name in enumerate(known):
         if _same_number(name, str(label)):
-            return place
-    raise _unknown_label(dim, str(label), known)
+            return index
+    shown = [*known[:20], "…", *known[-3:]] if len(known) > 40 else known
+    raise unknown(dim, str(label), shown)
 
 
-def _unknown_label(dim: str, label: str, known: list[str]) -> UnknownName:
-    if len(known) > 40:
-        return unknown(dim, label, [*known[:20], "…", *known[-3:]])
-    return unknown(dim, label, known)
-
-
-def _same_number(one: str, other: str) -> bool:
+def _same_number(text: str, other: str) -> bool:
     try:
-        return float(one) == float(other)
+        return float(text) == float(other)
     except ValueError:
         return False
-
-
-def _dims_in_words(dims: list[str]) -> str:
-    return f"the dims ({', '.join(dims)})" if dims else "no dims of its own"

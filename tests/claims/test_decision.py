@@ -17,7 +17,7 @@ from attnflow.claims import (
     Unchecked,
     Verdict,
 )
-from attnflow.claims.decide import LARGEST, combine, decide, decide_one
+from attnflow.claims.decision import LARGEST, combine, decide, decide_check
 
 HOLDS, FAILS = Verdict.HOLDS, Verdict.FAILS
 INCONCLUSIVE, UNCHECKED = Verdict.INCONCLUSIVE, Verdict.UNCHECKED
@@ -47,25 +47,25 @@ def line(slope, points=8, bend=0.0):
     ],
 )
 def test_exact(error, tolerance, verdict, margin):
-    found = decide_one(Exact(error, tolerance, "equality"), Scope.THEOREM)
-    assert found.verdict == verdict
-    assert found.margin == pytest.approx(margin)
-    assert found.interval is None
-    assert (found.held, found.seeds) == (int(verdict == HOLDS), 1)
+    decision = decide_check(Exact(error, tolerance, "equality"), Scope.THEOREM)
+    assert decision.verdict == verdict
+    assert decision.margin == pytest.approx(margin)
+    assert decision.interval is None
+    assert (decision.held, decision.seeds) == (int(verdict == HOLDS), 1)
 
 
 @pytest.mark.parametrize("scope", Scope)
 def test_an_exact_counterexample_fails_at_every_scope(scope):
     wrong = Exact(1.0, 0.1, "y f > 0", counterexample=True)
-    assert decide_one(wrong, scope).verdict == FAILS
+    assert decide_check(wrong, scope).verdict == FAILS
     right = Exact(0.0, 0.1, "y f > 0", counterexample=True)
-    assert decide_one(right, scope).verdict == HOLDS
+    assert decide_check(right, scope).verdict == HOLDS
 
 
 def test_a_failure_at_the_papers_sizes_says_so():
-    found = decide_one(Exact(1.0, 0.1, "loss"), Scope.EXPERIMENT)
-    assert found.verdict == INCONCLUSIVE
-    assert "not seen at the paper's sizes" in found.note
+    decision = decide_check(Exact(1.0, 0.1, "loss"), Scope.EXPERIMENT)
+    assert decision.verdict == INCONCLUSIVE
+    assert "not seen at the paper's sizes" in decision.note
 
 
 # Seeds
@@ -90,33 +90,33 @@ def test_seeds(held, seeds, q, verdict, scope):
     """Seeds alone never refute: not at scope theorem either."""
     marks = (True,) * held + (False,) * (seeds - held)
     margins = tuple(1.0 if mark else -1.0 for mark in marks)
-    found = decide_one(Seeds(marks, margins, "order", q), scope)
-    assert found.verdict == verdict
-    assert (found.held, found.seeds) == (held, seeds)
-    assert found.margin == (1.0 if verdict == HOLDS else -1.0)
-    assert found.interval is not None
+    decision = decide_check(Seeds(marks, margins, "order", q), scope)
+    assert decision.verdict == verdict
+    assert (decision.held, decision.seeds) == (held, seeds)
+    assert decision.margin == (1.0 if verdict == HOLDS else -1.0)
+    assert decision.interval is not None
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=40), st.floats(0.05, 1))
 def test_the_margin_of_seeds_has_the_sign_of_the_verdict(margins, q):
     held = tuple(m > 0 for m in margins)
-    found = decide_one(Seeds(held, tuple(margins), "x", q), Scope.EXPERIMENT)
-    assert (found.verdict == HOLDS) == (found.margin > 0)
-    low, high = found.interval
+    decision = decide_check(Seeds(held, tuple(margins), "x", q), Scope.EXPERIMENT)
+    assert (decision.verdict == HOLDS) == (decision.margin > 0)
+    low, high = decision.interval
     assert low <= sum(held) / len(held) <= high
 
 
 def test_the_interval_never_decides():
-    found = decide_one(Seeds((True,), (1.0,), "x"), Scope.EXPERIMENT)
-    assert found.verdict == HOLDS
-    assert found.interval == pytest.approx((0.025, 1.0))
+    decision = decide_check(Seeds((True,), (1.0,), "x"), Scope.EXPERIMENT)
+    assert decision.verdict == HOLDS
+    assert decision.interval == pytest.approx((0.025, 1.0))
 
 
 def test_seeds_on_demand_get_the_wider_interval():
     plan = Seeds((True,) * 5, (1.0,) * 5, "x")
     demand = Seeds((True,) * 5, (1.0,) * 5, "x", on_demand=True)
-    fixed = decide_one(plan, Scope.EXPERIMENT)
-    anytime = decide_one(demand, Scope.EXPERIMENT)
+    fixed = decide_check(plan, Scope.EXPERIMENT)
+    anytime = decide_check(demand, Scope.EXPERIMENT)
     assert anytime.interval[0] < fixed.interval[0]
     assert anytime.verdict == fixed.verdict
 
@@ -133,8 +133,8 @@ def test_seeds_that_contradict_themselves_are_refused():
 
 
 def test_no_seeds_and_diverged_seeds():
-    assert decide_one(Seeds((), (), "x"), Scope.THEOREM).verdict == INCONCLUSIVE
-    gone = decide_one(Seeds((False,), (math.nan,), "x"), Scope.THEOREM)
+    assert decide_check(Seeds((), (), "x"), Scope.THEOREM).verdict == INCONCLUSIVE
+    gone = decide_check(Seeds((False,), (math.nan,), "x"), Scope.THEOREM)
     assert gone.verdict == INCONCLUSIVE
     assert gone.margin == -LARGEST
 
@@ -143,20 +143,20 @@ def test_no_seeds_and_diverged_seeds():
 
 
 def test_slope():
-    right = decide_one(Slope(*line(2.0), 2.0, 0.1, "T2"), Scope.THEOREM)
+    right = decide_check(Slope(*line(2.0), 2.0, 0.1, "T2"), Scope.THEOREM)
     assert right.verdict == HOLDS
     assert right.margin == pytest.approx(1.0)
     assert right.interval == pytest.approx((2.0, 2.0))
-    near = decide_one(Slope(*line(2.05), 2.0, 0.1, "T2"), Scope.THEOREM)
+    near = decide_check(Slope(*line(2.05), 2.0, 0.1, "T2"), Scope.THEOREM)
     assert near.margin == pytest.approx(0.5)
 
 
 def test_a_wrong_slope_fails_only_as_a_theorem():
     wrong = Slope(*line(3.0), 2.0, 0.1, "T2")
-    assert decide_one(wrong, Scope.THEOREM).verdict == FAILS
-    assert decide_one(wrong, Scope.EXPERIMENT).verdict == INCONCLUSIVE
-    assert decide_one(wrong, Scope.BEYOND).verdict == INCONCLUSIVE
-    assert decide_one(wrong, Scope.THEOREM).margin == pytest.approx(-9.0)
+    assert decide_check(wrong, Scope.THEOREM).verdict == FAILS
+    assert decide_check(wrong, Scope.EXPERIMENT).verdict == INCONCLUSIVE
+    assert decide_check(wrong, Scope.BEYOND).verdict == INCONCLUSIVE
+    assert decide_check(wrong, Scope.THEOREM).margin == pytest.approx(-9.0)
 
 
 def test_a_slope_that_comes_right_at_the_top_does_not_fail():
@@ -164,17 +164,17 @@ def test_a_slope_that_comes_right_at_the_top_does_not_fail():
     x = np.linspace(0.0, 4.0, 8)
     y = np.where(x < 2, 3 * x, 6 + 2 * (x - 2))
     check = Slope(tuple(x), tuple(y), 2.0, 0.1, "T2")
-    assert decide_one(check, Scope.THEOREM).verdict == INCONCLUSIVE
+    assert decide_check(check, Scope.THEOREM).verdict == INCONCLUSIVE
 
 
 def test_few_or_bad_points_decide_nothing():
     for x, y in (((0.0, 1.0), (0.0, 2.0)), ((0.0, 0.0, 0.0), (0.0, 1.0, 2.0))):
-        found = decide_one(Slope(x, y, 2.0, 0.1, "T2"), Scope.THEOREM)
-        assert found.verdict == INCONCLUSIVE
+        decision = decide_check(Slope(x, y, 2.0, 0.1, "T2"), Scope.THEOREM)
+        assert decision.verdict == INCONCLUSIVE
     gap = Slope((0.0, 1.0, 2.0), (0.0, math.nan, 4.0), 2.0, 0.1, "T2")
-    assert decide_one(gap, Scope.THEOREM).verdict == INCONCLUSIVE
+    assert decide_check(gap, Scope.THEOREM).verdict == INCONCLUSIVE
     four = Slope(*line(3.0, points=4), 2.0, 0.1, "T2")
-    assert decide_one(four, Scope.THEOREM).verdict == INCONCLUSIVE
+    assert decide_check(four, Scope.THEOREM).verdict == INCONCLUSIVE
 
 
 # High probability, large enough
@@ -194,9 +194,9 @@ def test_few_or_bad_points_decide_nothing():
 )
 def test_high_probability(failures, draws, verdict):
     check = HighProbability(failures, draws, 0.1, "concentration")
-    assert decide_one(check, Scope.THEOREM).verdict == verdict
+    assert decide_check(check, Scope.THEOREM).verdict == verdict
     if verdict == FAILS:
-        assert decide_one(check, Scope.EXPERIMENT).verdict == INCONCLUSIVE
+        assert decide_check(check, Scope.EXPERIMENT).verdict == INCONCLUSIVE
 
 
 SIZES = (10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -212,18 +212,18 @@ SIZES = (10.0, 30.0, 100.0, 300.0, 1000.0)
     ],
 )
 def test_large_enough(held, verdict, margin):
-    found = decide_one(LargeEnough(SIZES, held, "accuracy 1"), Scope.THEOREM)
-    assert found.verdict == verdict
-    assert found.margin == pytest.approx(margin)
+    decision = decide_check(LargeEnough(SIZES, held, "accuracy 1"), Scope.THEOREM)
+    assert decision.verdict == verdict
+    assert decision.margin == pytest.approx(margin)
     backwards = LargeEnough(SIZES[::-1], held[::-1], "accuracy 1")
-    assert decide_one(backwards, Scope.THEOREM) == found
+    assert decide_check(backwards, Scope.THEOREM) == decision
 
 
 def test_large_enough_reports_the_rung():
     check = LargeEnough(SIZES, (False, True, True, True, True), "accuracy 1")
-    assert "from size 30 on" in decide_one(check, Scope.THEOREM).note
+    assert "from size 30 on" in decide_check(check, Scope.THEOREM).note
     short = LargeEnough(SIZES[:4], (True,) * 4, "accuracy 1")
-    assert decide_one(short, Scope.THEOREM).verdict == INCONCLUSIVE
+    assert decide_check(short, Scope.THEOREM).verdict == INCONCLUSIVE
 
 
 # Several checks
@@ -248,9 +248,9 @@ NONE = Unchecked("no data")
     ],
 )
 def test_all_checks_must_hold(checks, verdict, margin):
-    found = decide(Finding(checks), Scope.THEOREM)
-    assert found.verdict == verdict
-    assert found.margin == pytest.approx(margin)
+    decision = decide(Finding(checks), Scope.THEOREM)
+    assert decision.verdict == verdict
+    assert decision.margin == pytest.approx(margin)
     assert decide(Finding(checks[::-1]), Scope.THEOREM).verdict == verdict
 
 
@@ -263,8 +263,8 @@ def test_the_reason_of_the_verdict_is_in_the_note():
 def test_the_weakest_count_of_seeds_is_reported():
     some = Seeds((True, True, False), (1.0, 1.0, -1.0), "some", q=0.5)
     every = Seeds((True,) * 3, (1.0,) * 3, "every")
-    found = decide(Finding((GOOD, every, some)), Scope.THEOREM)
-    assert (found.verdict, found.held, found.seeds) == (HOLDS, 2, 3)
+    decision = decide(Finding((GOOD, every, some)), Scope.THEOREM)
+    assert (decision.verdict, decision.held, decision.seeds) == (HOLDS, 2, 3)
     exact = decide(Finding((GOOD, every)), Scope.THEOREM)
     assert (exact.held, exact.seeds) == (3, 3)
     assert exact.interval is not None
@@ -289,14 +289,14 @@ def test_the_weakest_count_of_seeds_is_reported():
     SCOPES,
 )
 def test_decisions_are_finite_whatever_was_measured(checks, scope):
-    found = decide(Finding(tuple(checks)), scope)
-    json.dumps(vars(found), allow_nan=False)
-    assert 0 <= found.held <= found.seeds
-    if found.verdict == HOLDS:
-        assert found.margin >= 0
+    decision = decide(Finding(tuple(checks)), scope)
+    json.dumps(vars(decision), allow_nan=False)
+    assert 0 <= decision.held <= decision.seeds
+    if decision.verdict == HOLDS:
+        assert decision.margin >= 0
     if checks:
-        ones = [decide_one(check, scope) for check in checks]
-        assert combine(ones) == found
+        decisions = [decide_check(check, scope) for check in checks]
+        assert combine(decisions) == decision
 
 
 def test_numbers_of_numpy_become_plain():
@@ -308,9 +308,9 @@ def test_numbers_of_numpy_become_plain():
         HighProbability((np.int64(0),), (np.int64(100),), np.float64(0.1), "x"),
     )
     for check in checks:
-        json.dumps(vars(decide_one(check, Scope.THEOREM)))
+        json.dumps(vars(decide_check(check, Scope.THEOREM)))
 
 
-def test_what_is_no_measurement_is_refused():
-    with pytest.raises(TypeError, match="no measurement"):
-        decide_one("holds", Scope.THEOREM)  # type: ignore[arg-type]
+def test_what_is_no_check_is_refused():
+    with pytest.raises(TypeError, match="no check"):
+        decide_check("holds", Scope.THEOREM)  # type: ignore[arg-type]

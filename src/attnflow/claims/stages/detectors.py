@@ -1,23 +1,22 @@
-"""Detectors on plain arrays: a time, or the reason why there is none."""
+"""Detectors of events in one series, a plain array: a time, or why there is none."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
+Times = Float[np.ndarray, " time"]
 Direction = Literal["up", "down"]
 Clock = Literal["linear", "log"]
 
 
 @dataclass(frozen=True)
 class Detected:
-    """When something happened in one series.
+    """When an event happened in one series (`None` where it did not).
 
-    **Arguments:**
-
-    - `time`: the time, or `None` where it did not happen.
-    - `reason`: why it did not, or what else there is to know; mostly empty.
+    `reason` says why it did not, or is a remark on the time; it is mostly empty.
     """
 
     time: float | None
@@ -25,13 +24,13 @@ class Detected:
 
     @property
     def reached(self) -> bool:
-        """Whether it happened."""
+        """Whether the event happened."""
         return self.time is not None
 
 
 def crossing(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     level: float,
     *,
     direction: Direction = "up",
@@ -39,7 +38,7 @@ def crossing(
     clock: Clock = "linear",
     scale: Clock = "linear",
 ) -> Detected:
-    """When a series reaches a level, between its records by interpolation.
+    """When a series crosses a level, between its records by interpolation.
 
     With `direction` up, the first t with value(t) ≥ level; between the records
     (t₀, v₀) and (t₁, v₁) around it
@@ -48,11 +47,8 @@ def crossing(
 
     with log t where `clock` is log (and t₀ > 0), and log v and log level where
     `scale` is log (and all are positive). Records that are not finite are left out.
-
-    **Arguments:**
-
-    - `which`: the first or the last time that the series comes to the level from the
-      other side. A series that starts beyond the level has reached it at its start.
+    `which` is the first or the last time that the series comes to the level from the
+    other side. A series that starts beyond the level has reached it at its start.
 
     !!! example
 
@@ -66,18 +62,20 @@ def crossing(
     beyond = _beyond(value, level, direction)
     entries = np.flatnonzero(beyond & ~np.append(False, beyond[:-1]))
     if len(entries) == 0:
-        return Detected(None, _not_reached(time, value, level, direction))
-    place = int(entries[0] if which == "first" else entries[-1])
-    if place == 0:
+        up = direction == "up"
+        best = f"most {value.max():.4g}" if up else f"least {value.min():.4g}"
+        until = f"does not reach {level:.4g} up to time {time[-1]:.4g}"
+        return Detected(None, f"{until}: at {best}")
+    row = int(entries[0] if which == "first" else entries[-1])
+    if row == 0:
         return Detected(float(time[0]), "at the first record already")
-    around = slice(place - 1, place + 1)
-    found = _between(time[around], value[around], level, clock=clock, scale=scale)
-    return Detected(found)
+    around = slice(row - 1, row + 1)
+    return Detected(_between(time[around], value[around], level, clock, scale))
 
 
 def settling(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     level: float,
     *,
     direction: Direction = "up",
@@ -87,23 +85,15 @@ def settling(
     """From when on a series stays beyond a level until its last record."""
     time, value = _recorded(time, value)
     if len(time) and not _beyond(value, level, direction)[-1]:
-        side = "below" if direction == "up" else "above"
-        return Detected(
-            None, f"ends at {value[-1]:.4g}, {side} {level:.4g}, at time {time[-1]:.4g}"
-        )
-    return crossing(
-        time,
-        value,
-        level,
-        direction=direction,
-        which="last",
-        clock=clock,
-        scale=scale,
-    )
+        side = f"{'below' if direction == 'up' else 'above'} {level:.4g}"
+        end = f"ends at {value[-1]:.4g}, {side}, at time {time[-1]:.4g}"
+        return Detected(None, end)
+    last = partial(crossing, time, value, level, which="last")
+    return last(direction=direction, clock=clock, scale=scale)
 
 
 def all_crossed(
-    time: Float[np.ndarray, " time"],
+    time: Times,
     values: Float[np.ndarray, "time entries"],
     level: float,
     *,
@@ -127,21 +117,17 @@ def all_crossed(
             f"at most {most} of {values.shape[1]} entries are beyond {level:.4g} at "
             f"one time, up to time {time[-1]:.4g}",
         )
-    place = int(together[0])
-    if place == 0:
+    row = int(together[0])
+    if row == 0:
         return Detected(float(time[0]), "at the first record already")
-    around = slice(place - 1, place + 1)
-    late = values[around][:, ~beyond[place - 1]]
-    times = [
-        _between(time[around], entry, level, clock=clock, scale=scale)
-        for entry in late.T
-    ]
-    return Detected(max(times))
+    around = slice(row - 1, row + 1)
+    late = values[around][:, ~beyond[row - 1]]
+    return Detected(max(_between(time[around], v, level, clock, scale) for v in late.T))
 
 
 def plateau_end(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
+    time: Times,
+    value: Times,
     tolerance: float,
     *,
     level: float | None = None,
@@ -149,9 +135,7 @@ def plateau_end(
 ) -> Detected:
     """When a series leaves a plateau: the first t with |value(t) − level| ≥ tolerance.
 
-    **Arguments:**
-
-    - `level`: the plateau's height; without it, the first recorded value.
+    Without a `level`, the plateau's height is the first recorded value.
     """
     time, value = _recorded(time, value)
     if len(time) == 0:
@@ -159,28 +143,25 @@ def plateau_end(
     height = float(value[0]) if level is None else level
     away = np.abs(value - height)
     if not (away >= tolerance).any():
-        return Detected(
-            None,
-            f"stays within {away.max():.4g} of {height:.4g} up to time {time[-1]:.4g}",
-        )
+        reason = f"stays within {away.max():.4g} of {height:.4g} up to time"
+        return Detected(None, f"{reason} {time[-1]:.4g}")
     return crossing(time, away, tolerance, clock=clock)
 
 
 def extreme(
-    time: Float[np.ndarray, " time"],
-    value: Float[np.ndarray, " time"],
-    kind: Literal["largest", "least"] = "largest",
+    time: Times, value: Times, kind: Literal["largest", "least"] = "largest"
 ) -> Detected:
     """The record at which a series is largest or least, and whether it is an end."""
     time, value = _recorded(time, value)
     if len(time) == 0:
         return Detected(None, "nothing was recorded")
-    place = int(value.argmax() if kind == "largest" else value.argmin())
+    row = int(value.argmax() if kind == "largest" else value.argmin())
     ends = {0: "at the first record", len(time) - 1: "at the last record"}
-    return Detected(float(time[place]), ends.get(place, ""))
+    return Detected(float(time[row]), ends.get(row, ""))
 
 
 def _recorded(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The records whose values are finite."""
     time, value = np.asarray(time, float), np.asarray(value, float)
     if time.ndim != 1 or value.shape[:1] != time.shape:
         raise ValueError(
@@ -197,16 +178,10 @@ def _beyond(value: np.ndarray, level: float, direction: Direction) -> np.ndarray
     return value >= level if direction == "up" else value <= level
 
 
-def _not_reached(
-    time: np.ndarray, value: np.ndarray, level: float, direction: Direction
-) -> str:
-    best, word = (value.max(), "most") if direction == "up" else (value.min(), "least")
-    return f"does not reach {level:.4g} up to time {time[-1]:.4g}: at {word} {best:.4g}"
-
-
 def _between(
-    time: np.ndarray, value: np.ndarray, level: float, *, clock: Clock, scale: Clock
+    time: np.ndarray, value: np.ndarray, level: float, clock: Clock, scale: Clock
 ) -> float:
+    """The time of the level between two records, by interpolation."""
     if scale == "log" and level > 0.0 and (value > 0.0).all():
         value, level = np.log(value), float(np.log(level))
     share = float((level - value[0]) / (value[1] - value[0]))

@@ -1,0 +1,59 @@
+"""What this machine has: the user's cache directory, papers of other packages, data.
+
+A package registers a paper in its `pyproject.toml`, under the paper's slug:
+
+    [project.entry-points."attnflow.papers"]
+    needle = "needle:PAPER"
+
+This file only finds entry points; `attnflow.papers` loads them.
+"""
+
+import os
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+GROUP = "attnflow.papers"
+
+
+class MissingData(Exception):
+    """A data set or file that is not on this machine, and how to get it.
+
+    A claim whose data is missing is `unchecked`, with this message as the reason.
+    `what` is missing, with the short way to it; `otherwise` says what to do where that
+    way is closed, on this machine alone.
+    """
+
+    def __init__(self, what: str, otherwise: str = ""):
+        super().__init__(what, otherwise)
+        self.what = what
+        self.otherwise = otherwise
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.otherwise}".rstrip()
+
+
+def cache_directory() -> Path:
+    """The user's cache directory: `$XDG_CACHE_HOME`, or `~/.cache`."""
+    path = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    # The XDG specification says to ignore relative paths.
+    return path if path.is_absolute() else Path("~/.cache").expanduser()
+
+
+def registered() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """The papers of other packages: entry points by slug, which several may claim."""
+    points: dict[str, tuple[EntryPoint, ...]] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda p: (p.name, p.value)):
+        points[point.name] = (*points.get(point.name, ()), point)
+    return points
+
+
+def package_of(slug: str) -> str | None:
+    """The module that holds another package's paper; `None` where there is none."""
+    points = registered().get(slug, ())
+    return points[0].module if points else None
+
+
+def distribution_of(point: EntryPoint) -> str:
+    """The name of the package to which an entry point belongs, for messages."""
+    return f"the package {point.dist.name}" if point.dist else "an unnamed package"
