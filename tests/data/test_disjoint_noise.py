@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
-from attnflow.data.disjoint_noise import LARGEST_DRAWN
+from attnflow.data.signal_noise import LARGEST_DRAWN
 
 pytestmark = pytest.mark.usefixtures("precise")
 

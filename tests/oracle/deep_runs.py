@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 import attnflow
-from attnflow.data.labelled import LabelledTokens
+from attnflow.data.deep_samples import LabelledTokens
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.experiments.direct import DirectObserve

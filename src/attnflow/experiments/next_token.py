@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attnflow.data.class_counts import Counts, check_length
-from attnflow.data.class_layouts import AlikeClasses, Classes
-from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.sequence_classes import AlikeClasses, Classes, SequenceClasses
 from attnflow.experiments.token_starts import (
     Tables,
     batches,

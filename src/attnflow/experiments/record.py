@@ -9,9 +9,8 @@ from zipfile import BadZipFile
 from zlib import error as BadStream
 
 import numpy as np
-from jaxtyping import Array
 
-from attnflow.data import Sequences, Symmetry
+from attnflow.data import Task
 from attnflow.experiments.versions import code_version, setting_version
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
@@ -23,32 +22,6 @@ Given = Mapping[str, Any] | str | Path
 # A type error says that the file has one array, without a name.
 UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
-
-
-class Task(Protocol):
-    """A distribution of data, as a frozen dataclass.
-
-    One that inherits from it needs `sequences` alone: its data are the same for every
-    seed, without symmetry and without test samples, unless it says otherwise.
-    """
-
-    @property
-    def random(self) -> bool:
-        """Whether the data depend on the seed."""
-        return False
-
-    @property
-    def symmetry(self) -> Symmetry | None:
-        """The symmetry of which the data hold one representative per orbit."""
-        return None
-
-    def sequences(self, *, key: Array | None = None) -> Sequences:
-        """The samples."""
-        ...
-
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
-        """Samples to test on, over the same vocabulary; `None` where there are none."""
-        return None
 
 
 @dataclass(frozen=True, repr=False)

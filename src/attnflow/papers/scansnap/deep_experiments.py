@@ -1,6 +1,6 @@
 """From the settings of `scansnap` on real text to experiments."""
 
-from attnflow.data.word_windows import WordWindows
+from attnflow.data.deep_samples import WordWindows
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import ClassLoss, PlainWords, WordEncoder

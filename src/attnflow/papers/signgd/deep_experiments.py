@@ -3,8 +3,7 @@
 from typing import Any
 
 from attnflow.data import SignalNoiseTask
-from attnflow.data.labelled import SequenceTokens
-from attnflow.data.noisy_digits import NoisyDigits, mixed
+from attnflow.data.deep_samples import NoisyDigits, SequenceTokens, mixed
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import BinaryLoss, Stack

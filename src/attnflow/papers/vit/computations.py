@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from attnflow.data.noisy_digits import SIDE, NoisyDigits, at_ratio
+from attnflow.data.deep_samples import SIDE, NoisyDigits, at_ratio
 from attnflow.papers.vit.deep_experiments import ALL
 
 DIMS = ("seed", "row", "column")

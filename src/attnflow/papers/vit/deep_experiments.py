@@ -1,6 +1,6 @@
 """From the settings of `vit` on real images to experiments."""
 
-from attnflow.data.noisy_digits import NoisyDigits, at_ratio
+from attnflow.data.deep_samples import NoisyDigits, at_ratio
 from attnflow.experiments import Computation, SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import ClassLoss, VisionTransformer

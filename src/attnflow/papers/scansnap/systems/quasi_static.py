@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.data.class_layouts import Classes
+from attnflow.data.sequence_classes import Classes
 from attnflow.experiments.token_starts import check_rates, refuse_tables
 from attnflow.models.forms.token_classes import TokenFrame, token_form
 from attnflow.models.problem.next_token import NextToken
