@@ -140,7 +140,7 @@ def test_the_gain_of_linear_values(values, form):
 
 def test_every_form_of_a_chain_is_known():
     """A part of the values is a chain where curvature gives it a width of its own."""
-    from attnflow.observables.curvature.parts import local_part
+    from attnflow.observables.curvature.local import local_part
 
     known = set(value_chain.registry)
     parts = {part for part in local_part.registry if "Chain" in part.__name__}

@@ -8,8 +8,8 @@ import pytest
 import attnflow
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.models.forms.token_classes import spelled_out
-from attnflow.observables.directly import DirectObserve
 from attnflow.observables.next_token import NEXT_TOKEN
+from attnflow.observables.registry import DirectObserve
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Momentum
 from tests.models.systems.token_cases import alike, unlike

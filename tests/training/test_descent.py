@@ -111,7 +111,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     import attnflow
     from attnflow.experiments.members import Observe, member
     from attnflow.training import descent
-    from attnflow.training.seeds import stack
+    from attnflow.training.system import stack
 
     def buffers(gap):
         with attnflow.precise():

@@ -12,7 +12,7 @@ from attnflow.schema.outcome import Outcome
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.flow import CODES, flow
 from attnflow.training.rules import Flow
-from attnflow.training.seeds import stack
+from attnflow.training.system import stack
 from tests.core import experiment, given_weights, largest_difference
 
 INFINITE = Initial(width="infinite", omega=0.1)

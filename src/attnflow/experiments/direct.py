@@ -16,7 +16,7 @@ from attnflow.experiments.events import event_of
 from attnflow.experiments.record import course_facts
 from attnflow.experiments.refinement import finer, refinement
 from attnflow.observables import parse
-from attnflow.observables.directly import DirectObserve, Registry
+from attnflow.observables.registry import DirectObserve, Registry
 from attnflow.schema.facts import Facts, Shown
 from attnflow.schema.settings import as_record, typed
 from attnflow.training import Grid, Reach, Stage, stack, stack_arrays

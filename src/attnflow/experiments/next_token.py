@@ -32,11 +32,10 @@ from attnflow.models.systems.alike_classes import AlikeTraining
 from attnflow.models.systems.block_layout import block_batches, block_of, block_widths
 from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.models.systems.token_weights import TokenWeights, draw_weights
-from attnflow.observables.conserved.drift import balance_drift
-from attnflow.observables.conserved.sums import table_drift
+from attnflow.observables.conserved import balance_drift, table_drift
 from attnflow.observables.next_token import NEXT_TOKEN
-from attnflow.training.precision import require_precise
 from attnflow.training.rules import Flow, Rule
+from attnflow.training.system import require_precise
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"

@@ -1,15 +1,14 @@
 """Observables of deep networks, on training samples, test samples and shown tokens."""
 
 from functools import cached_property
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import entr
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
 from attnflow.models.deep.base import Look
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 
 LEAST = np.finfo(np.float64).tiny
 """Stands for a mean that is exactly 0, whose logarithm would be no number."""
@@ -18,18 +17,18 @@ LEAST = np.finfo(np.float64).tiny
 class DeepView:
     """A deep network in training, in one state; each set of samples is seen once."""
 
-    def __init__(self, system: Any, state: Any):
+    def __init__(self, system: PyTree, state: PyTree):
         self.system = system
         self.state = state
 
     @cached_property
     def seen(self) -> Look:
-        """What the network makes of all training samples."""
+        """Outputs and attention of all training samples."""
         return self.system.sees(self.state, self.system.samples)
 
     @cached_property
     def tested(self) -> Look:
-        """What the network makes of the test samples."""
+        """Outputs and attention of the test samples."""
         return self.system.sees(self.state, self.system.test)
 
     @cached_property
@@ -43,7 +42,7 @@ class DeepView:
         return self.system.outputs(self.state, self.system.test)
 
     @cached_property
-    def pulls(self) -> dict[str, Any]:
+    def pulls(self) -> dict[str, dict[str, Array]]:
         """Minus the gradient that the next step takes."""
         return self.system.direction(self.state)
 
@@ -101,8 +100,8 @@ def attention_entropy(view: DeepView) -> Array:
 )
 def attention_entropy_by_query(view: DeepView) -> Array:
     """`−Σ p log p` over keys, in nats, mean over samples and heads."""
-    maps = view.tested.attention
-    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in maps])
+    layers = view.tested.attention
+    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in layers])
 
 
 @observable("layer", about="attention on test samples to tokens that are noise")
@@ -178,7 +177,7 @@ def query_neuron(view: DeepView) -> Array:
     about="attention p(key | query) at each training sample's positions",
 )
 def attention(view: DeepView) -> Array:
-    """The maps themselves, of training samples."""
+    """Attention of training samples, layer by layer."""
     return jnp.stack(view.seen.attention)
 
 
@@ -191,7 +190,7 @@ def attention(view: DeepView) -> Array:
     about="attention p(key | query) at each test sample's positions",
 )
 def test_attention(view: DeepView) -> Array:
-    """The maps themselves, of test samples."""
+    """Attention of test samples, layer by layer."""
     return jnp.stack(view.tested.attention)
 
 
@@ -199,8 +198,8 @@ def _first_layer(view: DeepView, name: str) -> Array:
     shown = view.system.shown
     if shown is None:
         raise ValueError(
-            f"No tokens are shown of these samples, on which {name} could be looked "
-            "at: record attention_entropy or loss."
+            f"No tokens of these samples are shown, on which {name} could be recorded: "
+            "record attention_entropy or loss."
         )
     return view.state["scores"][name][0] @ shown.T
 

@@ -1,18 +1,17 @@
 """Observables of next-token prediction, class by class.
 
-They look at long sequences, also where training is on short ones: c_n is what the
+They are of long sequences, also where training is on short ones: c_n is what the
 scores make of the probabilities P(l | n), and f_n what the model reads of it.
 """
 
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.problem.next_token import Outputs, attention, features, outputs
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 
 
 class TokenView:
@@ -22,7 +21,7 @@ class TokenView:
     tell of each row what a single one of its tokens has.
     """
 
-    def __init__(self, system: Any, state: Any):
+    def __init__(self, system: PyTree, state: PyTree):
         self.system = system
         self.state = state
         self.frame = system.frame
@@ -82,12 +81,12 @@ class TokenView:
         total = jnp.sum(kept * self.frame.support_weight, axis=1, keepdims=True)
         return kept / jnp.where(total > 0, total, 1.0)
 
-    def by_token(self, found: Float[Array, "classes support"]) -> Array:
-        """What classes have at their places, over all rows."""
+    def by_token(self, numbers: Float[Array, "classes support"]) -> Array:
+        """Numbers of the classes' tokens, over all rows."""
         rows = len(self.frame.weight)
         empty = jnp.zeros((self.frame.classes, rows))
         # Places of mass 0 point anywhere, and hold nothing.
-        held = jnp.where(self.frame.mass > 0, found, 0.0)
+        held = jnp.where(self.frame.mass > 0, numbers, 0.0)
         every = jnp.arange(self.frame.classes)[:, None]
         return empty.at[every, self.frame.support].add(held)
 

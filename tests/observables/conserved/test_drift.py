@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons
 from attnflow.models.problem import Linear, Problem
-from attnflow.observables.conserved.drift import (
+from attnflow.observables.conserved import (
     balance_drift,
     gram_drift,
     part_drift,

@@ -7,7 +7,7 @@ from attnflow.data import sequences
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.observables.curvature import tangent_kernel
-from attnflow.observables.curvature.samples import output_derivatives
+from attnflow.observables.curvature.kernel import output_derivatives
 from tests.observables.curvature.full import VALUES, full_kernel, sampled_data, systems
 
 pytestmark = pytest.mark.usefixtures("precise")

@@ -19,7 +19,7 @@ from attnflow.observables.curvature import (
     tangent_kernel,
     widths_of,
 )
-from attnflow.observables.curvature.parts import local_part
+from attnflow.observables.curvature.local import local_part
 from tests.observables.curvature.full import BOTH, VALUES, systems
 
 

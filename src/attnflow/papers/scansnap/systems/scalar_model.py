@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.experiments.token_starts import check_rates, refuse_tables
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
 from attnflow.training.rules import Flow, Rule
 
