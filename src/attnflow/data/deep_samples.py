@@ -132,7 +132,7 @@ class NoisyDigits:
       second −1; of more, labels are their places in this list.
     - `factors`: of the image and of the noise, as `mixed` or `at_ratio` give them.
     - `border`: the width of the noise's frame, in pixels; `patch`: a patch's side.
-    - `test_samples`: the first so many test images of these digits; none for all.
+    - `test_samples`: how many test images of these digits, the first ones; none: all.
     - `test_noise`: whether test images get noise of their own.
     - `pixels`: the scale of images before all that, see `PIXELS`.
 
@@ -243,7 +243,7 @@ class WordWindows:
     """WikiText-2: trained on its split `valid`, tested on its split `test`.
 
     The text is cut into `columns` parts that are read side by side, a window of
-    `length` words at a time; a batch of so many windows goes on where the last one
+    `length` words at a time; a batch of `columns` windows goes on where the last one
     ended. Data do not depend on the seed.
 
     **Arguments:**
@@ -313,7 +313,7 @@ def known_words(vocabulary: int) -> tuple[str, ...]:
     if vocabulary > 1 + len(ranked):
         raise ValueError(
             f"vocabulary is {vocabulary}: the text has {1 + len(ranked)} different "
-            "words. Use so many or fewer."
+            f"words. Use {1 + len(ranked)} or fewer."
         )
     return (UNKNOWN, *ranked[: vocabulary - 1])
 

@@ -31,13 +31,13 @@ class InContextTask(Task):
 
     - `features`: K; `length`: examples of a sample.
     - `shares`: the probabilities of the features, in examples and questions; equal ones
-      unless said.
+      by default.
     - `population`: `exact` or a number of samples to draw, with normal w.
 
     Examples count by how often a feature occurs: a key stands for all examples of one
     feature. The exact population has, for every multiset of examples and question, w
     along each of the K axes with length `√K`: `E w wᵀ = I`, and the squared loss knows
-    nothing else of the law of w. Groups tell whether the question's feature is `seen`
+    nothing else of the law of w. Groups say whether the question's feature is `seen`
     among the examples.
     """
 

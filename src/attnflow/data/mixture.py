@@ -36,7 +36,7 @@ class MixtureTask(Task):
       representative per orbit under permutations of groups and the exchange of
       signs and heads; only for a symmetric initial state), or a number of samples
       to draw.
-    - `embed`: dimension of the tokens, `2 * groups` unless said.
+    - `embed`: dimension of the tokens, `2 * groups` by default.
     """
 
     groups: int = 2

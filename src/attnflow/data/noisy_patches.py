@@ -15,6 +15,7 @@ of the Wishart matrix.
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -32,6 +33,8 @@ from attnflow.schema.names import look_up
 from attnflow.schema.settings import as_record, canonical_json, digest
 
 SIGNALS = 2
+Streams = Sequence[np.random.Generator]
+"""Of the coordinates along the signals, the normal and the χ² entries."""
 
 
 class OneClassWarning(UserWarning):
@@ -64,9 +67,9 @@ class NoisyPatchesTask(Task):
       `signal` rescales the first two tokens, and fewer samples are the first of more.
       `independent` ones share none. (Sampled test tokens share their products with
       training tokens, but not those among themselves, over different N.)
-    - `room`: so many samples are there, of which the first `samples` have all the
+    - `room`: number of samples drawn, of which the first `samples` have all the
       probability. Settings with the same room have the same shapes and vectors, and a
-      map over `samples` compiles few programs. None: no more than `samples`.
+      sweep over `samples` compiles few programs. None: no more than `samples`.
     - `shown`: tables on `all` tokens, or on the signals and the `first` sample's noise.
     """
 
@@ -222,7 +225,7 @@ class NoisyPatchesTask(Task):
         )
 
 
-# A map goes through sizes of the signal for one number of samples after the other.
+# A sweep goes through sizes of the signal for one number of samples after the other.
 @lru_cache(maxsize=32)
 def _test_of(task: NoisyPatchesTask, key: tuple[int, ...], vectors: Same) -> Sequences:
     label = _draw_labels(task.test_samples, _streams(*key)[0])
@@ -240,14 +243,14 @@ def _streams(*key: int) -> list[np.random.Generator]:
     return np.random.default_rng(key).spawn(4)
 
 
-# A map goes through its sizes seed by seed, and asks for the same vectors at each.
+# A sweep goes through its sizes seed by seed, and needs the same vectors at each.
 @lru_cache(maxsize=12)
 def _training_vectors(
     draw: str, projected: bool, key: tuple[int, ...], kind: str, **sizes: int
 ) -> Array:
     streams = _streams(*key)[1:]
     if draw == "sampled":
-        return _with_signals(_training_rows(*streams, **sizes), projected)
+        return _with_signals(_training_rows(streams, **sizes), projected)
     shape = sizes["training"], sizes["freedom"] + SIGNALS
     return _with_signals(streams[0].standard_normal(shape), projected)
 
@@ -258,7 +261,7 @@ def _test_vectors(
 ) -> Array:
     streams = _streams(*key)[1:]
     if draw == "sampled":
-        return _with_signals(_test_rows(*streams, **sizes), projected)
+        return _with_signals(_test_rows(streams, **sizes), projected)
     shape = sizes["test"], sizes["freedom"] + SIGNALS
     return _with_signals(streams[0].standard_normal(shape), projected)
 
@@ -275,15 +278,10 @@ def _draw_labels(count: int, draw: np.random.Generator) -> np.ndarray:
 
 
 def _training_rows(
-    along: np.random.Generator,
-    normal: np.random.Generator,
-    chi: np.random.Generator,
-    *,
-    freedom: int,
-    training: int,
-    test: int,
+    streams: Streams, *, freedom: int, training: int, test: int
 ) -> Float[np.ndarray, "training columns"]:
     """Rows of the training tokens, with zeros in the columns that tests add."""
+    along, normal, chi = streams
     rows = np.zeros((training, SIGNALS + training + test))
     rows[:, :SIGNALS] = along.standard_normal((training, SIGNALS))
     rows[:, SIGNALS : SIGNALS + training] = _triangle(normal, chi, training, freedom)
@@ -291,15 +289,10 @@ def _training_rows(
 
 
 def _test_rows(
-    along: np.random.Generator,
-    normal: np.random.Generator,
-    chi: np.random.Generator,
-    *,
-    freedom: int,
-    training: int,
-    test: int,
+    streams: Streams, *, freedom: int, training: int, test: int
 ) -> Float[np.ndarray, "test columns"]:
     """Rows of the test tokens: below those of training in the same factor."""
+    along, normal, chi = streams
     cross, below = normal.spawn(2)
     return np.concatenate(
         [

@@ -54,9 +54,9 @@ class SignalNoiseTask(AbstractNoiseTask):
 
     - `samples`: n; `embed`: d coordinates.
     - `support`: how many coordinates of a noise token are not zero, drawn without
-      replacement; `noise`: their standard deviation, `2/sqrt(support)` unless said.
+      replacement; `noise`: their standard deviation, `2/sqrt(support)` by default.
     - `length`: L tokens in a sample, of which `noise_tokens` are noise (half of them
-      unless said) and the others signal.
+      by default) and the others signal.
     - `orthogonal`: noise leaves the signal's coordinate alone.
     - `classes`: `equal` (n/2 samples of either label, positive ones first), `drawn`.
     - `test_samples`: fresh samples beside them, drawn from the law itself.
@@ -169,7 +169,7 @@ class DisjointNoiseTask(AbstractNoiseTask):
 
     - `samples`: n, one noise token each.
     - `support`: coordinates of a noise token; `noise`: their standard deviation,
-      `2/sqrt(support)` unless said.
+      `2/sqrt(support)` by default.
     - `classes`: `equal` (n/2 samples of either label, positive ones first), `drawn`.
     - `test_samples`: samples with noise disjoint from everything else, which no sign
       step moves.

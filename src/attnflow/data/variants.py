@@ -278,7 +278,7 @@ def _refuse_orbits(task: Task, what: str) -> None:
 def _refuse_columns(data: Sequences, what: str) -> None:
     if data.columns is not None:
         raise ValueError(
-            f"These data tell what a sign step adds to each token and not the tokens' "
+            f"These data hold what a sign step adds to each token, not the tokens' "
             f"coordinates, to which {what} would add some. Use explicit vectors."
         )
 

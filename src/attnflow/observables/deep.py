@@ -46,16 +46,70 @@ class DeepView:
         """Minus the gradient that the next step takes."""
         return self.system.direction(self.state)
 
+    def losses(self, output: Array, samples: PyTree) -> Array:
+        """The loss of each of the samples."""
+        return self.system.loss.losses(output, samples.label)
+
+    def correct(self, output: Array, samples: PyTree) -> Array:
+        """Which samples are classified rightly."""
+        return self.system.loss.correct(output, samples.label)
+
 
 DEEP = Registry(DeepView)
-observable = DEEP.observable
+observable, declare = DEEP.observable, DEEP.declare
 
-
-@observable(about="mean loss over the training samples")
-def loss(view: DeepView) -> Array:
-    """Mean loss over the training samples."""
-    system = view.system
-    return system.loss.losses(view.output, system.samples.label).mean()
+declare(
+    loss=(
+        "mean loss over the training samples",
+        lambda v: v.losses(v.output, v.system.samples).mean(),
+    ),
+    accuracy=(
+        "share of training samples that are classified rightly",
+        lambda v: v.correct(v.output, v.system.samples).mean(),
+    ),
+    test_loss=(
+        "mean loss over the test samples",
+        lambda v: v.losses(v.test_output, v.system.test).mean(),
+    ),
+    test_accuracy=(
+        "share of test samples that are classified rightly",
+        lambda v: v.correct(v.test_output, v.system.test).mean(),
+    ),
+)
+declare(
+    "layer",
+    # Of the loss itself, rescaled or not; at least that of the least double.
+    log_mean_key_gradient=(
+        "log10 of the mean |gradient| by W_K, over all of a layer's",
+        lambda v: _log_mean(v, "W_K"),
+    ),
+    log_mean_query_gradient=(
+        "log10 of the mean |gradient| by W_Q, over all of a layer's",
+        lambda v: _log_mean(v, "W_Q"),
+    ),
+)
+declare(
+    *("head", "neuron", "token"),
+    key_neuron=("first layer's W_K on shown tokens", lambda v: _first_layer(v, "W_K")),
+    query_neuron=(
+        "first layer's W_Q on shown tokens",
+        lambda v: _first_layer(v, "W_Q"),
+    ),
+)
+declare(
+    *("layer", "sample", "head", "query_position", "key_position"),
+    attention=(
+        "attention p(key | query) at each training sample's positions",
+        lambda v: jnp.stack(v.seen.attention),
+    ),
+)
+declare(
+    *("layer", "test_sample", "head", "query_position", "key_position"),
+    test_attention=(
+        "attention p(key | query) at each test sample's positions",
+        lambda v: jnp.stack(v.tested.attention),
+    ),
+)
 
 
 @observable(about="mean loss over the batch that is next")
@@ -65,27 +119,6 @@ def batch_loss(view: DeepView) -> Array:
     batch = system.batch(view.state)
     output = system.sees(view.state, batch).output
     return system.loss.losses(output, batch.label).mean()
-
-
-@observable(about="share of training samples that are classified rightly")
-def accuracy(view: DeepView) -> Array:
-    """Accuracy on the training samples."""
-    system = view.system
-    return system.loss.correct(view.output, system.samples.label).mean()
-
-
-@observable(about="mean loss over the test samples")
-def test_loss(view: DeepView) -> Array:
-    """Mean loss over the test samples."""
-    system = view.system
-    return system.loss.losses(view.test_output, system.test.label).mean()
-
-
-@observable(about="share of test samples that are classified rightly")
-def test_accuracy(view: DeepView) -> Array:
-    """Accuracy on the test samples."""
-    system = view.system
-    return system.loss.correct(view.test_output, system.test.label).mean()
 
 
 @observable("layer", about="entropy of attention on test samples, mean over queries")
@@ -142,56 +175,6 @@ def zero_signs(view: DeepView) -> Array:
         for pull in view.pulls["scores"].values()
     ]
     return jnp.stack(shares).mean(axis=0)
-
-
-@observable("layer", about="log10 of the mean |gradient| by W_K, over all of a layer's")
-def log_mean_key_gradient(view: DeepView) -> Array:
-    """Of the loss itself, rescaled or not; at least that of the least double."""
-    return _log_mean(view, "W_K")
-
-
-@observable("layer", about="log10 of the mean |gradient| by W_Q, over all of a layer's")
-def log_mean_query_gradient(view: DeepView) -> Array:
-    """Of the loss itself, rescaled or not; at least that of the least double."""
-    return _log_mean(view, "W_Q")
-
-
-@observable("head", "neuron", "token", about="first layer's W_K on shown tokens")
-def key_neuron(view: DeepView) -> Array:
-    """Inner products of each row of the first layer's W_K with shown tokens."""
-    return _first_layer(view, "W_K")
-
-
-@observable("head", "neuron", "token", about="first layer's W_Q on shown tokens")
-def query_neuron(view: DeepView) -> Array:
-    """Inner products of each row of the first layer's W_Q with shown tokens."""
-    return _first_layer(view, "W_Q")
-
-
-@observable(
-    "layer",
-    "sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="attention p(key | query) at each training sample's positions",
-)
-def attention(view: DeepView) -> Array:
-    """Attention of training samples, layer by layer."""
-    return jnp.stack(view.seen.attention)
-
-
-@observable(
-    "layer",
-    "test_sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="attention p(key | query) at each test sample's positions",
-)
-def test_attention(view: DeepView) -> Array:
-    """Attention of test samples, layer by layer."""
-    return jnp.stack(view.tested.attention)
 
 
 def _first_layer(view: DeepView, name: str) -> Array:

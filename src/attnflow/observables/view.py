@@ -127,9 +127,9 @@ class View:
         """The same system in its initial state."""
         if self.system.start is None:
             raise ValueError(
-                "The system does not know where it began, so that nothing can be told "
-                "as a change: give its initial state (a checkpoint at time 0, or "
-                "the start of a Training)."
+                "The system does not know where it began, so that changes since the "
+                "start are not defined: give its initial state (a checkpoint at "
+                "time 0, or the start of a Training)."
             )
         return View(self.system, self.system.start)
 
@@ -152,7 +152,7 @@ class View:
             return self.tables.values
         if coordinates is None or not self._has_heads:
             raise ValueError(
-                "The values of tokens that are not shown cannot be told here: a "
+                "The values of tokens that are not shown are not known here: a "
                 "quotient keeps those of the shown tokens alone, and a Training needs "
                 "the coordinates of its vocabulary. Record value, or use another form."
             )
@@ -187,7 +187,7 @@ class View:
         if not self._has_heads:
             raise ValueError(
                 "A quotient keeps the self-scores of values on one of its blocks "
-                "alone, from which those of tokens cannot be told. Use the data "
+                "alone, from which those of tokens do not follow. Use the data "
                 "without the quotient."
             )
         return self._frame.shown_scores(self_scores)
@@ -202,7 +202,7 @@ class View:
         """`b z` and `g A_V z`, zero where the values are not trained."""
         if isinstance(self.system.form, TokenForm):
             raise ValueError(
-                "The parts of a value's rate are told on an orthonormal basis, and "
+                "The parts of a value's rate are defined on an orthonormal basis, and "
                 "form='tokens' has none. Use form='transport'."
             )
         chain, force = self.chain, self._forces.values

@@ -99,7 +99,7 @@ def _begin(
     start: np.ndarray,
     first: int,
     *,
-    scaled: bool,
+    scaled: bool = False,
 ) -> Carry:
     memory = {}
     for name, rule in rules:

@@ -1,7 +1,7 @@
 """Gradient flow: an adaptive solution of `dθ/dt = velocity(t, θ)` in float64."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import diffrax as dfx
 import equinox as eqx
@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optimistix as optx
-from jaxtyping import Array, ArrayLike
+from jaxtyping import Array
 
 from attnflow.schema.outcome import Outcome
 from attnflow.training.rules import Flow
@@ -138,10 +138,10 @@ def _solve(
     def clock(t: Array) -> Array:
         return jnp.log1p((t - start) / scale) if log else t
 
-    def time(s: ArrayLike) -> ArrayLike:
+    def time(s: Array) -> Array:
         return start + scale * jnp.expm1(s) if log else s
 
-    def field(s: ArrayLike, y: State, args: None) -> State:
+    def field(s: Any, y: State, args: None) -> State:
         velocity = system.velocity(time(s), y)
         if not log:
             return velocity

@@ -40,8 +40,8 @@ class Reach:
             raise ValueError(f"horizon is {self.horizon}; it must be positive.")
         if self.every < 1:
             raise ValueError(
-                f"every is {self.every}; look at {self.scalar} after every step "
-                "(every=1) or after so many."
+                f"every is {self.every}; evaluate {self.scalar} after every step "
+                "(every=1) or less often (every=10)."
             )
 
     def __str__(self) -> str:

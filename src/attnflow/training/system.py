@@ -12,7 +12,7 @@ from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float, PyTree
+from jaxtyping import Array, Float, PyTree
 
 State: TypeAlias = PyTree
 System: TypeAlias = PyTree
@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 class FlowSystem(Protocol):
     """A system with a vector field."""
 
-    def velocity(self, t: ArrayLike, state: State) -> State:
+    def velocity(self, t: Array, state: State) -> State:
         """The state's derivative."""
         ...
 

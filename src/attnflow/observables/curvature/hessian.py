@@ -74,7 +74,7 @@ class LocalModel(eqx.Module):
 def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
     """The smallest plain problem with the curvature of this state.
 
-    `widths` tells the widths of parts that do not hold their own.
+    `widths` are those of parts whose state does not hold them.
     """
     require_precise()
     require_heads(system.form.frame)
@@ -119,7 +119,7 @@ def hessian(system: Training, state: State, widths: Widths = UNKNOWN) -> Hessian
 
     **Arguments:**
 
-    - `widths`: `widths_of(initial)`; plain weights tell theirs themselves.
+    - `widths`: `widths_of(initial)`; plain weights need none.
     """
     model = local_model(system, state, widths)
     return Hessian(_block(model), *_repeated(model, system.forces(state)))

@@ -102,7 +102,7 @@ def output_derivatives(system: Training, state: State) -> SampleTables:
     """`D_n` and `z_n` of every sample.
 
     An output depends on its own sample's pairs alone, so that one sweep back from the
-    heads' outputs gives the derivatives of them all. The readout tells its slope
+    heads' outputs gives the derivatives of them all. The readout gives its slope
     itself, since training takes it by its convention at a kink.
     """
     require_heads(system.form.frame)

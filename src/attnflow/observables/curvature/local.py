@@ -61,7 +61,7 @@ EXCESS = 1e-6
 class Widths(NamedTuple):
     """Rows of `W_K` and `W_Q`, and rows of `W_V` where the values are a chain.
 
-    `None` where it is not known: plain weights tell it themselves, and values or scores
+    `None` where it is not known: plain weights hold it themselves, and values or scores
     that are linear in one set of weights have none.
     """
 

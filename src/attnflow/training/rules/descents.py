@@ -2,7 +2,7 @@
 
 Gradient descent, momentum, Adam and SignGD see each entry of a gradient alone;
 normalised descent sees its length and Muon its matrices. The last two commute with
-rotations. A form in coordinates of its own must tell lengths and matrices as plain
+rotations. A form in coordinates of its own must give lengths and matrices as plain
 weights have them; rules are then followed exactly.
 """
 
