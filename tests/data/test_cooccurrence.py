@@ -15,11 +15,11 @@ def kinds(data):
 def test_samples_follow_the_definition(fillers):
     task = CooccurrenceTask(samples=60, length=5, embed=163, fillers=fillers)
     data = task.sequences(key=jax.random.key(0))
-    wanted = {"both": {0, 1}, "first": {0}, "second": {1}, "neither": set()}
+    expected = {"both": {0, 1}, "first": {0}, "second": {1}, "neither": set()}
     for row, kind, label in zip(
         np.asarray(data.key), kinds(data), np.asarray(data.label), strict=True
     ):
-        assert set(row[row < 2]) == wanted[kind]
+        assert set(row[row < 2]) == expected[kind]
         assert (row == 2).sum() == 1
         assert label == (1 if kind == "both" else -1)
     counts = [(kinds(data) == name).sum() for name in data.group_names]

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from attnflow.data import DisjointNoiseTask, SignalNoiseTask
-from attnflow.data.disjoint_noise import LARGEST_DRAWN
+from attnflow.data.signal_noise import LARGEST_DRAWN
 
 pytestmark = pytest.mark.usefixtures("precise")
 
@@ -17,9 +17,9 @@ def norms(support, samples=400, seed=0, **rest):
     return np.array([np.diagonal(table)[1:] for table in rows]).T
 
 
-def standardised(found, support, deviation):
+def standardised(actual, support, deviation):
     """(l1, l2²) less their means, over their scale sqrt(support)."""
-    l1, l2 = found.T / deviation
+    l1, l2 = actual.T / deviation
     mean = np.array([np.sqrt(2 / np.pi), 1.0])
     sums = np.array([l1, l2**2]).T
     return (sums - support * mean) / np.sqrt(support)
@@ -60,10 +60,10 @@ def test_norms_are_those_of_explicit_tokens():
     data = task.sequences(key=jax.random.key(5))
     tokens = np.asarray(data.tokens)[list(data.shown)][1:]
     explicit = np.array([np.abs(tokens).sum(1), np.linalg.norm(tokens, axis=1)]).T
-    found = norms(10, seed=6)
-    gap = np.abs(found.mean(axis=0) - explicit.mean(axis=0))
+    actual = norms(10, seed=6)
+    gap = np.abs(actual.mean(axis=0) - explicit.mean(axis=0))
     assert (gap < 5 * explicit.std(axis=0) * np.sqrt(2 / 400)).all()
-    ratio = np.cov(found.T) / np.cov(explicit.T)
+    ratio = np.cov(actual.T) / np.cov(explicit.T)
     # A variance from 400 draws is known to sqrt(2/400) or so, a ratio to sqrt(2) times.
     assert (np.abs(ratio - 1) < 5 * 2 / np.sqrt(400)).all()
 

@@ -23,11 +23,13 @@ def test_the_population_is_the_law_of_drawn_samples():
     exact = InContextTask(3, 4, shares).sequences()
     key = jax.random.key(1)
     drawn = InContextTask(3, 4, shares, 40_000).sequences(key=key)
-    wanted, found = mean_loss(exact, attention), mean_loss(drawn, attention)
+    expected, actual = mean_loss(exact, attention), mean_loss(drawn, attention)
     # The squared loss of these normal numbers has a deviation of about its mean √2.
-    assert abs(found - wanted) < 5 * 2 * wanted / np.sqrt(40_000)
-    asked = np.bincount(np.asarray(exact.query)[:, 0], np.asarray(exact.probability))
-    np.testing.assert_allclose(asked, shares, rtol=1e-12)
+    assert abs(actual - expected) < 5 * 2 * expected / np.sqrt(40_000)
+    questions = np.bincount(
+        np.asarray(exact.query)[:, 0], np.asarray(exact.probability)
+    )
+    np.testing.assert_allclose(questions, shares, rtol=1e-12)
 
 
 def test_groups_tell_whether_the_question_is_among_the_examples():
@@ -42,8 +44,8 @@ def test_groups_tell_whether_the_question_is_among_the_examples():
 def test_answers_are_the_hidden_vector():
     data = InContextTask(4, 3, population=7).sequences(key=jax.random.key(0))
     rows = np.arange(7)
-    asked = np.asarray(data.query)[:, 0]
-    np.testing.assert_array_equal(np.asarray(data.payload)[rows, asked], data.label)
+    questions = np.asarray(data.query)[:, 0]
+    np.testing.assert_array_equal(np.asarray(data.payload)[rows, questions], data.label)
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ SIZES = {
 @pytest.mark.parametrize(("size", "counts"), SIZES.items())
 def test_numbers_of_atoms_and_orbits(size, counts):
     assert population_size(*size) == counts[0]
-    found = list(orbits(*size))
-    assert len(found) == counts[1]
-    assert sum(atom.probability for atom in found) == pytest.approx(1, abs=1e-14)
+    actual = list(orbits(*size))
+    assert len(actual) == counts[1]
+    assert sum(atom.probability for atom in actual) == pytest.approx(1, abs=1e-14)
 
 
 @pytest.mark.parametrize(("K", "L"), [(2, 2), (2, 3), (2, 5), (3, 4), (4, 3)])
@@ -44,8 +44,8 @@ def test_probabilities_by_listing_every_ordered_draw(K, L):
     listed = Counter()
     for k, y in itertools.product(range(K), (1, -1)):
         kinds = [(j, s) for j in range(K) if j != k for s in (1, -1)]
-        for chosen in itertools.product(kinds, repeat=L - 2):
-            tokens = [_v(k, y), f"c{k + 1}", *(_v(j, s) for j, s in chosen)]
+        for distractors in itertools.product(kinds, repeat=L - 2):
+            tokens = [_v(k, y), f"c{k + 1}", *(_v(j, s) for j, s in distractors)]
             weight = 1 / (2 * K * len(kinds) ** (L - 2))
             listed[(f"c{k + 1}", float(y), tuple(sorted(tokens)))] += weight
     assert ours.keys() == listed.keys()
@@ -76,9 +76,9 @@ def test_the_sampler_has_the_law_of_the_population():
     """A χ² test at 60 000 draws: 5σ above its mean would fail."""
     count = 60_000
     exact = MixtureTask(2, 4).sequences()
-    found = Counter(_bags(MixtureTask(2, 4, count).sequences(key=jax.random.key(1))))
+    actual = Counter(_bags(MixtureTask(2, 4, count).sequences(key=jax.random.key(1))))
     expected = count * np.asarray(exact.probability)
-    counts = np.array([found[bag] for bag in _bags(exact)])
+    counts = np.array([actual[bag] for bag in _bags(exact)])
     statistic = ((counts - expected) ** 2 / expected).sum()
     freedom = len(expected) - 1
     assert statistic < freedom + 5 * np.sqrt(2 * freedom)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.data.noisy_digits import (
+from attnflow.data.deep_samples import (
     PIXELS,
     NoisyDigits,
     at_ratio,

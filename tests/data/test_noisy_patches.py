@@ -90,21 +90,21 @@ def test_sampled_gram_matrices_have_the_moments_of_the_law(embed, projected):
     """E⟨x,x⟩ = s²n, Var = 2s⁴n; E⟨x,y⟩ = 0, Var = s²t²n, with n coordinates."""
     sizes: Any = {"draw": "sampled", "embed": embed, "projected": projected}
     task = replace(SMALL, **sizes)
-    found = []
+    actual = []
     for seed in range(300):
         train, test = (drawn(seed, t, **sizes) for t in (False, True))
         both = np.concatenate([train.tokens, np.asarray(test.tokens)[2:]])
         scale = np.tile([2.0, 0.5, 0.5], 11)
-        found.append((both @ both.T)[2:, 2:] / np.outer(scale, scale))
-    found, freedom = np.array(found), embed - 2 * projected
-    size = len(found)
-    norms = found[:, np.arange(33), np.arange(33)]
+        actual.append((both @ both.T)[2:, 2:] / np.outer(scale, scale))
+    actual, freedom = np.array(actual), embed - 2 * projected
+    size = len(actual)
+    norms = actual[:, np.arange(33), np.arange(33)]
     # A mean over 300 seeds; the largest of 33 or 528 is below five deviations.
     error = (norms / freedom - 1).mean(axis=0) * np.sqrt(size * freedom / 2)
     assert np.abs(error).max() < 5
     spread = norms.var(axis=0) / (2 * freedom)
     assert np.abs(spread - 1).max() < 5 * np.sqrt(2 / size) * np.sqrt(1 + 6 / freedom)
-    above = found[:, *np.triu_indices(33, 1)]
+    above = actual[:, *np.triu_indices(33, 1)]
     assert np.abs(above.mean(axis=0)).max() < 5 * np.sqrt(freedom / size)
     ratio = (above**2).mean(axis=0) / freedom
     # The kurtosis of an inner product of normals is 3 + 6/n.
@@ -233,8 +233,8 @@ def test_labels():
 
 def test_strong_noise_may_be_weak():
     with pytest.warns(noisy_patches.StrongNoiseWarning, match="only called the strong"):
-        made = drawn(strong=0.1, embed=2000)
-    noise = np.asarray(made.tokens)[2:].std(axis=1)
+        data = drawn(strong=0.1, embed=2000)
+    noise = np.asarray(data.tokens)[2:].std(axis=1)
     np.testing.assert_allclose(noise, np.tile([0.1, 0.5, 0.5], 6), rtol=0.1)
 
 

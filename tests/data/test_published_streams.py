@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from attnflow.data.class_counts import draw_counts
-from attnflow.data.published_streams import published_draws
+from attnflow.data.class_counts import draw_counts, published_draws
 from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.schema.installation import MissingData
 from tests.data.test_sequence_classes import small

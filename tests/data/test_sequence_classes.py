@@ -7,8 +7,7 @@ from attnflow.data.class_counts import (
     require_single,
     support_of,
 )
-from attnflow.data.class_layouts import AlikeClasses
-from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
 
 WEIGHTS = tuple(np.linspace(0.1, 1, 10).tolist())
 

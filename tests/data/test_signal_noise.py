@@ -49,9 +49,9 @@ def test_every_coordinate_is_as_likely():
 
 
 @pytest.mark.parametrize(("noise", "wanted"), [(None, 2 / np.sqrt(8)), (0.3, 0.3)])
-def test_noise_is_normal_with_its_deviation(noise, wanted):
+def test_noise_is_normal_with_its_deviation(noise, expected):
     values = raw(drawn(samples=1000, noise=noise))[:, 1]
-    values = values[values != 0] / wanted
+    values = values[values != 0] / expected
     error = 1 / np.sqrt(len(values))
     assert len(values) == 8000
     # Standard deviations of the sample's moments: 1, sqrt(2) and sqrt(96) over sqrt(N).
@@ -78,10 +78,10 @@ def test_the_vocabulary_is_in_label_gauge(changes):
     assert (gauge[:, :noises] == np.eye(60)[0]).all()
     np.testing.assert_array_equal(gauge[:, noises:], shown(data)[rows])
     for y, row, own in zip(label, keys, rows, strict=True):
-        wanted = [data.names[0]] * noises + [data.names[i] for i in own]
+        expected = [data.names[0]] * noises + [data.names[i] for i in own]
         if y < 0:
-            wanted = [f"-{name}" for name in wanted]
-        assert [data.names[i] for i in row] == wanted
+            expected = [f"-{name}" for name in expected]
+        assert [data.names[i] for i in row] == expected
     np.testing.assert_array_equal(data.query, data.key)
     np.testing.assert_array_equal(data.query_weight, 1.0)
     np.testing.assert_array_equal(data.probability, 1 / 6)

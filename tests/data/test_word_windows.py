@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.data.word_windows import WordWindows, known_words
+from attnflow.data.deep_samples import WordWindows, known_words
 
 pytestmark = pytest.mark.usefixtures("data_at_hand")
 SMALL = WordWindows(vocabulary=100, length=7, columns=4, test_samples=5)

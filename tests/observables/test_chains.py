@@ -18,7 +18,7 @@ NAMES = (*sorted(CHAIN), "value", "value_rate", "token_force")
 
 
 @pytest.fixture(scope="module", params=CHAINS)
-def made(request):
+def run_and_weights(request):
     """A flow of a chain, recorded densely around one time, and its weights."""
     initial, weights = drawn(CHAINS[request.param])
     grid = Grid(points=(0.0, 2 - 2 * H, 2 - H, 2.0, 2 + H, 2 + 2 * H))
@@ -40,9 +40,9 @@ def readout(weights):
     return seen, (weights["a"] ** 2).sum(axis=1)
 
 
-def test_they_are_products_of_weights(made):
+def test_they_are_products_of_weights(run_and_weights):
     """The shown tokens are unit vectors, so that columns of W_V are their images."""
-    run_, weights = made
+    run_, weights = run_and_weights
     first = weights["W_V"]
     np.testing.assert_allclose(
         run_["value_self_score"][0, 0],
@@ -55,9 +55,9 @@ def test_they_are_products_of_weights(made):
     )
 
 
-def test_rates_follow_the_closed_system(made):
+def test_rates_follow_the_closed_system(run_and_weights):
     """`A_V' = G zᵀ + z Gᵀ`, `b' = 2 g G·z` and `G' = b z + g A_V z`."""
-    run_, weights = made
+    run_, weights = run_and_weights
     value, force = run_["value"].values, run_["token_force"].values
     outer = value[..., :, None] * force[..., None, :]
     np.testing.assert_allclose(
@@ -75,20 +75,20 @@ def test_rates_follow_the_closed_system(made):
 
 
 @pytest.mark.parametrize("name", ["value_self_score", "readout_gain", "value"])
-def test_rates_are_derivatives_in_time(made, name):
+def test_rates_are_derivatives_in_time(run_and_weights, name):
     """Against a central difference of fourth order, whose error is about 1e-12."""
-    at = {i: made[0][name].values[0, i] for i in range(1, 6)}
+    at = {i: run_and_weights[0][name].values[0, i] for i in range(1, 6)}
     slope = (at[1] - 8 * at[2] + 8 * at[4] - at[5]) / (12 * H)
-    found = made[0][f"{name}_rate"].values[0, 3]
+    actual = run_and_weights[0][f"{name}_rate"].values[0, 3]
     assert np.abs(slope).max() > 1e-3
-    np.testing.assert_allclose(found, slope, atol=2e-11)
+    np.testing.assert_allclose(actual, slope, atol=2e-11)
 
 
-def test_the_largest_change_is_that_of_the_entries(made):
-    own = made[0]["value_self_score"].values
+def test_the_largest_change_is_that_of_the_entries(run_and_weights):
+    own = run_and_weights[0]["value_self_score"].values
     moved = np.abs(own - own[:, :1]).max(axis=(2, 3, 4))
     np.testing.assert_allclose(
-        made[0]["largest_value_self_score_change"], moved, atol=1e-15
+        run_and_weights[0]["largest_value_self_score_change"], moved, atol=1e-15
     )
     assert moved[0, -1] > 1e-2
 
@@ -102,10 +102,10 @@ def test_rates_of_values_that_are_not_trained_are_zero():
         observables=names,
         initial=initial,
     )
-    made = run(plan, weights=weights)
-    assert float(np.abs(made["token_force"]).min()) > 0
+    dataset = run(plan, weights=weights)
+    assert float(np.abs(dataset["token_force"]).min()) > 0
     for name in names[:3]:
-        assert (made[name] == 0).all(), name
+        assert (dataset[name] == 0).all(), name
 
 
 LINEAR = {"readout_gain", "readout_gain_rate"}
@@ -129,20 +129,20 @@ LINEAR_VALUES = {
 @pytest.mark.parametrize("form", ["gram", "weights"])
 @pytest.mark.parametrize("values", LINEAR_VALUES)
 def test_the_gain_of_linear_values(values, form):
-    made, wanted = LINEAR_VALUES[values]
-    initial, weights = drawn(made)
-    if wanted is None:
-        wanted = (weights["w_O"] ** 2).sum(axis=1)
+    law, expected = LINEAR_VALUES[values]
+    initial, weights = drawn(law)
+    if expected is None:
+        expected = (weights["w_O"] ** 2).sum(axis=1)
     plan = experiment(initial=initial, observables=tuple(LINEAR), form=form)
-    found = run(plan, weights=weights)
-    gain = found["readout_gain"].values[0]
-    assert_same_to_rounding(gain, np.broadcast_to(wanted, gain.shape), roundings=7)
-    assert (found["readout_gain_rate"] == 0).all()
+    dataset = run(plan, weights=weights)
+    gain = dataset["readout_gain"].values[0]
+    assert_same_to_rounding(gain, np.broadcast_to(expected, gain.shape), roundings=7)
+    assert (dataset["readout_gain_rate"] == 0).all()
 
 
 def test_every_form_of_a_chain_is_known():
     """A part of the values is a chain where curvature gives it a width of its own."""
-    from attnflow.observables.curvature.parts import local_part
+    from attnflow.observables.curvature.local import local_part
 
     known = set(value_chain.registry)
     parts = {part for part in local_part.registry if "Chain" in part.__name__}

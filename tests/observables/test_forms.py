@@ -181,8 +181,8 @@ def test_systems_that_do_not_know_enough():
         find("largest_score_change").compute(view)
     with pytest.raises(ValueError, match="coordinates of its vocabulary"):
         find("vocabulary_value").compute(view)
-    found = find("tangent_sharpness").compute(view)
-    assert float(found) == float(gauss_newton_sharpness(system, state))
+    actual = find("tangent_sharpness").compute(view)
+    assert float(actual) == float(gauss_newton_sharpness(system, state))
 
 
 def test_weights_that_a_chain_does_not_have():

@@ -28,7 +28,7 @@ def plan(task=TASK, **changes):
 
 
 @pytest.fixture(scope="module")
-def made():
+def dataset():
     return run(plan(), seeds=(0, 1))
 
 
@@ -41,7 +41,7 @@ def forward(tokens, score, value):
     return total
 
 
-def test_losses_and_accuracies_are_those_of_the_test_samples(made):
+def test_losses_and_accuracies_are_those_of_the_test_samples(dataset):
     import attnflow
 
     for seed in (0, 1):
@@ -49,7 +49,7 @@ def test_losses_and_accuracies_are_those_of_the_test_samples(made):
             test = drawn_test_samples(plan(), seed, None)
         label, group = np.asarray(test.label), np.asarray(test.group)
         for record in (0, -1):
-            at = made.isel(seed=seed, time=record, head=0)
+            at = dataset.isel(seed=seed, time=record, head=0)
             score, value = at["score"].values, at["value"].values
             margin = label * [forward(k, score, value) for k in np.asarray(test.key)]
             loss, right = np.log1p(np.exp(-margin)), margin > 0
@@ -58,13 +58,13 @@ def test_losses_and_accuracies_are_those_of_the_test_samples(made):
             for number in range(4):
                 own = group == number
                 by_group = at.isel(group=number)
-                found = float(by_group["test_loss_by_group"])
-                assert found == pytest.approx(loss[own].mean(), rel=1e-13)
-                found = float(by_group["test_accuracy_by_group"])
-                assert found == pytest.approx(right[own].mean(), rel=1e-13)
+                actual = float(by_group["test_loss_by_group"])
+                assert actual == pytest.approx(loss[own].mean(), rel=1e-13)
+                actual = float(by_group["test_accuracy_by_group"])
+                assert actual == pytest.approx(right[own].mean(), rel=1e-13)
 
 
-def test_training_does_not_see_them(made):
+def test_training_does_not_see_them(dataset):
     """Another number of test samples leaves the trajectory as it is."""
     other = run(
         plan(CooccurrenceTask(samples=12, length=4, embed=8, test_samples=60)),
@@ -72,9 +72,9 @@ def test_training_does_not_see_them(made):
     )
     # Sums over 8 coordinates and 16 directions, 4 tokens, and 12 samples of 16 pairs.
     assert_same_to_rounding(
-        made["value"], other["value"], roundings=2 * (8 + 16 + 4) + 12 * 16, steps=50
+        dataset["value"], other["value"], roundings=2 * (8 + 16 + 4) + 12 * 16, steps=50
     )
-    assert (made["test_loss"] != other["test_loss"]).any()
+    assert (dataset["test_loss"] != other["test_loss"]).any()
 
 
 @pytest.mark.parametrize("name", sorted(TEST))
@@ -96,9 +96,9 @@ def test_groups_without_samples_are_refused():
         )
     # Sums over an empty group are fine, and so are means that are not taken by group.
     grid = Grid(points=(0.0, 5.0))
-    made = run(
+    dataset = run(
         experiment(observables=("loss", "pull_by_group"), until=5, grid=grid),
         data=lone,
         weights=given_weights(),
     )
-    assert made["recorded"].all()
+    assert dataset["recorded"].all()

@@ -8,8 +8,8 @@ import pytest
 import attnflow
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.models.forms.token_classes import spelled_out
-from attnflow.observables.directly import DirectObserve
 from attnflow.observables.next_token import NEXT_TOKEN
+from attnflow.observables.registry import DirectObserve
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Momentum
 from tests.models.systems.token_cases import alike, unlike
@@ -19,15 +19,15 @@ NAMES = tuple(name for name in NEXT_TOKEN.known if name != "batch_loss")
 
 def observed(task, form, names=NAMES):
     """Observables after some steps, to tables that mean something; no run is needed."""
-    made = JointTables(task, rates=(0.5, 2.0), form_name=form)
+    model = JointTables(task, rates=(0.5, 2.0), form_name=form)
     with attnflow.precise():
-        ((system, state),) = made.members((0,), None)
+        ((system, state),) = model.members((0,), None)
         step = jax.jit(lambda s: jax.tree.map(jnp.add, s, system.velocity(None, s)))
         for _ in range(20):
             state = step(state)
-        observe = DirectObserve(names, made.registry)
-        found = jax.jit(lambda state: observe(system, state))(state)
-        return {name: np.asarray(value) for name, value in found.items()}
+        observe = DirectObserve(names, model.registry)
+        actual = jax.jit(lambda state: observe(system, state))(state)
+        return {name: np.asarray(value) for name, value in actual.items()}
 
 
 @pytest.fixture(scope="module")
@@ -100,18 +100,18 @@ def test_reduced_forms_tell_the_same(whole, form):
 
 def test_entropy_counts_every_token():
     """Kinds of several tokens enter entropies as often as they have tokens."""
-    found = observed(unlike(), "token-classes", ("distinct_entropy", "top_share"))
-    assert float(found["distinct_entropy"][2]) == pytest.approx(np.log(3))
-    assert float(found["top_share"][2]) == pytest.approx(1 / 3)
+    actual = observed(unlike(), "token-classes", ("distinct_entropy", "top_share"))
+    assert float(actual["distinct_entropy"][2]) == pytest.approx(np.log(3))
+    assert float(actual["top_share"][2]) == pytest.approx(1 / 3)
 
 
 def test_what_a_system_does_not_have():
-    made = JointTables(alike())
+    model = JointTables(alike())
     stage, grid = Stage(Momentum(1.0), 2), Grid(stop=2, count=2)
-    plan = SystemExperiment("test", "x", {}, made, (stage,), grid, ("batch_loss",))
+    plan = SystemExperiment("test", "x", {}, model, (stage,), grid, ("batch_loss",))
     with pytest.raises(ValueError, match="no batch_loss"):
         run(plan)
-    plan = SystemExperiment("test", "x", {}, made, (stage,), grid, ("entropi",))
+    plan = SystemExperiment("test", "x", {}, model, (stage,), grid, ("entropi",))
     with pytest.raises(ValueError, match="entropi"):
         run(plan)
     plain = alike(common_tokens=(), distinct_tokens=())

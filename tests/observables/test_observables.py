@@ -29,7 +29,7 @@ RATES = {
 
 
 @pytest.fixture(scope="module")
-def made():
+def dataset():
     """A short flow, recorded densely around one time."""
     h = 1e-3
     grid = Grid(points=(0.0, 5 - 2 * h, 5 - h, 5.0, 5 + h, 5 + 2 * h))
@@ -43,55 +43,55 @@ def made():
 
 
 @pytest.mark.parametrize(("name", "rate"), RATES.items())
-def test_rates_are_derivatives_in_time(made, name, rate):
+def test_rates_are_derivatives_in_time(dataset, name, rate):
     """Against a central difference of fourth order, whose error is about 1e-12."""
     h = 1e-3
-    at = {i: made[name].values[0, i] for i in range(1, 6)}
+    at = {i: dataset[name].values[0, i] for i in range(1, 6)}
     slope = (at[1] - 8 * at[2] + 8 * at[4] - at[5]) / (12 * h)
-    np.testing.assert_allclose(made[rate].values[0, 3], slope, atol=2e-11)
+    np.testing.assert_allclose(dataset[rate].values[0, 3], slope, atol=2e-11)
 
 
-def test_losses_and_accuracies_by_group_average_to_the_whole(made):
+def test_losses_and_accuracies_by_group_average_to_the_whole(dataset):
     for name in ("loss", "accuracy"):
-        by_group = made[f"{name}_by_group"].values
-        whole = made[name].values
+        by_group = dataset[f"{name}_by_group"].values
+        whole = dataset[name].values
         np.testing.assert_allclose(by_group.mean(axis=-1), whole, rtol=1e-13)
 
 
-def test_outputs_follow_from_heads_and_heads_from_what_they_read(made):
-    heads = made["head_output"].values
-    reads, value = made["pooled_token"].values, made["value"].values
+def test_outputs_follow_from_heads_and_heads_from_what_they_read(dataset):
+    heads = dataset["head_output"].values
+    reads, value = dataset["pooled_token"].values, dataset["value"].values
     np.testing.assert_allclose(
         heads, np.einsum("stnhk,sthk->stnh", reads, value), atol=1e-14
     )
     active = np.maximum(heads + 0.5, 0)
     np.testing.assert_allclose(
-        made["output"].values, active[..., 0] - active[..., 1], atol=1e-14
+        dataset["output"].values, active[..., 0] - active[..., 1], atol=1e-14
     )
 
 
-def test_attention_is_a_probability_and_scores_make_it(made):
-    attention = made["attention"].values
+def test_attention_is_a_probability_and_scores_make_it(dataset):
+    attention = dataset["attention"].values
     np.testing.assert_allclose(attention.sum(axis=-1), 1, rtol=1e-14)
     # Sample 'c1 v1 v2': the query v2 sees the keys c1, v1, v2 as the table says.
-    table = made["score"].sel(head="+", query="v2", key=["c1", "v1", "v2"]).values
+    table = dataset["score"].sel(head="+", query="v2", key=["c1", "v1", "v2"]).values
     expected = np.exp(table) / np.exp(table).sum(axis=-1, keepdims=True)
-    ours = made["attention"].sel(sample="c1 v1 v2", head="+").values[:, :, 2]
+    ours = dataset["attention"].sel(sample="c1 v1 v2", head="+").values[:, :, 2]
     np.testing.assert_allclose(ours, expected, rtol=1e-13)
 
 
-def test_margins_and_pulls(made):
-    output, label = made["output"].values, made["label"].values
-    np.testing.assert_allclose(made["margin"], label * output, rtol=1e-15)
+def test_margins_and_pulls(dataset):
+    output, label = dataset["output"].values, dataset["label"].values
+    np.testing.assert_allclose(dataset["margin"], label * output, rtol=1e-15)
     pull = 1 / (1 + np.exp(label * output))
-    np.testing.assert_allclose(made["pull"], pull, rtol=1e-14)
+    np.testing.assert_allclose(dataset["pull"], pull, rtol=1e-14)
     # Eight samples of probability 1/8, four in each group, one group after the other.
-    found = made["pull_by_group"].values.sum(axis=-1)
-    np.testing.assert_allclose(found, pull.mean(axis=-1), rtol=1e-14)
-    names = [str(n) for n in made["sample"].values]
+    actual = dataset["pull_by_group"].values.sum(axis=-1)
+    np.testing.assert_allclose(actual, pull.mean(axis=-1), rtol=1e-14)
+    names = [str(n) for n in dataset["sample"].values]
     mixed = [n for n, sample in enumerate(names) if _is_conflicting(sample)]
     np.testing.assert_allclose(
-        made["pull_by_group"].sel(group="conflicting"),
+        dataset["pull_by_group"].sel(group="conflicting"),
         pull[..., mixed].sum(axis=-1) / 8,
         rtol=1e-14,
     )
@@ -102,30 +102,32 @@ def _is_conflicting(sample):
     return ("-v1" in sample) != ("-v2" in sample)
 
 
-def test_score_rates_are_self_scores_times_forces(made):
+def test_score_rates_are_self_scores_times_forces(dataset):
     """`dS/dt = A_K D + D A_Q` on orthonormal tokens."""
     force, key, query = (
-        made[name].values
+        dataset[name].values
         for name in ("score_force", "key_self_score", "query_self_score")
     )
     rate = key @ force + force @ query
     # Two sums of 4 products each.
     size = float(max(np.abs(key).max(), np.abs(query).max()) * np.abs(force).max())
-    assert_same_to_rounding(made["score_rate"], rate, roundings=2 * 4, scale=size)
+    assert_same_to_rounding(dataset["score_rate"], rate, roundings=2 * 4, scale=size)
 
 
-def test_value_rates_of_a_vector_are_its_forces(made):
-    np.testing.assert_allclose(made["value_rate"], made["token_force"], atol=1e-16)
+def test_value_rates_of_a_vector_are_its_forces(dataset):
+    np.testing.assert_allclose(
+        dataset["value_rate"], dataset["token_force"], atol=1e-16
+    )
 
 
-def test_the_vocabulary_holds_tokens_that_are_not_shown(made):
-    found = made["vocabulary_value"]
-    assert list(found["vocabulary"].values) == ["c1", "c2", "v1", "v2", "-v1", "-v2"]
-    shown = made["value"].rename(token="vocabulary")
+def test_the_vocabulary_holds_tokens_that_are_not_shown(dataset):
+    actual = dataset["vocabulary_value"]
+    assert list(actual["vocabulary"].values) == ["c1", "c2", "v1", "v2", "-v1", "-v2"]
+    shown = dataset["value"].rename(token="vocabulary")
     # Tokens are unit vectors: there is nothing to round.
-    assert (found.sel(vocabulary=shown["vocabulary"]) == shown).all()
+    assert (actual.sel(vocabulary=shown["vocabulary"]) == shown).all()
     mirrored = -shown.sel(vocabulary=["v1", "v2"]).values
-    assert (found.sel(vocabulary=["-v1", "-v2"]).values == mirrored).all()
+    assert (actual.sel(vocabulary=["-v1", "-v2"]).values == mirrored).all()
 
 
 @pytest.mark.parametrize(
@@ -137,22 +139,22 @@ def test_the_vocabulary_holds_tokens_that_are_not_shown(made):
         ("largest_attention_change", "attention"),
     ],
 )
-def test_largest_changes_are_those_of_the_recorded_entries(made, change, name):
+def test_largest_changes_are_those_of_the_recorded_entries(dataset, change, name):
     """AbstractPresentable tokens are the basis here, so that no entry is missing."""
-    moved = np.abs(made[name].values - made[name].values[:, :1])
+    moved = np.abs(dataset[name].values - dataset[name].values[:, :1])
     expected = moved.reshape(*moved.shape[:2], -1).max(axis=-1)
     assert expected[0, -1] > 1e-3
     # A difference of entries, each of which is summed over 8 columns of weights; the
     # largest of them may be far above what is left.
-    size = float(np.abs(made[name]).max())
-    assert_same_to_rounding(made[change], expected, roundings=8 + 3, scale=size)
+    size = float(np.abs(dataset[name]).max())
+    assert_same_to_rounding(dataset[change], expected, roundings=8 + 3, scale=size)
 
 
 def test_a_margin_of_zero_is_an_error():
     """Before training the neurons are zero, and so is every output."""
-    made = run(experiment(observables=("accuracy", "output")))
-    assert float(np.abs(made["output"][0, 0]).max()) == 0
-    assert float(made["accuracy"][0, 0]) == 0
+    dataset = run(experiment(observables=("accuracy", "output")))
+    assert float(np.abs(dataset["output"][0, 0]).max()) == 0
+    assert float(dataset["accuracy"][0, 0]) == 0
 
 
 COORDS = {"head": ("+", "-"), "key": ("c1", "v1"), "query": ("c1", "v1")}

@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 import attnflow
-from attnflow.data.labelled import LabelledTokens
+from attnflow.data.deep_samples import LabelledTokens
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
-from attnflow.observables.directly import DirectObserve
+from attnflow.observables.registry import DirectObserve
 from attnflow.training import Grid, Stage, stack, stack_arrays, train
 
 STEPS = 5

@@ -1,7 +1,7 @@
 """The one-layer transformer of paper E in PyTorch, token by token, by autograd.
 
 Written from Section 3 of the paper and the order of draws in the published code (see
-`attnflow.data.published_streams`): sequences are one-hot, classes are drawn by
+`attnflow.data.class_counts`): sequences are one-hot, classes are drawn by
 `random`, tokens by `torch.multinomial`. Everything is in float64 but the draws.
 """
 

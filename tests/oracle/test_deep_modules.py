@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from attnflow.data.labelled import LabelledTokens
+from attnflow.data.deep_samples import LabelledTokens
 from attnflow.experiments.deep import DeepModel, epochs
 from attnflow.models.deep import ClassLoss, PlainWords, VisionTransformer, WordEncoder
 from attnflow.training.rules import GradientDescent

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnflow.data.class_layouts import AlikeClasses
+from attnflow.data.sequence_classes import AlikeClasses
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.models.forms.token_classes import token_form
 from attnflow.training import Grid, Stage

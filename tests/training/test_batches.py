@@ -44,8 +44,8 @@ def test_transport_equals_plain_weights(kind):
 
 
 def _short(self, state, force):
-    made = Transport.velocity(self, state, force)
-    return made.at[..., -1, :].set(0.0)
+    velocity = Transport.velocity(self, state, force)
+    return velocity.at[..., -1, :].set(0.0)
 
 
 @pytest.mark.slow

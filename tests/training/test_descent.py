@@ -38,12 +38,12 @@ def test_a_diverged_seed_keeps_what_it_had():
     problem = Problem(Linear(2), Squared())
     plan = experiment(problem=problem, rule=GradientDescent(20.0), until=200)
     with pytest.warns(LearningRateWarning):
-        made = run(plan)
-    assert made["outcome"].values[0] == "diverged"
-    recorded = made["recorded"].values[0]
+        dataset = run(plan)
+    assert dataset["outcome"].values[0] == "diverged"
+    recorded = dataset["recorded"].values[0]
     assert recorded[0] and not recorded[-1]
-    assert np.isfinite(made["score"].values[0][recorded]).all()
-    assert np.isnan(made["score"].values[0][~recorded]).all()
+    assert np.isfinite(dataset["score"].values[0][recorded]).all()
+    assert np.isnan(dataset["score"].values[0][~recorded]).all()
 
 
 def test_only_what_a_stage_trains_moves():
@@ -51,10 +51,10 @@ def test_only_what_a_stage_trains_moves():
     for part, still in (("values", "score"), ("scores", "value")):
         stage = (Stage(GradientDescent(0.1), 50, (part,)),)
         plan = experiment(stages=stage, grid=Grid(stop=50, count=6))
-        made = run(plan, weights=weights)
-        assert float(np.abs(made[still] - made[still][:, :1]).max()) == 0.0
+        dataset = run(plan, weights=weights)
+        assert float(np.abs(dataset[still] - dataset[still][:, :1]).max()) == 0.0
         moved = "value" if part == "values" else "score"
-        assert float(np.abs(made[moved][:, -1] - made[moved][:, 0]).max()) > 1e-6
+        assert float(np.abs(dataset[moved][:, -1] - dataset[moved][:, 0]).max()) > 1e-6
 
 
 def test_a_stage_ends_at_the_first_step_beyond_its_level():
@@ -64,44 +64,44 @@ def test_a_stage_ends_at_the_first_step_beyond_its_level():
         Stage(rule, 200, name="2"),
     )
     grid = Grid(stop=200, count=201)
-    made = run(experiment(stages=stages, grid=grid), seeds=(0, 1, 2))
+    dataset = run(experiment(stages=stages, grid=grid), seeds=(0, 1, 2))
     plain = run(experiment(grid=grid), seeds=(0, 1, 2))
-    ends = made["stage_end"].values[:, 0].astype(int)
+    ends = dataset["stage_end"].values[:, 0].astype(int)
     for seed, end in enumerate(ends):
         loss = plain["loss"].values[seed]
         assert loss[end] <= 0.6 < loss[end - 1]
     # Nothing but the name of the stage changes at the event.
-    assert_same_course(made, plain, steps=200)
-    assert made["recorded"].values.all()
+    assert_same_course(dataset, plain, steps=200)
+    assert dataset["recorded"].values.all()
 
 
-def test_an_event_that_is_looked_at_rarely_ends_a_stage_at_a_look():
+def test_an_event_that_is_evaluated_rarely_ends_a_stage_when_evaluated():
     rule = GradientDescent(0.1)
     stages = (
         Stage(rule, Reach("loss", 0.6, 500, "down", every=7), name="1"),
         Stage(rule, Reach("loss", 0.43, 500, "down", every=11), name="2"),
     )
     grid = Grid(stop=200, count=201)
-    made = run(experiment(stages=stages, grid=grid), seeds=(0, 1, 2))
+    dataset = run(experiment(stages=stages, grid=grid), seeds=(0, 1, 2))
     plain = run(experiment(grid=grid), seeds=(0, 1, 2))
-    ends = made["stage_end"].values.astype(int)
-    assert (made["outcome"] == "event").all()
+    ends = dataset["stage_end"].values.astype(int)
+    assert (dataset["outcome"] == "event").all()
     for seed, own in enumerate(ends):
         loss = plain["loss"].values[seed]
         for end, every, level in zip(own, (7, 11), (0.6, 0.43), strict=True):
             assert end % every == 0
             assert loss[end] <= level < loss[end - every]
-        kept = made["recorded"].values[seed]
+        kept = dataset["recorded"].values[seed]
         assert kept.sum() == own[-1] + 1
         here = {"seed": [seed], "time": np.flatnonzero(kept)}
-        assert_same_course(made.isel(here), plain.isel(here), steps=200)
+        assert_same_course(dataset.isel(here), plain.isel(here), steps=200)
 
 
 def test_an_event_that_is_not_reached_is_an_outcome():
     stages = (Stage(GradientDescent(0.1), Reach("loss", 1e-9, 50, "down")),)
-    made = run(experiment(stages=stages, grid=Grid(stop=50, count=6)))
-    assert made["outcome"].values[0] == "event-not-reached"
-    assert made["recorded"].values.all()
+    dataset = run(experiment(stages=stages, grid=Grid(stop=50, count=6)))
+    assert dataset["outcome"].values[0] == "event-not-reached"
+    assert dataset["recorded"].values.all()
 
 
 def test_memory_does_not_grow_with_the_number_of_steps():
@@ -113,7 +113,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     from attnflow.experiments.course import Observe
     from attnflow.experiments.members import member
     from attnflow.training import descent
-    from attnflow.training.seeds import stack
+    from attnflow.training.system import stack
 
     def buffers(gap):
         with attnflow.precise():
@@ -195,28 +195,28 @@ def test_an_interrupt_keeps_what_was_recorded(monkeypatch):
 
     monkeypatch.setattr(descent, "STEPS_PER_BLOCK", 20)
     monkeypatch.setattr(descent, "_advance", advance)
-    made = run(experiment())
-    assert made["outcome"].values[0] == "interrupted"
-    recorded = made["recorded"].values[0]
+    dataset = run(experiment())
+    assert dataset["outcome"].values[0] == "interrupted"
+    recorded = dataset["recorded"].values[0]
     assert 0 < recorded.sum() < len(recorded)
     # Blocks of another length are another program.
     kept = {"time": np.flatnonzero(recorded)}
-    assert_same_course(made.isel(kept), whole.isel(kept), steps=200)
+    assert_same_course(dataset.isel(kept), whole.isel(kept), steps=200)
 
 
 def test_waiting_for_an_event_ends_with_it():
     """A horizon of 10⁹ steps costs nothing once every seed has met the event."""
     stages = (Stage(GradientDescent(0.1), Reach("loss", 0.6, 1e9, "down")),)
-    made = run(experiment(stages=stages, grid=Grid(stop=50, count=6)), seeds=(0, 1))
-    assert list(made["outcome"].values) == ["event", "event"]
-    assert float(made["end_time"].max()) < 50
-    assert (made["loss_at_end"].values <= 0.6).all()
+    dataset = run(experiment(stages=stages, grid=Grid(stop=50, count=6)), seeds=(0, 1))
+    assert list(dataset["outcome"].values) == ["event", "event"]
+    assert float(dataset["end_time"].max()) < 50
+    assert (dataset["loss_at_end"].values <= 0.6).all()
 
 
 def test_steps_are_the_nearest_whole_number():
-    made = run(experiment(until=153.1 / 0.1 - 1e-9, grid=Grid(stop=1531, count=3)))
-    assert float(made["end_time"][0]) == 1531
-    assert made["recorded"].values[0, -1]
+    dataset = run(experiment(until=153.1 / 0.1 - 1e-9, grid=Grid(stop=1531, count=3)))
+    assert float(dataset["end_time"][0]) == 1531
+    assert dataset["recorded"].values[0, -1]
 
 
 @pytest.mark.parametrize(

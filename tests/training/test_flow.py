@@ -12,7 +12,7 @@ from attnflow.schema.dataset import Outcome
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.flow import CODES, flow
 from attnflow.training.rules import Flow
-from attnflow.training.seeds import stack
+from attnflow.training.system import stack
 from tests.core import experiment, given_weights, largest_difference
 
 INFINITE = Initial(width="infinite", omega=0.1)
@@ -122,10 +122,10 @@ def test_stage_one_is_the_closed_form():
     from attnflow.papers.mixture.experiments import stage_one
     from attnflow.papers.mixture.settings import StageOne
 
-    made = run(stage_one(StageOne(T1=100.0, records=201)))
-    assert abs(made["stage_end"].values[0, 0] - formulas.switch_time(0.5)) < 1e-12
-    a, c = formulas.stage_one(made["time"].values, 0.5)
-    value = made["value"].sel(head="+")[0]
+    dataset = run(stage_one(StageOne(T1=100.0, records=201)))
+    assert abs(dataset["stage_end"].values[0, 0] - formulas.switch_time(0.5)) < 1e-12
+    a, c = formulas.stage_one(dataset["time"].values, 0.5)
+    value = dataset["value"].sel(head="+")[0]
     assert np.abs(value.sel(token="v1") - a).max() < 3e-14
     assert np.abs(value.sel(token="c2") - c).max() < 3e-14
 
@@ -149,10 +149,10 @@ def test_log_time_changes_nothing_but_the_steps():
 def test_conserved_quantities_hold_along_a_flow_and_not_along_descent():
     weights = given_weights()
     for form in ("weights", "transport", "gram"):
-        made = run(
+        dataset = run(
             experiment(form=form, rule=Flow(rtol=1e-11), until=60.0), weights=weights
         )
-        assert float(made["drift"][0]) < 1e-9, form
+        assert float(dataset["drift"][0]) < 1e-9, form
     assert "drift" not in run(experiment(), weights=weights)
 
 
@@ -169,14 +169,14 @@ def test_an_event_of_staged_training_and_its_rows():
         ),
     )
     grid = Grid(stop=400.0, count=81)
-    made = run(experiment(initial=INFINITE, stages=stages, grid=grid))
-    end = float(made["stage_end"][0, 1])
-    score = made["score_at_end"].sel(head="+", key="c1", query="v1")
+    dataset = run(experiment(initial=INFINITE, stages=stages, grid=grid))
+    end = float(dataset["stage_end"][0, 1])
+    score = dataset["score_at_end"].sel(head="+", key="c1", query="v1")
     assert float(score[0, 1]) == pytest.approx(0.5, abs=1e-9)
-    inside = made["time"].values <= end
-    np.testing.assert_array_equal(made["recorded"].values[0], inside)
-    assert np.isfinite(made["loss"].values[0][inside]).all()
-    assert np.isnan(made["loss"].values[0][~inside]).all()
+    inside = dataset["time"].values <= end
+    np.testing.assert_array_equal(dataset["recorded"].values[0], inside)
+    assert np.isfinite(dataset["loss"].values[0][inside]).all()
+    assert np.isnan(dataset["loss"].values[0][~inside]).all()
 
 
 def test_stage_two_is_the_onset_formula_while_attention_is_uniform():
@@ -186,9 +186,9 @@ def test_stage_two_is_the_onset_formula_while_attention_is_uniform():
     )
     grid = Grid(points=(10.0, 30.0, 60.0))
     initial = Initial(width="infinite", omega=1e-3)
-    made = run(experiment(initial=initial, stages=stages, grid=grid))
-    c = float(made["value"].sel(head="+", token="c1")[0, 0])
-    score = made["score"].sel(head="+", key="c1", query="v1").values[0, 1:]
+    dataset = run(experiment(initial=initial, stages=stages, grid=grid))
+    c = float(dataset["value"].sel(head="+", token="c1")[0, 0])
+    score = dataset["score"].sel(head="+", key="c1", query="v1").values[0, 1:]
     formula = formulas.stage_two_score(np.array([20.0, 50.0]), 1e-3, c)
     # Corrections are of relative order of the scores themselves.
     np.testing.assert_allclose(score, formula, rtol=1e-3)

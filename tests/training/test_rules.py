@@ -62,8 +62,8 @@ FACTORS = [
 
 @pytest.mark.parametrize(("schedule", "wanted"), FACTORS)
 @pytest.mark.usefixtures("precise")
-def test_factors(schedule, wanted):
-    for step, factor in wanted.items():
+def test_factors(schedule, expected):
+    for step, factor in expected.items():
         assert float(schedule(step)) == pytest.approx(factor, abs=1e-15)
 
 
@@ -141,8 +141,8 @@ def test_names_are_those_of_the_rules():
 def test_schedules_by_name():
     assert schedule_named("constant", 100) is None
     ends = {n: schedule_named(n, 100) for n in SCHEDULES if n != "constant"}
-    found = {name: float(made(100)) for name, made in ends.items() if made}
-    assert found == pytest.approx({"linear": 0.0, "cosine": 0.0, "inverse-root": 0.5})
+    actual = {name: float(end(100)) for name, end in ends.items() if end}
+    assert actual == pytest.approx({"linear": 0.0, "cosine": 0.0, "inverse-root": 0.5})
     with pytest.raises(ValueError, match="Did you mean 'cosine'"):
         schedule_named("cosin", 100)
 
@@ -187,8 +187,10 @@ def test_numbers_of_adam_are_arguments_of_one_program():
 
     def last(**numbers):
         with compile_time() as watch:
-            made = run(experiment(rule=Adam(0.01, **numbers), form="weights", until=20))
-        return float(made["loss"][0, -1]), watch.seconds
+            dataset = run(
+                experiment(rule=Adam(0.01, **numbers), form="weights", until=20)
+            )
+        return float(dataset["loss"][0, -1]), watch.seconds
 
     first, second = last(beta1=0.9), last(beta1=0.5, beta2=0.9, epsilon=1e-3)
     assert second[1] == 0 < first[1]

@@ -13,7 +13,7 @@ from attnflow.cli.output import Json, Output, shown_progress
 from attnflow.cli.text import Table, number
 
 if TYPE_CHECKING:
-    from attnflow.data.real.catalogue import DataSet
+    from attnflow.data.real import DataSet
 
 
 @guarded

@@ -15,7 +15,8 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.sequences import Sequences, sequences
+from attnflow.data.tasks import Task
+from attnflow.data.token_sequences import Sequences, sequences
 
 # Pair scores of a population are held in memory.
 LARGEST_POPULATION = 300_000
@@ -23,20 +24,20 @@ GROUPS = ("seen", "unseen")
 
 
 @dataclass(frozen=True)
-class InContextTask:
+class InContextTask(Task):
     """Samples of in-context regression.
 
     **Arguments:**
 
     - `features`: K; `length`: examples of a sample.
     - `shares`: the probabilities of the features, in examples and questions; equal ones
-      unless said.
+      by default.
     - `population`: `exact` or a number of samples to draw, with normal w.
 
     Examples count by how often a feature occurs: a key stands for all examples of one
     feature. The exact population has, for every multiset of examples and question, w
     along each of the K axes with length `√K`: `E w wᵀ = I`, and the squared loss knows
-    nothing else of the law of w. Groups tell whether the question's feature is `seen`
+    nothing else of the law of w. Groups say whether the question's feature is `seen`
     among the examples.
     """
 
@@ -62,11 +63,6 @@ class InContextTask:
             )
 
     @property
-    def symmetry(self) -> None:
-        """Permutations of features are not divided out."""
-        return None
-
-    @property
     def random(self) -> bool:
         """Whether the data depend on the seed."""
         return isinstance(self.population, int)
@@ -81,12 +77,8 @@ class InContextTask:
         """The samples."""
         if isinstance(self.population, int):
             assert key is not None
-            return self._assemble(*_drawn(key, self.law, self.length, self.population))
+            return self._assemble(*_draw(key, self.law, self.length, self.population))
         return self._assemble(*self._population())
-
-    def test_sequences(self, *, key: Array | None = None) -> None:
-        """None: the exact population is its own test."""
-        return None
 
     def _population(self) -> tuple[np.ndarray, ...]:
         count = self.features
@@ -96,30 +88,30 @@ class InContextTask:
                 f"The exact population for features={count}, length={self.length} has "
                 f"{size} samples, more than {LARGEST_POPULATION}. Use a number."
             )
-        chosen, chance = _multisets(self.law, self.length)
-        triples = itertools.product(range(len(chosen)), range(count), range(count))
-        examples, asked, axis = (np.array(x) for x in zip(*triples, strict=True))
+        counts, chance = _multisets(self.law, self.length)
+        triples = itertools.product(range(len(counts)), range(count), range(count))
+        examples, question, axis = (np.array(x) for x in zip(*triples, strict=True))
         hidden = math.sqrt(count) * np.eye(count)[axis]
-        weight = chance[examples] * self.law[asked] / count
-        return chosen[examples], hidden, asked, weight
+        weight = chance[examples] * self.law[question] / count
+        return counts[examples], hidden, question, weight
 
     def _assemble(
         self,
         counts: np.ndarray,
         hidden: np.ndarray,
-        asked: np.ndarray,
+        question: np.ndarray,
         weight: np.ndarray,
     ) -> Sequences:
-        rows = np.arange(len(asked))
+        rows = np.arange(len(question))
         return sequences(
             np.eye(self.features),
             np.broadcast_to(np.arange(self.features), counts.shape),
-            hidden[rows, asked],
+            hidden[rows, question],
             mass=counts,
-            query=asked[:, None],
+            query=question[:, None],
             payload=hidden,
             probability=weight / math.fsum(weight),
-            group=(counts[rows, asked] == 0).astype(int),
+            group=(counts[rows, question] == 0).astype(int),
             names=[f"x{k + 1}" for k in range(self.features)],
             group_names=GROUPS,
         )
@@ -128,23 +120,23 @@ class InContextTask:
 def _multisets(law: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """Counts of features in every multiset of examples, and its probability."""
     counts, chances = [], []
-    for chosen in itertools.combinations_with_replacement(range(len(law)), length):
-        times = Counter(chosen)
+    for multiset in itertools.combinations_with_replacement(range(len(law)), length):
+        times = Counter(multiset)
         orders = math.factorial(length)
         for number in times.values():
             orders //= math.factorial(number)
         counts.append([times[k] for k in range(len(law))])
-        chances.append(orders * math.prod(law[k] for k in chosen))
+        chances.append(orders * math.prod(law[k] for k in multiset))
     return np.array(counts, float), np.array(chances)
 
 
-def _drawn(
+def _draw(
     key: Array, law: np.ndarray, length: int, samples: int
 ) -> tuple[np.ndarray, ...]:
     keys = jax.random.split(key, 3)
     size, share = len(law), jax.numpy.asarray(law)
     shown = np.asarray(jax.random.choice(keys[0], size, (samples, length), p=share))
-    asked = np.asarray(jax.random.choice(keys[1], size, (samples,), p=share))
+    question = np.asarray(jax.random.choice(keys[1], size, (samples,), p=share))
     hidden = np.asarray(jax.random.normal(keys[2], (samples, size), float))
     counts = (shown[:, :, None] == np.arange(size)).sum(axis=1).astype(float)
-    return counts, hidden, asked, np.full(samples, 1 / samples)
+    return counts, hidden, question, np.full(samples, 1 / samples)

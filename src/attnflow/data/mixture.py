@@ -10,14 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.data.sequences import Sequences, sequences
-from attnflow.data.symmetry import PermutedGroups
+from attnflow.data.tasks import PermutedGroups, Task
+from attnflow.data.token_sequences import Sequences, sequences
 
 # Pair scores of a population are held in memory: samples × heads × length² floats.
 LARGEST_POPULATION = 300_000
@@ -26,7 +26,7 @@ Signed = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class MixtureTask:
+class MixtureTask(Task):
     """The data of the K-mixture of linear classification.
 
     **Arguments:**
@@ -36,7 +36,7 @@ class MixtureTask:
       representative per orbit under permutations of groups and the exchange of
       signs and heads; only for a symmetric initial state), or a number of samples
       to draw.
-    - `embed`: dimension of the tokens, `2 * groups` unless said.
+    - `embed`: dimension of the tokens, `2 * groups` by default.
     """
 
     groups: int = 2
@@ -76,10 +76,6 @@ class MixtureTask:
         """Whether the data depend on the seed."""
         return isinstance(self.population, int)
 
-    def test_sequences(self, *, key: Array | None = None) -> None:
-        """None: the exact population is its own test."""
-        return None
-
     def sequences(
         self,
         *,
@@ -97,7 +93,7 @@ class MixtureTask:
             atoms = list(_population(self.groups, self.length))
         return _assemble(self.groups, tokens, atoms)
 
-    def _tokens(self, dictionary: Any) -> np.ndarray:
+    def _tokens(self, dictionary: np.ndarray | None) -> np.ndarray:
         count = 2 * self.groups
         if dictionary is None:
             dictionary = np.eye(count, self.embed or count)
@@ -145,9 +141,9 @@ def _population(groups: int, length: int) -> Iterator[Atom]:
     for group, label in itertools.product(range(groups), (1, -1)):
         others = [j for j in range(groups) if j != group]
         kinds = [(j, sign) for j in others for sign in (1, -1)]
-        for chosen in itertools.combinations_with_replacement(kinds, length - 2):
-            weight = _multinomial(chosen) / len(kinds) ** (length - 2)
-            yield Atom(group, label, chosen, weight / (2 * groups))
+        for multiset in itertools.combinations_with_replacement(kinds, length - 2):
+            weight = _multinomial(multiset) / len(kinds) ** (length - 2)
+            yield Atom(group, label, multiset, weight / (2 * groups))
 
 
 def orbits(groups: int, length: int) -> Iterator[Atom]:
@@ -159,7 +155,7 @@ def orbits(groups: int, length: int) -> Iterator[Atom]:
     """
     others = groups - 1
     for counts in _orbit_counts(length - 2, others):
-        chosen = tuple(
+        multiset = tuple(
             signed
             for j, (plus, minus) in enumerate(counts, start=1)
             for signed in [(j, 1)] * plus + [(j, -1)] * minus
@@ -167,8 +163,8 @@ def orbits(groups: int, length: int) -> Iterator[Atom]:
         empty = others - len(counts)
         repeats = [*Counter(counts).values(), empty]
         relabelled = math.factorial(others) // math.prod(map(math.factorial, repeats))
-        weight = _multinomial(chosen) / (2 * others) ** (length - 2)
-        yield Atom(0, 1, chosen, weight * relabelled)
+        weight = _multinomial(multiset) / (2 * others) ** (length - 2)
+        yield Atom(0, 1, multiset, weight * relabelled)
 
 
 def _orbit_counts(total: int, parts: int) -> Iterator[tuple[Signed, ...]]:
@@ -189,10 +185,10 @@ def _orbit_counts(total: int, parts: int) -> Iterator[tuple[Signed, ...]]:
     yield from extend(total, parts, (total, 0))
 
 
-def _multinomial(chosen: tuple[Signed, ...]) -> int:
+def _multinomial(multiset: tuple[Signed, ...]) -> int:
     """Number of orders in which a multiset of distractors can be drawn."""
-    repeats = Counter(chosen).values()
-    return math.factorial(len(chosen)) // math.prod(map(math.factorial, repeats))
+    repeats = Counter(multiset).values()
+    return math.factorial(len(multiset)) // math.prod(map(math.factorial, repeats))
 
 
 def _draw(key: Array, groups: int, length: int, count: int) -> Iterator[Atom]:

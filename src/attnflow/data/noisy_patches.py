@@ -2,10 +2,20 @@
 
 A sample with label ±1 holds the signal `mu+` or `mu-`, a token of strong noise and
 tokens of weak noise, and is read by the mean over its tokens.
+
+With `draw='sampled'` the noise is known by its Gram matrix alone, in a basis of its own
+span. The Gram matrix of standard normal vectors in n dimensions is Wishart, and its
+Cholesky factor has independent entries: standard normal ones below the diagonal, and
+`L[i, i]² ~ χ²(n − i)` (Bartlett's decomposition). The rows of L stand for the vectors,
+so that n costs nothing. A row depends on the rows before it by their number alone:
+training tokens come first and know nothing of the test, and fewer tokens are the first
+of more. Two columns in front hold the coordinates along the signals, which are not part
+of the Wishart matrix.
 """
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -13,15 +23,18 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from attnflow.data import gram_noise, label_gauge
-from attnflow.data.sequences import Sequences, sequences
+from attnflow.data.signal_noise import Classes, check_counts
+from attnflow.data.tasks import Task
+from attnflow.data.token_sequences import Sequences, sequences
 from attnflow.schema.identity import Same
 from attnflow.schema.names import look_up
 from attnflow.schema.settings import as_record, canonical_json, digest
 
 SIGNALS = 2
+Streams = Sequence[np.random.Generator]
+"""Of the coordinates along the signals, the normal and the χ² entries."""
 
 
 class OneClassWarning(UserWarning):
@@ -33,7 +46,7 @@ class StrongNoiseWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class NoisyPatchesTask:
+class NoisyPatchesTask(Task):
     """Training sets of signal, strong noise and weak noise.
 
     Row 1 of a sample is `mu±`, two orthogonal vectors of norm `signal`; row 2 is normal
@@ -54,9 +67,9 @@ class NoisyPatchesTask:
       `signal` rescales the first two tokens, and fewer samples are the first of more.
       `independent` ones share none. (Sampled test tokens share their products with
       training tokens, but not those among themselves, over different N.)
-    - `room`: so many samples are there, of which the first `samples` have all the
+    - `room`: number of samples drawn, of which the first `samples` have all the
       probability. Settings with the same room have the same shapes and vectors, and a
-      map over `samples` compiles few programs. None: no more than `samples`.
+      sweep over `samples` compiles few programs. None: no more than `samples`.
     - `shown`: tables on `all` tokens, or on the signals and the `first` sample's noise.
     """
 
@@ -67,7 +80,7 @@ class NoisyPatchesTask:
     weak: float = 0.2
     strong: float = 4.0
     projected: bool = True
-    classes: label_gauge.Classes = "drawn"
+    classes: Classes = "drawn"
     test_samples: int = 100
     draw: Literal["explicit", "sampled"] = "explicit"
     cells: Literal["pooled", "independent"] = "pooled"
@@ -75,7 +88,7 @@ class NoisyPatchesTask:
     room: int | None = None
 
     def __post_init__(self) -> None:
-        label_gauge.check_counts(self.samples, self.test_samples, self.classes)
+        check_counts(self.samples, self.test_samples, self.classes)
         choices = {
             "draw": ("explicit", "sampled"),
             "cells": ("pooled", "independent"),
@@ -102,7 +115,7 @@ class NoisyPatchesTask:
         self._check_embed()
 
     def _check_embed(self) -> None:
-        noise = (self._drawn + self.test_samples) * (self.length - 1)
+        noise = (self._size + self.test_samples) * (self.length - 1)
         least = SIGNALS + (noise if self.draw == "sampled" else 1)
         if self.embed >= least:
             return
@@ -119,17 +132,13 @@ class NoisyPatchesTask:
         )
 
     @property
-    def symmetry(self) -> None:
-        """A drawn training set has no symmetry."""
-        return None
-
-    @property
     def random(self) -> bool:
         """The noise depends on the seed."""
         return True
 
     @property
-    def _drawn(self) -> int:
+    def _size(self) -> int:
+        """Samples that are there, those without probability included."""
         return self.samples if self.room is None else self.room
 
     @property
@@ -165,15 +174,15 @@ class NoisyPatchesTask:
             return None
         # Explicit vectors of a test know nothing of the training samples.
         free = self.draw == "explicit" and self.cells == "pooled"
-        own = replace(self, samples=2, room=None) if free else self
-        return _test_of(own, self._numbers(key), Same(self._vectors(key, test=True)))
+        task = replace(self, samples=2, room=None) if free else self
+        return _test_of(task, self._numbers(key), Same(self._vectors(key, test=True)))
 
     def _numbers(self, key: Array | None) -> tuple[int, ...]:
         """The key as numbers, those of `independent` cells apart from each other."""
         assert key is not None
         if self.cells == "independent":
-            own = digest(canonical_json(as_record(self)))
-            key = jax.random.fold_in(key, int(own[:8], 16))
+            address = digest(canonical_json(as_record(self)))
+            key = jax.random.fold_in(key, int(address[:8], 16))
         return tuple(np.asarray(jax.random.key_data(key)).tolist())
 
     def _vectors(self, key: Array | None, *, test: bool = False) -> Array:
@@ -183,7 +192,7 @@ class NoisyPatchesTask:
         kind = jnp.zeros(()).dtype.name
         sizes = {
             "freedom": self.embed - SIGNALS,
-            "training": self._drawn * (self.length - 1),
+            "training": self._size * (self.length - 1),
             "test": self.test_samples * (self.length - 1),
         }
         if self.draw == "explicit":
@@ -193,16 +202,16 @@ class NoisyPatchesTask:
 
     def _labels(self, draw: np.random.Generator) -> np.ndarray:
         if self.classes == "equal":
-            return np.resize([1.0, -1.0], self._drawn)
-        return _drawn_labels(self._drawn, draw)
+            return np.resize([1.0, -1.0], self._size)
+        return _draw_labels(self._size, draw)
 
     def samples_of(
         self, vectors: Array, label: np.ndarray, chance: np.ndarray | None = None
     ) -> Sequences:
         """Samples with these labels over vectors that `scale` turns into tokens."""
-        count, own = len(label), self.length - 1
-        places = SIGNALS + np.arange(count * own).reshape(count, own)
-        key = np.column_stack([np.where(label > 0, 0, 1), places])
+        count, noises = len(label), self.length - 1
+        noise = SIGNALS + np.arange(count * noises).reshape(count, noises)
+        key = np.column_stack([np.where(label > 0, 0, 1), noise])
         deviations = [self.strong, *[self.weak] * (self.length - 2)]
         return sequences(
             vectors,
@@ -211,15 +220,15 @@ class NoisyPatchesTask:
             query_weight=np.full(key.shape, 1 / self.length),
             probability=chance,
             names=_names(count, self.length),
-            shown=range(SIGNALS + own) if self.shown == "first" else None,
+            shown=range(SIGNALS + noises) if self.shown == "first" else None,
             scale=np.r_[[self.signal] * SIGNALS, deviations * count],
         )
 
 
-# A map goes through sizes of the signal for one number of samples after the other.
+# A sweep goes through sizes of the signal for one number of samples after the other.
 @lru_cache(maxsize=32)
 def _test_of(task: NoisyPatchesTask, key: tuple[int, ...], vectors: Same) -> Sequences:
-    label = _drawn_labels(task.test_samples, _streams(*key)[0])
+    label = _draw_labels(task.test_samples, _streams(*key)[0])
     return task.samples_of(vectors.array, label)
 
 
@@ -234,14 +243,14 @@ def _streams(*key: int) -> list[np.random.Generator]:
     return np.random.default_rng(key).spawn(4)
 
 
-# A map goes through its sizes seed by seed, and asks for the same vectors at each.
+# A sweep goes through its sizes seed by seed, and needs the same vectors at each.
 @lru_cache(maxsize=12)
 def _training_vectors(
     draw: str, projected: bool, key: tuple[int, ...], kind: str, **sizes: int
 ) -> Array:
     streams = _streams(*key)[1:]
     if draw == "sampled":
-        return _with_signals(gram_noise.training_rows(*streams, **sizes), projected)
+        return _with_signals(_training_rows(streams, **sizes), projected)
     shape = sizes["training"], sizes["freedom"] + SIGNALS
     return _with_signals(streams[0].standard_normal(shape), projected)
 
@@ -252,7 +261,7 @@ def _test_vectors(
 ) -> Array:
     streams = _streams(*key)[1:]
     if draw == "sampled":
-        return _with_signals(gram_noise.test_rows(*streams, **sizes), projected)
+        return _with_signals(_test_rows(streams, **sizes), projected)
     shape = sizes["test"], sizes["freedom"] + SIGNALS
     return _with_signals(streams[0].standard_normal(shape), projected)
 
@@ -263,6 +272,47 @@ def _with_signals(noise: np.ndarray, projected: bool) -> Array:
     return jax.device_put(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
 
 
-def _drawn_labels(count: int, draw: np.random.Generator) -> np.ndarray:
+def _draw_labels(count: int, draw: np.random.Generator) -> np.ndarray:
     """Labels one by one, so that fewer are the first of more."""
     return np.where(draw.random(count) < 0.5, 1.0, -1.0)
+
+
+def _training_rows(
+    streams: Streams, *, freedom: int, training: int, test: int
+) -> Float[np.ndarray, "training columns"]:
+    """Rows of the training tokens, with zeros in the columns that tests add."""
+    along, normal, chi = streams
+    rows = np.zeros((training, SIGNALS + training + test))
+    rows[:, :SIGNALS] = along.standard_normal((training, SIGNALS))
+    rows[:, SIGNALS : SIGNALS + training] = _triangle(normal, chi, training, freedom)
+    return rows
+
+
+def _test_rows(
+    streams: Streams, *, freedom: int, training: int, test: int
+) -> Float[np.ndarray, "test columns"]:
+    """Rows of the test tokens: below those of training in the same factor."""
+    along, normal, chi = streams
+    cross, below = normal.spawn(2)
+    return np.concatenate(
+        [
+            along.standard_normal((test, SIGNALS)),
+            # Column by column: fewer training tokens leave the others' as they are.
+            cross.standard_normal((training, test)).T,
+            _triangle(below, chi, test, freedom - training),
+        ],
+        axis=1,
+    )
+
+
+def _triangle(
+    normal: np.random.Generator, chi: np.random.Generator, count: int, freedom: int
+) -> Float[np.ndarray, "count count"]:
+    """The Cholesky factor of a Wishart matrix, drawn row by row."""
+    factor = np.zeros((count, count))
+    below = np.tril_indices(count, -1)
+    factor[below] = normal.standard_normal(count * (count - 1) // 2)
+    # In float64: 10^18 − i is rounded there, which a χ² of that many cannot see.
+    left = float(freedom) - np.arange(count)
+    np.fill_diagonal(factor, np.sqrt(chi.chisquare(left)))
+    return factor

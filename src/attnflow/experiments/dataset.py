@@ -11,8 +11,7 @@ from jaxtyping import PyTree
 from attnflow.experiments.record import Trained
 from attnflow.models.systems import Training
 from attnflow.observables import find
-from attnflow.observables.directly import DirectObservable
-from attnflow.observables.registry import Observable
+from attnflow.observables.registry import DirectObservable, Observable
 from attnflow.training import Course, Stage
 from attnflow.training.rules import Flow
 

@@ -6,8 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.class_counts import Counts, draw_counts
-from attnflow.data.published_streams import published_draws
+from attnflow.data.class_counts import Counts, draw_counts, published_draws
 from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.experiments.record import Arrays
 from attnflow.models.forms.token_classes import TokenClassForm

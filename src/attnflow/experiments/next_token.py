@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Array, PyTree
 
 from attnflow.data.class_counts import Counts, check_length
-from attnflow.data.class_layouts import AlikeClasses, Classes
-from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.sequence_classes import AlikeClasses, Classes, SequenceClasses
 from attnflow.experiments import initial_tables as initial
 from attnflow.experiments.record import Arrays
 from attnflow.models.forms.class_symmetric import alike_frame, lift_of
@@ -27,11 +26,10 @@ from attnflow.models.systems.block_batches import BlockBatches
 from attnflow.models.systems.block_layout import block_batches, block_of, block_widths
 from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
 from attnflow.models.systems.token_weights import TokenWeights, draw_weights
-from attnflow.observables.conserved.drift import balance_drift
-from attnflow.observables.conserved.sums import table_drift
+from attnflow.observables.conserved import balance_drift, table_drift
 from attnflow.observables.next_token import NEXT_TOKEN
-from attnflow.training.precision import require_precise
 from attnflow.training.rules import Flow, Rule
+from attnflow.training.system import require_precise
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"

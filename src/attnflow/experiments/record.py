@@ -9,12 +9,12 @@ from zipfile import BadZipFile
 from zlib import error as BadStream
 
 import numpy as np
-from jaxtyping import Array, ArrayLike, PyTree
+from jaxtyping import ArrayLike, PyTree
 
-from attnflow.data import Sequences, Symmetry
+from attnflow.data import Task as Task
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import as_record, canonical_json, digest, typed
 from attnflow.training import Grid, Stage
@@ -28,32 +28,6 @@ Setting = Mapping[str, Any]
 # A type error says that the file has one array, without a name.
 UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
-
-
-class Task(Protocol):
-    """A distribution of data, as a frozen dataclass.
-
-    One that inherits from it needs `sequences` alone: its data are the same for every
-    seed, without symmetry and without test samples, unless it says otherwise.
-    """
-
-    @property
-    def random(self) -> bool:
-        """Whether the data depend on the seed."""
-        return False
-
-    @property
-    def symmetry(self) -> Symmetry | None:
-        """The symmetry of which the data hold one representative per orbit."""
-        return None
-
-    def sequences(self, *, key: Array | None = None) -> Sequences:
-        """The samples."""
-        ...
-
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
-        """Samples to test on, over the same vocabulary; `None` where there are none."""
-        return None
 
 
 class Model(Protocol):

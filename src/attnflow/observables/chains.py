@@ -1,14 +1,14 @@
-"""What a value chain is made of beside its values, the same for every form of it.
+"""Value chains: what they hold beside their values, the same for every form.
 
 With the chains of `models/forms/chains.py`, `[W_V β]` under a gain g: the readout's
 `b = |β|²`, the values' self-scores `A_V = W_Vᵀ W_V`, and g.
 """
 
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart
 from attnflow.models.forms.chains import ChainGram, ChainTransport
@@ -33,7 +33,7 @@ class ValueChain(NamedTuple):
 
 
 @singledispatch
-def value_chain(part: AbstractPart, state: Any) -> ValueChain:
+def value_chain(part: AbstractPart, state: PyTree) -> ValueChain:
     """The chain that a part of the values holds; a part without one is refused."""
     raise ValueError(
         f"The values are a {type(part).__name__}, which keeps no chain W_V and β: "
@@ -43,41 +43,41 @@ def value_chain(part: AbstractPart, state: Any) -> ValueChain:
 
 
 @value_chain.register
-def _(part: ChainTransport, state: Any) -> ValueChain:
-    return of_columns(state[..., :-1], state[..., -1], part.gain)
+def _(part: ChainTransport, state: PyTree) -> ValueChain:
+    return _of_columns(state[..., :-1], state[..., -1], part.gain)
 
 
 @value_chain.register
-def _(part: NeuronTransport, state: Any) -> ValueChain:
+def _(part: NeuronTransport, state: PyTree) -> ValueChain:
     factor = state["factor"]
-    return of_columns(factor[..., :-1], factor[..., -1], part.gain)
+    return _of_columns(factor[..., :-1], factor[..., -1], part.gain)
 
 
 @value_chain.register
-def _(part: TokenChain, state: Any) -> ValueChain:
-    return of_columns(state["rows"].swapaxes(-1, -2), state["output"], part.gain)
+def _(part: TokenChain, state: PyTree) -> ValueChain:
+    return _of_columns(state["rows"].swapaxes(-1, -2), state["output"], part.gain)
 
 
 @value_chain.register
-def _(part: ChainGram, state: Any) -> ValueChain:
+def _(part: ChainGram, state: PyTree) -> ValueChain:
     return ValueChain(state[..., -1, -1], state[..., :-1, :-1], part.gain)
 
 
 @value_chain.register
-def _(part: ChainWeights, state: Any) -> ValueChain:
+def _(part: ChainWeights, state: PyTree) -> ValueChain:
     seen = state["w_O"]
-    return of_columns(state["W_V"] @ part.basis.T, seen, jnp.ones(len(seen)))
+    return _of_columns(state["W_V"] @ part.basis.T, seen, jnp.ones(len(seen)))
 
 
 @value_chain.register
-def _(part: NeuronWeights, state: Any) -> ValueChain:
+def _(part: NeuronWeights, state: PyTree) -> ValueChain:
     seen = jnp.einsum("hn,hnv->hv", part.output, state["W"])
     gain = (part.output**2).sum(axis=1)
-    return of_columns(state["W_V"] @ part.basis.T, seen, gain)
+    return _of_columns(state["W_V"] @ part.basis.T, seen, gain)
 
 
 @singledispatch
-def gain_of(part: AbstractPart, state: Any) -> Float[Array, "..."]:
+def gain_of(part: AbstractPart, state: PyTree) -> Float[Array, "..."]:
     """`|β|²` of a part of the values; by block, or one for all.
 
     Values that are linear in one set of weights have it as their gain, which stays.
@@ -87,26 +87,26 @@ def gain_of(part: AbstractPart, state: Any) -> Float[Array, "..."]:
 
 @gain_of.register(ValueTable)
 @gain_of.register(TokenValues)
-def _(part: ValueTable | TokenValues, state: Any) -> Float[Array, "..."]:
+def _(part: ValueTable | TokenValues, state: PyTree) -> Float[Array, "..."]:
     return part.gain
 
 
 @gain_of.register
-def _(part: FixedOutputWeights, state: Any) -> Float[Array, "..."]:
+def _(part: FixedOutputWeights, state: PyTree) -> Float[Array, "..."]:
     return (part.output**2).sum(axis=-1)
 
 
 @gain_of.register
-def _(part: ValueWeights, state: Any) -> Float[Array, "..."]:
+def _(part: ValueWeights, state: PyTree) -> Float[Array, "..."]:
     return jnp.ones(())
 
 
 @gain_of.register
-def _(part: ClassMeanWeights, state: Any) -> Float[Array, "..."]:
+def _(part: ClassMeanWeights, state: PyTree) -> Float[Array, "..."]:
     return jnp.asarray(2.0 / state["W_V"].shape[2])
 
 
-def of_columns(
+def _of_columns(
     first: Float[Array, "blocks rows basis"],
     seen: Float[Array, "blocks rows"],
     gain: Float[Array, " blocks"],

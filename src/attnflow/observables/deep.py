@@ -1,15 +1,14 @@
 """Observables of deep networks, on training samples, test samples and shown tokens."""
 
 from functools import cached_property
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import entr
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
 from attnflow.models.deep.base import Look
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 
 LEAST = np.finfo(np.float64).tiny
 """Stands for a mean that is exactly 0, whose logarithm would be no number."""
@@ -18,18 +17,18 @@ LEAST = np.finfo(np.float64).tiny
 class DeepView:
     """A deep network in training, in one state; each set of samples is seen once."""
 
-    def __init__(self, system: Any, state: Any):
+    def __init__(self, system: PyTree, state: PyTree):
         self.system = system
         self.state = state
 
     @cached_property
     def seen(self) -> Look:
-        """What the network makes of all training samples."""
+        """Outputs and attention of all training samples."""
         return self.system.sees(self.state, self.system.samples)
 
     @cached_property
     def tested(self) -> Look:
-        """What the network makes of the test samples."""
+        """Outputs and attention of the test samples."""
         return self.system.sees(self.state, self.system.test)
 
     @cached_property
@@ -43,20 +42,74 @@ class DeepView:
         return self.system.outputs(self.state, self.system.test)
 
     @cached_property
-    def pulls(self) -> dict[str, Any]:
+    def pulls(self) -> dict[str, dict[str, Array]]:
         """Minus the gradient that the next step takes."""
         return self.system.direction(self.state)
 
+    def losses(self, output: Array, samples: PyTree) -> Array:
+        """The loss of each of the samples."""
+        return self.system.loss.losses(output, samples.label)
+
+    def correct(self, output: Array, samples: PyTree) -> Array:
+        """Which samples are classified rightly."""
+        return self.system.loss.correct(output, samples.label)
+
 
 DEEP = Registry(DeepView)
-observable = DEEP.observable
+observable, declare = DEEP.observable, DEEP.declare
 
-
-@observable(about="mean loss over the training samples")
-def loss(view: DeepView) -> Array:
-    """Mean loss over the training samples."""
-    system = view.system
-    return system.loss.losses(view.output, system.samples.label).mean()
+declare(
+    loss=(
+        "mean loss over the training samples",
+        lambda v: v.losses(v.output, v.system.samples).mean(),
+    ),
+    accuracy=(
+        "share of training samples that are classified rightly",
+        lambda v: v.correct(v.output, v.system.samples).mean(),
+    ),
+    test_loss=(
+        "mean loss over the test samples",
+        lambda v: v.losses(v.test_output, v.system.test).mean(),
+    ),
+    test_accuracy=(
+        "share of test samples that are classified rightly",
+        lambda v: v.correct(v.test_output, v.system.test).mean(),
+    ),
+)
+declare(
+    "layer",
+    # Of the loss itself, rescaled or not; at least that of the least double.
+    log_mean_key_gradient=(
+        "log10 of the mean |gradient| by W_K, over all of a layer's",
+        lambda v: _log_mean(v, "W_K"),
+    ),
+    log_mean_query_gradient=(
+        "log10 of the mean |gradient| by W_Q, over all of a layer's",
+        lambda v: _log_mean(v, "W_Q"),
+    ),
+)
+declare(
+    *("head", "neuron", "token"),
+    key_neuron=("first layer's W_K on shown tokens", lambda v: _first_layer(v, "W_K")),
+    query_neuron=(
+        "first layer's W_Q on shown tokens",
+        lambda v: _first_layer(v, "W_Q"),
+    ),
+)
+declare(
+    *("layer", "sample", "head", "query_position", "key_position"),
+    attention=(
+        "attention p(key | query) at each training sample's positions",
+        lambda v: jnp.stack(v.seen.attention),
+    ),
+)
+declare(
+    *("layer", "test_sample", "head", "query_position", "key_position"),
+    test_attention=(
+        "attention p(key | query) at each test sample's positions",
+        lambda v: jnp.stack(v.tested.attention),
+    ),
+)
 
 
 @observable(about="mean loss over the batch that is next")
@@ -66,27 +119,6 @@ def batch_loss(view: DeepView) -> Array:
     batch = system.batch(view.state)
     output = system.sees(view.state, batch).output
     return system.loss.losses(output, batch.label).mean()
-
-
-@observable(about="share of training samples that are classified rightly")
-def accuracy(view: DeepView) -> Array:
-    """Accuracy on the training samples."""
-    system = view.system
-    return system.loss.correct(view.output, system.samples.label).mean()
-
-
-@observable(about="mean loss over the test samples")
-def test_loss(view: DeepView) -> Array:
-    """Mean loss over the test samples."""
-    system = view.system
-    return system.loss.losses(view.test_output, system.test.label).mean()
-
-
-@observable(about="share of test samples that are classified rightly")
-def test_accuracy(view: DeepView) -> Array:
-    """Accuracy on the test samples."""
-    system = view.system
-    return system.loss.correct(view.test_output, system.test.label).mean()
 
 
 @observable("layer", about="entropy of attention on test samples, mean over queries")
@@ -101,8 +133,8 @@ def attention_entropy(view: DeepView) -> Array:
 )
 def attention_entropy_by_query(view: DeepView) -> Array:
     """`−Σ p log p` over keys, in nats, mean over samples and heads."""
-    maps = view.tested.attention
-    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in maps])
+    layers = view.tested.attention
+    return jnp.stack([entr(paid).sum(axis=-1).mean(axis=(0, 1)) for paid in layers])
 
 
 @observable("layer", about="attention on test samples to tokens that are noise")
@@ -145,62 +177,12 @@ def zero_signs(view: DeepView) -> Array:
     return jnp.stack(shares).mean(axis=0)
 
 
-@observable("layer", about="log10 of the mean |gradient| by W_K, over all of a layer's")
-def log_mean_key_gradient(view: DeepView) -> Array:
-    """Of the loss itself, rescaled or not; at least that of the least double."""
-    return _log_mean(view, "W_K")
-
-
-@observable("layer", about="log10 of the mean |gradient| by W_Q, over all of a layer's")
-def log_mean_query_gradient(view: DeepView) -> Array:
-    """Of the loss itself, rescaled or not; at least that of the least double."""
-    return _log_mean(view, "W_Q")
-
-
-@observable("head", "neuron", "token", about="first layer's W_K on shown tokens")
-def key_neuron(view: DeepView) -> Array:
-    """Inner products of each row of the first layer's W_K with shown tokens."""
-    return _first_layer(view, "W_K")
-
-
-@observable("head", "neuron", "token", about="first layer's W_Q on shown tokens")
-def query_neuron(view: DeepView) -> Array:
-    """Inner products of each row of the first layer's W_Q with shown tokens."""
-    return _first_layer(view, "W_Q")
-
-
-@observable(
-    "layer",
-    "sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="attention p(key | query) at each training sample's positions",
-)
-def attention(view: DeepView) -> Array:
-    """The maps themselves, of training samples."""
-    return jnp.stack(view.seen.attention)
-
-
-@observable(
-    "layer",
-    "test_sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="attention p(key | query) at each test sample's positions",
-)
-def test_attention(view: DeepView) -> Array:
-    """The maps themselves, of test samples."""
-    return jnp.stack(view.tested.attention)
-
-
 def _first_layer(view: DeepView, name: str) -> Array:
     shown = view.system.shown
     if shown is None:
         raise ValueError(
-            f"No tokens are shown of these samples, on which {name} could be looked "
-            "at: record attention_entropy or loss."
+            f"No tokens of these samples are shown, on which {name} could be recorded: "
+            "record attention_entropy or loss."
         )
     return view.state["scores"][name][0] @ shown.T
 

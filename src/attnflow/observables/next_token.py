@@ -1,28 +1,27 @@
 """Observables of next-token prediction, class by class.
 
-They look at long sequences, also where training is on short ones: c_n is what the
+They are of long sequences, also where training is on short ones: c_n is what the
 scores make of the probabilities P(l | n), and f_n what the model reads of it.
 """
 
 from functools import cached_property
-from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.problem.next_token import Outputs, attention, features, outputs
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 
 
 class TokenView:
     """A system of next-token prediction in one state.
 
     The system has a `frame`, a `model` and `tables(state)`. Tables by class and token
-    tell of each row what a single one of its tokens has.
+    have in each row the number of a single one of its tokens.
     """
 
-    def __init__(self, system: Any, state: Any):
+    def __init__(self, system: PyTree, state: PyTree):
         self.system = system
         self.state = state
         self.frame = system.frame
@@ -51,10 +50,10 @@ class TokenView:
     @cached_property
     def unit(self) -> Float[Array, "classes rows"]:
         """F of single tokens, over all rows."""
-        read, own = self._features
+        read, of_query = self._features
         placed = self.by_token(read)
         every = jnp.arange(self.frame.classes)
-        return placed.at[every, self.frame.query_row].add(own)
+        return placed.at[every, self.frame.query_row].add(of_query)
 
     @cached_property
     def outputs(self) -> Outputs:
@@ -82,24 +81,107 @@ class TokenView:
         total = jnp.sum(kept * self.frame.support_weight, axis=1, keepdims=True)
         return kept / jnp.where(total > 0, total, 1.0)
 
-    def by_token(self, found: Float[Array, "classes support"]) -> Array:
-        """What classes have at their places, over all rows."""
+    def by_token(self, numbers: Float[Array, "classes support"]) -> Array:
+        """Numbers of the classes' tokens, over all rows."""
         rows = len(self.frame.weight)
         empty = jnp.zeros((self.frame.classes, rows))
         # Places of mass 0 point anywhere, and hold nothing.
-        held = jnp.where(self.frame.mass > 0, found, 0.0)
+        held = jnp.where(self.frame.mass > 0, numbers, 0.0)
         every = jnp.arange(self.frame.classes)[:, None]
         return empty.at[every, self.frame.support].add(held)
 
 
 NEXT_TOKEN = Registry(TokenView)
-observable = NEXT_TOKEN.observable
+observable, declare = NEXT_TOKEN.observable, NEXT_TOKEN.declare
 
-
-@observable(about="mean cross-entropy over classes of long sequences")
-def loss(view: TokenView) -> Array:
-    """Mean cross-entropy over classes of long sequences."""
-    return view.outputs.loss.mean()
+declare(
+    loss=(
+        "mean cross-entropy over classes of long sequences",
+        lambda v: v.outputs.loss.mean(),
+    ),
+    mean_distinct_entropy=(
+        "entropy of c_n among distinct tokens, mean over classes",
+        lambda v: distinct_entropy(v).mean(),
+    ),
+)
+declare(
+    *("query", "token"),
+    score=("attention logits z", lambda v: v.tables["scores"]),
+)
+declare(
+    *("token", "output"),
+    value=("output logits Y", lambda v: v.tables["values"]),
+)
+declare(
+    *("class", "token"),
+    # `c = P e^z / Σ P e^z`.
+    attention_per_class=(
+        "attention c_n to single tokens",
+        lambda v: v.by_token(v.attention),
+    ),
+    # f has the l2 norm 1 in a normalised model.
+    attention_unit=("what the model reads of attention, f_n", lambda v: v.unit),
+    # `P(l | n) e^z`.
+    attention_unnormalised=(
+        "attention before its normalisation, P e^z",
+        lambda v: v.by_token(v.frame.mass * jnp.exp(v.scores)),
+    ),
+    backprop=(
+        "back-propagated gradient Y (e_n − α_n)",
+        lambda v: (v.outputs.pull * v.frame.column_weight) @ v.tables["values"].T,
+    ),
+)
+declare(
+    "class",
+    loss_by_class=(
+        "cross-entropy of each class of long sequences",
+        lambda v: v.outputs.loss,
+    ),
+    # Σ c over common tokens.
+    common_mass=(
+        "attention to common tokens",
+        lambda v: jnp.sum(
+            jnp.where(v.distinct, 0.0, v.attention) * v.frame.support_weight, axis=1
+        ),
+    ),
+    top_share=(
+        "largest share of a token among distinct ones",
+        lambda v: v.distinct_share.max(axis=1),
+    ),
+    error_norm=(
+        "|e_n − α_n| in the l2 norm",
+        lambda v: jnp.sqrt(jnp.sum(v.frame.column_weight * v.outputs.pull**2, axis=1)),
+    ),
+)
+declare(
+    *("class", "other_class"),
+    # Less the identity, `FᵀF` is E, and `I − (FᵀF)⁻¹` is E'.
+    gram=("inner products of f", lambda v: v.gram),
+    # `α_n(n')`, the probability that class n gives to the next token of n'.
+    confusion=(
+        "probability of other classes' next tokens",
+        lambda v: jnp.eye(v.frame.classes) - v.outputs.pull[:, v.frame.label],
+    ),
+)
+declare(
+    "query",
+    # Σ z over tokens, those that move alone.
+    score_sum=(
+        "sums of Z's rows, which training conserves",
+        lambda v: v.tables["scores"] @ v.frame.weight,
+    ),
+)
+declare(
+    "token",
+    value_sum=(
+        "sums of Y's rows, which training conserves",
+        lambda v: v.tables["values"] @ v.frame.column_weight,
+    ),
+    value_square=(
+        "squared norms of Y's rows",
+        lambda v: v.tables["values"] ** 2 @ v.frame.column_weight,
+    ),
+)
 
 
 @observable(about="mean cross-entropy of the batch that is next")
@@ -111,24 +193,6 @@ def batch_loss(view: TokenView) -> Array:
             "record loss, or give sequences a length."
         )
     return view.system.batch_loss(view.state)
-
-
-@observable("class", about="cross-entropy of each class of long sequences")
-def loss_by_class(view: TokenView) -> Array:
-    """Cross-entropy of each class."""
-    return view.outputs.loss
-
-
-@observable("query", "token", about="attention logits z")
-def score(view: TokenView) -> Array:
-    """Z, by query and token."""
-    return view.tables["scores"]
-
-
-@observable("token", "output", about="output logits Y")
-def value(view: TokenView) -> Array:
-    """Y, by token and output."""
-    return view.tables["values"]
 
 
 @observable("query", "token", about="softmax of z over the whole vocabulary")
@@ -143,7 +207,7 @@ def score_share(view: TokenView) -> Array:
 
 @observable("query", "token", about="dz/dt of a flow")
 def score_velocity(view: TokenView) -> Array:
-    """How fast attention logits move under the system's own flow."""
+    """How fast attention logits move under the system's flow."""
     if not hasattr(view.system, "velocity"):
         raise ValueError(
             "Batches have no flow, so that there is no score_velocity: record score, "
@@ -154,24 +218,6 @@ def score_velocity(view: TokenView) -> Array:
     return moved["scores"]
 
 
-@observable("class", "token", about="attention c_n to single tokens")
-def attention_per_class(view: TokenView) -> Array:
-    """`c = P e^z / Σ P e^z`."""
-    return view.by_token(view.attention)
-
-
-@observable("class", "token", about="what the model reads of attention, f_n")
-def attention_unit(view: TokenView) -> Array:
-    """f, which has the l2 norm 1 in a normalised model."""
-    return view.unit
-
-
-@observable("class", "token", about="attention before its normalisation, P e^z")
-def attention_unnormalised(view: TokenView) -> Array:
-    """`P(l | n) e^z`."""
-    return view.by_token(view.frame.mass * jnp.exp(view.scores))
-
-
 @observable("class", about="entropy of c_n among distinct tokens, in nats")
 def distinct_entropy(view: TokenView) -> Array:
     """`−Σ p log p` of distinct tokens' renormalised attention; 0 without any."""
@@ -180,50 +226,12 @@ def distinct_entropy(view: TokenView) -> Array:
     return -jnp.sum(weight * terms, axis=1)
 
 
-@observable(about="entropy of c_n among distinct tokens, mean over classes")
-def mean_distinct_entropy(view: TokenView) -> Array:
-    """The mean of `distinct_entropy` over classes."""
-    return distinct_entropy(view).mean()
-
-
-@observable("class", about="attention to common tokens")
-def common_mass(view: TokenView) -> Array:
-    """Σ c over common tokens."""
-    kept = jnp.where(view.distinct, 0.0, view.attention)
-    return jnp.sum(kept * view.frame.support_weight, axis=1)
-
-
-@observable("class", about="largest share of a token among distinct ones")
-def top_share(view: TokenView) -> Array:
-    """The largest renormalised attention to a distinct token."""
-    return view.distinct_share.max(axis=1)
-
-
-@observable("class", "other_class", about="inner products of f")
-def gram(view: TokenView) -> Array:
-    """`FᵀF`; less the identity it is E, and `I − (FᵀF)⁻¹` is E'."""
-    return view.gram
-
-
-@observable("class", "token", about="back-propagated gradient Y (e_n − α_n)")
-def backprop(view: TokenView) -> Array:
-    """g_n, by class and token."""
-    pull = view.outputs.pull * view.frame.column_weight
-    return pull @ view.tables["values"].T
-
-
 @observable("class", "other_class", about="coefficients of g_n on f, least squares")
 def coupling(view: TokenView) -> Array:
     """γι_n on the diagonal and −γβ beside it: `g_n ≈ Σ_k coupling[n, k] f_k`."""
-    seen = (backprop(view) * view.frame.weight) @ view.unit.T
+    backprop = NEXT_TOKEN.find("backprop").compute(view)
+    seen = (backprop * view.frame.weight) @ view.unit.T
     return jnp.linalg.solve(view.gram, seen.T).T
-
-
-@observable("class", "other_class", about="probability of other classes' next tokens")
-def confusion(view: TokenView) -> Array:
-    """`α_n(n')`, the probability that class n gives to the next token of n'."""
-    mine = jnp.eye(view.frame.classes)
-    return mine - view.outputs.pull[:, view.frame.label]
 
 
 @observable("class", about="logit of the own next token less the mean of all others")
@@ -231,30 +239,6 @@ def margin(view: TokenView) -> Array:
     """How far the next token's logit is above the others' mean."""
     frame = view.frame
     logits = (view.unit * frame.weight) @ view.tables["values"]
-    own = jnp.take_along_axis(logits, frame.label[:, None], axis=1)[:, 0]
-    others = logits @ frame.column_weight - own
-    return own - others / (frame.column_weight.sum() - 1)
-
-
-@observable("class", about="|e_n − α_n| in the l2 norm")
-def error_norm(view: TokenView) -> Array:
-    """How far a class's output distribution is from its next token."""
-    return jnp.sqrt(jnp.sum(view.frame.column_weight * view.outputs.pull**2, axis=1))
-
-
-@observable("query", about="sums of Z's rows, which training conserves")
-def score_sum(view: TokenView) -> Array:
-    """Σ z over tokens, those that move alone."""
-    return view.tables["scores"] @ view.frame.weight
-
-
-@observable("token", about="sums of Y's rows, which training conserves")
-def value_sum(view: TokenView) -> Array:
-    """Σ Y over outputs."""
-    return view.tables["values"] @ view.frame.column_weight
-
-
-@observable("token", about="squared norms of Y's rows")
-def value_square(view: TokenView) -> Array:
-    """`|Y_l|²` over all outputs."""
-    return view.tables["values"] ** 2 @ view.frame.column_weight
+    of_next = jnp.take_along_axis(logits, frame.label[:, None], axis=1)[:, 0]
+    others = logits @ frame.column_weight - of_next
+    return of_next - others / (frame.column_weight.sum() - 1)

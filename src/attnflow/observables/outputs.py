@@ -1,103 +1,121 @@
-"""Outputs, losses, margins and what each sample pulls with."""
+"""Observables of samples: outputs, losses, margins and attention, in training and test.
+
+Those named `test_…` are of samples that are never trained on.
+"""
 
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.observables.registry import observable
+from attnflow.observables.registry import declare
 from attnflow.observables.view import View
 
 
-@observable(about="mean loss under the samples' probabilities")
-def loss(view: View) -> Array:  # noqa: D103
-    return view.samples.mean(view.samples.losses)
-
-
-@observable("group", about="mean loss within each group of samples", group_means="data")
-def loss_by_group(view: View) -> Array:  # noqa: D103
-    return view.samples.by_group(view.samples.losses)
-
-
-@observable(about="probability of a positive margin; a margin of 0 is an error")
-def accuracy(view: View) -> Array:  # noqa: D103
-    return view.samples.mean(view.samples.correct)
-
-
-@observable("group", about="the same within each group of samples", group_means="data")
-def accuracy_by_group(view: View) -> Array:  # noqa: D103
-    return view.samples.by_group(view.samples.correct)
-
-
-@observable("sample", about="output of the model")
-def output(view: View) -> Array:  # noqa: D103
-    return view.samples.outputs
-
-
-@observable("sample", "head", about="output of each head")
-def head_output(view: View) -> Array:  # noqa: D103
-    return view.samples.head_outputs
-
-
-@observable("sample", about="label of each sample")
-def label(view: View) -> Array:  # noqa: D103
-    return view.data.label
-
-
-@observable("sample", about="label times output")
-def margin(view: View) -> Array:  # noqa: D103
-    return view.samples.margins
-
-
-@observable("sample", about="|∂l/∂f|, how hard each sample pulls on its output")
-def pull(view: View) -> Array:  # noqa: D103
-    return view.samples.pulls
-
-
-@observable("group", about="sum of probability times pull over each group of samples")
-def pull_by_group(view: View) -> Array:  # noqa: D103
-    return view.samples.group_weights @ view.samples.pulls
-
-
-@observable(
-    "sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="attention p(key | query) at each sample's positions",
-)
-def attention(view: View) -> Array:  # noqa: D103
-    return view.samples.attention
-
-
-@observable(
-    "sample",
-    "head",
-    "query_position",
-    "key_position",
-    about="scores at each sample's positions",
-)
-def pair_score(view: View) -> Array:  # noqa: D103
-    return view.samples.pairs.scores
-
-
-@observable(
-    "sample",
-    "head",
-    "key_position",
-    about="values of the tokens at each sample's positions, without payloads",
-)
-def pair_value(view: View) -> Array:  # noqa: D103
-    return view.samples.pairs.values
-
-
-@observable(
-    "sample",
-    "head",
-    "token",
-    about="what each head reads: Σ_q weight_q Σ_k p(k|q) x_k, along the shown tokens",
-)
-def pooled_token(view: View) -> Array:  # noqa: D103
+def _pooled_token(view: View) -> Array:
     data = view.data
     tokens = view.products[data.key]
     return jnp.einsum(
         "nq,nhqk,nkt->nht", data.query_weight, view.samples.attention, tokens
     )
+
+
+declare(
+    loss=(
+        "mean loss under the samples' probabilities",
+        lambda v: v.samples.mean(v.samples.losses),
+    ),
+    accuracy=(
+        "probability of a positive margin; a margin of 0 is an error",
+        lambda v: v.samples.mean(v.samples.correct),
+    ),
+    test_loss=("mean loss on the test samples", lambda v: v.test.mean(v.test.losses)),
+    test_accuracy=(
+        "accuracy on the test samples",
+        lambda v: v.test.mean(v.test.correct),
+    ),
+)
+declare(
+    "group",
+    group_means="data",
+    loss_by_group=(
+        "mean loss within each group of samples",
+        lambda v: v.samples.by_group(v.samples.losses),
+    ),
+    accuracy_by_group=(
+        "the same within each group of samples",
+        lambda v: v.samples.by_group(v.samples.correct),
+    ),
+)
+declare(
+    "group",
+    group_means="test",
+    test_loss_by_group=(
+        "mean loss within each group of test samples",
+        lambda v: v.test.by_group(v.test.losses),
+    ),
+    test_accuracy_by_group=(
+        "accuracy within each group of test samples",
+        lambda v: v.test.by_group(v.test.correct),
+    ),
+)
+declare(
+    "group",
+    pull_by_group=(
+        "sum of probability times pull over each group of samples",
+        lambda v: v.samples.group_weights @ v.samples.pulls,
+    ),
+)
+declare(
+    "sample",
+    output=("output of the model", lambda v: v.samples.outputs),
+    label=("label of each sample", lambda v: v.data.label),
+    margin=("label times output", lambda v: v.samples.margins),
+    pull=(
+        "|∂l/∂f|, how hard each sample pulls on its output",
+        lambda v: v.samples.pulls,
+    ),
+)
+declare(
+    "test_sample",
+    test_margin=("label times output on each test sample", lambda v: v.test.margins),
+)
+declare(
+    "sample",
+    "head",
+    head_output=("output of each head", lambda v: v.samples.head_outputs),
+)
+declare(
+    *("sample", "head", "query_position", "key_position"),
+    attention=(
+        "attention p(key | query) at each sample's positions",
+        lambda v: v.samples.attention,
+    ),
+    pair_score=("scores at each sample's positions", lambda v: v.samples.pairs.scores),
+)
+declare(
+    *("test_sample", "head", "query_position", "key_position"),
+    test_attention=(
+        "attention p(key | query) at each test sample's positions",
+        lambda v: v.test.attention,
+    ),
+)
+declare(
+    *("sample", "head", "key_position"),
+    pair_value=(
+        "values of the tokens at each sample's positions, without payloads",
+        lambda v: v.samples.pairs.values,
+    ),
+)
+declare(
+    *("test_sample", "head", "key_position"),
+    test_pair_value=(
+        "values at each test sample's positions",
+        lambda v: v.test.pairs.values,
+    ),
+)
+declare(
+    *("sample", "head", "token"),
+    pooled_token=(
+        "what each head reads: Σ_q weight_q Σ_k p(k|q) x_k, along the shown tokens",
+        _pooled_token,
+    ),
+)

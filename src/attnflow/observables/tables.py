@@ -1,86 +1,133 @@
-"""The tables, the self-scores behind them, and the weights behind those."""
+"""Observables of the tables: scores, values, self-scores, forces and rates.
+
+Rates are those of gradient flow of the parts that are trained. With the force z on the
+values, a chain of values moves by
+
+    dG/dt = b z + g A_V z,
+
+the first part because `W_V` moves under β, the second because β moves behind `W_V`.
+Changes since the start are compared on all of the basis, so that no token is left out;
+where the tokens are the basis, its entries are theirs. A quotient is compared on the
+shown tokens, since its blocks hold no entries of the tables.
+"""
+
+from collections.abc import Callable
 
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.observables.registry import observable
+from attnflow.observables.registry import declare
 from attnflow.observables.view import View
 
 
-@observable("head", "key", "query", about="scores, row = key, column = query")
-def score(view: View) -> Array:  # noqa: D103
-    return view.tables.scores
+def _diagonal(table: Array) -> Array:
+    return jnp.diagonal(table, axis1=-2, axis2=-1)
 
 
-@observable("head", "token", about="value of each token")
-def value(view: View) -> Array:  # noqa: D103
-    return view.tables.values
+def _change(view: View, table: Callable[[View], Array]) -> Array:
+    return jnp.abs(table(view) - table(view.start)).max()
 
 
-@observable("head", "vocabulary", about="value of every token, also those not shown")
-def vocabulary_value(view: View) -> Array:  # noqa: D103
-    return view.vocabulary_values
-
-
-@observable("head", "key", "query", about="inner products of keys with keys")
-def key_self_score(view: View) -> Array:  # noqa: D103
-    return view.self_scores.key
-
-
-@observable("head", "key", "query", about="inner products of queries with queries")
-def query_self_score(view: View) -> Array:  # noqa: D103
-    return view.self_scores.query
-
-
-@observable("head", "token", about="squared length of each token's key")
-def key_square(view: View) -> Array:  # noqa: D103
-    return jnp.diagonal(view.self_scores.key, axis1=-2, axis2=-1)
-
-
-@observable("head", "token", about="squared length of each token's query")
-def query_square(view: View) -> Array:  # noqa: D103
-    return jnp.diagonal(view.self_scores.query, axis1=-2, axis2=-1)
-
-
-@observable("head", "key", "query", about="A_V = W_Vᵀ W_V, for chains of values")
-def value_self_score(view: View) -> Array:  # noqa: D103
-    return view.value_self_scores
-
-
-@observable("head", about="b = |β|², the readout's own score; |w_O|² where it is fixed")
-def readout_gain(view: View) -> Array:  # noqa: D103
-    return view.readout_gain
-
-
-@observable(about="largest score in absolute value")
-def largest_score(view: View) -> Array:  # noqa: D103
-    return jnp.abs(view.tables.scores).max()
-
-
-@observable("head", "width", "embed", about="key weights (form='weights' only)")
-def W_K(view: View) -> Array:  # noqa: D103
-    return _weights(view, "scores", "W_K")
-
-
-@observable("head", "width", "embed", about="query weights (form='weights' only)")
-def W_Q(view: View) -> Array:  # noqa: D103
-    return _weights(view, "scores", "W_Q")
-
-
-@observable("head", "embed", about="value weights (form='weights' only)")
-def w(view: View) -> Array:  # noqa: D103
-    return _weights(view, "values", "w")
-
-
-def _weights(view: View, part: str, name: str) -> Array:
-    state = view.state[part]
-    if not isinstance(state, dict):
-        raise ValueError(
-            f"{name} can be recorded with form='weights' alone; this run uses "
-            f"form={view.system.form.name!r}, which keeps no weights."
-        )
-    if name not in state:
-        raise ValueError(
-            f"{name} is not among the weights of the {part}, which are {sorted(state)}."
-        )
-    return state[name]
+declare(
+    "head",
+    "key",
+    "query",
+    score=("scores, row = key, column = query", lambda v: v.tables.scores),
+    key_self_score=("inner products of keys with keys", lambda v: v.self_scores.key),
+    query_self_score=(
+        "inner products of queries with queries",
+        lambda v: v.self_scores.query,
+    ),
+    value_self_score=(
+        "A_V = W_Vᵀ W_V, for chains of values",
+        lambda v: v.value_self_scores,
+    ),
+    score_force=(
+        "D = −∂L/∂scores, on the shown tokens",
+        lambda v: v.shown_forces.scores,
+    ),
+    score_rate=("time derivative of the scores (flow)", lambda v: v.table_rates.scores),
+    key_self_score_rate=(
+        "time derivative of the key self-scores",
+        lambda v: v.self_score_rates.key,
+    ),
+    query_self_score_rate=(
+        "time derivative of the query self-scores",
+        lambda v: v.self_score_rates.query,
+    ),
+    value_self_score_rate=(
+        "time derivative of the value self-scores",
+        lambda v: v.rate(lambda moved: moved.value_self_scores),
+    ),
+)
+declare(
+    "head",
+    "token",
+    value=("value of each token", lambda v: v.tables.values),
+    key_square=(
+        "squared length of each token's key",
+        lambda v: _diagonal(v.self_scores.key),
+    ),
+    query_square=(
+        "squared length of each token's query",
+        lambda v: _diagonal(v.self_scores.query),
+    ),
+    token_force=(
+        "z = −∂L/∂values, on the shown tokens",
+        lambda v: v.shown_forces.values,
+    ),
+    value_rate=("time derivative of the values (flow)", lambda v: v.table_rates.values),
+    readout_part_rate=(
+        "b z, the part of value_rate by W_V (chains, flow)",
+        lambda v: v.value_rate_parts[0],
+    ),
+    inner_part_rate=(
+        "g A_V z, the part of value_rate by β (chains, flow)",
+        lambda v: v.value_rate_parts[1],
+    ),
+)
+declare(
+    "head",
+    "vocabulary",
+    vocabulary_value=(
+        "value of every token, also those not shown",
+        lambda v: v.vocabulary_values,
+    ),
+)
+declare(
+    "head",
+    readout_gain=(
+        "b = |β|², the readout's own score; |w_O|² where it is fixed",
+        lambda v: v.readout_gain,
+    ),
+    readout_gain_rate=(
+        "time derivative of the readout gain",
+        lambda v: v.rate(lambda moved: moved.readout_gain),
+    ),
+)
+declare(
+    largest_score=(
+        "largest score in absolute value",
+        lambda v: jnp.abs(v.tables.scores).max(),
+    ),
+    largest_score_change=(
+        "largest change of a score since the start",
+        lambda v: _change(v, lambda w: w.every_score),
+    ),
+    largest_key_self_score_change=(
+        "largest change of a key self-score since the start",
+        lambda v: _change(v, lambda w: w.every_self_score.key),
+    ),
+    largest_query_self_score_change=(
+        "largest change of a query self-score since the start",
+        lambda v: _change(v, lambda w: w.every_self_score.query),
+    ),
+    largest_value_self_score_change=(
+        "largest change of a value self-score since the start (chains)",
+        lambda v: _change(v, lambda w: w.every_value_self_score),
+    ),
+    largest_attention_change=(
+        "largest change of an attention p(key | query) since the start",
+        lambda v: _change(v, lambda w: w.samples.attention),
+    ),
+)

@@ -1,27 +1,99 @@
-"""What observables look at: a system in one state, each quantity computed once."""
+"""Views: what observables are functions of, a system in one state and its samples."""
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from attnflow.models.forms import SelfScores, State, TokenForm
+from attnflow.data import Sequences
+from attnflow.models.forms import AbstractFrame, SelfScores, State, TokenForm
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.models.tables import Sight, Tables
+from attnflow.models.tables import Pairs, Sight, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
-from attnflow.observables.samples import SampleView
+
+Tree = TypeVar("Tree")
+
+
+class SampleView:
+    """Samples of training or test in one state, each function of them computed once."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        data: Sequences,
+        pairs: Pairs,
+        attention: Array | None = None,
+    ):
+        self.problem = problem
+        self.data = data
+        self.pairs = pairs
+        self._attention = attention
+
+    @cached_property
+    def attention(self) -> Float[Array, "samples heads queries keys"]:
+        """`p(key | query)` of every sample and head."""
+        if self._attention is not None:
+            return self._attention
+        return self.problem.attention(self.pairs, self.data)
+
+    @cached_property
+    def head_outputs(self) -> Float[Array, "samples heads"]:
+        """The output of every head on every sample."""
+        return self.problem.head_outputs(self.pairs, self.data, self.attention)
+
+    @cached_property
+    def outputs(self) -> Float[Array, " samples"]:
+        """The output of the model on every sample."""
+        return self.problem.readout(self.head_outputs)
+
+    @cached_property
+    def losses(self) -> Float[Array, " samples"]:
+        """The loss of every sample."""
+        return self.problem.loss(self.outputs, self.data.label)
+
+    @cached_property
+    def margins(self) -> Float[Array, " samples"]:
+        """Label times output."""
+        return self.data.label * self.outputs
+
+    @cached_property
+    def correct(self) -> Float[Array, " samples"]:
+        """1 where the margin is positive, 0 elsewhere."""
+        return jnp.where(self.margins > 0, 1.0, 0.0)
+
+    @cached_property
+    def pulls(self) -> Float[Array, " samples"]:
+        """`|∂l/∂f|`."""
+        return jnp.exp(self.problem.loss.pull(self.outputs, self.data.label)[1])
+
+    @cached_property
+    def group_weights(self) -> Float[Array, "groups samples"]:
+        """The probabilities of each group's samples, 0 for those of others."""
+        groups = jnp.arange(len(self.data.group_names))
+        member = self.data.group[None, :] == groups[:, None]
+        return jnp.where(member, self.data.probability, 0.0)
+
+    def mean(self, numbers: Float[Array, " samples"]) -> Float[Array, ""]:
+        """The mean of the samples' numbers under their probabilities."""
+        return jnp.sum(self.data.probability * numbers)
+
+    def by_group(self, numbers: Float[Array, " samples"]) -> Float[Array, " groups"]:
+        """The mean of the samples' numbers within each group."""
+        weights = self.group_weights
+        return (weights * numbers).sum(axis=1) / weights.sum(axis=1)
 
 
 class View:
     """A system of training in one state.
 
-    `samples` and `test` are what its samples see of it; `sight`, where what training
-    samples see was found already. Other quantities are told on the shown tokens, those
-    named `every_…` on all of the basis.
+    `samples` and `test` are what its samples see of it; `sight`, what training samples
+    saw on the way to a direction, where that is known. Others are on the shown tokens,
+    those named `every_…` on all of the basis.
     """
 
     def __init__(self, system: Training, state: State, sight: Sight | None = None):
@@ -55,9 +127,9 @@ class View:
         """The same system in its initial state."""
         if self.system.start is None:
             raise ValueError(
-                "The system does not know where it began, so that nothing can be told "
-                "as a change: give its initial state (a checkpoint at time 0, or "
-                "the start of a Training)."
+                "The system does not know where it began, so that changes since the "
+                "start are not defined: give its initial state (a checkpoint at "
+                "time 0, or the start of a Training)."
             )
         return View(self.system, self.system.start)
 
@@ -69,7 +141,8 @@ class View:
     @cached_property
     def self_scores(self) -> SelfScores:
         """Self-scores of each head on the shown tokens."""
-        return self._shown_self_scores(self._basis_self_scores)
+        own = self._basis_self_scores
+        return SelfScores(*(self._frame.shown_scores(table) for table in own))
 
     @cached_property
     def vocabulary_values(self) -> Array:
@@ -79,7 +152,7 @@ class View:
             return self.tables.values
         if coordinates is None or not self._has_heads:
             raise ValueError(
-                "The values of tokens that are not shown cannot be told here: a "
+                "The values of tokens that are not shown are not known here: a "
                 "quotient keeps those of the shown tokens alone, and a Training needs "
                 "the coordinates of its vocabulary. Record value, or use another form."
             )
@@ -104,20 +177,20 @@ class View:
 
         Values that are linear in one set of weights have it as their gain, which stays.
         """
-        found = gain_of(self.system.form.values, self.state["values"])
-        return jnp.broadcast_to(found, (self.system.problem.heads,))
+        gain = gain_of(self.system.form.values, self.state["values"])
+        return jnp.broadcast_to(gain, (self.system.problem.heads,))
 
     @cached_property
     def value_self_scores(self) -> Array:
         """`A_V` of each head on the shown tokens."""
-        own = self.chain.self_scores
+        self_scores = self.chain.self_scores
         if not self._has_heads:
             raise ValueError(
                 "A quotient keeps the self-scores of values on one of its blocks "
-                "alone, from which those of tokens cannot be told. Use the data "
+                "alone, from which those of tokens do not follow. Use the data "
                 "without the quotient."
             )
-        return self._frame.shown_scores(own)
+        return self._frame.shown_scores(self_scores)
 
     @cached_property
     def shown_forces(self) -> Tables:
@@ -129,7 +202,7 @@ class View:
         """`b z` and `g A_V z`, zero where the values are not trained."""
         if isinstance(self.system.form, TokenForm):
             raise ValueError(
-                "The parts of a value's rate are told on an orthonormal basis, and "
+                "The parts of a value's rate are defined on an orthonormal basis, and "
                 "form='tokens' has none. Use form='transport'."
             )
         chain, force = self.chain, self._forces.values
@@ -148,14 +221,14 @@ class View:
 
     @cached_property
     def self_score_rates(self) -> SelfScores:
-        """Derivatives of the self-scores, likewise."""
+        """Derivatives of the self-scores under gradient flow of the trained parts."""
         return self.rate(lambda moved: moved.self_scores)
 
-    def rate(self, quantity: Callable[["View"], Any]) -> Any:
-        """The derivative of a quantity under gradient flow of the trained parts."""
+    def rate(self, function: Callable[["View"], Tree]) -> Tree:
+        """The derivative of a function under gradient flow of the trained parts."""
 
-        def of_state(state: State) -> Any:
-            return quantity(View(self.system, state))
+        def of_state(state: State) -> Tree:
+            return function(View(self.system, state))
 
         return jax.jvp(of_state, (self.state,), (self._velocity,))[1]
 
@@ -166,16 +239,16 @@ class View:
 
     @cached_property
     def every_self_score(self) -> SelfScores:
-        """Self-scores likewise."""
+        """Self-scores on all of the basis; of a quotient on the shown tokens."""
         return self._basis_self_scores if self._has_heads else self.self_scores
 
     @cached_property
     def every_value_self_score(self) -> Array:
-        """Self-scores of the values likewise."""
+        """Self-scores of the values on all of the basis, or on the shown tokens."""
         return self.chain.self_scores if self._has_heads else self.value_self_scores
 
     @property
-    def _frame(self) -> Any:
+    def _frame(self) -> AbstractFrame:
         return self.system.form.frame
 
     @property
@@ -190,9 +263,6 @@ class View:
     @cached_property
     def _basis_self_scores(self) -> SelfScores:
         return self.system.form.scores.self_scores(self.state["scores"])
-
-    def _shown_self_scores(self, own: SelfScores) -> SelfScores:
-        return SelfScores(*(self._frame.shown_scores(table) for table in own))
 
     @cached_property
     def _forces(self) -> Tables:

@@ -1,8 +1,7 @@
 """Descent: steps of optax's rules inside a compiled loop, recorded at chosen steps."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 import equinox as eqx
 import jax
@@ -11,11 +10,19 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.flow import CODES, Leg, Observe
-from attnflow.training.precision import require_precise
+from attnflow.training.flow import CODES, Leg
 from attnflow.training.rules import Descent, split
-from attnflow.training.scaled import begin_adam, swamped_step, takes_scales
-from attnflow.training.walk import Carry, Loop, told, walk
+from attnflow.training.scaled_numbers import begin_adam, swamped_step, takes_scales
+from attnflow.training.system import (
+    Axes,
+    DescentSystem,
+    Event,
+    Observe,
+    Row,
+    State,
+    require_precise,
+)
+from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
@@ -25,16 +32,16 @@ STEPS_PER_BLOCK = 1000
 
 
 def descend(
-    system: Any,
-    axes: Any,
-    state: Any,
+    system: DescentSystem,
+    axes: Axes,
+    state: State,
     *,
     rules: Mapping[str, Descent],
     start: np.ndarray,
     stop: int,
     times: np.ndarray,
     observe: Observe,
-    event: Callable[[Any, Any], Array] | None = None,
+    event: Event | None = None,
     every: int = 1,
     rates: Mapping[str, np.ndarray] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -42,16 +49,16 @@ def descend(
     """Move every seed from step `start` to step `stop`, or until `event` is positive.
 
     Arguments are as in `flow`, with steps for times, and one rule for each part.
-    The event is looked at after `every` so many steps. `rates` has for each part the
-    learning rates of the seeds, where these differ.
+    The event is evaluated every `every` steps. `rates` has for each part the learning
+    rates of the seeds, where these differ.
     """
     require_precise()
-    own = {name: rule.learning_rate for name, rule in rules.items()}
+    common = {name: rule.learning_rate for name, rule in rules.items()}
     # Numbers are arguments of the compiled loop: a sweep over them compiles once.
-    given = {name: jnp.asarray(rate) for name, rate in (rates or own).items()}
+    rate_of = {name: jnp.asarray(rate) for name, rate in (rates or common).items()}
     parts = {name: split(rule) for name, rule in rules.items()}
     plain = tuple((name, rule) for name, (rule, _) in parts.items())
-    numbers = {name: found for name, (_, found) in parts.items()}
+    numbers = {name: of_rule for name, (_, of_rule) in parts.items()}
     first = int(start.min())
     inside = (times >= first) & (times <= stop)
     marks = times[inside].astype(int)
@@ -62,9 +69,9 @@ def descend(
     waits = bool((start != first).any())
     loop = Loop(plain, numbers, observe, event, waits=waits, every=every)
     rows, alive, carry, stopped = _blocks(
-        system, axes, loop, given, carry, gaps, progress
+        system, axes, loop, rate_of, carry, gaps, progress
     )
-    leg = _leg(carry, rows, alive, inside, stop, asked=event is not None)
+    leg = _leg(carry, rows, alive, inside, stop, awaits_event=event is not None)
     leg = leg._replace(swamped=_swamped(carry))
     if stopped:
         # The carry is that of the last whole block, and so are the rows.
@@ -77,8 +84,8 @@ def descend(
 
 def _swamped(carry: Carry) -> np.ndarray | None:
     """By seed, the first step at which some Adam's ε outweighed its gradients."""
-    found = [swamped_step(memory) for memory in carry.memory.values()]
-    steps = [step for step in found if step is not None]
+    by_part = [swamped_step(memory) for memory in carry.memory.values()]
+    steps = [step for step in by_part if step is not None]
     if not steps:
         return None
     last = np.iinfo(np.int64).max
@@ -87,14 +94,19 @@ def _swamped(carry: Carry) -> np.ndarray | None:
 
 
 def _begin(
-    state: Any, rules: Any, start: np.ndarray, first: int, *, scaled: bool = False
+    state: State,
+    rules: Iterable[tuple[str, Descent]],
+    start: np.ndarray,
+    first: int,
+    *,
+    scaled: bool = False,
 ) -> Carry:
     memory = {}
     for name, rule in rules:
         begin = rule.transformation().init
         if scaled and takes_scales(rule):
             begin = begin_adam
-        # What is empty is so for all seeds: a map over them costs a millisecond.
+        # What is empty is so for all seeds: a vmap over them costs a millisecond.
         each = begin if rule.memoryless else jax.vmap(begin)
         memory[name] = each(state[name])
     seeds = len(start)
@@ -107,8 +119,8 @@ def _begin(
     )
 
 
-def _strong(leaf: Any) -> Any:
-    """The same numbers with a type of their own.
+def _strong(leaf: Array) -> Array:
+    """The same numbers with a strong type.
 
     A loop gives back strong types: a second block that starts with them where the first
     began with weak ones would be another program, compiled anew.
@@ -117,13 +129,13 @@ def _strong(leaf: Any) -> Any:
 
 
 def _blocks(
-    system: Any,
-    axes: Any,
+    system: DescentSystem,
+    axes: Axes,
     loop: Loop,
-    rates: dict[str, Array],
+    rates: Rates,
     carry: Carry,
     gaps: np.ndarray,
-    progress: Any,
+    progress: Callable[[float], None] | None,
 ) -> tuple[dict[str, np.ndarray], np.ndarray, Carry, bool]:
     """All records, as `(seeds, records, …)`, block by block, and whether one stopped.
 
@@ -159,24 +171,32 @@ def _blocks(
 
 @eqx.filter_jit
 def _advance(
-    system: Any, axes: Any, carry: Carry, gaps: Array, rates: Any, loop: Loop
-) -> tuple[Carry, dict[str, Array], Array]:
-    def one(system: Any, carry: Carry, rates: dict[str, Array] = rates) -> tuple:
-        def record(carry: Carry, gap: Array) -> tuple:
+    system: DescentSystem,
+    axes: Axes,
+    carry: Carry,
+    gaps: Array,
+    rates: Rates,
+    loop: Loop,
+) -> tuple[Carry, Row, Array]:
+    def of_seed(
+        system: DescentSystem, carry: Carry, rates: Rates = rates
+    ) -> tuple[Carry, Row, Array]:
+        def record(carry: Carry, gap: Array) -> tuple[Carry, tuple[Row, Array]]:
             carry, sight = walk(system, carry, gap, rates, loop)
-            row = told(loop.observe, system, carry.state, sight)
+            row = evaluate(loop.observe, system, carry.state, sight)
             return carry, (row, _finite(carry.state))
 
         carry, (rows, alive) = jax.lax.scan(record, carry, gaps)
         return carry, rows, alive
 
     if getattr(system, "apart", False):
-        return axes.one_by_one(one, system, carry)
+        return axes.one_by_one(of_seed, system, carry)
     each = {name: 0 if rate.ndim else None for name, rate in rates.items()}
-    return jax.vmap(one, in_axes=(axes.tree(system), 0, each))(system, carry, rates)
+    in_axes = (axes.tree(system), 0, each)
+    return jax.vmap(of_seed, in_axes=in_axes)(system, carry, rates)
 
 
-def _finite(state: Any) -> Array:
+def _finite(state: State) -> Array:
     # A maximum keeps what is no number, and is one program where a count is two.
     sizes = [jnp.max(jnp.abs(x), initial=0.0) for x in jax.tree.leaves(state)]
     return jnp.isfinite(jnp.stack(sizes)).all()
@@ -189,26 +209,25 @@ def _leg(
     inside: np.ndarray,
     stop: int,
     *,
-    asked: bool,
+    awaits_event: bool,
 ) -> Leg:
     """The records on the whole grid, and how each seed ended.
 
-    The last record is that of the end; `asked` says that an event was waited for.
+    The last record is that of the end.
     """
-    wanted = int(inside.sum())
-    kept = min(wanted, alive.shape[1])
-    places = np.flatnonzero(inside)[:kept]
+    count = int(inside.sum())
+    kept = min(count, alive.shape[1])
+    recorded = np.flatnonzero(inside)[:kept]
     full = {}
     for name, values in rows.items():
         empty = np.full((values.shape[0], len(inside), *values.shape[2:]), np.nan)
-        empty[:, places] = np.where(
-            _expand(alive[:, :kept], values.ndim), values[:, :kept], np.nan
-        )
+        mask = alive[:, :kept].reshape(len(alive), kept, *(1,) * (values.ndim - 2))
+        empty[:, recorded] = np.where(mask, values[:, :kept], np.nan)
         full[name] = empty
-    final = min(wanted, alive.shape[1] - 1)
+    final = min(count, alive.shape[1] - 1)
     living = alive[:, final]
     reached = np.asarray(carry.end) >= 0
-    done = CODES.index(Outcome.EVENT_NOT_REACHED if asked else Outcome.FINISHED)
+    done = CODES.index(Outcome.EVENT_NOT_REACHED if awaits_event else Outcome.FINISHED)
     code = np.where(reached, CODES.index(Outcome.EVENT), done)
     code = np.where(living, code, CODES.index(Outcome.DIVERGED))
     return Leg(
@@ -218,7 +237,3 @@ def _leg(
         end_row={name: jnp.asarray(v[:, final]) for name, v in rows.items()},
         code=jnp.asarray(code),
     )
-
-
-def _expand(mask: np.ndarray, ndim: int) -> np.ndarray:
-    return mask.reshape(mask.shape + (1,) * (ndim - 2))

@@ -1,6 +1,5 @@
 """Gradient flow: an adaptive solution of `dθ/dt = velocity(t, θ)` in float64."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,8 +12,16 @@ import optimistix as optx
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.precision import require_precise
 from attnflow.training.rules import Flow
+from attnflow.training.system import (
+    Axes,
+    Event,
+    FlowSystem,
+    Observe,
+    Row,
+    State,
+    require_precise,
+)
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 # Codes inside jit; outcomes outside.
@@ -30,8 +37,6 @@ CODES = (
 FEW, SMALL = 16, 1000
 """Seeds, and numbers of each, up to which flows run one by one, or side by side."""
 
-Observe = Callable[[Any, Any], dict[str, Array]]
-
 
 class Leg(NamedTuple):
     """One stage of a run, for all seeds: rows, final state, time and outcome.
@@ -40,25 +45,25 @@ class Leg(NamedTuple):
     where it did not; `None` for rules without an ε.
     """
 
-    rows: dict[str, Array]
-    state: Any
+    rows: Row
+    state: State
     end: Array
-    end_row: dict[str, Array]
+    end_row: Row
     code: Array
     swamped: np.ndarray | None = None
 
 
 def flow(
-    system: Any,
-    axes: Any,
-    state: Any,
+    system: FlowSystem,
+    axes: Axes,
+    state: State,
     *,
     rule: Flow,
     start: np.ndarray,
     stop: np.ndarray,
     times: np.ndarray,
     observe: Observe,
-    event: Callable[[Any, Any], Array] | None = None,
+    event: Event | None = None,
 ) -> Leg:
     """Move every seed from `start` to `stop`, or until `event` turns positive.
 
@@ -67,7 +72,7 @@ def flow(
     - `system`: with `velocity(t, state)`; stacked over seeds along `axes`.
     - `state`: stacked over seeds.
     - `start`, `stop`: `(seeds,)`. `times`: when to observe, the same for all seeds;
-      rows at times outside of a seed's own stage mean nothing.
+      rows at times outside of a seed's stage mean nothing.
     - `observe`, `event`: functions of system and state; hashable, since compiled in,
       or PyTrees whose arrays are not.
     """
@@ -83,18 +88,18 @@ def flow(
 
 @eqx.filter_jit
 def _flow(
-    system: Any,
-    axes: Any,
-    state: Any,
+    system: FlowSystem,
+    axes: Axes,
+    state: State,
     start: Array,
     stop: Array,
     times: Array,
     numbers: Array,
     rule: Flow,
     observe: Observe,
-    event: Any,
+    event: Event | None,
 ) -> Leg:
-    def one(system: Any, carry: tuple[Any, Array, Array]) -> Leg:
+    def solve(system: FlowSystem, carry: tuple[State, Array, Array]) -> Leg:
         state, start, stop = carry
         spans = (start, stop, times)
         return _solve(system, state, spans, numbers, rule, observe, event)
@@ -102,11 +107,11 @@ def _flow(
     carry = (state, start, stop)
     # Side by side, the search for a crossing would also run for seeds without one.
     if event is not None or not _side_by_side(state, len(start)):
-        return axes.one_by_one(one, system, carry)
-    return jax.vmap(one, in_axes=(axes.tree(system), 0))(system, carry)
+        return axes.one_by_one(solve, system, carry)
+    return jax.vmap(solve, in_axes=(axes.tree(system), 0))(system, carry)
 
 
-def _side_by_side(state: Any, seeds: int) -> bool:
+def _side_by_side(state: State, seeds: int) -> bool:
     """Whether seeds step together: many small ones, such as the cells of a sweep.
 
     Together, each step waits for the slowest seed and copies the records of all: 3
@@ -118,13 +123,13 @@ def _side_by_side(state: Any, seeds: int) -> bool:
 
 
 def _solve(
-    system: Any,
-    state: Any,
+    system: FlowSystem,
+    state: State,
     spans: tuple[Array, Array, Array],
     numbers: Array,
     rule: Flow,
     observe: Observe,
-    event: Any,
+    event: Event | None,
 ) -> Leg:
     start, stop, times = spans
     rtol, atol, scale = numbers
@@ -136,7 +141,7 @@ def _solve(
     def time(s: Array) -> Array:
         return start + scale * jnp.expm1(s) if log else s
 
-    def field(s: Any, y: Any, args: Any) -> Any:
+    def field(s: Any, y: State, args: None) -> State:
         velocity = system.velocity(time(s), y)
         if not log:
             return velocity
@@ -155,10 +160,7 @@ def _solve(
         state,
         saveat=dfx.SaveAt(
             subs=[
-                dfx.SubSaveAt(
-                    ts=marks,
-                    fn=lambda t, y, args: observe(system, y),
-                ),
+                dfx.SubSaveAt(ts=marks, fn=lambda t, y, args: observe(system, y)),
                 dfx.SubSaveAt(t1=True),
             ]
         ),
@@ -183,12 +185,12 @@ def _solve(
     )
 
 
-def _event(system: Any, event: Any) -> dfx.Event | None:
+def _event(system: FlowSystem, event: Event | None) -> dfx.Event | None:
     if event is None:
         return None
 
     # diffrax calls this with keywords t, y, args.
-    def condition(t: Any, y: Any, args: Any, **_: Any) -> Array:
+    def condition(t: Array, y: State, args: None, **_: object) -> Array:
         return event(system, y)
 
     # The crossing is found on the solver's own interpolant, whose error is that of
@@ -196,7 +198,7 @@ def _event(system: Any, event: Any) -> dfx.Event | None:
     return dfx.Event(condition, optx.Bisection(rtol=1e-13, atol=1e-13))
 
 
-def _code(solution: dfx.Solution, final: Any, event: Any) -> Array:
+def _code(solution: dfx.Solution, final: State, event: Event | None) -> Array:
     finite = jnp.array(True)
     for leaf in jax.tree.leaves(final):
         finite &= jnp.isfinite(leaf).all()
@@ -204,12 +206,10 @@ def _code(solution: dfx.Solution, final: Any, event: Any) -> Array:
     code = jnp.where(
         solution.result == dfx.RESULTS.successful, done, CODES.index(Outcome.DIVERGED)
     )
-    code = jnp.where(
-        solution.result == dfx.RESULTS.event_occurred, CODES.index(Outcome.EVENT), code
-    )
-    code = jnp.where(
-        solution.result == dfx.RESULTS.max_steps_reached,
-        CODES.index(Outcome.OUT_OF_STEPS),
-        code,
-    )
+    ends = {
+        Outcome.EVENT: dfx.RESULTS.event_occurred,
+        Outcome.OUT_OF_STEPS: dfx.RESULTS.max_steps_reached,
+    }
+    for outcome, result in ends.items():
+        code = jnp.where(solution.result == result, CODES.index(outcome), code)
     return jnp.where(finite, code, CODES.index(Outcome.DIVERGED))

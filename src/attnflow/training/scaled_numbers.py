@@ -1,9 +1,21 @@
-"""Numbers as mantissa and logarithmic scale, which cannot underflow."""
+"""Numbers as `mantissa · exp(log)`, which never underflow, and rules on such gradients.
+
+A sign needs the mantissa alone. Adam's update `m̂ / (sqrt(v̂) + ε)` does not change when
+gradients are multiplied by a number, but for ε: its memory is kept under the scale of
+the largest gradient that it still remembers, and ε is divided by that scale. Other
+rules take the numbers as they are.
+"""
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+import numpy as np
+from jaxtyping import Array, PyTree
+
+from attnflow.training.rules import Adam, Descent, SignGD
+
+Arrays = dict[str, Array]
 
 
 class Scaled(NamedTuple):
@@ -19,3 +31,109 @@ class Scaled(NamedTuple):
     def plain(self) -> Array:
         """The numbers themselves, which may underflow."""
         return self.mantissa * jnp.exp(self.log)
+
+
+class AdamMemory(NamedTuple):
+    """Moments as mantissas, their log scales, and when ε first outweighed them.
+
+    `swamped` is, by weight, the first step at which `sqrt(v̂) < ε` for more than half
+    of the coordinates that have ever been pulled; −1 before.
+    """
+
+    step: Array
+    first: Arrays
+    second: Arrays
+    log: Arrays
+    swamped: Arrays
+
+
+def takes_scales(rule: Descent) -> bool:
+    """Whether a rule needs the scales beside the mantissas."""
+    return isinstance(rule, Adam)
+
+
+def gradient_for(rule: Descent, direction: PyTree) -> PyTree:
+    """The gradient that a rule takes, from a direction that may have scaled leaves."""
+
+    def gradient(leaf: Array | Scaled) -> Array | Scaled:
+        if not isinstance(leaf, Scaled):
+            return -leaf
+        if isinstance(rule, SignGD):
+            return -leaf.mantissa
+        if takes_scales(rule):
+            return Scaled(-leaf.mantissa, leaf.log)
+        return -leaf.plain
+
+    return jax.tree.map(
+        gradient, direction, is_leaf=lambda leaf: isinstance(leaf, Scaled)
+    )
+
+
+def begin_adam(state: Arrays) -> AdamMemory:
+    """Adam's memory before the first step, for weights by column."""
+    zeros = jax.tree.map(jnp.zeros_like, state)
+    return AdamMemory(
+        step=jnp.zeros((), int),
+        first=zeros,
+        second=zeros,
+        log=jax.tree.map(
+            lambda x: jnp.full((*x.shape[:-1], 1), -jnp.inf, x.dtype), state
+        ),
+        swamped=jax.tree.map(lambda x: jnp.full((), -1, int), state),
+    )
+
+
+def adam(
+    rule: Adam, gradient: dict[str, Scaled], memory: AdamMemory
+) -> tuple[Arrays, AdamMemory]:
+    """Adam's update per unit of learning rate, up to its sign, and its memory."""
+    count = memory.step + 1
+    names = list(gradient)
+    moved = {
+        name: _adam_leaf(
+            rule,
+            gradient[name],
+            (memory.first[name], memory.second[name], memory.log[name]),
+            count,
+        )
+        for name in names
+    }
+    met = {
+        name: jnp.where((memory.swamped[name] < 0) & moved[name][4], count, old)
+        for name, old in memory.swamped.items()
+    }
+    first, second, log = ({n: moved[n][k] for n in names} for k in (1, 2, 3))
+    updates = {name: moved[name][0] for name in names}
+    return updates, AdamMemory(count, first, second, log, met)
+
+
+def _adam_leaf(
+    rule: Adam, gradient: Scaled, memory: tuple[Array, Array, Array], count: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    first, second, before = memory
+    # The root of v decays by sqrt(beta2) a step where nothing pulls.
+    fading = 0.5 * jnp.log(rule.beta2)
+    log = jnp.maximum(gradient.log, before + fading)
+    safe = jnp.where(jnp.isfinite(log), log, 0.0)
+    kept = jnp.where(jnp.isfinite(before), jnp.exp(before - safe), 0.0)
+    pull = gradient.mantissa * jnp.exp(gradient.log - safe)
+    first = rule.beta1 * first * kept + (1 - rule.beta1) * pull
+    second = rule.beta2 * second * kept**2 + (1 - rule.beta2) * pull**2
+    mean = first / (1 - rule.beta1**count)
+    root = jnp.sqrt(second / (1 - rule.beta2**count))
+    # Beyond e^709 the scale of a gradient has no inverse: ε = 0 stays 0 there.
+    epsilon = jnp.zeros_like(safe) if rule.bare else rule.epsilon * jnp.exp(-safe)
+    # Where nothing has pulled yet, 0 / 0 is no move.
+    below = jnp.where(root + epsilon > 0, root + epsilon, 1.0)
+    pulled = root > 0
+    swamped = (pulled & (root < epsilon)).sum() * 2 > pulled.sum()
+    return mean / below, first, second, log, swamped
+
+
+def swamped_step(memory: PyTree) -> np.ndarray | None:
+    """By seed, the first step at which ε outweighed some weight; −1 where none."""
+    if not isinstance(memory, AdamMemory):
+        return None
+    steps = np.stack([np.asarray(step) for step in memory.swamped.values()])
+    steps = np.where(steps < 0, np.iinfo(np.int64).max, steps).min(axis=0)
+    return np.where(steps == np.iinfo(np.int64).max, -1, steps)

@@ -1,16 +1,27 @@
 """Walks: steps of a descent from one record to the next, in a compiled loop."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.training.flow import Observe
-from attnflow.training.rules import Adam, Descent, joined
-from attnflow.training.scaled import AdamMemory, adam, gradient_for
-from attnflow.training.whole import length_of, made_orthogonal
+from attnflow.training.rules import Adam, Descent, Muon, joined
+from attnflow.training.scaled_numbers import AdamMemory, adam, gradient_for
+from attnflow.training.system import (
+    BatchSystem,
+    DescentSystem,
+    Event,
+    Observe,
+    Sight,
+    SightSystem,
+    State,
+    WholeSystem,
+)
+
+Result = TypeVar("Result")
+Rates = dict[str, Array]
 
 
 class Carry(NamedTuple):
@@ -19,8 +30,8 @@ class Carry(NamedTuple):
     `end` is the step at which the event was reached; −1 before that.
     """
 
-    state: Any
-    memory: Any
+    state: State
+    memory: State
     step: Array
     start: Array
     end: Array
@@ -30,58 +41,57 @@ class Loop(NamedTuple):
     """What the loop is made of; all but arrays in it is compiled in.
 
     `numbers` are those of the rules, by part, that are arguments; `waits` says that
-    seeds start at different steps; `every` how many steps lie between two looks at the
-    event.
+    seeds start at different steps; `every` after how many steps the event is evaluated.
     """
 
     rules: tuple[tuple[str, Descent], ...]
     numbers: dict[str, dict[str, Array]]
     observe: Observe
-    event: Callable[[Any, Any], Array] | None
+    event: Event | None
     waits: bool
     every: int = 1
 
 
 def walk(
-    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
-) -> tuple[Carry, Any]:
+    system: DescentSystem, carry: Carry, gap: Array, rates: Rates, loop: Loop
+) -> tuple[Carry, Sight]:
     """`gap` steps, or fewer where the event is met before; and a sight of the end."""
     if loop.event is None:
-        return _unseen(system, carry, gap, rates, loop), None
+        return _steps(system, carry, gap, rates, loop), None
     if loop.every > 1:
-        return _looking_rarely(system, carry, gap, rates, loop), None
-    return _looking(system, carry, gap, rates, loop)
+        return _stretches(system, carry, gap, rates, loop), None
+    return _steps_to_event(system, carry, gap, rates, loop)
 
 
-def _unseen(
-    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+def _steps(
+    system: DescentSystem, carry: Carry, gap: Array, rates: Rates, loop: Loop
 ) -> Carry:
-    """Steps between which nothing is looked at."""
+    """Steps between which no event is evaluated."""
 
-    def step(_: Any, carry: Carry) -> Carry:
+    def step(_: Array, carry: Carry) -> Carry:
         moving = carry.step >= carry.start if loop.waits else None
         directions = _at(system, carry.step).direction(carry.state)
-        moved = _moved(system, carry, directions, rates, loop, moving)
+        moved = _move(system, carry, directions, rates, loop, moving)
         return moved._replace(step=carry.step + 1)
 
     return jax.lax.fori_loop(0, gap, step, carry)
 
 
-def _looking_rarely(
-    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
+def _stretches(
+    system: DescentSystem, carry: Carry, gap: Array, rates: Rates, loop: Loop
 ) -> Carry:
-    """Steps from one look at the event to the next, up to the record or the event."""
+    """Stretches of `every` steps, up to the record or the event."""
     event, every = loop.event, loop.every
     assert event is not None
     target = carry.step + gap
 
     def stretch(carry: Carry) -> Carry:
         count = jnp.minimum(target - carry.step, every - carry.step % every)
-        carry = _unseen(system, carry, count, rates, loop)
+        carry = _steps(system, carry, count, rates, loop)
         # Seeds that wait for their start have nothing to show.
-        looks = (carry.step % every == 0) & (carry.step > carry.start)
+        due = (carry.step % every == 0) & (carry.step > carry.start)
         reached = jax.lax.cond(
-            looks, lambda: event(system, carry.state) >= 0, lambda: jnp.asarray(False)
+            due, lambda: event(system, carry.state) >= 0, lambda: jnp.asarray(False)
         )
         return carry._replace(end=jnp.where(reached, carry.step, carry.end))
 
@@ -91,67 +101,69 @@ def _looking_rarely(
     return carry._replace(step=target)
 
 
-def _looking(
-    system: Any, carry: Carry, gap: Array, rates: dict[str, Array], loop: Loop
-) -> tuple[Carry, Any]:
-    """Steps with a look at the event before each of them."""
+def _steps_to_event(
+    system: DescentSystem, carry: Carry, gap: Array, rates: Rates, loop: Loop
+) -> tuple[Carry, Sight]:
+    """Steps before each of which the event is evaluated."""
     event = loop.event
     assert event is not None
     target = carry.step + gap
 
-    def look_and_step(now: _Now) -> _Now:
-        """One look serves the event, the gradient and, at the end, a record."""
+    def step(now: _Now) -> _Now:
+        """One sight serves the event, the gradient and, at the end, a record."""
         carry = now.carry
-        directions, sight = _look(_at(system, carry.step), carry.state)
-        reached = told(event, system, carry.state, sight) >= 0
+        directions, sight = _direction(_at(system, carry.step), carry.state)
+        reached = evaluate(event, system, carry.state, sight) >= 0
         met = reached & (carry.step > carry.start) & (carry.end < 0)
         end = jnp.where(met, carry.step, carry.end)
         done = (carry.step >= target) | (end >= 0)
         # Seeds wait for their own start and stay where they met the event.
         moving = (carry.step >= carry.start) & ~done
-        carry = _moved(system, carry, directions, rates, loop, moving)
-        step = carry.step + jnp.where(done, 0, 1)
-        return _Now(carry._replace(step=step, end=end), sight, done)
+        carry = _move(system, carry, directions, rates, loop, moving)
+        next_step = carry.step + jnp.where(done, 0, 1)
+        return _Now(carry._replace(step=next_step, end=end), sight, done)
 
     blank = jax.tree.map(
         lambda x: jnp.zeros(x.shape, x.dtype),
-        jax.eval_shape(lambda state: _look(system, state)[1], carry.state),
+        jax.eval_shape(lambda state: _direction(system, state)[1], carry.state),
     )
     begun = _Now(carry, blank, jnp.asarray(False))
-    now = jax.lax.while_loop(lambda now: ~now.done, look_and_step, begun)
+    now = jax.lax.while_loop(lambda now: ~now.done, step, begun)
     return now.carry._replace(step=target), now.sight
 
 
 class _Now(NamedTuple):
-    """Inside a walk: `sight` is what was last seen, at the end that of the end."""
+    """Inside a walk: the `sight` is the last one, at the end that of the end."""
 
     carry: Carry
-    sight: Any
+    sight: Sight
     done: Array
 
 
-def _at(system: Any, step: Array) -> Any:
-    """The system as a step sees it, where that is not as it always is."""
-    return system.at(step) if hasattr(system, "at") else system
+def _at(system: DescentSystem, step: Array) -> DescentSystem:
+    """The system as a step sees it, where steps differ."""
+    return system.at(step) if isinstance(system, BatchSystem) else system
 
 
-def _look(system: Any, state: Any) -> tuple[dict[str, Any], Any]:
-    """Directions, and what a system that offers it saw on the way to them."""
-    if hasattr(system, "look"):
-        return system.look(state)
+def _direction(system: DescentSystem, state: State) -> tuple[dict[str, State], Sight]:
+    """Directions, and the sight of a system that keeps one."""
+    if isinstance(system, SightSystem):
+        return system.direction_and_sight(state)
     return system.direction(state), None
 
 
-def told(function: Callable[..., Any], system: Any, state: Any, sight: Any) -> Any:
-    """What a function tells of a state, of which there may be a sight already."""
+def evaluate(
+    function: Callable[..., Result], system: DescentSystem, state: State, sight: Sight
+) -> Result:
+    """A function of system and state, of which there may be a sight already."""
     return function(system, state, *([] if sight is None else [sight]))
 
 
-def _moved(
-    system: Any,
+def _move(
+    system: DescentSystem,
     carry: Carry,
-    directions: dict[str, Any],
-    rates: dict[str, Array],
+    directions: dict[str, State],
+    rates: Rates,
     loop: Loop,
     moving: Array | None,
 ) -> Carry:
@@ -162,7 +174,7 @@ def _moved(
         rule = joined(plain, loop.numbers[name])
         gradient = gradient_for(rule, directions[name])
         update, memory[name] = _update(rule, gradient, carry, name)
-        update = made_orthogonal(system, rule, name, update, carry.state)
+        update = orthogonal_update(system, rule, name, update, carry.state)
         scale = -rates[name] * rule.pace(carry.step)
         if rule.sees == "length":
             scale = scale / length
@@ -177,8 +189,42 @@ def _moved(
     return carry._replace(state=state, memory=memory)
 
 
-def _update(rule: Descent, gradient: Any, carry: Carry, name: str) -> tuple[Any, Any]:
+def _update(
+    rule: Descent, gradient: State, carry: Carry, name: str
+) -> tuple[State, State]:
     before = carry.memory[name]
     if isinstance(rule, Adam) and isinstance(before, AdamMemory):
         return adam(rule, gradient, before)
     return rule.transformation().update(gradient, before, carry.state[name])
+
+
+def length_of(
+    system: DescentSystem,
+    state: State,
+    directions: dict[str, State],
+    rules: Iterable[tuple[str, Descent]],
+) -> Array | float:
+    """The length of the gradient by all parts whose rules divide by it.
+
+    It is 1 where the gradient is zero, or no rule needs it.
+    """
+    names = [name for name, rule in rules if rule.sees == "length"]
+    if not names:
+        return 1.0
+    assert isinstance(system, WholeSystem)
+    squares = [system.square(name, state, directions[name]) for name in names]
+    total = jnp.stack(squares).sum()
+    return jnp.sqrt(jnp.where(total > 0, total, 1.0))
+
+
+def orthogonal_update(
+    system: DescentSystem, rule: Descent, name: str, update: State, state: State
+) -> State:
+    """A rule's update, with orthogonal matrices and decay for Muon."""
+    if not isinstance(rule, Muon):
+        return update
+    assert isinstance(system, WholeSystem)
+    orthogonal = system.each_matrix(name, update, rule.orthogonalised)
+    if not rule.weight_decay:
+        return orthogonal
+    return jax.tree.map(lambda u, x: u + rule.weight_decay * x, orthogonal, state[name])

@@ -10,9 +10,9 @@ CONTENT = b"twelve words\n" * 20_000
 @pytest.fixture
 def directory(tmp_path, monkeypatch):
     """An empty directory of data sets."""
-    place = tmp_path / "data"
-    monkeypatch.setenv("ATTNFLOW_DATA", str(place))
-    return place
+    path = tmp_path / "data"
+    monkeypatch.setenv("ATTNFLOW_DATA", str(path))
+    return path
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def small_set(directory, monkeypatch):
     def publish(url):
         sha256 = hashlib.sha256(CONTENT).hexdigest()
         file = DataFile("a.txt", url, sha256, sha256, len(CONTENT))
-        made = DataSet("small", "A small data set", "CC0", (file,))
-        monkeypatch.setitem(CATALOGUE, "small", made)
-        return made
+        small = DataSet("small", "A small data set", "CC0", (file,))
+        monkeypatch.setitem(CATALOGUE, "small", small)
+        return small
 
     return publish

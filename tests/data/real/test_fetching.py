@@ -31,12 +31,12 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def server():
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield f"http://127.0.0.1:{made.server_port}"
-    made.shutdown()
-    made.server_close()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
 
 
 def left_in(directory):
@@ -45,32 +45,32 @@ def left_in(directory):
 
 def test_a_file_is_downloaded_once(small_set, server, directory):
     owner = small_set(f"{server}/whole")
-    told = []
-    (place,) = fetch("small", progress=lambda done, text: told.append((done, text)))
-    assert place == place_of(owner, owner.files[0])
+    reports = []
+    (path,) = fetch("small", progress=lambda done, text: reports.append((done, text)))
+    assert path == place_of(owner, owner.files[0])
     assert read("small", "a.txt") == CONTENT
-    assert left_in(directory) == [place.parent, place]
-    assert told == [(0.0, "a.txt")]
-    before = place.stat().st_mtime_ns
+    assert left_in(directory) == [path.parent, path]
+    assert reports == [(0.0, "a.txt")]
+    before = path.stat().st_mtime_ns
     time.sleep(0.01)
     fetch("small")
-    assert place.stat().st_mtime_ns == before
+    assert path.stat().st_mtime_ns == before
 
 
 def test_a_damaged_file_is_replaced(small_set, server):
     owner = small_set(f"{server}/whole")
-    place = place_of(owner, owner.files[0])
-    place.parent.mkdir(parents=True)
-    place.write_bytes(CONTENT[:99])
+    path = place_of(owner, owner.files[0])
+    path.parent.mkdir(parents=True)
+    path.write_bytes(CONTENT[:99])
     fetch("small")
     assert read("small", "a.txt") == CONTENT
 
 
-@pytest.mark.parametrize("path", ["broken", "other"])
+@pytest.mark.parametrize("page", ["broken", "other"])
 def test_what_breaks_off_or_is_wrong_leaves_nothing_behind(
-    small_set, server, directory, path
+    small_set, server, directory, page
 ):
-    owner = small_set(f"{server}/{path}")
+    owner = small_set(f"{server}/{page}")
     with pytest.raises(MissingData) as refused:
         fetch("small")
     assert owner.files[0].sha256 in str(refused.value)

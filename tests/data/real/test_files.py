@@ -26,16 +26,16 @@ def packed_set(directory, monkeypatch):
     published = gzip.compress(CONTENT, 9, mtime=0)
     digests = [hashlib.sha256(raw).hexdigest() for raw in (published, CONTENT)]
     file = DataFile("a.gz", URL, *digests, len(published))
-    made = DataSet("packed", "A packed one", "CC0", (file,))
-    monkeypatch.setitem(CATALOGUE, "packed", made)
-    return made
+    small = DataSet("packed", "A packed one", "CC0", (file,))
+    monkeypatch.setitem(CATALOGUE, "packed", small)
+    return small
 
 
 def put(owner, raw):
-    place = place_of(owner, owner.files[0])
-    place.parent.mkdir(parents=True, exist_ok=True)
-    place.write_bytes(raw)
-    return place
+    path = place_of(owner, owner.files[0])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(raw)
+    return path
 
 
 def test_the_directory_is_the_users_cache_unless_told(monkeypatch, tmp_path):

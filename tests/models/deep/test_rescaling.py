@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from attnflow.models.deep import BinaryLoss, ClassLoss
-from attnflow.observables.deep import LEAST, DeepView, log_mean_query_gradient
+from attnflow.observables.deep import DEEP, LEAST, DeepView
 from attnflow.observables.deep import zero_signs as zero_share
 from attnflow.papers.signgd.deep_experiments import stacked
 from attnflow.papers.signgd.deep_settings import Stacked
+
+log_mean_query_gradient = DEEP.find("log_mean_query_gradient").compute
 
 
 def test_pulls_are_divided_by_what_is_said(precise):

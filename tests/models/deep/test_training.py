@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.data.labelled import LabelledTokens
+from attnflow.data.deep_samples import LabelledTokens
 from attnflow.experiments import SystemExperiment, run
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import ClassLoss, VisionTransformer

@@ -27,7 +27,7 @@ from attnflow.models.forms import (
 from attnflow.models.forms.initialise import draw_weights
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.training.whole import length_of, made_orthogonal
+from attnflow.training.walk import length_of, orthogonal_update
 
 VALUES = {
     "vector": Vector(0.3),
@@ -118,7 +118,9 @@ def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
         ahead = now.direction(state)
         slope = jax.tree.map(jnp.negative, ahead)
         update, memory = transform.update(slope, memory, state)
-        update = {n: made_orthogonal(now, rule, n, u, state) for n, u in update.items()}
+        update = {
+            n: orthogonal_update(now, rule, n, u, state) for n, u in update.items()
+        }
         rate = rule.learning_rate / length_of(now, state, ahead, own)
         update = jax.tree.map(lambda x: -rate * x, update)
         state = now.move(state, update)

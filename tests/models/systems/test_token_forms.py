@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.models.systems.token_cases import alike, apart, unlike
 
-from attnflow.data.class_layouts import AlikeClasses
+from attnflow.data.sequence_classes import AlikeClasses
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.experiments.next_token import forget_draws
 from attnflow.models.forms.token_classes import spelled_out, token_form

@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from attnflow.data.class_layouts import AlikeClasses
-from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
 from attnflow.models.forms.token_classes import spelled_out
 
 MODELS = {

@@ -8,7 +8,7 @@ from scipy.linalg import expm
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons
 from attnflow.models.problem import Linear, Problem
-from attnflow.observables.conserved.drift import (
+from attnflow.observables.conserved import (
     balance_drift,
     gram_drift,
     part_drift,
@@ -66,7 +66,7 @@ def test_a_chain_conserves_its_twin(gain):
 def test_flows_of_chains_conserve_and_report_it(form, values):
     """Drift follows the tolerance of the solver: it is measured, not assumed."""
     initial = Initial(width=9, omega=0.4, values=values)
-    found = []
+    actual = []
     for rtol in (1e-5, 1e-10):
         # Without kinks: an adaptive solver has to feel its way along them.
         plan = experiment(
@@ -76,9 +76,9 @@ def test_flows_of_chains_conserve_and_report_it(form, values):
             rule=Flow(rtol=rtol, atol=rtol),
             until=30.0,
         )
-        found.append(float(run(plan)["drift"][0]))
-    assert found[1] < 1e-8
-    assert found[1] < found[0] / 10
+        actual.append(float(run(plan)["drift"][0]))
+    assert actual[1] < 1e-8
+    assert actual[1] < actual[0] / 10
 
 
 def test_rows_of_neurons_conserve_too():
@@ -88,9 +88,9 @@ def test_rows_of_neurons_conserve_too():
     plan = experiment(
         problem=problem, initial=initial, rule=Flow(rtol=1e-10), until=30.0
     )
-    made = run(plan)
-    assert made.attrs["form"] == "transport"
-    assert float(made["drift"][0]) < 1e-8
+    dataset = run(plan)
+    assert dataset.attrs["form"] == "transport"
+    assert float(dataset["drift"][0]) < 1e-8
 
 
 @pytest.mark.usefixtures("precise")

@@ -62,13 +62,13 @@ def systems(
     key = jax.random.key(seed)
     heads = problem.heads
     weights = draw_weights(initial, heads, data.tokens.shape[1], key=key)
-    found = {}
+    by_form = {}
     for name in FORMS:
         form, state = build(name, data, initial, heads=heads, key=key, given=weights)
         system = Training(form, problem, data, data.probability, BOTH)
         state = few_steps(system, state, steps, rate)
-        found[name] = dataclasses.replace(system, trained=trained), state
-    return initial, found
+        by_form[name] = dataclasses.replace(system, trained=trained), state
+    return initial, by_form
 
 
 @eqx.filter_jit

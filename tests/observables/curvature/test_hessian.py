@@ -44,14 +44,14 @@ from tests.observables.curvature.full import (
 pytestmark = pytest.mark.usefixtures("precise")
 
 
-def check(initial, made, tolerance=1e-10):
+def check(initial, by_form, tolerance=1e-10):
     """Every form's spectrum and sharpness against those of the plain weights."""
-    full = full_spectrum(*made["weights"])
+    full = full_spectrum(*by_form["weights"])
     size = np.abs(full).max()
-    for name, (system, state) in made.items():
+    for name, (system, state) in by_form.items():
         widths = Widths() if name == "weights" else widths_of(initial)
-        found = expanded(hessian_spectrum(system, state, widths), len(full))
-        assert np.abs(found - full).max() <= tolerance * size, name
+        actual = expanded(hessian_spectrum(system, state, widths), len(full))
+        assert np.abs(actual - full).max() <= tolerance * size, name
         top = float(sharpness(system, state, widths))
         assert abs(top - full[-1]) <= tolerance * size, name
 
@@ -60,21 +60,21 @@ def check(initial, made, tolerance=1e-10):
 @pytest.mark.parametrize("values", VALUES)
 def test_the_whole_spectrum_with_multiplicities(values, width):
     """Widths above and below twice the rank of the tokens, where P is singular."""
-    initial, made = systems(VALUES[values], width=width)
-    check(initial, made)
+    initial, by_form = systems(VALUES[values], width=width)
+    check(initial, by_form)
 
 
 @pytest.mark.parametrize("values", ["vector", "neurons"])
 def test_one_merged_matrix(values):
-    initial, made = systems(VALUES[values], merged=True)
+    initial, by_form = systems(VALUES[values], merged=True)
     assert widths_of(initial).scores is None
-    check(initial, made)
+    check(initial, by_form)
 
 
 @pytest.mark.parametrize("trained", ["scores", "values"])
 def test_only_trained_parts_count(trained):
-    initial, made = systems(VALUES["neurons"], trained=(trained,))
-    check(initial, made)
+    initial, by_form = systems(VALUES["neurons"], trained=(trained,))
+    check(initial, by_form)
 
 
 @pytest.mark.slow
@@ -89,7 +89,7 @@ def test_only_trained_parts_count(trained):
 def test_random_problems_of_the_family(seed, values, width, readout, loss):
     """Dependent tokens, absent keys and uneven probabilities too."""
     with attnflow.precise():
-        initial, made = systems(
+        initial, by_form = systems(
             VALUES[values],
             width=width,
             rate=0.02,
@@ -97,29 +97,29 @@ def test_random_problems_of_the_family(seed, values, width, readout, loss):
             data=sampled_data(seed),
             seed=seed,
         )
-        check(initial, made)
+        check(initial, by_form)
 
 
 def test_followed_neurons_are_part_of_no_curvature():
     """The rows that ride along are weights of nothing."""
-    initial, made = systems(VALUES["neurons"])
+    initial, by_form = systems(VALUES["neurons"])
     followed = replace(initial, values=replace(initial.values, follow=True))
     data = MixtureTask().sequences()
     weights = draw_weights(initial, 2, data.tokens.shape[1], key=jax.random.key(0))
     form, state = build(
         "transport", data, followed, heads=2, key=jax.random.key(0), given=weights
     )
-    system = replace(made["transport"][0], form=form)
+    system = replace(by_form["transport"][0], form=form)
     state = few_steps(system, state, 3, 0.5)
-    check(initial, {"weights": made["weights"], "transport": (system, state)})
+    check(initial, {"weights": by_form["weights"], "transport": (system, state)})
 
 
 def on_mixture(form, initial, weights=None):
     data = MixtureTask().sequences()
     problem = Problem(ReluPair(0.5), Logistic())
     key = jax.random.key(0)
-    made, state = build(form, data, initial, heads=2, key=key, given=weights)
-    return Training(made, problem, data, data.probability, BOTH), state
+    part, state = build(form, data, initial, heads=2, key=key, given=weights)
+    return Training(part, problem, data, data.probability, BOTH), state
 
 
 def moved(system, state, time=0.3):
@@ -142,8 +142,8 @@ def test_a_singular_gram_matrix_of_a_wide_model():
     initial = Initial(width=11, omega=0.4, values=Vector(0.3))
     weights = equal_keys_and_queries()
     names = ("weights", "gram", "transport")
-    made = {name: on_mixture(name, initial, weights) for name in names}
-    check(initial, made)
+    by_form = {name: on_mixture(name, initial, weights) for name in names}
+    check(initial, by_form)
 
 
 def test_infinite_width_is_a_finite_block_with_infinite_multiplicities():
@@ -158,10 +158,10 @@ def test_infinite_width_is_a_finite_block_with_infinite_multiplicities():
     plain = hessian_spectrum(system, state)
     infinite = Initial(width="infinite", omega=omega)
     for form in ("gram", "transport", "infinite"):
-        found = hessian_spectrum(*on_mixture(form, infinite), widths_of(infinite))
+        actual = hessian_spectrum(*on_mixture(form, infinite), widths_of(infinite))
         scale = np.abs(plain.values).max()
-        assert np.abs(found.values - plain.values).max() < 1e-12 * scale
-        assert (np.isinf(found.multiplicity) == (plain.multiplicity == 3)).all()
+        assert np.abs(actual.values - plain.values).max() < 1e-12 * scale
+        assert (np.isinf(actual.multiplicity) == (plain.multiplicity == 3)).all()
 
 
 def test_scores_alone_know_the_curvature_at_infinite_width():
@@ -180,8 +180,8 @@ def test_scores_alone_know_the_curvature_at_infinite_width():
 
 
 def test_products_find_the_same_sharpness(monkeypatch):
-    initial, made = systems(VALUES["trained output"])
-    arguments = (*made["gram"], widths_of(initial))
+    initial, by_form = systems(VALUES["trained output"])
+    arguments = (*by_form["gram"], widths_of(initial))
     whole = float(sharpness(*arguments))
     module = sys.modules["attnflow.observables.curvature.hessian"]
     monkeypatch.setattr(module, "DENSE_SIZE", 0)
@@ -203,8 +203,8 @@ def test_a_free_direction_can_be_the_sharpest():
 
 
 def test_a_state_that_has_diverged(monkeypatch):
-    initial, made = systems(VALUES["vector"])
-    system, state = made["transport"]
+    initial, by_form = systems(VALUES["vector"])
+    system, state = by_form["transport"]
     state = {**state, "values": jnp.nan * state["values"]}
     with pytest.raises(ValueError, match="Take an earlier state"):
         hessian_spectrum(system, state, widths_of(initial))
@@ -216,16 +216,16 @@ def test_a_state_that_has_diverged(monkeypatch):
 
 @pytest.mark.parametrize("change", ["width", "gain"])
 def test_a_wrong_width_or_gain_is_seen(change):
-    initial, made = systems(VALUES["neurons"])
-    full = full_spectrum(*made["weights"])
-    system, state = made["gram"]
+    initial, by_form = systems(VALUES["neurons"])
+    full = full_spectrum(*by_form["weights"])
+    system, state = by_form["gram"]
     widths = widths_of(initial)
     if change == "width":
         widths = Widths(widths.scores, widths.values + 1)
     else:
         system = eqx.tree_at(lambda s: s.form.values.gain, system, replace_fn=jnp.sqrt)
-    found = expanded(hessian_spectrum(system, state, widths), len(full))
-    assert np.abs(found - full).max() > 1e-3 * np.abs(full).max()
+    actual = expanded(hessian_spectrum(system, state, widths), len(full))
+    assert np.abs(actual - full).max() > 1e-3 * np.abs(full).max()
 
 
 def test_the_cost_does_not_know_the_width():
@@ -233,7 +233,7 @@ def test_the_cost_does_not_know_the_width():
     for width in (64, 10**12):
         initial = Initial(width=width, omega=0.7, draw="bartlett")
         system, state = on_mixture("gram", initial)
-        made = hessian(system, state, widths_of(initial))
-        sizes.add(made.block.shape)
-        assert float(made.multiplicity[0]) == width - 8
+        matrix = hessian(system, state, widths_of(initial))
+        sizes.add(matrix.block.shape)
+        assert float(matrix.multiplicity[0]) == width - 8
     assert len(sizes) == 1

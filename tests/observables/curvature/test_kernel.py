@@ -7,35 +7,35 @@ from attnflow.data import sequences
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.observables.curvature import tangent_kernel
-from attnflow.observables.curvature.samples import output_derivatives
+from attnflow.observables.curvature.kernel import output_derivatives
 from tests.observables.curvature.full import VALUES, full_kernel, sampled_data, systems
 
 pytestmark = pytest.mark.usefixtures("precise")
 
 
-def check(made):
-    wanted = full_kernel(*made["weights"])
-    for name, (system, state) in made.items():
-        found = np.asarray(tangent_kernel(system, state))
-        assert np.abs(found - wanted).max() < 1e-13 * np.abs(wanted).max(), name
+def check(by_form):
+    expected = full_kernel(*by_form["weights"])
+    for name, (system, state) in by_form.items():
+        actual = np.asarray(tangent_kernel(system, state))
+        assert np.abs(actual - expected).max() < 1e-13 * np.abs(expected).max(), name
 
 
 @pytest.mark.parametrize("values", VALUES)
 def test_equals_autodiff_over_all_weights(values):
     for width in (11, 3):
-        _, made = systems(VALUES[values], width=width)
-        check(made)
+        _, by_form = systems(VALUES[values], width=width)
+        check(by_form)
 
 
 def test_one_merged_matrix():
-    _, made = systems(VALUES["class means"], merged=True)
-    check(made)
+    _, by_form = systems(VALUES["class means"], merged=True)
+    check(by_form)
 
 
 @pytest.mark.parametrize("trained", ["scores", "values"])
 def test_only_trained_parts_count(trained):
-    _, made = systems(VALUES["neurons"], trained=(trained,))
-    check(made)
+    _, by_form = systems(VALUES["neurons"], trained=(trained,))
+    check(by_form)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -43,9 +43,9 @@ def test_random_data(seed):
     problem = Problem(Linear(2), Squared())
     # Larger steps diverge, and scores of 10⁷ know their shares to a few digits alone.
     changes = {"problem": problem, "data": sampled_data(seed), "rate": 0.05}
-    _, made = systems(VALUES["neurons"], **changes)
-    assert isinstance(made["gram"][0].form.frame, DenseFrame)
-    check(made)
+    _, by_form = systems(VALUES["neurons"], **changes)
+    assert isinstance(by_form["gram"][0].form.frame, DenseFrame)
+    check(by_form)
 
 
 @pytest.mark.slow
@@ -54,25 +54,25 @@ def test_large_data_take_the_other_frame():
     tokens = draw.standard_normal((9, 8)) / 2
     label = draw.choice([-1.0, 1.0], 12)
     data = sequences(tokens, draw.integers(0, 9, (12, 4)), label)
-    _, made = systems(VALUES["neurons"], data=data)
-    assert isinstance(made["gram"][0].form.frame, GatherFrame)
-    check(made)
+    _, by_form = systems(VALUES["neurons"], data=data)
+    assert isinstance(by_form["gram"][0].form.frame, GatherFrame)
+    check(by_form)
 
 
 def test_is_the_written_formula():
     """`tr(D A_Q D'ᵀ) + tr(Dᵀ A_K D') + b z·z' + g zᵀ A_V z'`, from the state alone."""
-    _, made = systems(VALUES["neurons"])
-    system, state = made["gram"]
+    _, by_form = systems(VALUES["neurons"])
+    system, state = by_form["gram"]
     own = system.form.scores.self_scores(state["scores"])
     chain, gain = state["values"], system.form.values.gain
     made_by = output_derivatives(system, state)
     D, z = made_by.scores, made_by.values
-    wanted = (
+    expected = (
         np.einsum("nhkq,hqp,mhkp->nm", D, own.query, D)
         + np.einsum("nhkq,hkp,mhpq->nm", D, own.key, D)
         + np.einsum("nhr,h,mhr->nm", z, chain[:, -1, -1], z)
         + np.einsum("nhr,h,hrs,mhs->nm", z, gain, chain[:, :-1, :-1], z)
     )
-    found = np.asarray(tangent_kernel(system, state))
-    assert np.abs(found - wanted).max() < 1e-13 * np.abs(wanted).max()
-    assert np.linalg.eigvalsh(found)[0] > -1e-13 * np.abs(found).max()
+    actual = np.asarray(tangent_kernel(system, state))
+    assert np.abs(actual - expected).max() < 1e-13 * np.abs(expected).max()
+    assert np.linalg.eigvalsh(actual)[0] > -1e-13 * np.abs(actual).max()

@@ -58,8 +58,8 @@ def slope(x, y):
 @pytest.mark.parametrize("trained", [("scores", "values"), ("values",)])
 def test_starts_with_the_velocity_of_real_training(values, trained):
     """On samples of probability 0 too, which the others move."""
-    _, made = systems(VALUES[values], trained=trained)
-    system, state = made["gram"]
+    _, by_form = systems(VALUES[values], trained=trained)
+    system, state = by_form["gram"]
     uneven = system.probability.at[0].set(0.0)
     system = eqx.tree_at(lambda s: s.probability, system, uneven / uneven.sum())
 
@@ -70,19 +70,19 @@ def test_starts_with_the_velocity_of_real_training(values, trained):
     lazy, start = linearised(system, state)
     # Both are computed operation by operation, by the same programs.
     assert np.abs(start - outputs(state)).max() == 0
-    found = lazy.velocity(0.0, start)
-    assert np.abs(found - rate).max() < 1e-14 * np.abs(rate).max() + 1e-16
+    actual = lazy.velocity(0.0, start)
+    assert np.abs(actual - rate).max() < 1e-14 * np.abs(rate).max() + 1e-16
     assert np.abs(rate[0]) > 1e-3
 
 
 @pytest.mark.slow
 def test_parts_from_real_training_as_the_square_of_time():
     """Equal velocities at first, and a kernel that moves at a finite rate."""
-    _, made = systems(VALUES["neurons"])
+    _, by_form = systems(VALUES["neurons"])
     times = np.array([0.002, 0.004, 0.008, 0.016, 4.0])
-    found = gap(*made["gram"], times)
-    assert abs(slope(times[:4], found[:4]) - 2) < 0.05
-    assert found[-1] > 0.03
+    actual = gap(*by_form["gram"], times)
+    assert abs(slope(times[:4], actual[:4]) - 2) < 0.05
+    assert actual[-1] > 0.03
 
 
 def scaled(alpha):
@@ -96,13 +96,13 @@ def scaled(alpha):
 def test_large_outputs_of_small_values_are_lazy():
     """In the time α² t the scores move by 1/α², and so much do the outputs differ."""
     alphas = np.array([4.0, 8.0, 16.0, 32.0])
-    found = [gap(*scaled(a), np.array([0.0, 1.0]) / a**2)[-1] for a in alphas]
-    assert abs(slope(alphas, found) + 2) < 0.1
-    assert found[-1] < 1e-3
+    actual = [gap(*scaled(a), np.array([0.0, 1.0]) / a**2)[-1] for a in alphas]
+    assert abs(slope(alphas, actual) + 2) < 0.1
+    assert actual[-1] < 1e-3
 
 
 def test_the_lazy_loss_falls():
-    _, made = systems(VALUES["vector"])
-    lazy, start = linearised(*made["gram"])
+    _, by_form = systems(VALUES["vector"])
+    lazy, start = linearised(*by_form["gram"])
     end = jnp.asarray(followed(lazy, start, np.array([5.0]), lazy_outputs)[-1])
     assert float(lazy.mean_loss(end)) < 0.9 * float(lazy.mean_loss(start))

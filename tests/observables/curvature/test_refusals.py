@@ -19,7 +19,7 @@ from attnflow.observables.curvature import (
     tangent_kernel,
     widths_of,
 )
-from attnflow.observables.curvature.parts import local_part
+from attnflow.observables.curvature.local import local_part
 from tests.observables.curvature.full import BOTH, VALUES, systems
 
 
@@ -62,16 +62,16 @@ def test_quotients_hold_too_little(ask):
     ],
 )
 def test_widths_that_are_missing_or_too_small(form, widths, message):
-    _, made = systems(VALUES["neurons"])
+    _, by_form = systems(VALUES["neurons"])
     with pytest.raises(ValueError, match=message):
-        hessian(*made[form], widths)
+        hessian(*by_form[form], widths)
 
 
 @pytest.mark.usefixtures("precise")
 def test_a_gram_matrix_of_too_high_a_rank():
-    _, made = systems(VALUES["neurons"])
+    _, by_form = systems(VALUES["neurons"])
     with pytest.raises(Exception, match="higher rank than the width allows"):
-        jax.block_until_ready(hessian(*made["gram"], Widths(3, 7)))
+        jax.block_until_ready(hessian(*by_form["gram"], Widths(3, 7)))
 
 
 def test_widths_come_from_the_law_of_the_weights():
@@ -87,6 +87,6 @@ def test_a_part_that_nobody_registered():
 
 def test_single_precision():
     with attnflow.precise():
-        initial, made = systems(VALUES["vector"])
+        initial, by_form = systems(VALUES["vector"])
     with pytest.raises(RuntimeError, match="float32"):
-        sharpness(*made["gram"], widths_of(initial))
+        sharpness(*by_form["gram"], widths_of(initial))

@@ -42,8 +42,8 @@ def expected(system, state, rates=None, zero=False):
     """The top eigenvalue of `(D J)ᵀ H (D J)` over all trained weights, D² the rates."""
     outputs, _, flat = outputs_and_loss(system, state)
     jacobian = np.asarray(jax.jit(jax.jacrev(outputs))(flat))
-    found = np.zeros(len(system.data.label)) if zero else np.asarray(outputs(flat))
-    second = SECOND[type(system.problem.loss)](found, np.asarray(system.data.label))
+    at = np.zeros(len(system.data.label)) if zero else np.asarray(outputs(flat))
+    second = SECOND[type(system.problem.loss)](at, np.asarray(system.data.label))
     sizes = [
         np.full(sum(leaf.size for leaf in jax.tree.leaves(state[name])), rate)
         for name, rate in sorted((rates or dict.fromkeys(system.trained, 1.0)).items())
@@ -67,53 +67,55 @@ def test_equals_autodiff_over_all_weights(values, loss, dense, monkeypatch):
     monkeypatch.setattr(module, "DENSE_ENTRIES", 10**9 if dense else 0)
     problem = Problem(ReluPair(0.5), loss(), score_scale=1.3)
     # A small rate: the exponential loss of a chain runs away from larger ones.
-    _, made = systems(VALUES[values], problem=problem, rate=0.05)
-    wanted = expected(*made["weights"])
-    for name, (system, state) in made.items():
-        found = float(gauss_newton_sharpness(system, state))
-        assert found == pytest.approx(wanted, rel=1e-11), name
+    _, by_form = systems(VALUES[values], problem=problem, rate=0.05)
+    reference = expected(*by_form["weights"])
+    for name, (system, state) in by_form.items():
+        actual = float(gauss_newton_sharpness(system, state))
+        assert actual == pytest.approx(reference, rel=1e-11), name
 
 
 @pytest.mark.parametrize("dense", [True, False])
 def test_rates_of_parts_and_outputs_elsewhere(dense, monkeypatch):
     monkeypatch.setattr(module, "DENSE_ENTRIES", 10**9 if dense else 0)
     rates = {"scores": 3.0, "values": 0.2}
-    _, made = systems(VALUES["neurons"])
-    system, state = made["weights"]
+    _, by_form = systems(VALUES["neurons"])
+    system, state = by_form["weights"]
     zero = jnp.zeros_like(system.data.label)
     for own, kwargs in (({}, {}), ({"zero": True}, {"outputs": zero})):
-        wanted = expected(system, state, rates, **own)
-        assert wanted != pytest.approx(expected(system, state, **own), rel=0.1)
-        for name, (reduced, at) in made.items():
-            found = float(gauss_newton_sharpness(reduced, at, rates=rates, **kwargs))
-            assert found == pytest.approx(wanted, rel=1e-11), name
+        reference = expected(system, state, rates, **own)
+        assert reference != pytest.approx(expected(system, state, **own), rel=0.1)
+        for name, (reduced, at) in by_form.items():
+            actual = float(gauss_newton_sharpness(reduced, at, rates=rates, **kwargs))
+            assert actual == pytest.approx(reference, rel=1e-11), name
 
 
 def test_only_trained_parts_count(monkeypatch):
-    _, made = systems(VALUES["neurons"], trained=("scores",))
-    wanted = expected(*made["weights"])
+    _, by_form = systems(VALUES["neurons"], trained=("scores",))
+    reference = expected(*by_form["weights"])
     for limit in (10**9, 0):
         monkeypatch.setattr(module, "DENSE_ENTRIES", limit)
-        assert float(gauss_newton_sharpness(*made["gram"])) == pytest.approx(wanted)
+        assert float(gauss_newton_sharpness(*by_form["gram"])) == pytest.approx(
+            reference
+        )
 
 
 def test_curvature_of_the_logistic_loss_where_samples_pass():
-    _, made = systems(VALUES["vector"])
-    system, state = made["gram"]
-    found = output_curvature(system, state, jnp.zeros_like(system.data.label))
-    np.testing.assert_allclose(found, system.probability / 4, rtol=1e-15)
+    _, by_form = systems(VALUES["vector"])
+    system, state = by_form["gram"]
+    actual = output_curvature(system, state, jnp.zeros_like(system.data.label))
+    np.testing.assert_allclose(actual, system.probability / 4, rtol=1e-15)
 
 
 def test_inside_jit():
-    _, made = systems(VALUES["vector"])
-    system, state = made["gram"]
-    found = jax.jit(lambda state: gauss_newton_sharpness(system, state))(state)
-    assert float(found) == pytest.approx(float(gauss_newton_sharpness(system, state)))
+    _, by_form = systems(VALUES["vector"])
+    system, state = by_form["gram"]
+    actual = jax.jit(lambda state: gauss_newton_sharpness(system, state))(state)
+    assert float(actual) == pytest.approx(float(gauss_newton_sharpness(system, state)))
 
 
 def test_a_state_that_has_diverged_gives_no_number(monkeypatch):
-    _, made = systems(VALUES["vector"])
-    system, state = made["gram"]
+    _, by_form = systems(VALUES["vector"])
+    system, state = by_form["gram"]
     broken = jax.tree.map(lambda x: x * jnp.nan, state)
     assert np.isnan(float(gauss_newton_sharpness(system, broken)))
     monkeypatch.setattr(module, "DENSE_ENTRIES", 0)

@@ -8,7 +8,7 @@ import xarray as xr
 
 import attnflow as af
 from attnflow.claims import Verdict, verify
-from attnflow.data.word_windows import WordWindows
+from attnflow.data.deep_samples import WordWindows
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.deep_settings import Text
 from attnflow.papers.scansnap.text_runs import (
@@ -145,12 +145,12 @@ def test_what_is_read_off_runs(courses, at_rates):
 
 
 def test_without_the_data_claims_are_unchecked(tmp_path, monkeypatch):
-    from attnflow.data import word_windows
+    from attnflow.data import deep_samples
 
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
-    monkeypatch.setattr(word_windows, "_numbers", word_windows._numbers.__wrapped__)
-    bare = word_windows.known_words.__wrapped__
-    monkeypatch.setattr(word_windows, "known_words", bare)
+    monkeypatch.setattr(deep_samples, "_numbers", deep_samples._numbers.__wrapped__)
+    bare = deep_samples.known_words.__wrapped__
+    monkeypatch.setattr(deep_samples, "known_words", bare)
     runner = Runner(store=False)
     gather = lambda needs: runner.gather(PAPER, needs)  # noqa: E731
     row = verify(PAPER.claim("E-Fig7-10"), "scansnap", gather)

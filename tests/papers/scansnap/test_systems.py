@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import run
-from attnflow.observables.directly import DirectObserve
+from attnflow.observables.registry import DirectObserve
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.experiments import scale_of
 from attnflow.papers.scansnap.systems.decoder import Decoder

@@ -66,7 +66,7 @@ def test_the_printed_statement_would_hold_on_other_losses(evidence):
 
 def test_without_the_data_a_claim_is_unchecked(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
-    monkeypatch.setattr("attnflow.data.noisy_digits._pool", _uncached())
+    monkeypatch.setattr("attnflow.data.deep_samples._pool", _uncached())
     runner = Runner(store=False)
     row = verify(PAPER.claim("C-MNIST"), "signgd", lambda n: runner.gather(PAPER, n))
     assert row.verdict is Verdict.UNCHECKED
@@ -75,9 +75,9 @@ def test_without_the_data_a_claim_is_unchecked(tmp_path, monkeypatch):
 
 
 def _uncached():
-    from attnflow.data import noisy_digits
+    from attnflow.data import deep_samples
 
-    return noisy_digits._pool.__wrapped__
+    return deep_samples._pool.__wrapped__
 
 
 def test_the_figure(evidence):

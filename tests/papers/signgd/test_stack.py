@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import attnflow as af
-from attnflow.data.labelled import SequenceTokens
+from attnflow.data.deep_samples import SequenceTokens
 from attnflow.experiments import members
 from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_experiments import stacked

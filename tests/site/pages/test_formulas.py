@@ -51,9 +51,9 @@ def test_dollars_mark_formulas_and_backticks_code():
 
 
 def test_names_of_ours_are_code():
-    text = "It is in attnflow.data.sequences; tests/oracle/vit.py has it."
+    text = "It is in attnflow.data.token_sequences; tests/oracle/vit.py has it."
     assert marked(text) == (
-        "It is in ¦attnflow.data.sequences¦; ¦tests/oracle/vit.py¦ has it."
+        "It is in ¦attnflow.data.token_sequences¦; ¦tests/oracle/vit.py¦ has it."
     )
 
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.data.class_layouts import AlikeClasses
+from attnflow.data.sequence_classes import AlikeClasses
 from attnflow.models.forms.token_classes import TokenClassForm
 
 State = dict[str, Any]

@@ -15,8 +15,9 @@ class DescentSystem(Protocol):
     """A system that rules of descent can move.
 
     `direction` maps the name of each part that moves to minus its gradient. What a
-    system may tell beside: `at(step)`, the system as a step sees it; `look(state)`, the
-    direction and a sight of samples on the way to it; `square` and `each_matrix`, for
+    system may have beside: `at(step)`, the system as a step sees it;
+    `direction_and_sight(state)`, the direction and a sight of samples on the way to it;
+    `square` and `each_matrix`, for
     rules that see weights whole.
     """
 

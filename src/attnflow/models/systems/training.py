@@ -102,9 +102,9 @@ class Training(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient of the parts that move, as their rules see it."""
-        return self.look(state)[0]
+        return self.direction_and_sight(state)[0]
 
-    def look(self, state: State) -> tuple[State, Sight | None]:
+    def direction_and_sight(self, state: State) -> tuple[State, Sight | None]:
         """The same, and what samples saw on the way to it where the form tells."""
         pull, sight = self.form.look(self.problem, state, self.trained_on)
         return {

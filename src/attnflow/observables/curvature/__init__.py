@@ -5,9 +5,11 @@ from attnflow.observables.curvature.hessian import Spectrum as Spectrum
 from attnflow.observables.curvature.hessian import hessian as hessian
 from attnflow.observables.curvature.hessian import hessian_spectrum as hessian_spectrum
 from attnflow.observables.curvature.hessian import sharpness as sharpness
+from attnflow.observables.curvature.kernel import Linearised as Linearised
+from attnflow.observables.curvature.kernel import linearised as linearised
 from attnflow.observables.curvature.kernel import tangent_kernel as tangent_kernel
-from attnflow.observables.curvature.linearised import Linearised as Linearised
-from attnflow.observables.curvature.linearised import linearised as linearised
+from attnflow.observables.curvature.local import Widths as Widths
+from attnflow.observables.curvature.local import widths_of as widths_of
 from attnflow.observables.curvature.stability import (
     gauss_newton_sharpness as gauss_newton_sharpness,
 )
@@ -15,5 +17,3 @@ from attnflow.observables.curvature.stability import (
     output_curvature as output_curvature,
 )
 from attnflow.observables.curvature.stability import stable_step as stable_step
-from attnflow.observables.curvature.widths import Widths as Widths
-from attnflow.observables.curvature.widths import widths_of as widths_of

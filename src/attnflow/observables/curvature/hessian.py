@@ -16,7 +16,7 @@ At a kink of a readout there is no Hessian; the slope there is then the mean of 
 sides', as autodiff has it.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -27,15 +27,71 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from attnflow.models.forms import State
+from attnflow.data import Sequences
+from attnflow.models.forms import AbstractFrame, State
+from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature.model import LocalModel, local_model
-from attnflow.observables.curvature.widths import UNKNOWN, Widths
+from attnflow.observables.curvature.kernel import require_heads
+from attnflow.observables.curvature.local import (
+    UNKNOWN,
+    AbstractLocalPart,
+    Widths,
+    local_part,
+)
+from attnflow.training import require_precise
 
 # Up to this size the whole block costs no more than products with it (both 40 ms at
 # 337 rows; 3 s against 50 ms at 521).
 DENSE_SIZE = 350
+
+
+class LocalModel(eqx.Module):
+    """The training loss as a function of steps of the trained parts.
+
+    It holds nothing of the form that it came from, so that states of every form and
+    width share what is compiled.
+    """
+
+    frame: AbstractFrame
+    problem: Problem
+    data: Sequences
+    probability: Float[Array, " samples"]
+    parts: dict[str, AbstractLocalPart]
+    fixed: dict[str, Array]
+
+    def origin(self) -> dict[str, Array]:
+        """The step that goes nowhere."""
+        return {name: part.origin() for name, part in self.parts.items()}
+
+    def loss(self, steps: dict[str, Array]) -> Float[Array, ""]:
+        """The training loss after steps."""
+        moved = {name: part.table(steps[name]) for name, part in self.parts.items()}
+        pairs = self.frame.pairs(Tables(**self.fixed, **moved))
+        return jnp.sum(self.probability * self.problem.losses(pairs, self.data))
+
+
+def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
+    """The smallest plain problem with the curvature of this state.
+
+    `widths` are those of parts whose state does not hold them.
+    """
+    require_precise()
+    require_heads(system.form.frame)
+    tables = system.form.tables(state)._asdict()
+    parts = {
+        name: local_part(system.form.part(name), state[name], getattr(widths, name))
+        for name in system.trained
+    }
+    fixed = {name: table for name, table in tables.items() if name not in parts}
+    return LocalModel(
+        system.form.frame,
+        system.problem,
+        system.data,
+        system.probability,
+        parts,
+        fixed,
+    )
 
 
 class Hessian(NamedTuple):
@@ -63,7 +119,7 @@ def hessian(system: Training, state: State, widths: Widths = UNKNOWN) -> Hessian
 
     **Arguments:**
 
-    - `widths`: `widths_of(initial)`; plain weights tell theirs themselves.
+    - `widths`: `widths_of(initial)`; plain weights need none.
     """
     model = local_model(system, state, widths)
     return Hessian(_block(model), *_repeated(model, system.forces(state)))
@@ -77,17 +133,17 @@ def hessian_spectrum(
     Multiplicities are floats, since they are infinite at infinite width. Equal
     eigenvalues of the block are listed one by one.
     """
-    made = hessian(system, state, widths)
-    if not jnp.isfinite(made.block).all():
+    matrix = hessian(system, state, widths)
+    if not jnp.isfinite(matrix.block).all():
         raise ValueError(
             "The Hessian is not finite: training has diverged. Take an earlier state."
         )
-    own = np.linalg.eigvalsh(np.asarray(made.block))
-    sizes = np.asarray(made.repeated)
-    values = np.concatenate([own, sizes, -sizes])
-    times = np.asarray(made.multiplicity)
-    counts = np.concatenate([np.ones(len(own)), times, times])
-    cut = len(own) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
+    of_block = np.linalg.eigvalsh(np.asarray(matrix.block))
+    sizes = np.asarray(matrix.repeated)
+    values = np.concatenate([of_block, sizes, -sizes])
+    times = np.asarray(matrix.multiplicity)
+    counts = np.concatenate([np.ones(len(of_block)), times, times])
+    cut = len(of_block) * np.finfo(float).eps * np.abs(values).max(initial=0.0)
     kept = (np.abs(values) > cut) & (counts > 0)
     order = np.argsort(-values[kept], kind="stable")
     return Spectrum(values[kept][order], counts[kept][order])
@@ -114,9 +170,9 @@ def sharpness(
 
 def _repeated(model: LocalModel, forces: Tables) -> tuple[Array, Array]:
     """The eigenvalues on directions that weights do not reach, and their numbers."""
-    found = [part.repeated(getattr(forces, name)) for name, part in model.parts.items()]
-    counts = [jnp.full(len(sizes), count) for sizes, count in found]
-    return jnp.concatenate([sizes for sizes, _ in found]), jnp.concatenate(counts)
+    parts = [part.repeated(getattr(forces, name)) for name, part in model.parts.items()]
+    counts = [jnp.full(len(sizes), count) for sizes, count in parts]
+    return jnp.concatenate([sizes for sizes, _ in parts]), jnp.concatenate(counts)
 
 
 @eqx.filter_jit
@@ -144,7 +200,7 @@ def _product(model: LocalModel, vector: Array) -> Array:
     """The Hessian's block times a vector."""
     start, unravel = ravel_pytree(model.origin())
 
-    def slope(x: Any) -> Array:
+    def slope(x: Array) -> Array:
         return jax.grad(lambda y: model.loss(unravel(y)))(x)
 
     return jax.jvp(slope, (start,), (vector,))[1]

@@ -12,30 +12,29 @@ entries at small initial weights.
 On a quadratic of curvature λ, descent by the learning rate η shrinks what it descends
 while `η λ` lies below `stable_step(rule)`; beyond, it overshoots further at each step.
 With a rate η_p for every part, `η λ` becomes the top eigenvalue of
-`H^½ (Σ_p η_p K_p) H^½`, where K_p is the part's own line of K.
+`H^½ (Σ_p η_p K_p) H^½`, where K_p is the part's line of K.
 """
-
-from collections.abc import Mapping
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from attnflow.models.forms import State, TokenForm
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
-from attnflow.observables.curvature.kernel import table_rates, tangent_kernel
-from attnflow.observables.curvature.samples import require_heads
+from attnflow.observables.curvature.kernel import (
+    Rates,
+    require_heads,
+    table_rates,
+    tangent_kernel,
+)
 from attnflow.training import require_precise
 from attnflow.training.rules import GradientDescent, Momentum
-
-Rates = Mapping[str, ArrayLike]
 
 # Up to this many entries of all samples' derivatives by the scores, the kernel is
 # written out; beyond, only products with it are taken.
@@ -82,8 +81,8 @@ def output_curvature(
     if outputs is None:
         outputs = system.problem.outputs(system.pairs(state), system.data)
 
-    def total(found: Array) -> Array:
-        return system.problem.loss(found, system.data.label).sum()
+    def total(values: Array) -> Array:
+        return system.problem.loss(values, system.data.label).sum()
 
     # The loss of a sample sees its own output alone: one product gives the diagonal.
     second = jax.jvp(jax.grad(total), (outputs,), (jnp.ones_like(outputs),))[1]
@@ -157,8 +156,8 @@ def _product(
         return system.problem.head_outputs(pairs, system.data)
 
     tables = system.form.tables(state)
-    found, back = jax.vjp(heads, tables)
-    slope = system.problem.readout.slope(found)
+    outputs, back = jax.vjp(heads, tables)
+    slope = system.problem.readout.slope(outputs)
     force = back(slope * (roots * vector)[:, None])[0]
     moved = Tables(*(_moved(system, state, rates, force, name) for name in PARTS))
     change = jax.jvp(heads, (tables,), (moved,))[1]
@@ -170,10 +169,10 @@ PARTS = Tables._fields
 
 def _moved(
     system: Training, state: State, rates: Rates | None, force: Tables, name: str
-) -> Any:
+) -> Array:
     """How one table moves under its force; not at all where it is not trained."""
-    own = getattr(force, name)
+    table_force = getattr(force, name)
     if name not in system.trained:
-        return jnp.zeros_like(own)
+        return jnp.zeros_like(table_force)
     rate = 1.0 if rates is None else rates[name]
-    return rate * table_rates(system.form.part(name), state[name], own[None])[0]
+    return rate * table_rates(system.form.part(name), state[name], table_force[None])[0]

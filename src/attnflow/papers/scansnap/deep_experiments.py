@@ -1,6 +1,6 @@
 """Experiments on WikiText-2, built from their settings."""
 
-from attnflow.data.word_windows import WordWindows
+from attnflow.data.deep_samples import WordWindows
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import ClassLoss, PlainWords, WordEncoder

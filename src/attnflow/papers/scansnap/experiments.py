@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from attnflow.data.class_layouts import AlikeClasses
-from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
 from attnflow.experiments import Builder, Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS

@@ -1,8 +1,7 @@
 """Experiments on noisy MNIST digits (Figure 2d) and deeper models (Appendix B.6)."""
 
 from attnflow.data import SignalNoiseTask
-from attnflow.data.labelled import SequenceTokens
-from attnflow.data.noisy_digits import NoisyDigits, mixed
+from attnflow.data.deep_samples import NoisyDigits, SequenceTokens, mixed
 from attnflow.experiments import SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import BinaryLoss, Stack

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.data.noisy_digits import SIDE, NoisyDigits, at_ratio
+from attnflow.data.deep_samples import SIDE, NoisyDigits, at_ratio
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.deep_experiments import ALL
 

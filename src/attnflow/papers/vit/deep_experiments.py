@@ -1,6 +1,6 @@
 """Experiments of `vit` on noisy MNIST digits, built from their settings."""
 
-from attnflow.data.noisy_digits import NoisyDigits, at_ratio
+from attnflow.data.deep_samples import NoisyDigits, at_ratio
 from attnflow.experiments import Computation, SystemExperiment
 from attnflow.experiments.deep import DeepModel
 from attnflow.models.deep import ClassLoss, VisionTransformer

@@ -10,8 +10,8 @@ from attnflow.experiments import Experiment, SystemExperiment
 from attnflow.runs.checkpoints.look import Looked
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Course, Reach
-from attnflow.training.record import Records
 from attnflow.training.rules import per_part
+from attnflow.training.stages import Records
 
 
 def as_seen(

@@ -3,7 +3,7 @@
 Statements are written to be read on a terminal, as plain text with Greek letters and
 `w_c`, `e^{−C}`, `σ0²`. A page typesets them, and so has to tell them from words. What
 stands between dollars is always a formula, and what stands between backticks is code,
-as are names of ours such as `attnflow.data.sequences` and `systems/decoder.py`.
+as are names of ours such as `attnflow.data.token_sequences` and `systems/decoder.py`.
 """
 
 import re

@@ -1,24 +1,19 @@
-"""What rules of descent share: a pace, and checks of their numbers."""
+"""Gradient flow as a record, and what rules share: a pace, and checks of numbers."""
 
-import copy
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow.training.rules.schedules import AbstractSchedule
 
-# What a rule must be told of the weights beside the entries of a gradient: how long
+# What a rule needs to know of the weights beside the entries of a gradient: how long
 # the whole gradient is, or which entries make up a matrix.
 Sees = Literal["entries", "length", "matrices"]
 
 
-R = TypeVar("R", bound=Any)
-
-
-class Paced:
+class AbstractPaced:
     """A rule whose learning rate follows a schedule, if it has one."""
 
     schedule: AbstractSchedule | None
@@ -26,27 +21,6 @@ class Paced:
     def pace(self, step: Array) -> Array | float:
         """By how much the learning rate is multiplied at a step."""
         return 1.0 if self.schedule is None else self.schedule(step)
-
-
-def split(rule: R) -> tuple[R, dict[str, Array]]:
-    """A rule of learning rate 1 to compile, and its `numbers` as arguments.
-
-    So a program serves every value of them. A zero stays in the rule, since it may
-    leave something out.
-    """
-    names = [name for name in getattr(rule, "numbers", ()) if getattr(rule, name)]
-    # Any value that the rule allows will do.
-    plain = replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
-    # Made from a Python number, an array takes the precision of what it multiplies.
-    return plain, {name: jnp.asarray(float(getattr(rule, name))) for name in names}
-
-
-def joined(rule: R, numbers: Mapping[str, Array]) -> R:
-    """A rule with its numbers, which may be traced and so are not checked again."""
-    found = copy.copy(rule)
-    for name, number in numbers.items():
-        object.__setattr__(found, name, number)
-    return found
 
 
 def check_positive(name: str, value: float) -> None:
@@ -73,3 +47,41 @@ def check_fraction(name: str, value: float) -> None:
     """Raise where a number does not lie in [0, 1)."""
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}: it must lie in [0, 1). Use {name}=0.9.")
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Gradient flow, `dθ/dt = −∇L(θ)`, solved adaptively.
+
+    **Arguments:**
+
+    - `rtol`, `atol`: local error per step, `rtol·|θ| + atol`. `atol` must lie far
+      below the smallest entry that matters (a squared initial scale, say).
+    - `clock`: `log` integrates in `s = log(1 + t / scale)`, so that steps grow with t
+      beyond the `scale`.
+    - `solver`: `dopri8` or `tsit5` (cheaper to compile).
+    - `max_steps`: solver steps per training stage.
+    - `interpolate`: record between steps by the solver's interpolant, which is of
+      lower order (1e-11 where steps are good to 1e-15), instead of stepping onto
+      every recorded time.
+    """
+
+    rtol: float = 1e-10
+    atol: float = 1e-16
+    clock: Literal["linear", "log"] = "linear"
+    scale: float = 1.0
+    solver: Literal["dopri8", "tsit5"] = "dopri8"
+    max_steps: int = 200_000
+    interpolate: bool = False
+    name: ClassVar[str] = "gradient flow"
+    equivariant: ClassVar[bool] = True
+    sees: ClassVar[Sees] = "entries"
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive("rtol", self.rtol)
+        check_positive("atol", self.atol)
+        check_positive("scale", self.scale)
+        check_positive("max_steps", self.max_steps)
+        check_known("clock", self.clock, ("linear", "log"))
+        check_known("solver", self.solver, ("dopri8", "tsit5"))

@@ -21,12 +21,12 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
-from attnflow.data.class_layouts import Classes
+from attnflow.data.sequence_classes import Classes
 from attnflow.experiments.initial_tables import check_rates, refuse_tables
 from attnflow.models.forms.token_classes import TokenFrame, token_form
 from attnflow.models.problem.next_token import NextToken
-from attnflow.observables.directly import Registry
 from attnflow.observables.next_token import NEXT_TOKEN, TokenView
+from attnflow.observables.registry import Registry
 from attnflow.training.rules import Flow, Rule
 
 State = dict[str, Array]

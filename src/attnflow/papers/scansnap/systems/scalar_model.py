@@ -16,7 +16,7 @@ from jaxtyping import Array, Float
 from numpy.typing import ArrayLike
 
 from attnflow.experiments.initial_tables import check_rates, refuse_tables
-from attnflow.observables.directly import Registry
+from attnflow.observables.registry import Registry
 from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
 from attnflow.training.rules import Flow, Rule
 

@@ -25,16 +25,16 @@ SET = CooccurrenceTask(samples=6, embed=16, test_samples=4)
 
 
 def test_a_prompt_is_the_only_query_and_no_key():
-    plain, made = MixtureTask().sequences(), PromptQuery(MixtureTask(), 2.0).sequences()
+    plain, data = MixtureTask().sequences(), PromptQuery(MixtureTask(), 2.0).sequences()
     count = len(plain.vectors)
-    assert (np.asarray(made.query) == count).all() and made.query.shape == (8, 1)
-    np.testing.assert_array_equal(made.key, plain.key)
-    gram = np.asarray(made.tokens @ made.tokens.T)
+    assert (np.asarray(data.query) == count).all() and data.query.shape == (8, 1)
+    np.testing.assert_array_equal(data.key, plain.key)
+    gram = np.asarray(data.tokens @ data.tokens.T)
     assert gram[count, count] == 4.0 and not gram[count, :count].any()
     np.testing.assert_array_equal(
         gram[:count, :count], np.asarray(plain.tokens @ plain.tokens.T)
     )
-    assert made.shown_names == (*plain.shown_names, "prompt")
+    assert data.shown_names == (*plain.shown_names, "prompt")
 
 
 def test_the_other_task_draws_what_it_would_draw_by_itself():
@@ -46,24 +46,24 @@ def test_the_other_task_draws_what_it_would_draw_by_itself():
 
 
 def test_a_sum_is_its_word_and_its_position():
-    made = Positions(MixtureTask(), length=0.5).sequences()
-    tokens, names = np.asarray(made.tokens), list(made.names)
-    word, place = names.index("-v2"), names.index("at 3")
+    data = Positions(MixtureTask(), length=0.5).sequences()
+    tokens, names = np.asarray(data.tokens), list(data.names)
+    word, path = names.index("-v2"), names.index("at 3")
     pair = tokens[names.index("-v2@3")]
-    np.testing.assert_array_equal(pair, tokens[word] + tokens[place])
-    assert tokens[word] @ tokens[place] == 0.0
-    assert tokens[place] @ tokens[place] == 0.25
-    assert made.shown_names == ("c1", "c2", "v1", "v2", "at 1", "at 2", "at 3")
-    first = [names[i] for i in np.asarray(made.key)[0]]
+    np.testing.assert_array_equal(pair, tokens[word] + tokens[path])
+    assert tokens[word] @ tokens[path] == 0.0
+    assert tokens[path] @ tokens[path] == 0.25
+    assert data.shown_names == ("c1", "c2", "v1", "v2", "at 1", "at 2", "at 3")
+    first = [names[i] for i in np.asarray(data.key)[0]]
     plain = MixtureTask().sequences()
     words = plain.sample_names()[0].split()
     assert first == [f"{word}@{i + 1}" for i, word in enumerate(words)]
-    np.testing.assert_array_equal(made.key, made.query)
+    np.testing.assert_array_equal(data.key, data.query)
 
 
 def test_products_are_unrelated():
-    made = Positions(MixtureTask(), "product").sequences()
-    tokens, names = np.asarray(made.tokens), list(made.names)
+    data = Positions(MixtureTask(), "product").sequences()
+    tokens, names = np.asarray(data.tokens), list(data.names)
     one, same, other = (tokens[names.index(n)] for n in ("v1@1", "v1@2", "-v1@1"))
     assert [one @ one, one @ same, one @ other] == [1.0, 0.0, -1.0]
     assert len(names) == 6 * 3
@@ -72,19 +72,19 @@ def test_products_are_unrelated():
 def test_shuffled_samples_hold_the_same_words():
     plain = MixtureTask(population=40).sequences(key=KEY)
     task = Positions(MixtureTask(population=40), order="shuffled")
-    made = task.sequences(key=KEY)
+    data = task.sequences(key=KEY)
     words = [
-        [pair.split("@")[0] for pair in row.split()] for row in made.sample_names()
+        [pair.split("@")[0] for pair in row.split()] for row in data.sample_names()
     ]
-    wanted = [row.split() for row in plain.sample_names()]
-    assert [sorted(row) for row in words] == [sorted(row) for row in wanted]
-    assert words != wanted
+    expected = [row.split() for row in plain.sample_names()]
+    assert [sorted(row) for row in words] == [sorted(row) for row in expected]
+    assert words != expected
     assert Positions(MixtureTask(), order="shuffled").random
 
 
 def test_a_prompt_stands_at_no_position():
-    made = PromptQuery(Positions(MixtureTask())).sequences()
-    assert [made.names[i] for i in np.unique(made.query)] == ["prompt"]
+    data = PromptQuery(Positions(MixtureTask())).sequences()
+    assert [data.names[i] for i in np.unique(data.query)] == ["prompt"]
     below = Positions(PromptQuery(MixtureTask())).sequences()
     assert [below.names[i] for i in np.unique(below.query)] == ["prompt"]
     with pytest.raises(ValueError, match="stand at no position"):
@@ -92,22 +92,22 @@ def test_a_prompt_stands_at_no_position():
 
 
 def test_labels_of_a_population():
-    made = NoisyLabels(MixtureTask(), 0.2, 0.5).sequences()
+    data = NoisyLabels(MixtureTask(), 0.2, 0.5).sequences()
     plain = MixtureTask().sequences()
-    assert len(made.label) == 4 * len(plain.label)
+    assert len(data.label) == 4 * len(plain.label)
     # Of the first sample: four labels by their probabilities.
     mine = np.arange(4) * len(plain.label)
-    label, share = np.asarray(made.label)[mine], np.asarray(made.probability)[mine]
+    label, share = np.asarray(data.label)[mine], np.asarray(data.probability)[mine]
     own = float(plain.label[0])
-    wanted = {own + 0.5: 0.4, own - 0.5: 0.4, -own + 0.5: 0.1, -own - 0.5: 0.1}
-    found = dict(zip(label.tolist(), (share * 8).tolist(), strict=True))
-    assert found == pytest.approx(wanted)
+    expected = {own + 0.5: 0.4, own - 0.5: 0.4, -own + 0.5: 0.1, -own - 0.5: 0.1}
+    actual = dict(zip(label.tolist(), (share * 8).tolist(), strict=True))
+    assert actual == pytest.approx(expected)
 
 
 def test_labels_of_a_training_set():
     task = MixtureTask(population=2000)
-    plain, made = (t.sequences(key=KEY) for t in (task, NoisyLabels(task, 0.2)))
-    rate = float((np.asarray(plain.label) != np.asarray(made.label)).mean())
+    plain, data = (t.sequences(key=KEY) for t in (task, NoisyLabels(task, 0.2)))
+    rate = float((np.asarray(plain.label) != np.asarray(data.label)).mean())
     assert abs(rate - 0.2) < 5 * np.sqrt(0.2 * 0.8 / 2000)
     added = NoisyLabels(task, deviation=0.3).sequences(key=KEY).label - plain.label
     # The deviation of a deviation of n normal numbers is σ / sqrt(2 n).

@@ -1,16 +1,17 @@
-"""Staged training: what moves, on which samples, by which rule, until when."""
+"""Stages of training: what moves, by which rule, until when, and what is recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from jaxtyping import ArrayLike
 
 from attnflow.schema.dataset import Outcome
 from attnflow.training.descent import descend
-from attnflow.training.flow import CODES, Leg, Observe, flow
-from attnflow.training.record import Records
+from attnflow.training.flow import CODES, Leg, flow
 from attnflow.training.rules import Batches, Flow, Rules, per_part
+from attnflow.training.system import Axes, Event, Observe, State, System
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Reach:
     - `scalar`: an observable with a label for each of its dims.
     - `level`, `direction`: `up` or `down`.
     - `horizon`: how long to wait for it after the stage's start.
-    - `every`: descents look at it after every so many steps, counted from 0. A loss
-      over all samples may cost as much as many steps on batches.
+    - `every`: descents evaluate it every `every` steps, counted from 0. A loss over
+      all samples may cost as much as many steps on batches.
     """
 
     scalar: str
@@ -39,15 +40,15 @@ class Reach:
             raise ValueError(f"horizon is {self.horizon}; it must be positive.")
         if self.every < 1:
             raise ValueError(
-                f"every is {self.every}; look at {self.scalar} after every step "
-                "(every=1) or after so many."
+                f"every is {self.every}; evaluate {self.scalar} after every step "
+                "(every=1) or less often (every=10)."
             )
 
     def __str__(self) -> str:
         """The event in words."""
         way = "rises" if self.direction == "up" else "falls"
-        looks = f", looks every {self.every} steps" if self.every > 1 else ""
-        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g}{looks})"
+        rarely = f", looks every {self.every} steps" if self.every > 1 else ""
+        return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g}{rarely})"
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,93 @@ class Stage:
         return isinstance(self.rule, Flow)
 
 
+@dataclass(frozen=True)
+class Grid:
+    """Times at which observables are recorded.
+
+    **Arguments:**
+
+    - `points`: the times themselves, or
+    - `count` times from `start` to `stop`, `linear` or `log` spaced; log spacing puts
+      time 0 in front.
+    """
+
+    stop: float = 0.0
+    count: int = 201
+    start: float = 0.0
+    spacing: Literal["linear", "log"] = "linear"
+    points: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.points:
+            ordered = np.all(np.diff(self.points) > 0) and self.points[0] >= 0
+            if not ordered:
+                raise ValueError(
+                    f"The times to record at are {self.points}: they must not be "
+                    "negative and must increase."
+                )
+        elif self.count < 2 or not self.stop > self.start >= 0:
+            raise ValueError(
+                f"count is {self.count}, start {self.start}, stop {self.stop}: record "
+                "at least twice, between a start >= 0 and a later stop."
+            )
+        elif self.spacing == "log" and not self.start > 0:
+            raise ValueError("A log-spaced grid starts at a positive time: set start.")
+
+    def __str__(self) -> str:
+        """The times in words."""
+        if self.points:
+            first, last, count = self.points[0], self.points[-1], len(self.points)
+            return f"{count} times from {first:g} to {last:g}"
+        span = f"from {self.start:g} to {self.stop:g}"
+        return f"{self.count} times {span}, {self.spacing} spaced"
+
+    def times(self, *, whole: bool) -> np.ndarray:
+        """The times; `whole` for steps, which are integers."""
+        if self.points:
+            times = np.array(self.points, float)
+        elif self.spacing == "log":
+            inner = np.geomspace(self.start, self.stop, self.count - 1)
+            times = np.concatenate([[0.0], inner])
+        else:
+            times = np.linspace(self.start, self.stop, self.count)
+        return np.unique(np.rint(times)) if whole else times
+
+
+class Records:
+    """Rows of observables by seed and time, filled stage by stage.
+
+    Memory is that of the recorded rows, whatever the number of steps between them.
+    """
+
+    def __init__(self, times: np.ndarray, seeds: int):
+        self.times = times
+        self.recorded = np.zeros((seeds, len(times)), bool)
+        self.rows: dict[str, np.ndarray] = {}
+        self.ends: list[dict[str, np.ndarray]] = []
+
+    def add(self, rows: dict[str, np.ndarray], mask: np.ndarray) -> None:
+        """Put `rows[name][seed, time]` where the mask says so."""
+        for name, values in rows.items():
+            values = np.asarray(values)
+            if name not in self.rows:
+                self.rows[name] = np.full(values.shape, np.nan)
+            self.rows[name][mask] = values[mask]
+        self.recorded |= mask
+
+    def add_end(self, rows: Mapping[str, ArrayLike]) -> None:
+        """Put the values at the end of a stage."""
+        self.ends.append({name: np.asarray(row) for name, row in rows.items()})
+
+
 class Course(NamedTuple):
-    """What a staged run left behind; `swamped` is as in `Leg`, by seed and stage."""
+    """The records, final state and outcomes of a run; `swamped` as in `Leg`, by stage.
+
+    `starts` and `ends` are by seed and stage.
+    """
 
     records: Records
-    state: Any
+    state: State
     starts: np.ndarray
     ends: np.ndarray
     outcomes: list[Outcome]
@@ -120,8 +203,8 @@ class Course(NamedTuple):
 
 
 def train(
-    legs: list[tuple[Stage, Any, Any, Any]],
-    state: Any,
+    legs: Sequence[tuple[Stage, System, Axes, Event | None]],
+    state: State,
     *,
     seeds: int,
     times: np.ndarray,
@@ -147,9 +230,18 @@ def train(
                 progress((number + fraction) / len(legs), stage.name)
 
         report(0.0)
-        own = rates[number] if rates else None
-        where = (start, times)
-        leg = _leg(stage, system, axes, state, where, observe, event, own, report)
+        leg = _leg(
+            stage,
+            system,
+            axes,
+            state,
+            start=start,
+            times=times,
+            observe=observe,
+            event=event,
+            rates=rates[number] if rates else None,
+            report=report,
+        )
         fine = _fine(outcome)
         end = np.where(fine, np.asarray(leg.end), start)
         inside = (times >= start[:, None]) & (times <= end[:, None]) & fine[:, None]
@@ -176,16 +268,17 @@ def train(
 
 def _leg(
     stage: Stage,
-    system: Any,
-    axes: Any,
-    state: Any,
-    where: tuple[np.ndarray, np.ndarray],
+    system: System,
+    axes: Axes,
+    state: State,
+    *,
+    start: np.ndarray,
+    times: np.ndarray,
     observe: Observe,
-    event: Any,
+    event: Event | None,
     rates: Mapping[str, np.ndarray] | None,
     report: Callable[[float], None],
 ) -> Leg:
-    start, times = where
     if isinstance(stage.until, Reach):
         stop = start + stage.until.horizon
     else:

@@ -1,23 +1,35 @@
-"""Rules and schedules by the names that are typed on a command line."""
+"""Rules and schedules by the names that are typed on a command line, and by part."""
 
+import copy
 import dataclasses
-from typing import Any, get_args
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args
+
+import jax.numpy as jnp
+from jaxtyping import Array
 
 from attnflow.schema.names import look_up, unknown
 from attnflow.schema.settings import ScheduleName
-from attnflow.training.rules.coordinates import Adam, SignGD
-from attnflow.training.rules.flow import Flow
-from attnflow.training.rules.plain import GradientDescent, Momentum
+from attnflow.training.rules.base import Flow
+from attnflow.training.rules.descents import (
+    Adam,
+    GradientDescent,
+    Momentum,
+    Muon,
+    NormalisedDescent,
+    SignGD,
+)
 from attnflow.training.rules.schedules import (
     AbstractSchedule,
     CosineDecay,
     LinearDecay,
     PowerDecay,
 )
-from attnflow.training.rules.whole import Muon, NormalisedDescent
 
 Descent = GradientDescent | Momentum | Adam | SignGD | NormalisedDescent | Muon
 Rule = Flow | Descent
+Rules = Rule | Mapping[str, Descent]
+R = TypeVar("R", bound=Descent)
 
 RULES: dict[str, type[Rule]] = {
     "flow": Flow,
@@ -61,13 +73,13 @@ def fitting_rule(name: str, **offered: Any) -> Rule:
     For settings that have a field for every option of every rule.
     """
     kind = look_up("rule", name, RULES)
-    own = {field.name for field in dataclasses.fields(kind)}
-    if offered.get("schedule") is not None and "schedule" not in own:
+    fields = {field.name for field in dataclasses.fields(kind)}
+    if offered.get("schedule") is not None and "schedule" not in fields:
         raise ValueError(
             f"The rule {name!r} has no learning rate, so that there is nothing to "
             "schedule: use schedule='constant', or a rule of descent."
         )
-    return rule_named(name, **{n: v for n, v in offered.items() if n in own})
+    return rule_named(name, **{n: v for n, v in offered.items() if n in fields})
 
 
 def rule_of(setting: Any, **more: Any) -> Rule:
@@ -81,7 +93,7 @@ def rule_of(setting: Any, **more: Any) -> Rule:
 
 
 def schedule_named(name: str, steps: float) -> AbstractSchedule | None:
-    """The schedule of a name for a run of so many steps; `None` for `constant`.
+    """The schedule of a name for a run of `steps` steps; `None` for `constant`.
 
     `linear` and `cosine` end at zero; `inverse-root` has fallen to a half by the end.
     """
@@ -91,3 +103,42 @@ def schedule_named(name: str, steps: float) -> AbstractSchedule | None:
     if name == "inverse-root":
         return PowerDecay(steps / 3)
     return {"linear": LinearDecay, "cosine": CosineDecay}[name](steps)
+
+
+def per_part(rules: Rules, parts: tuple[str, ...]) -> dict[str, Rule]:
+    """A rule for each part of the state that moves."""
+    if not isinstance(rules, Mapping):
+        return dict.fromkeys(parts, rules)
+    missing = [part for part in parts if part not in rules]
+    if missing:
+        raise ValueError(
+            f"There are rules for {sorted(rules)} but none for {missing}: give one "
+            "rule for each part that is trained."
+        )
+    if any(isinstance(rule, Flow) for rule in rules.values()):
+        raise ValueError(
+            "A gradient flow moves all trained parts with one clock: give one Flow, or "
+            "a descent rule for each part."
+        )
+    return {part: rules[part] for part in parts}
+
+
+def split(rule: R) -> tuple[R, dict[str, Array]]:
+    """A rule of learning rate 1 to compile, and its `numbers` as arguments.
+
+    So a program serves every value of them. A zero stays in the rule, since it may
+    leave something out.
+    """
+    names = [name for name in getattr(rule, "numbers", ()) if getattr(rule, name)]
+    # Any value that the rule allows will do.
+    plain = dataclasses.replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
+    # An array from a Python number takes the precision of what it multiplies.
+    return plain, {name: jnp.asarray(float(getattr(rule, name))) for name in names}
+
+
+def joined(rule: R, numbers: Mapping[str, Array]) -> R:
+    """A rule with its numbers, which may be traced and so are not checked again."""
+    whole = copy.copy(rule)
+    for name, number in numbers.items():
+        object.__setattr__(whole, name, number)
+    return whole

@@ -5,7 +5,6 @@ the positions that are queries, a label, a probability and a group.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -15,6 +14,12 @@ from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
 from attnflow.schema.names import look_up
+
+# Arrays that `run(data=...)` takes.
+ARRAYS = (
+    *("tokens", "key", "label", "mass", "query", "query_weight"),
+    *("probability", "group", "columns", "payload"),
+)
 
 
 class Sequences(eqx.Module):
@@ -102,7 +107,7 @@ def sequences(
     scale: ArrayLike | None = None,
     payload: ArrayLike | None = None,
 ) -> Sequences:
-    """Sequences from arrays, checked; what is left out takes its plain meaning.
+    """Sequences from arrays, with defaults for those that are left out.
 
     **Arguments:**
 
@@ -135,7 +140,7 @@ def sequences(
     probability = even if probability is None else np.asarray(probability, float)
     group = np.zeros(samples, int) if group is None else np.asarray(group)
     names = names or [f"token{i}" for i in range(count)]
-    made = Sequences(
+    data = Sequences(
         vectors=_array(tokens, float),
         key=_array(key, int),
         mass=_array(mass, float),
@@ -151,56 +156,46 @@ def sequences(
         scale=None if scale is None else _array(np.asarray(scale, float), float),
         payload=None if payload is None else _array(np.asarray(payload, float), float),
     )
-    _check(made)
-    return made
+    _check(data)
+    return data
 
 
-def from_arrays(arrays: Mapping[str, Any], like: Sequences | None = None) -> Sequences:
+def from_arrays(
+    arrays: Mapping[str, ArrayLike], like: Sequences | None = None
+) -> Sequences:
     """Sequences from a mapping of arrays, as `run(data=...)` takes them.
 
     Needed: `tokens`, `key`, `label`. The rest is as in `sequences`. Names of tokens
     and groups come from `like` where the counts agree.
     """
-    allowed = {
-        "tokens",
-        "key",
-        "label",
-        "mass",
-        "query",
-        "query_weight",
-        "probability",
-        "group",
-        "columns",
-        "payload",
-    }
-    _check_names("data", arrays, allowed, {"tokens", "key", "label"})
-    arrays = {name: np.asarray(value) for name, value in arrays.items()}
-    for name, value in arrays.items():
-        if not np.isfinite(value).all():
-            raise ValueError(f"data[{name!r}] is not finite everywhere: mend it first.")
-    extras: dict[str, Any] = {}
-    if like is not None and len(arrays["tokens"]) == len(like.names):
-        extras = {"names": like.names, "shown": like.shown}
-    if like is not None and "group" in arrays:
-        extras["group_names"] = like.group_names
-    elif "group" in arrays:
-        top = int(arrays["group"].max(initial=0))
-        extras["group_names"] = tuple(f"group{i}" for i in range(top + 1))
-    return sequences(**arrays, **extras)
-
-
-def _check_names(
-    what: str, arrays: Mapping[str, Any], allowed: set[str], needed: set[str]
-) -> None:
     for name in arrays:
-        if name not in allowed:
-            look_up(f"array of {what}", name, dict.fromkeys(sorted(allowed)))
-    missing = sorted(needed - set(arrays))
+        if name not in ARRAYS:
+            look_up("array of data", name, dict.fromkeys(sorted(ARRAYS)))
+    missing = sorted({"tokens", "key", "label"} - set(arrays))
     if missing:
         raise ValueError(
-            f"{what} lacks {missing}; it has {sorted(arrays)} and must have "
-            f"{sorted(needed)}."
+            f"data lacks {missing}; it has {sorted(arrays)} and must have "
+            "['key', 'label', 'tokens']."
         )
+    values = {name: np.asarray(value) for name, value in arrays.items()}
+    for name, value in values.items():
+        if not np.isfinite(value).all():
+            raise ValueError(f"data[{name!r}] is not finite everywhere: mend it first.")
+    group_names = ("all",)
+    if "group" in values:
+        top = int(values["group"].max(initial=0))
+        plain = tuple(f"group{i}" for i in range(top + 1))
+        group_names = plain if like is None else like.group_names
+    if like is not None and len(values["tokens"]) != len(like.names):
+        like = None
+    needed = (values.pop("tokens"), values.pop("key"), values.pop("label"))
+    return sequences(
+        *needed,
+        names=None if like is None else like.names,
+        shown=None if like is None else like.shown,
+        group_names=group_names,
+        **values,
+    )
 
 
 def _array(values: np.ndarray | Array, kind: type) -> Array:
@@ -210,52 +205,53 @@ def _array(values: np.ndarray | Array, kind: type) -> Array:
     return jax.device_put(np.asarray(values, float if kind is float else np.int32))
 
 
-def _check(made: Sequences) -> None:
-    if made.vectors.ndim != 2 or made.key.ndim != 2 or made.query.ndim != 2:
+def _check(data: Sequences) -> None:
+    if data.vectors.ndim != 2 or data.key.ndim != 2 or data.query.ndim != 2:
         raise ValueError(
-            f"tokens, key and query have shapes {made.vectors.shape}, "
-            f"{made.key.shape}, {made.query.shape}: all must have two axes "
+            f"tokens, key and query have shapes {data.vectors.shape}, "
+            f"{data.key.shape}, {data.query.shape}: all must have two axes "
             "(tokens × embed, samples × keys, samples × queries)."
         )
-    count, samples = len(made.vectors), len(made.key)
-    _check_shapes(made, samples)
+    count, samples = len(data.vectors), len(data.key)
+    _check_shapes(data, samples)
     for name, index in (
-        ("key", np.asarray(made.key)),
-        ("query", np.asarray(made.query)),
+        ("key", np.asarray(data.key)),
+        ("query", np.asarray(data.query)),
     ):
         if index.size and not (int(index.min()) >= 0 and int(index.max()) < count):
             raise ValueError(
                 f"{name} has entries from {int(index.min())} to {int(index.max())}; "
                 f"they must be rows of tokens, 0 to {count - 1}."
             )
-    if len(made.names) != count:
-        raise ValueError(f"There are {len(made.names)} names for {count} tokens.")
-    _check_masses(made)
-    _check_columns(made)
-    _check_scale(made)
+    if len(data.names) != count:
+        raise ValueError(f"There are {len(data.names)} names for {count} tokens.")
+    _check_masses(data)
+    _check_columns(data)
+    _check_scale(data)
 
 
-def _check_shapes(made: Sequences, samples: int) -> None:
-    wanted = {
-        "mass": made.key.shape,
-        "query": (samples, made.query.shape[1]),
-        "query_weight": made.query.shape,
+def _check_shapes(data: Sequences, samples: int) -> None:
+    shapes = {
+        "mass": data.key.shape,
+        "query": (samples, data.query.shape[1]),
+        "query_weight": data.query.shape,
         "label": (samples,),
         "probability": (samples,),
         "group": (samples,),
     }
-    if made.payload is not None:
-        wanted["payload"] = made.key.shape
-    for name, shape in wanted.items():
-        given = getattr(made, name).shape
-        if given != shape:
-            raise ValueError(f"{name} has shape {given}; it must have {shape}.")
+    if data.payload is not None:
+        shapes["payload"] = data.key.shape
+    for name, shape in shapes.items():
+        if getattr(data, name).shape != shape:
+            raise ValueError(
+                f"{name} has shape {getattr(data, name).shape}; it must have {shape}."
+            )
     if samples == 0:
         raise ValueError("There are no samples: give at least one.")
 
 
-def _check_masses(made: Sequences) -> None:
-    mass, probability = np.asarray(made.mass), np.asarray(made.probability)
+def _check_masses(data: Sequences) -> None:
+    mass, probability = np.asarray(data.mass), np.asarray(data.probability)
     if mass.min() < 0:
         raise ValueError(f"The smallest mass is {mass.min()}: use >= 0.")
     if not (mass.sum(axis=1) > 0).all():
@@ -270,10 +266,10 @@ def _check_masses(made: Sequences) -> None:
         raise ValueError("A probability is negative: use numbers >= 0.")
 
 
-def _check_columns(made: Sequences) -> None:
-    if made.columns is None:
+def _check_columns(data: Sequences) -> None:
+    if data.columns is None:
         return
-    columns, count = np.asarray(made.columns), len(made.vectors)
+    columns, count = np.asarray(data.columns), len(data.vectors)
     if columns.ndim != 2 or len(columns) != count:
         raise ValueError(
             f"columns has shape {columns.shape}; it must have two axes and a row for "
@@ -283,10 +279,10 @@ def _check_columns(made: Sequences) -> None:
         raise ValueError("columns is not finite everywhere: mend it first.")
 
 
-def _check_scale(made: Sequences) -> None:
-    if made.scale is None:
+def _check_scale(data: Sequences) -> None:
+    if data.scale is None:
         return
-    scale, count = np.asarray(made.scale), len(made.vectors)
+    scale, count = np.asarray(data.scale), len(data.vectors)
     if scale.shape != (count,) or not np.isfinite(scale).all():
         raise ValueError(
             f"scale has shape {scale.shape}; it must hold a finite number for each of "

@@ -1,0 +1,291 @@
+"""Rules of descent as plain records: by entries, by the gradient's length, by matrices.
+
+Gradient descent, momentum, Adam and SignGD see each entry of a gradient alone;
+normalised descent sees its length and Muon its matrices. The last two commute with
+rotations. A form in coordinates of its own must give lengths and matrices as plain
+weights have them; rules are then followed exactly.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float
+
+from attnflow.training.rules.base import (
+    AbstractPaced,
+    Sees,
+    check_fraction,
+    check_known,
+    check_not_negative,
+    check_positive,
+)
+from attnflow.training.rules.schedules import AbstractSchedule
+
+
+@dataclass(frozen=True)
+class GradientDescent(AbstractPaced):
+    """`θ ← θ − learning_rate · ∇L(θ)`."""
+
+    learning_rate: float
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "gradient descent"
+    equivariant: ClassVar[bool] = True
+    sees: ClassVar[Sees] = "entries"
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.identity()
+
+
+@dataclass(frozen=True)
+class Momentum(AbstractPaced):
+    """`u ← momentum · u + ∇L(θ) + weight_decay · θ`, `θ ← θ − learning_rate · u`."""
+
+    learning_rate: float
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+    nesterov: bool = False
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "momentum"
+    equivariant: ClassVar[bool] = True
+    sees: ClassVar[Sees] = "entries"
+    memoryless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+        check_fraction("momentum", self.momentum)
+        check_not_negative("weight_decay", self.weight_decay)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        trace = optax.trace(decay=self.momentum, nesterov=self.nesterov)
+        if not self.weight_decay:
+            # Adding zero times θ would read θ once more, which large tables feel.
+            return trace
+        return optax.chain(optax.add_decayed_weights(self.weight_decay), trace)
+
+
+@dataclass(frozen=True)
+class Adam(AbstractPaced):
+    """Adam with bias correction: `θ ← θ − learning_rate · m̂ / (sqrt(v̂) + epsilon)`."""
+
+    learning_rate: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "Adam"
+    numbers: ClassVar[tuple[str, ...]] = ("beta1", "beta2", "epsilon")
+    equivariant: ClassVar[bool] = False
+    sees: ClassVar[Sees] = "entries"
+    memoryless: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+        check_not_negative("epsilon", self.epsilon)
+        for name in ("beta1", "beta2"):
+            check_fraction(name, getattr(self, name))
+
+    @property
+    def bare(self) -> bool:
+        """Whether there is no ε; one that is there may be traced."""
+        return isinstance(self.epsilon, float | int) and self.epsilon == 0
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        plain = optax.scale_by_adam(self.beta1, self.beta2, self.epsilon)
+        return _still_where_nothing_pulls(plain) if self.bare else plain
+
+
+@dataclass(frozen=True)
+class SignGD:
+    """`θ ← θ − learning_rate · sgn(∇L(θ))`, with `sgn(0) = 0`.
+
+    With `growth` g, the rate grows by the factor `1 + g` with every step after the
+    first 1/g: steps are then about g times the time `τ = Σ rates` that has passed.
+    """
+
+    learning_rate: float
+    growth: float = 0.0
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "SignGD"
+    equivariant: ClassVar[bool] = False
+    sees: ClassVar[Sees] = "entries"
+    memoryless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+        if not 0 <= self.growth < 1:
+            raise ValueError(
+                f"growth is {self.growth}: it must lie in [0, 1). Use growth=0.001, or "
+                "0 for a fixed learning rate."
+            )
+
+    def pace(self, step: Array) -> Array | float:
+        """By how much the learning rate is multiplied at a step."""
+        planned = 1.0 if self.schedule is None else self.schedule(step)
+        if not self.growth:
+            return planned
+        late = jnp.maximum(step - 1 / self.growth, 0.0)
+        return planned * jnp.exp(jnp.log1p(self.growth) * late)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The update per unit of learning rate, up to its sign."""
+        return optax.stateless(lambda g, _: jax.tree.map(_sign, g))
+
+
+@dataclass(frozen=True)
+class NormalisedDescent(AbstractPaced):
+    """`θ ← θ − learning_rate · ∇L(θ) / |∇L(θ)|`, with the length of the whole gradient.
+
+    Where parts have rates of their own, it is still the length of the gradient by all
+    parts that this kind of rule moves. A gradient of zero moves nothing. The size of
+    the loss drops out, so that steps do not shrink with it, however small it becomes.
+    """
+
+    learning_rate: float
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "normalised gradient descent"
+    equivariant: ClassVar[bool] = True
+    memoryless: ClassVar[bool] = True
+    sees: ClassVar[Sees] = "length"
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The gradient, which is divided by its length where parts come together."""
+        return optax.identity()
+
+
+@dataclass(frozen=True)
+class Muon(AbstractPaced):
+    """Momentum whose matrices are replaced by orthogonal ones before each step.
+
+    With `u ← momentum · u + G` for the gradient G of a matrix (and `G + momentum · u`
+    in the place of u for `nesterov`), the step is
+
+        W ← W − learning_rate · (O(u) + weight_decay · W).
+
+    **Arguments:**
+
+    - `orthogonal`: `exact` takes `O(u) = U Vᵀ` for `u = U Σ Vᵀ`, the polar factor;
+      `newton-schulz` takes what is run in practice, `iterations` times
+      `X ← a X + b X XᵀX + c X (XᵀX)²` with the `coefficients` (a, b, c), from
+      `X = u / |u|`.
+    - `cutoff`: the polar factor is not continuous where a singular value is zero, and
+      gradients of attention have many of those. Singular values up to `cutoff` times
+      the largest count as zero, and their directions do not move.
+
+    Vectors are matrices of one row: they are normalised. Nothing is added to lengths
+    that are divided by, and steps are not scaled by shapes: for `sqrt(max(1, rows /
+    columns))`, as some have it, multiply the learning rate.
+
+    ??? cite "Jordan et al., Muon: an optimizer for hidden layers, 2024"
+    """
+
+    learning_rate: float
+    momentum: float = 0.95
+    nesterov: bool = True
+    weight_decay: float = 0.0
+    orthogonal: Literal["newton-schulz", "exact"] = "newton-schulz"
+    iterations: int = 5
+    coefficients: tuple[float, float, float] = (3.4445, -4.7750, 2.0315)
+    cutoff: float = 1e-9
+    schedule: AbstractSchedule | None = None
+    name: ClassVar[str] = "Muon"
+    equivariant: ClassVar[bool] = True
+    memoryless: ClassVar[bool] = False
+    sees: ClassVar[Sees] = "matrices"
+
+    def __post_init__(self) -> None:
+        check_positive("learning_rate", self.learning_rate)
+        check_positive("cutoff", self.cutoff)
+        check_fraction("momentum", self.momentum)
+        check_known("orthogonal", self.orthogonal, ("newton-schulz", "exact"))
+        if self.iterations < 1:
+            raise ValueError(
+                f"iterations is {self.iterations}: use 1 or more, such as 5."
+            )
+        check_not_negative("weight_decay", self.weight_decay)
+
+    def transformation(self) -> optax.GradientTransformation:
+        """The momentum, whose matrices `orthogonalised` then replaces."""
+        return optax.trace(decay=self.momentum, nesterov=self.nesterov)
+
+    def orthogonalised(
+        self, matrix: Float[Array, "*batch rows columns"]
+    ) -> Float[Array, "*batch rows columns"]:
+        """`O(u)` of each matrix."""
+        if self.orthogonal == "exact":
+            return polar_factor(matrix, cutoff=self.cutoff)
+        return newton_schulz(matrix, self.coefficients, iterations=self.iterations)
+
+
+def polar_factor(
+    matrix: Float[Array, "*batch rows columns"], *, cutoff: float
+) -> Float[Array, "*batch rows columns"]:
+    """`U Vᵀ` over singular values above `cutoff` times the largest."""
+    left, sizes, right = jnp.linalg.svd(matrix, full_matrices=False)
+    kept = jnp.where(sizes > cutoff * sizes[..., :1], 1.0, 0.0 * sizes)
+    return (left * kept[..., None, :]) @ right
+
+
+def newton_schulz(
+    matrix: Float[Array, "*batch rows columns"],
+    coefficients: tuple[float, float, float],
+    *,
+    iterations: int,
+) -> Float[Array, "*batch rows columns"]:
+    """Iterations of `a X + b X XᵀX + c X (XᵀX)²`, from a matrix of length one."""
+    first, second, third = coefficients
+    if matrix.shape[-2] < matrix.shape[-1]:
+        flipped = newton_schulz(
+            matrix.swapaxes(-1, -2), coefficients, iterations=iterations
+        )
+        return flipped.swapaxes(-1, -2)
+    x = _unit(matrix)
+    for _ in range(iterations):
+        square = x.swapaxes(-1, -2) @ x
+        x = first * x + x @ (second * square + third * square @ square)
+    return x
+
+
+def _unit(matrix: Array) -> Array:
+    # Squares of a small gradient would underflow before they are summed.
+    top = jnp.abs(matrix).max(axis=(-2, -1), keepdims=True)
+    even = matrix / jnp.where(top > 0, top, 1.0)
+    size = jnp.sqrt((even**2).sum(axis=(-2, -1), keepdims=True))
+    return even / jnp.where(size > 0, size, 1.0)
+
+
+def _still_where_nothing_pulls(
+    adam: optax.GradientTransformation,
+) -> optax.GradientTransformation:
+    """Adam without ε, in which 0 / 0 is no move."""
+
+    def update(
+        updates: optax.Updates,
+        state: optax.OptState,
+        params: optax.Params | None = None,
+    ) -> tuple[optax.Updates, optax.OptState]:
+        updates, state = adam.update(updates, state, params)
+        assert isinstance(state, optax.ScaleByAdamState)
+        still = jax.tree.map(
+            lambda u, second: jnp.where(second == 0, 0.0, u), updates, state.nu
+        )
+        return still, state
+
+    return optax.GradientTransformation(adam.init, update)
+
+
+def _sign(x: Array) -> Array:
+    # XLA's own sign of a float64 takes three times as long on a CPU.
+    return jnp.where(x > 0, 1.0, jnp.where(x < 0, -1.0, 0.0 * x))
