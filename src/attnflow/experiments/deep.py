@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Literal, Protocol
 import jax
 import numpy as np
 
-from attnflow.models.deep.base import Network, Weights
-from attnflow.models.deep.losses import OutputLoss
-from attnflow.models.deep.training import PARTS, Batch, DeepTraining
+from attnflow.models.deep.layers import DrawnWeights, Network
+from attnflow.models.deep.training import PARTS, Batch, DeepTraining, OutputLoss
 from attnflow.observables.deep import DEEP
 from attnflow.training.rules import Flow, Rule, SignGD
 
@@ -128,7 +127,7 @@ class DeepModel:
         )
         return system, self.begin(self.network.draw(weights))
 
-    def begin(self, weights: Weights) -> dict[str, Any]:
+    def begin(self, weights: DrawnWeights) -> dict[str, Any]:
         """The state before the first step."""
         parts = {name: jax.tree.map(self._number, weights[name]) for name in PARTS}
         return {**parts, "step": jax.device_put(np.asarray(0))}

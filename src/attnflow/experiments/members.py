@@ -15,8 +15,8 @@ from attnflow.data import Sequences, from_arrays
 from attnflow.experiments.events import event_of
 from attnflow.experiments.record import STREAMS, Experiment
 from attnflow.models.forms import (
+    AbstractForm,
     ColumnPlan,
-    Form,
     TokenForm,
     basis_of,
     build,
@@ -25,7 +25,7 @@ from attnflow.models.forms import (
 )
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.models.tables import Sight
+from attnflow.models.tables import Forward
 from attnflow.observables import View, find, parse
 from attnflow.schema.identity import Same
 from attnflow.training import Reach, Stage, stack
@@ -61,7 +61,7 @@ def member(
         experiment.initial,
         heads=heads,
         key=_stream(experiment, seed, "weights"),
-        given=weights,
+        weights=weights,
         symmetry=None if symmetry is None else symmetry_of(symmetry, samples),
         test=test,
         plan=plan,
@@ -104,7 +104,9 @@ def _without_vectors(data: Same) -> Sequences:
 _test_without_vectors = lru_cache(maxsize=32)(_without_vectors)
 
 
-def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array | None:
+def _vocabulary(
+    experiment: Experiment, samples: Sequences, form: AbstractForm
+) -> Array | None:
     """Coordinates of all tokens, where asked for: a large basis costs a second."""
     if "vocabulary_value" not in experiment.observables:
         return None
@@ -229,7 +231,7 @@ class Observe:
     names: tuple[str, ...]
 
     def __call__(
-        self, system: Training, state: Any, sight: Sight | None = None
+        self, system: Training, state: Any, sight: Forward | None = None
     ) -> dict[str, Array]:
         """The observables in one state, which may have been seen already."""
         view = View(system, state, sight)

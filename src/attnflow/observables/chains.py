@@ -11,10 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.models.forms import AbstractPart
-from attnflow.models.forms.chains import ChainGram, ChainTransport
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.tokens import TokenChain, TokenValues
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
     ChainWeights,
     ClassMeanWeights,

@@ -11,7 +11,7 @@ from jaxtyping import Array
 from attnflow.models.forms import SelfScores, State, TokenForm
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.systems import Training
-from attnflow.models.tables import Sight, Tables
+from attnflow.models.tables import Forward, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
 from attnflow.observables.samples import SampleView
 
@@ -24,7 +24,7 @@ class View:
     named `every_…` on all of the basis.
     """
 
-    def __init__(self, system: Training, state: State, sight: Sight | None = None):
+    def __init__(self, system: Training, state: State, sight: Forward | None = None):
         self.system = system
         self.state = state
         self.sight = sight

@@ -137,8 +137,8 @@ def _at(system: Any, step: Array) -> Any:
 
 def _look(system: Any, state: Any) -> tuple[dict[str, Any], Any]:
     """Directions, and what a system that offers it saw on the way to them."""
-    if hasattr(system, "look"):
-        return system.look(state)
+    if hasattr(system, "direction_and_forward"):
+        return system.direction_and_forward(state)
     return system.direction(state), None
 
 

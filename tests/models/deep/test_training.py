@@ -69,7 +69,7 @@ def test_outputs_piece_by_piece_are_those_of_all_at_once(precise):
     (system, state), *_ = experiment(1.0).model.members([0], None)
     samples = system.samples
     pieces = jax.jit(lambda state: system.outputs(state, samples))(state)
-    at_once = jax.jit(lambda state: system.sees(state, samples).output)(state)
+    at_once = jax.jit(lambda state: system.forward(state, samples).output)(state)
     assert len(pieces) > PIECE
     assert np.allclose(pieces, at_once, rtol=0, atol=1e-14)
 

@@ -24,7 +24,7 @@ from attnflow.models.forms import (
     Vector,
     build,
 )
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.training.whole import length_of, made_orthogonal
@@ -96,7 +96,7 @@ def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarr
     data, key = case.data(), jax.random.key(0)
     given = {name: jnp.asarray(array) for name, array in weights.items()}
     made, state = build(
-        form, data, case.initial, heads=case.problem.heads, key=key, given=given
+        form, data, case.initial, heads=case.problem.heads, key=key, weights=given
     )
     rules = {"scores": rule, "values": rule}
     assert made.refuses(rules) is None

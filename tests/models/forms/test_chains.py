@@ -36,7 +36,7 @@ RULES = {
 
 
 def weights_of(initial, heads=2, embed=4, seed=0):
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
 
     with attnflow.precise():
         made = draw_weights(initial, heads, embed, key=jax.random.key(seed))

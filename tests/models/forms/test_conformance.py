@@ -15,8 +15,7 @@ from tests.core import (
 from attnflow.data import MixtureTask
 from attnflow.experiments import run
 from attnflow.models.forms import Initial
-from attnflow.models.forms.gram import Gram, generator
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.scores import Gram, Transport, generator
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
@@ -248,7 +247,7 @@ def test_small_scales_need_transport():
 def test_bartlett_draws_have_the_law_of_weights():
     """First two moments of the initial Gram matrix, 4000 draws, to 5 sigma."""
     import attnflow
-    from attnflow.models.forms.initialise import score_factor
+    from attnflow.models.forms.scores import score_factor
 
     initial = Initial(width=40, omega=2.0)
     with attnflow.precise():

@@ -20,7 +20,11 @@ from attnflow.models.forms import (
     build,
     column_maps,
 )
-from attnflow.models.forms.columns import collapsed, covered, representatives
+from attnflow.models.forms.initial_coordinates import (
+    collapsed_columns,
+    covered_columns,
+    representatives,
+)
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.models.systems import Training
 from attnflow.training import Grid, Stage
@@ -169,16 +173,16 @@ def test_opposite_tokens_are_one_and_single_coordinates_one_column(precise):
     )
     data = sequences(tokens, [[0, 2], [1, 3]], [1.0, -1.0], shown=[0, 2, 3])
     found = representatives(data)
-    assert found.chosen.tolist() == [0, 2, 3]
-    np.testing.assert_array_equal(found.matrix @ tokens[found.chosen], tokens)
-    whole = collapsed(data, found.chosen)
+    assert found.tokens.tolist() == [0, 2, 3]
+    np.testing.assert_array_equal(found.matrix @ tokens[found.tokens], tokens)
+    whole = collapsed_columns(data, found.tokens)
     assert sorted(map(tuple, np.abs(whole.entries.T).tolist())) == [
         (0, 0, 4),
         (0, 2, 0),
         (0, 3, 0.5),
         (1, 0, 0),
     ]
-    assert covered(data, found.chosen).entries.shape == (3, 4)
+    assert covered_columns(data, found.tokens).entries.shape == (3, 4)
 
 
 def test_a_wrong_column_is_caught():

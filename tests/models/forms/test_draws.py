@@ -9,8 +9,8 @@ from tests.core import TABLES, experiment
 
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons, Vector
-from attnflow.models.forms.initialise import score_factor
 from attnflow.models.forms.laws import bartlett_factor
+from attnflow.models.forms.scores import score_factor
 from attnflow.training import Grid
 from attnflow.training.rules import GradientDescent
 

@@ -16,13 +16,10 @@ from tests.models.forms.family import (
 )
 
 import attnflow
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
-from attnflow.models.forms.merged import MergedTable
 from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.scores import Gram, MergedTable, Transport
 from attnflow.models.forms.tokens import TokenChain, TokenScores, TokenValues
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.training.rules import GradientDescent, Momentum
 

@@ -18,9 +18,8 @@ from attnflow.data import (
 )
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Vector
-from attnflow.models.forms.initialise import draw_weights
-from attnflow.models.forms.merged import MergedTable
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.initial import draw_weights
+from attnflow.models.forms.scores import MergedTable, Transport
 from attnflow.models.problem import (
     Exponential,
     Linear,

@@ -9,7 +9,7 @@ from tests.models.forms.test_chains import CHAINS, RULES, weights_of
 
 from attnflow.experiments import run
 from attnflow.models.forms import Initial, Neurons, Vector, build
-from attnflow.models.forms.merged import MergedTable
+from attnflow.models.forms.scores import MergedTable
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD

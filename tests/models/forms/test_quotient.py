@@ -8,10 +8,10 @@ import pytest
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask, PrivateTokens
 from attnflow.models.forms import Form, basis_of, symmetry_of
-from attnflow.models.forms.chains import ChainGram
 from attnflow.models.forms.frames import frame_of
-from attnflow.models.forms.gram import Gram
 from attnflow.models.forms.quotient import PrivateSymmetry, quotient_frame
+from attnflow.models.forms.scores import Gram
+from attnflow.models.forms.values import ChainGram
 from attnflow.models.problem import Logistic, Problem
 from attnflow.models.systems import Training
 

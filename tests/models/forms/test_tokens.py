@@ -51,7 +51,7 @@ def plan(form="tokens", values="vector", rule=RULES["descent"], **changes):
 
 
 def weights_of(made):
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
 
     with precise():
         found = draw_weights(made.initial, 2, TASK.embed, key=jax.random.key(5))

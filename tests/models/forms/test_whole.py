@@ -22,10 +22,8 @@ import attnflow
 from attnflow.data import MixtureTask, NoisyPatchesTask
 from attnflow.experiments import run
 from attnflow.models.forms import PARTS, Initial, Neurons, Vector, choose, is_sparse
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.scores import Gram, Transport
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training.rules import (
     Adam,

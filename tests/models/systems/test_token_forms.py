@@ -7,10 +7,10 @@ from tests.models.systems.token_cases import alike, apart, unlike
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.experiments.next_token import forget_draws
-from attnflow.models.forms.token_classes import spelled_out, token_form
+from attnflow.models.forms.token_classes import spell_out, token_form
 from attnflow.models.systems import block_layout
 from attnflow.models.systems.block_batches import BlockBatches
-from attnflow.models.systems.token_tables import BatchTables
+from attnflow.models.systems.next_token import BatchTables
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 
@@ -134,7 +134,7 @@ def random_start(form, rule, **model):
     spread = full(
         plain.sequence_classes(), form, {n: s.values for n, s in state.items()}
     )
-    moving = spelled_out(plain.sequence_classes())
+    moving = spell_out(plain.sequence_classes())
     rows = np.flatnonzero(moving.table.any(axis=0))
     return {
         "scores": spread["scores"][np.ix_(sorted(set(moving.query)), rows)],

@@ -20,8 +20,10 @@ from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.models.forms.token_classes import token_form
 from attnflow.models.problem.next_token import NextToken
 from attnflow.models.systems import block_layout
-from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
-from attnflow.models.systems.token_weights import (
+from attnflow.models.systems.next_token import (
+    BatchTables,
+    Rates,
+    TokenTables,
     TokenWeights,
     draw_weights,
     weight_tables,

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnflow.data.class_layouts import AlikeClasses
 from attnflow.data.sequence_classes import SequenceClasses
-from attnflow.models.forms.token_classes import spelled_out
+from attnflow.models.forms.token_classes import spell_out
 
 MODELS = {
     "l2": {},
@@ -46,7 +46,7 @@ def unlike() -> SequenceClasses:
 
 def mean_loss(task, model, tables):
     """The mean loss over long sequences, from definitions alone; tables of M × M."""
-    task = spelled_out(task)
+    task = spell_out(task)
     query, label = np.array(task.query), np.array(task.next_token)
     grown = jnp.asarray(task.table) * jnp.exp(tables["scores"][query])
     c = grown / grown.sum(axis=1, keepdims=True)

@@ -150,7 +150,7 @@ def _arrays(plan: Any, *, tested: bool) -> dict[str, np.ndarray]:
 
 def _weights(plan: Any) -> dict[str, np.ndarray]:
     from attnflow.experiments.members import weights_key
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
     from attnflow.training import precise
 
     with precise():

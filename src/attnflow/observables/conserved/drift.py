@@ -15,15 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.models.forms import AbstractPart, Form
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
+from attnflow.models.forms import AbstractForm, AbstractPart
 from attnflow.models.forms.neurons import NeuronTransport
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.scores import Gram, Transport
+from attnflow.models.forms.values import ChainGram, ChainTransport
 from attnflow.models.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
 
 
-def drift(form: Form, before: Any, after: Any) -> float:
+def drift(form: AbstractForm, before: Any, after: Any) -> float:
     """The largest relative drift over both parts and all heads between two states."""
     return max(
         part_drift(form.scores, before["scores"], after["scores"]),

@@ -1,15 +1,24 @@
-"""Next-token training of two joint tables: long sequences, or fresh batches."""
+"""Next-token training: of two joint tables, or of the plain weights behind them.
 
-from typing import Any
+Samples are sequences without end, each class once, or fresh batches. Plain weights are
+
+    Y = U W_Vᵀ Uᵀ,     Z = U W_Q W_Kᵀ Uᵀ / √d,
+
+with `U` (tokens, d), which `values` trains beside `W_V`, and `W_Q`, `W_K` of `scores`.
+"""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
+from attnflow.models.forms import State
 from attnflow.models.forms.token_classes import TokenFrame
 from attnflow.models.problem.next_token import Forces, NextToken, Places, forces
+from attnflow.models.systems.training import Time
 
-State = dict[str, Any]
+Table = Float[Array, "rows columns"]
 PARTS = ("scores", "values")
 
 
@@ -18,6 +27,14 @@ class Rates(eqx.Module):
 
     scores: Float[Array, ""]
     values: Float[Array, ""]
+
+    def times(self, direction: State) -> State:
+        """Each part of a direction times its rate."""
+        rates = {"scores": self.scores, "values": self.values}
+        return {
+            name: jax.tree.map(lambda x, rate=rates[name]: rate * x, part)
+            for name, part in direction.items()
+        }
 
 
 def population(frame: TokenFrame) -> Places:
@@ -65,18 +82,14 @@ class TokenTables(eqx.Module):
         places = population(self.frame)
         return forces(self.model, state, places, self.frame.column_weight)
 
-    def velocity(self, t: Any, state: State) -> State:
+    def velocity(self, t: Time, state: State) -> State:
         """The state's derivative under gradient flow."""
-        pull = self.forces(state)
-        return {
-            "scores": self.rates.scores * pull.scores,
-            "values": self.rates.values * pull.values,
-        }
+        return self.rates.times(self.direction(state))
 
     def direction(self, state: State) -> State:
         """Minus the gradient, as rules of descent see it."""
-        pull = self.forces(state)
-        return {"scores": pull.scores, "values": pull.values}
+        force = self.forces(state)
+        return {"scores": force.scores, "values": force.values}
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""
@@ -107,8 +120,8 @@ class BatchTables(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient, as rules of descent see it."""
-        pull = self.forces(state)
-        return {"scores": pull.scores, "values": pull.values}
+        force = self.forces(state)
+        return {"scores": force.scores, "values": force.values}
 
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates, with the next batch."""
@@ -122,3 +135,70 @@ class BatchTables(eqx.Module):
     def batch_loss(self, state: State) -> Float[Array, ""]:
         """The mean loss of the next batch."""
         return self.forces(state).loss.mean()
+
+
+def weight_tables(state: State) -> dict[str, Table]:
+    """Both tables of the weights."""
+    U, W_V = state["values"]["U"], state["values"]["W_V"]
+    W_Q, W_K = state["scores"]["W_Q"], state["scores"]["W_K"]
+    scale = 1 / jnp.sqrt(float(U.shape[1]))
+    return {"scores": scale * (U @ W_Q) @ (U @ W_K).T, "values": U @ W_V.T @ U.T}
+
+
+def draw_weights(tokens: int, embed: int, generator: np.random.Generator) -> State:
+    """Normal embeddings and projections of standard deviation 1/√d."""
+    if embed < 1:
+        raise ValueError(f"embed is {embed}: embeddings have at least one coordinate.")
+
+    def draw(*shape: int) -> Array:
+        return jnp.asarray(generator.standard_normal(shape) / np.sqrt(embed))
+
+    return {
+        "scores": {"W_Q": draw(embed, embed), "W_K": draw(embed, embed)},
+        "values": {"U": draw(tokens, embed), "W_V": draw(embed, embed)},
+    }
+
+
+class TokenWeights(eqx.Module):
+    """Plain weights under the gradient of the mean loss, on the `joint` tables.
+
+    `inner` is the system of the tables, of long sequences or of fresh batches.
+    """
+
+    inner: TokenTables | BatchTables
+    rates: Rates
+
+    @property
+    def frame(self) -> TokenFrame:
+        """Which rows and columns the classes have in the tables."""
+        return self.inner.frame
+
+    @property
+    def model(self) -> NextToken:
+        """The model's parts."""
+        return self.inner.model
+
+    def tables(self, state: State) -> State:
+        """The two tables."""
+        return weight_tables(state)
+
+    def direction(self, state: State) -> State:
+        """Minus the gradient by the weights."""
+        parts = {name: state[name] for name in PARTS}
+        tables, back = jax.vjp(weight_tables, parts)
+        return back(self.inner.direction({**state, **tables}))[0]
+
+    def velocity(self, t: Time, state: State) -> State:
+        """The state's derivative under gradient flow."""
+        return self.rates.times(self.direction(state))
+
+    def move(self, state: State, updates: State) -> State:
+        """The state after the rules' updates, with the next batch."""
+        moved = jax.tree.map(jnp.add, {n: state[n] for n in updates}, updates)
+        step = {"step": state["step"] + 1} if "step" in state else {}
+        return {**state, **moved, **step}
+
+    def batch_loss(self, state: State) -> Float[Array, ""]:
+        """The mean loss of the next batch."""
+        assert isinstance(self.inner, BatchTables)
+        return self.inner.batch_loss({**state, **self.tables(state)})

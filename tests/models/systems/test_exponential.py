@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.models.problem.exponential import LEAST, exp_below
+from attnflow.models.systems.block_batches import LEAST, exp_below
 
 pytestmark = pytest.mark.usefixtures("precise")
 # Two roundings, of the sum and of the range reduction.
