@@ -1,6 +1,6 @@
 """What a value chain is made of beside its values, the same for every form of it.
 
-With the chains of `models/forms/chains.py`, `[W_V β]` under a gain g: the readout's
+With the chains of `models/forms/values.py`, `[W_V β]` under a gain g: the readout's
 `b = |β|²`, the values' self-scores `A_V = W_Vᵀ W_V`, and g.
 """
 
