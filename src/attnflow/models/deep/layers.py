@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 Weights = dict[str, dict[str, Array]]
 """By part: `scores` are all key and query weights, `values` all others."""
 DrawnWeights = dict[str, dict[str, np.ndarray]]
+HeadVectors = Float[Array, "samples length heads width"]
 NORM_EPSILON = 1e-5
 """PyTorch's default, under the root of a layer's variance."""
 
@@ -60,9 +61,7 @@ class Network(Protocol):
 
 
 def softmax_attention(
-    keys: Float[Array, "samples length heads width"],
-    queries: Float[Array, "samples length heads width"],
-    mask: Array | None = None,
+    keys: HeadVectors, queries: HeadVectors, mask: Array | None = None
 ) -> Float[Array, "samples heads length length"]:
     """`softmax_k(q_l · k_k)`, over keys that the mask (queries, keys) allows."""
     scores = jnp.einsum("nlhm,nkhm->nhlk", queries, keys)

@@ -101,6 +101,14 @@ class AbstractLinearPart(AbstractPart):
         return jax.tree.map(jnp.add, state, update)
 
 
+class AbstractReducedPart(AbstractLinearPart):
+    """A linear part in the coordinates of a basis, which a rotation may change."""
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Rules that act on single coordinates do not commute with rotations."""
+        return rotation_refusal(rule)
+
+
 class AbstractScores(AbstractPart):
     """The part that holds keys and queries."""
 

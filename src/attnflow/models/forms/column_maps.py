@@ -13,7 +13,7 @@ its tokens: where these are very small beside others, their signs are not lost.
 
 import abc
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from attnflow.data import Sequences
+from attnflow.models.problem.base import finite
 from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with
@@ -30,19 +31,19 @@ SPARSE_SHARE = 0.25
 # Logarithms of float64 numbers span 1416; a part of that is left to the mantissas.
 ROOM = 1300.0
 Tokens = Float[Array, "heads tokens neurons"]
+SideLogs = Float[Array, "heads tokens sides"]
 Moves = Float[Array, "heads columns neurons"]
 
 
 class AbstractColumnMap(eqx.Module):
     """What columns of coordinates have to do with tokens.
 
-    `stacked` says that neurons of several weights are best moved in one array.
+    `stacked` says that neurons of several weights are best moved in one array: one
+    product of larger matrices is quicker than two, and sums need not be copied.
     """
 
-    @property
-    @abc.abstractmethod
-    def stacked(self) -> bool:
-        """Whether both sides go into one array."""
+    entries: eqx.AbstractVar[Float[Array, "tokens columns"]]
+    stacked: ClassVar[bool]
 
     @abc.abstractmethod
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
@@ -52,29 +53,27 @@ class AbstractColumnMap(eqx.Module):
         """
 
     @abc.abstractmethod
-    def push(self, moves: Moves) -> Tokens:
-        """What moves of the columns add to the tokens."""
-
-    @abc.abstractmethod
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """Numbers with the signs of the gradients by columns.
 
         Neurons are in as many equal parts as there are `sides`, each with log scales of
         its own.
         """
 
+    def push(self, moves: Moves) -> Tokens:
+        """What moves of the columns add to the tokens, by one product of matrices.
+
+        Picking out the columns of each token is no faster: XLA fuses it with what gives
+        the moves, which it then computes again for every token of a column.
+        """
+        return _apart(self.entries @ _together(moves), len(moves))
+
 
 class DenseColumns(AbstractColumnMap):
     """All entries as one matrix."""
 
+    stacked: ClassVar[bool] = True
     entries: Float[Array, "tokens columns"]
-
-    @property
-    def stacked(self) -> bool:
-        """One product of larger matrices is quicker than two."""
-        return True
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """One product of matrices; the scales do not depend on the neuron."""
@@ -86,20 +85,15 @@ class DenseColumns(AbstractColumnMap):
         )
         return Scaled(jnp.einsum("htc,htn->hcn", share, tokens), top[..., None])
 
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """One product of matrices."""
-        return _apart(self.entries.T @ _together(tokens), len(tokens))
-
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """One product for all sides under one scale, as long as that has room."""
         known = jnp.isfinite(log)
         high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
         low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
         share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
         neurons = tokens.shape[-1] // log.shape[-1]
-        signs = self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
+        sums = self.entries.T @ _together(tokens * jnp.repeat(share, neurons, axis=-1))
+        signs = _apart(sums, len(tokens))
 
         def under_many(_: tuple[Array, Moves]) -> tuple[Array, Moves]:
             parts = [
@@ -112,10 +106,6 @@ class DenseColumns(AbstractColumnMap):
         # A loop that is hardly ever entered, since a branch would copy all moves.
         wide = (high - low).max() >= ROOM
         return jax.lax.while_loop(lambda c: c[0], under_many, (wide, signs))[1]
-
-    def push(self, moves: Moves) -> Tokens:
-        """One product of matrices."""
-        return _apart(self.entries @ _together(moves), len(moves))
 
 
 def _together(heads: Float[Array, "heads rows neurons"]) -> Array:
@@ -133,14 +123,10 @@ class SparseColumns(AbstractColumnMap):
     `token[k]`, `entry[k]` are the k-th token of each column that has so many.
     """
 
+    stacked: ClassVar[bool] = False
     entries: Float[Array, "tokens columns"]
     token: tuple[Int[Array, " _"], ...]
     entry: tuple[Float[Array, " _"], ...]
-
-    @property
-    def stacked(self) -> bool:
-        """Sums of either side need not be copied into one array."""
-        return False
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """Sums over the few tokens of each column, shorter lists onto longer ones."""
@@ -150,9 +136,7 @@ class SparseColumns(AbstractColumnMap):
         sums, tops = zip(*each, strict=True)
         return Scaled(jnp.stack(sums), jnp.stack(tops)[..., None])
 
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """The same sums: few exponentials are cheaper than a branch around them."""
         neurons = tokens.shape[-1] // log.shape[-1]
         sides = [
@@ -176,14 +160,6 @@ class SparseColumns(AbstractColumnMap):
             share = entry * jnp.exp(each - finite(top[: len(entry)]))
             parts.append(share[:, None] * rows[token])
         return _fold(jnp.add, parts, 0.0), top
-
-    def push(self, moves: Moves) -> Tokens:
-        """One product of matrices.
-
-        Picking out the columns of each token is no faster: XLA fuses it with what gives
-        the moves, which it then computes again for every token of a column.
-        """
-        return _apart(self.entries @ _together(moves), len(moves))
 
 
 def _fold(
@@ -314,11 +290,6 @@ def positions_of(
         key_places=places(key),
         query_places=places(query),
     )
-
-
-def finite(log: Array) -> Array:
-    """A log scale to subtract: zero where there is nothing to scale."""
-    return jnp.where(jnp.isfinite(log), log, 0.0)
 
 
 def _table(share: Float[Array, "samples heads queries keys"], at: Positions) -> Array:

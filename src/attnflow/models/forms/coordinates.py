@@ -70,8 +70,8 @@ class Passive(eqx.Module):
 class AbstractCoordinates(AbstractPart):
     """A part over columns of coordinates; `seen` is what neurons see of tokens."""
 
-    positions: eqx.AbstractVar[Positions]
-    columns: eqx.AbstractVar[AbstractColumnMap]
+    positions: Positions
+    columns: AbstractColumnMap
 
     @abc.abstractmethod
     def seen(self, state: Arrays, name: str) -> Products:
@@ -150,9 +150,9 @@ class AbstractCoordinateValues(AbstractCoordinates):
     when each of them moves by one.
     """
 
-    readout: eqx.AbstractVar[Float[Array, "heads neurons"]]
-    slope: eqx.AbstractVar[Float[Array, "heads neurons"]]
-    gain: eqx.AbstractVar[Float[Array, ""]]
+    readout: Float[Array, "heads neurons"]
+    slope: Float[Array, "heads neurons"]
+    gain: Float[Array, ""]
 
     def table(self, state: Arrays) -> Array:
         """The value of each token."""
@@ -190,9 +190,6 @@ class AbstractCoordinateValues(AbstractCoordinates):
 class CoordinateScores(AbstractCoordinateScores):
     """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
 
-    positions: Positions
-    columns: AbstractColumnMap
-
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""
         return self.columns.push(state[name])
@@ -208,12 +205,6 @@ class CoordinateScores(AbstractCoordinateScores):
 
 class CoordinateValues(AbstractCoordinateValues):
     """`{"W_V": (heads, columns, neurons)}`, and `w_O: (heads, neurons)` if trained."""
-
-    positions: Positions
-    columns: AbstractColumnMap
-    readout: Float[Array, "heads neurons"]
-    slope: Float[Array, "heads neurons"]
-    gain: Float[Array, ""]
 
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of the neurons with the tokens."""
@@ -235,9 +226,6 @@ class SignScores(AbstractCoordinateScores):
     A dense map moves both sides by one product, as `W_KQ`: rows of W_K before those of
     W_Q. A sparse one is quicker with each by itself.
     """
-
-    positions: Positions
-    columns: AbstractColumnMap
 
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""
@@ -276,12 +264,6 @@ class SignScores(AbstractCoordinateScores):
 
 class SignValues(AbstractCoordinateValues):
     """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
-
-    positions: Positions
-    columns: AbstractColumnMap
-    readout: Float[Array, "heads neurons"]
-    slope: Float[Array, "heads neurons"]
-    gain: Float[Array, ""]
 
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of the neurons with the tokens."""

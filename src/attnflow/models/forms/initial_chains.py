@@ -65,18 +65,12 @@ class Chain(AbstractValues):
                 f"of neurons. Use width={self.width + 1}."
             )
 
-    def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
-        """`W_V`: `(heads, width, embed)`, `w_O`: `(heads, width)`."""
-        return {"W_V": (heads, self.width, embed), "w_O": (heads, self.width)}
-
     def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
-        """`W_V` and `w_O`."""
+        """`W_V`: `(heads, width, embed)`, `w_O`: `(heads, width)`."""
         key_v, key_o = jax.random.split(key)
-        shapes = self.shapes(heads, embed)
-        return {
-            "W_V": draw_entries(self.law, self.scale, shapes["W_V"], key=key_v),
-            "w_O": self._outputs(shapes["w_O"], key=key_o),
-        }
+        shape = (heads, self.width, embed)
+        W_V = draw_entries(self.law, self.scale, shape, key=key_v)
+        return {"W_V": W_V, "w_O": self._outputs(shape[:2], key=key_o)}
 
     def _outputs(self, shape: tuple[int, ...], *, key: Array) -> Array:
         if self.output == "law":
@@ -182,22 +176,14 @@ class Neurons(AbstractValues):
         )
         check_widths(width=self.width, count=self.count)
 
-    def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
-        """`W_V`: `(heads, width, embed)`, `W`: `(heads, count, width)`, `a`."""
-        return {
-            "W_V": (heads, self.width, embed),
-            "W": (heads, self.count, self.width),
-            "a": (heads, self.count),
-        }
-
     def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
-        """`W_V`, `W` and `a`."""
+        """`W_V`: `(heads, width, embed)`, `W`: `(heads, count, width)`, `a`."""
         key_v, key_w, key_a = jax.random.split(key, 3)
-        shapes = self.shapes(heads, embed)
+        first, inner = (heads, self.width, embed), (heads, self.count, self.width)
         return {
-            "W_V": draw_entries(self.law, self.scale, shapes["W_V"], key=key_v),
-            "W": draw_entries(self.law, self.inner_scale, shapes["W"], key=key_w),
-            "a": self._draw_output(shapes["a"], key=key_a),
+            "W_V": draw_entries(self.law, self.scale, first, key=key_v),
+            "W": draw_entries(self.law, self.inner_scale, inner, key=key_w),
+            "a": self._draw_output(inner[:2], key=key_a),
         }
 
     def _draw_output(self, shape: tuple[int, ...], *, key: Array) -> Array:

@@ -1,6 +1,6 @@
 """Initial values: which chain of weights gives a token its value, and their law.
 
-Each record has the shapes of its weights, draws them, and builds the part that moves
+Each record names the axes of its weights, draws them, and builds the part that moves
 them: plainly, or reduced, from given weights or from a draw of what the reduced part
 needs alone (`attnflow.models.forms.laws`).
 """
@@ -54,10 +54,6 @@ class AbstractValues(abc.ABC):
     law: Law
 
     @abc.abstractmethod
-    def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
-        """The shapes of the weights by name."""
-
-    @abc.abstractmethod
     def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
         """The weights themselves."""
 
@@ -101,12 +97,8 @@ class Vector(AbstractValues):
     def __post_init__(self) -> None:
         check_scales(scale=self.scale)
 
-    def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
-        """`w`: `(heads, embed)`."""
-        return {"w": (heads, embed)}
-
     def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
-        """`w`."""
+        """`w`: `(heads, embed)`."""
         return {"w": draw_entries(self.law, self.scale, (heads, embed), key=key)}
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
@@ -162,13 +154,9 @@ class ClassMeans(AbstractValues):
         check_scales(scale=self.scale)
         check_widths(count=self.count)
 
-    def shapes(self, heads: int, embed: int) -> dict[str, tuple[int, ...]]:
-        """`W_V`: `(heads, 2, count, embed)`."""
-        return {"W_V": (heads, 2, self.count, embed)}
-
     def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
-        """`W_V`."""
-        shape = self.shapes(heads, embed)["W_V"]
+        """`W_V`: `(heads, 2, count, embed)`."""
+        shape = (heads, 2, self.count, embed)
         return {"W_V": draw_entries(self.law, self.scale, shape, key=key)}
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:

@@ -13,7 +13,6 @@ directions: `w` itself, `w_O` in `W_V`, `±1/count` in either bank of class mean
 """
 
 from collections.abc import Mapping
-from functools import singledispatch
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -83,54 +82,37 @@ def lift_refusal(form: AbstractForm, rules: Mapping[str, Rule]) -> str | None:
     return None
 
 
-@singledispatch
 def lift_part(
     part: AbstractPart, state: PartState, weights: Weights, basis: BasisVectors
 ) -> Arrays:
     """The weights of one part that have moved."""
+    match part:
+        case AbstractWeights():
+            return dict(state)
+        case Transport():
+            names = ("W_K", "W_Q")
+            began = jnp.concatenate([weights[n] @ basis.T for n in names], axis=-1)
+            moved = jnp.split(_moved(began, state), 2, axis=-1)
+            changes = zip(names, moved, strict=True)
+            return {n: weights[n] + x @ basis for n, x in changes}
+        case MergedTable():
+            moved = state - plain_table(weights, basis)
+            return {"W_KQ": weights["W_KQ"] + basis.T @ moved @ basis}
+        case ChainTransport():
+            return _lift_chain(state, weights, basis)
+        case NeuronTransport():
+            return _lift_chain(state["factor"], weights, basis)
+        case ValueTable():
+            return _lift_table(part, state, weights, basis)
     raise ValueError(
         f"Weights cannot be lifted from {type(part).__name__}, which keeps inner "
         "products alone. Use form='transport' or 'weights'."
     )
 
 
-@lift_part.register
-def _(
-    part: AbstractWeights, state: Arrays, weights: Weights, basis: BasisVectors
+def _lift_table(
+    part: ValueTable, state: Array, weights: Weights, basis: BasisVectors
 ) -> Arrays:
-    return dict(state)
-
-
-@lift_part.register
-def _(part: Transport, state: Array, weights: Weights, basis: BasisVectors) -> Arrays:
-    names = ("W_K", "W_Q")
-    began = jnp.concatenate([weights[name] @ basis.T for name in names], axis=-1)
-    moved = jnp.split(_moved(began, state), 2, axis=-1)
-    return {n: weights[n] + x @ basis for n, x in zip(names, moved, strict=True)}
-
-
-@lift_part.register
-def _(part: MergedTable, state: Array, weights: Weights, basis: BasisVectors) -> Arrays:
-    moved = state - plain_table(weights, basis)
-    return {"W_KQ": weights["W_KQ"] + basis.T @ moved @ basis}
-
-
-@lift_part.register
-def _(
-    part: ChainTransport, state: Array, weights: Weights, basis: BasisVectors
-) -> Arrays:
-    return _lift_chain(state, weights, basis)
-
-
-@lift_part.register
-def _(
-    part: NeuronTransport, state: Arrays, weights: Weights, basis: BasisVectors
-) -> Arrays:
-    return _lift_chain(state["factor"], weights, basis)
-
-
-@lift_part.register
-def _(part: ValueTable, state: Array, weights: Weights, basis: BasisVectors) -> Arrays:
     if "w" in weights:
         table = weights["w"] @ basis.T
         return {"w": weights["w"] + (state - table) @ basis}

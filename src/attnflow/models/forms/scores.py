@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from attnflow.models.forms.base import (
     AbstractLengths,
-    AbstractLinearPart,
     AbstractMatrices,
+    AbstractReducedPart,
     AbstractScores,
     Arrays,
     BasisVectors,
@@ -39,9 +39,14 @@ from attnflow.models.forms.weights import AbstractWeights, ScoreWeights
 from attnflow.training.rules import Flow, Rule
 
 BuiltScores = tuple[AbstractScores, Array | Arrays]
+_NO_DESCENT = (
+    "Discrete steps leave the manifold (J P)² = ω⁴ I on which the scores alone "
+    "determine the self-scores. Use form='gram' or 'transport', which take infinite "
+    "width as well."
+)
 
 
-class Transport(AbstractLinearPart, AbstractScores, AbstractMatrices):
+class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
     """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
 
     With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
@@ -70,10 +75,6 @@ class Transport(AbstractLinearPart, AbstractScores, AbstractMatrices):
         return jnp.concatenate(
             [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
         )
-
-    def refuses(self, rule: Rule) -> str | None:
-        """Rules that act on single coordinates do not commute with rotations."""
-        return rotation_refusal(rule)
 
     def matrices(self, update: Array) -> Matrices:
         """The columns of keys and those of queries."""
@@ -158,24 +159,15 @@ class InfiniteWidth(AbstractScores):
 
     def direction(self, state: Array, force: Array) -> Array:
         """Never called: every descent rule is refused."""
-        raise ValueError(self.refuses_descent)
+        raise ValueError(_NO_DESCENT)
 
     def move(self, state: Array, update: Array) -> Array:
         """Never called: every descent rule is refused."""
-        raise ValueError(self.refuses_descent)
-
-    @property
-    def refuses_descent(self) -> str:
-        """Why no descent rule can be followed."""
-        return (
-            "Discrete steps leave the manifold (J P)² = ω⁴ I on which the scores alone "
-            "determine the self-scores. Use form='gram' or 'transport', which take "
-            "infinite width as well."
-        )
+        raise ValueError(_NO_DESCENT)
 
     def refuses(self, rule: Rule) -> str | None:
         """Only gradient flow stays on the manifold."""
-        return None if isinstance(rule, Flow) else self.refuses_descent
+        return None if isinstance(rule, Flow) else _NO_DESCENT
 
 
 def generator(force: Array) -> Array:
@@ -200,7 +192,7 @@ class MergedWeights(AbstractWeights, AbstractScores):
         _refuse_self_scores()
 
 
-class MergedTable(AbstractLinearPart, AbstractScores, AbstractMatrices):
+class MergedTable(AbstractReducedPart, AbstractScores, AbstractMatrices):
     """The scores of the basis; the state is the table, `(heads, r, r)`."""
 
     def table(self, state: Array) -> Array:
@@ -214,10 +206,6 @@ class MergedTable(AbstractLinearPart, AbstractScores, AbstractMatrices):
     def velocity(self, state: Array, force: Array) -> Array:
         """The force."""
         return force
-
-    def refuses(self, rule: Rule) -> str | None:
-        """Rules that act on single coordinates depend on the basis."""
-        return rotation_refusal(rule)
 
     def matrices(self, update: Array) -> Matrices:
         """The table itself."""

@@ -228,7 +228,7 @@ def _frame(
     for n, row in enumerate(rows):
         support[n, : len(row)] = row
         mass[n, : len(row)] = task.table[n, first[row]]
-    query = list(task.query)
+    query, idle = list(task.query), task.counts[row_of < 0].sum()
     return TokenFrame(
         support=jnp.asarray(support),
         mass=jnp.asarray(mass),
@@ -237,14 +237,9 @@ def _frame(
         label=jnp.asarray(column_of[list(task.next_token)]),
         weight=_weights(task, row_of),
         column_weight=_weights(task, column_of),
-        idle=_idle(task, row_of, int(query_of.max()) + 1),
+        # Of scores at zero: the logarithm of how many tokens have no row.
+        idle=jnp.full(int(query_of.max()) + 1, jnp.log(float(idle))),
     )
-
-
-def _idle(task: SequenceClasses, row_of: np.ndarray, queries: int) -> Array:
-    """Of scores at zero: the logarithm of how many tokens have no row."""
-    count = float(task.counts[row_of < 0].sum())
-    return jnp.full(queries, jnp.log(count))
 
 
 def _weights(task: SequenceClasses, index_of: np.ndarray) -> Array:

@@ -16,7 +16,6 @@ from attnflow.data import Sequences
 from attnflow.models.forms.base import (
     AbstractPart,
     Arrays,
-    BasisVectors,
     Built,
     Weights,
 )
@@ -115,7 +114,9 @@ def _drawn(
     if initial.drawn_as(min(count, embed), embed) == "weights":
         weights = _weights(initial, heads, embed, number, kind)
         return _projected(vectors, test, initial, weights)
-    every = _every(vectors, test)
+    every = vectors.array
+    if test is not None:
+        every = jnp.concatenate([every, test.vectors.array])
     key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
     sides, values = _sampled(every, initial, heads, key)
     size = len(vectors.array)
@@ -147,12 +148,6 @@ def _projected(
     others = None if test is None else test.vectors
     values = values_of(initial, weights, vectors, others)
     return _directed(vectors, test, trained, tested, values)
-
-
-def _every(vectors: Same, test: _Test | None) -> Array:
-    if test is None:
-        return vectors.array
-    return jnp.concatenate([vectors.array, test.vectors.array])
 
 
 def _sides(vectors: Array, weights: Weights) -> list[np.ndarray]:
@@ -187,7 +182,9 @@ def _sampled(
     every: Float[Array, "tokens embed"], initial: Initial, heads: int, key: Array
 ) -> tuple[list[Array], Built]:
     """Keys and queries, and values, in law: by a factor on a basis of the vectors."""
-    basis = _basis(every)
+    # An orthonormal basis around the vectors: all coordinates where these are many.
+    count, embed = every.shape
+    basis = Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
     draw, keys = initial.drawn_without_weights, jax.random.split(key)
     rank, seen = basis.rank, basis.coordinates
     _, factor = sampled_scores(
@@ -203,12 +200,6 @@ def _sampled(
         return sides, (part, state @ seen.T)
     moved = state[..., :-1] @ seen.T
     return sides, (part, jnp.concatenate([moved, state[..., -1:]], axis=-1))
-
-
-def _basis(every: BasisVectors) -> Basis:
-    """An orthonormal basis around the vectors: all coordinates where they are few."""
-    count, embed = every.shape
-    return Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
 
 
 def _directed(
@@ -250,6 +241,15 @@ def _directed(
     )
 
 
+def _beyond(
+    scores: Float[np.ndarray, "samples heads queries keys"],
+    along: list[np.ndarray],
+    positions: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Scores of what keys and queries hold beyond the directions of training."""
+    return scores - _pair_scores(along, positions)
+
+
 def _turned(rows: np.ndarray, turn: np.ndarray | None) -> np.ndarray:
     return rows if turn is None else rows @ turn
 
@@ -262,15 +262,6 @@ def _directions(rows: Float[np.ndarray, "heads rows width"]) -> np.ndarray | Non
     if rows.shape[1] >= rows.shape[2]:
         return None
     return np.stack([np.linalg.qr(block.T)[0] for block in rows])
-
-
-def _beyond(
-    scores: Float[np.ndarray, "samples heads queries keys"],
-    along: list[np.ndarray],
-    positions: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Scores of what keys and queries hold beyond the directions of training."""
-    return scores - _pair_scores(along, positions)
 
 
 def values_in(part: AbstractPart, state: Array | Arrays) -> Values:

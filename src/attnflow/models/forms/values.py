@@ -25,9 +25,9 @@ from jaxtyping import Array, Float
 
 from attnflow.models.forms.base import (
     AbstractLengths,
-    AbstractLinearPart,
     AbstractMatrices,
     AbstractPart,
+    AbstractReducedPart,
     BasisVectors,
     Built,
     Matrices,
@@ -41,7 +41,7 @@ from attnflow.training.rules import Rule
 Factor = Float[Array, "heads rows columns"]
 
 
-class ValueTable(AbstractLinearPart, AbstractMatrices):
+class ValueTable(AbstractReducedPart, AbstractMatrices):
     """The values of an orthonormal basis of the tokens' span; the state is the table.
 
     What lies outside the span is never seen and never moves. The `gain` is what a unit
@@ -62,10 +62,6 @@ class ValueTable(AbstractLinearPart, AbstractMatrices):
         """The gain times the force."""
         return self.gain[:, None] * force
 
-    def refuses(self, rule: Rule) -> str | None:
-        """Rules that act on single coordinates depend on the basis."""
-        return rotation_refusal(rule)
-
     def matrices(self, update: Array) -> Matrices:
         """One row for each copy, in units in which it is as long as its matrix."""
         row = update / jnp.sqrt(divisor(self.copies * self.gain))[:, None]
@@ -78,7 +74,7 @@ class ValueTable(AbstractLinearPart, AbstractMatrices):
         return jnp.sqrt(self.copies * self.gain)[:, None] * row
 
 
-class ChainTransport(AbstractLinearPart, AbstractMatrices):
+class ChainTransport(AbstractReducedPart, AbstractMatrices):
     """The transport of `[W_V β]`, carried as `N = F M`.
 
     The state is N, `(blocks, rows, r + 1)` with at most r + 1 rows.
@@ -96,10 +92,6 @@ class ChainTransport(AbstractLinearPart, AbstractMatrices):
         rate = self.gain[:, None] * jnp.einsum("bmr,br->bm", first, force)
         outer = seen[..., None] * force[:, None, :]
         return jnp.concatenate([outer, rate[..., None]], axis=-1)
-
-    def refuses(self, rule: Rule) -> str | None:
-        """Rules that act on single coordinates do not commute with rotations."""
-        return rotation_refusal(rule)
 
     def matrices(self, update: Array) -> Matrices:
         """`W_V`, and β as the row along which the weights behind it move.
@@ -200,7 +192,11 @@ def drawn_factor(
     scales = jnp.full((heads, rank), scale)
     scales = jnp.concatenate([scales, seen_scales[:, None]], axis=1)[:, None, :]
     if draw == "bartlett":
-        _require_rank(width, rank)
+        if width < rank + 1:
+            raise ValueError(
+                f"The value width {width} is below the tokens' rank {rank} plus one, "
+                "where the Gram matrix is singular. Use draw='weights'."
+            )
         return bartlett_factor(width, rank + 1, heads, key=key) * scales
     unit = jnp.broadcast_to(jnp.eye(rank + 1), (heads, rank + 1, rank + 1))
     if draw == "limit":
@@ -211,14 +207,6 @@ def drawn_factor(
         unit = unit.at[:, :rank, rank].set(noise)
         unit = unit.at[:, rank, rank].set(jnp.sqrt(left))
     return unit * scales * jnp.sqrt(float(width))
-
-
-def _require_rank(width: int, rank: int) -> None:
-    if width < rank + 1:
-        raise ValueError(
-            f"The value width {width} is below the tokens' rank {rank} plus one, "
-            "where the Gram matrix is singular. Use draw='weights'."
-        )
 
 
 def _require_room(left: Array, width: int, rank: int) -> None:

@@ -35,11 +35,12 @@ from attnflow.models.problem.losses import (
 from attnflow.models.tables import Pairs
 from attnflow.training.scaled_numbers import Scaled
 
+PairScores = Float[Array, "samples heads queries keys"]
+KeyValues = Float[Array, "samples heads keys"]
+Mass = Float[Array, "samples keys"]
 
-def attention(
-    scores: Float[Array, "samples heads queries keys"],
-    mass: Float[Array, "samples keys"],
-) -> Float[Array, "samples heads queries keys"]:
+
+def attention(scores: PairScores, mass: Mass) -> PairScores:
     """`p(key | query) = mass · exp(score) / Σ mass · exp(score)`.
 
     The maximum is taken over keys of positive mass alone: a masked key with a large
@@ -52,26 +53,23 @@ def attention(
     return terms / terms.sum(axis=-1, keepdims=True)
 
 
-def log_attention(
-    scores: Float[Array, "samples heads queries keys"],
-    mass: Float[Array, "samples keys"],
-) -> Float[Array, "samples heads queries keys"]:
+def log_attention(scores: PairScores, mass: Mass) -> PairScores:
     """Logarithms of the attention, which do not underflow; −inf at masked keys."""
     masked = scores + jnp.log(mass)[:, None, None, :]
     return jax.nn.log_softmax(masked, axis=-1)
 
 
 def pooled(
-    probability: Float[Array, "samples heads queries keys"],
-    values: Float[Array, "samples heads keys"],
+    attention: PairScores,
+    values: KeyValues,
     query_weight: Float[Array, "samples queries"],
 ) -> tuple[Float[Array, "samples heads"], Float[Array, "samples heads queries"]]:
     """Each head's output `Σ_q weight_q Σ_k p(k|q) value_k`, and the inner sums."""
-    attended = (probability * values[:, :, None, :]).sum(axis=-1)
+    attended = (attention * values[:, :, None, :]).sum(axis=-1)
     return (attended * query_weight[:, None, :]).sum(axis=-1), attended
 
 
-def read_values(pairs: Pairs, data: Sequences) -> Float[Array, "samples heads keys"]:
+def read_values(pairs: Pairs, data: Sequences) -> KeyValues:
     """What is read at the keys: the values of their tokens, and fixed payloads."""
     if data.payload is None:
         return pairs.values
@@ -96,9 +94,7 @@ class Problem(eqx.Module):
         """Number of heads."""
         return len(self.readout.head_names)
 
-    def attention(
-        self, pairs: Pairs, data: Sequences
-    ) -> Float[Array, "samples heads queries keys"]:
+    def attention(self, pairs: Pairs, data: Sequences) -> PairScores:
         """The attention map of every sample and head, `p(key | query)`."""
         return attention(self.score_scale * pairs.scores, data.mass)
 
@@ -136,7 +132,7 @@ def forces(
     data: Sequences,
     *,
     normalised: bool = False,
-    attention: Float[Array, "samples heads queries keys"] | None = None,
+    attention: PairScores | None = None,
 ) -> Pairs:
     """Minus the gradient of the mean loss by the pair scores and the values.
 
@@ -173,7 +169,7 @@ def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForc
     others, spread = _spread(log, values)
     # Queries that do not count must not set the scale of those that do.
     counted = jnp.where(data.query_weight[:, None, :, None] != 0, log, -jnp.inf)
-    top = _finite_or_zero(counted.max(axis=2))
+    top = finite(counted.max(axis=2))
     read = (weight[..., None] * jnp.exp(counted - top[:, :, None, :])).sum(axis=2)
     return ScaledForces(
         scores=Scaled(
@@ -184,18 +180,16 @@ def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForc
     )
 
 
-def _spread(
-    log: Float[Array, "samples heads queries keys"],
-    values: Float[Array, "samples heads keys"],
-) -> tuple[Array, Array]:
+def _spread(log: PairScores, values: KeyValues) -> tuple[Array, Array]:
     """`Σ_j p(j|q) (v_k − v_j)` over the other keys, as a log scale and a mantissa."""
     same = jnp.eye(log.shape[-1], dtype=bool)
     other = jnp.where(same, -jnp.inf, log[..., None, :])
     top = other.max(axis=-1)
-    part = jnp.exp(other - _finite_or_zero(top)[..., None])
+    part = jnp.exp(other - finite(top)[..., None])
     gap = values[:, :, None, :, None] - values[:, :, None, None, :]
     return top, (part * gap).sum(axis=-1)
 
 
-def _finite_or_zero(log: Array) -> Array:
+def finite(log: Array) -> Array:
+    """A log scale to subtract: zero where there is nothing to scale."""
     return jnp.where(jnp.isfinite(log), log, 0.0)

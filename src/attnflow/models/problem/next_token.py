@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Integer
 
+Context = Float[Array, "*batch support"]
 Residual = Literal["none", "normalised", "plain"]
 
 
@@ -53,11 +54,7 @@ class Outputs(NamedTuple):
     pull: Float[Array, "samples columns"]
 
 
-def attention(
-    scores: Float[Array, "*batch support"],
-    mass: Float[Array, "*batch support"],
-    weight: Float[Array, "*batch support"],
-) -> Float[Array, "*batch support"]:
+def attention(scores: Context, mass: Context, weight: Context) -> Context:
     """`m e^z / Σ w m e^z`, the attention to each single token."""
     present = mass > 0
     top = jnp.max(jnp.where(present, scores, -jnp.inf), axis=-1, keepdims=True)
@@ -68,11 +65,8 @@ def attention(
 
 
 def features(
-    model: NextToken,
-    scores: Float[Array, "samples support"],
-    mass: Float[Array, "samples support"],
-    weight: Float[Array, "samples support"],
-) -> tuple[Float[Array, "samples support"], Float[Array, " samples"]]:
+    model: NextToken, scores: Context, mass: Context, weight: Context
+) -> tuple[Context, Float[Array, "*batch"]]:
     """What is read at the tokens of the context, and at the query itself."""
     context = attention(scores, mass, weight)
     query = jnp.zeros(context.shape[:-1])

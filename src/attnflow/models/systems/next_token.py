@@ -7,6 +7,8 @@ Samples are sequences without end, each class once, or fresh batches. Plain weig
 with `U` (tokens, d), which `values` trains beside `W_V`, and `W_Q`, `W_K` of `scores`.
 """
 
+import abc
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -67,7 +69,24 @@ def sampled(
     )
 
 
-class TokenTables(eqx.Module):
+class AbstractTables(eqx.Module):
+    """Both tables in training, by single entries."""
+
+    @abc.abstractmethod
+    def forces(self, state: State) -> Forces:
+        """Minus the gradient of the mean loss, and the losses of samples."""
+
+    def direction(self, state: State) -> State:
+        """Minus the gradient, as rules of descent see it."""
+        force = self.forces(state)
+        return {"scores": force.scores, "values": force.values}
+
+    def tables(self, state: State) -> State:
+        """The two tables."""
+        return {name: state[name] for name in PARTS}
+
+
+class TokenTables(AbstractTables):
     """Both tables under the gradient of the mean loss over classes of long sequences.
 
     A flow's time counts samples: `dY/dt = −η_Y ∂L/∂Y`, `dZ/dt = −η_Z ∂L/∂Z`.
@@ -86,21 +105,12 @@ class TokenTables(eqx.Module):
         """The state's derivative under gradient flow."""
         return self.rates.times(self.direction(state))
 
-    def direction(self, state: State) -> State:
-        """Minus the gradient, as rules of descent see it."""
-        force = self.forces(state)
-        return {"scores": force.scores, "values": force.values}
-
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates."""
         return {**state, **{n: state[n] + update for n, update in updates.items()}}
 
-    def tables(self, state: State) -> State:
-        """The two tables."""
-        return {name: state[name] for name in PARTS}
 
-
-class BatchTables(eqx.Module):
+class BatchTables(AbstractTables):
     """Both tables under a fresh batch at every step.
 
     The state knows by `step` which batch is next. Beyond the last batch the last one
@@ -118,19 +128,10 @@ class BatchTables(eqx.Module):
         places = sampled(self.frame, self.label[step], self.counts[step])
         return forces(self.model, state, places, self.frame.column_weight)
 
-    def direction(self, state: State) -> State:
-        """Minus the gradient, as rules of descent see it."""
-        force = self.forces(state)
-        return {"scores": force.scores, "values": force.values}
-
     def move(self, state: State, updates: State) -> State:
         """The state after the rules' updates, with the next batch."""
         moved = {n: state[n] + update for n, update in updates.items()}
         return {**state, **moved, "step": state["step"] + 1}
-
-    def tables(self, state: State) -> State:
-        """The two tables."""
-        return {name: state[name] for name in PARTS}
 
     def batch_loss(self, state: State) -> Float[Array, ""]:
         """The mean loss of the next batch."""
