@@ -5,7 +5,7 @@ import numpy as np
 
 import attnflow
 from attnflow.models.forms import Chain, Initial, Neurons
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 
 PLAIN = {"W_K", "W_Q", "w"}
 NEURONS = {

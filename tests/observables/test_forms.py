@@ -7,7 +7,7 @@ import pytest
 from attnflow.data import CooccurrenceTask, MixtureTask
 from attnflow.experiments import run
 from attnflow.models.forms import Initial, Vector, build, symmetry_of
-from attnflow.models.forms.chains import ChainGram
+from attnflow.models.forms.values import ChainGram
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair
 from attnflow.models.systems import Training
 from attnflow.observables import OBSERVABLES, View, find

@@ -7,7 +7,7 @@ import pytest
 
 import attnflow
 from attnflow.experiments import JointTables, SystemExperiment, run
-from attnflow.models.forms.token_classes import spelled_out
+from attnflow.models.forms.token_classes import spell_out
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.observables.registry import DirectObserve
 from attnflow.training import Grid, Stage
@@ -81,7 +81,7 @@ def by_hand(task, Y, Z):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_definitions(whole, name):
-    task = spelled_out(alike().sequence_classes())
+    task = spell_out(alike().sequence_classes())
     expected = by_hand(task, whole["value"], whole["score"])[name]
     np.testing.assert_allclose(whole[name], expected, rtol=1e-9, atol=1e-12)
 

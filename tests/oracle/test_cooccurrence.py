@@ -10,7 +10,7 @@ import attnflow  # noqa: E402
 from attnflow.data import CooccurrenceTask  # noqa: E402
 from attnflow.experiments import Experiment, run  # noqa: E402
 from attnflow.models.forms import Initial, Neurons  # noqa: E402
-from attnflow.models.forms.initialise import draw_weights  # noqa: E402
+from attnflow.models.forms.initial import draw_weights  # noqa: E402
 from attnflow.models.problem import Linear, Problem  # noqa: E402
 from attnflow.training import Grid, Stage  # noqa: E402
 from attnflow.training.rules import GradientDescent  # noqa: E402

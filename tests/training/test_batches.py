@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.experiments import SystemExperiment, run
 from attnflow.models.forms import Initial
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.scores import Transport
 from attnflow.training import Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, Momentum
 from tests.core import (

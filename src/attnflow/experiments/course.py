@@ -20,7 +20,6 @@ from attnflow.experiments.members import Member, build_members
 from attnflow.experiments.record import Arrays, Experiment, Trained
 from attnflow.models.forms import State
 from attnflow.models.systems import Training
-from attnflow.models.tables import Sight
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.training import Course, Reach, Stage, stack, stack_arrays, train
 
@@ -52,7 +51,7 @@ class Event(eqx.Module):
     sign: float = eqx.field(static=True)
     view: Callable = eqx.field(static=True)
 
-    def __call__(self, system: PyTree, state: PyTree, *sight: Sight | None) -> Array:
+    def __call__(self, system: PyTree, state: PyTree, *sight: Forward | None) -> Array:
         """How far beyond its level the scalar is."""
         value = self.scalar(self.view(system, state, *sight))
         return self.sign * (value - self.level)
@@ -91,7 +90,7 @@ class Observe:
     names: tuple[str, ...]
 
     def __call__(
-        self, system: Training, state: State, sight: Sight | None = None
+        self, system: Training, state: State, sight: Forward | None = None
     ) -> dict[str, Array]:
         """The observables in one state, which may have been seen already."""
         view = View(system, state, sight)

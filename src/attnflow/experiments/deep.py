@@ -9,9 +9,8 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, PyTree
 
 from attnflow.experiments.record import Arrays
-from attnflow.models.deep.base import Network, Weights
-from attnflow.models.deep.losses import OutputLoss
-from attnflow.models.deep.training import PARTS, Batch, DeepTraining
+from attnflow.models.deep.layers import DrawnWeights, Network
+from attnflow.models.deep.training import PARTS, Batch, DeepTraining, OutputLoss
 from attnflow.observables.deep import DEEP
 from attnflow.training.rules import Flow, Rule, SignGD
 
@@ -141,7 +140,7 @@ class DeepModel:
         )
         return system, self.begin(self.network.draw(weights))
 
-    def begin(self, weights: Weights) -> dict[str, PyTree]:
+    def begin(self, weights: DrawnWeights) -> dict[str, PyTree]:
         """The state before the first step."""
         parts = {name: jax.tree.map(self._number, weights[name]) for name in PARTS}
         return {**parts, "step": jax.device_put(np.asarray(0))}

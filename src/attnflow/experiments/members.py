@@ -19,7 +19,7 @@ from attnflow.experiments.record import (
     rules_of,
 )
 from attnflow.models import forms
-from attnflow.models.forms import Form, State, TokenForm
+from attnflow.models.forms import AbstractForm, State, TokenForm
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.observables import find
@@ -128,7 +128,7 @@ def member(
         experiment.initial,
         heads=heads,
         key=weights_key(experiment, seed),
-        given=checked,
+        weights=checked,
         symmetry=None if symmetry is None else forms.symmetry_of(symmetry, samples),
         test=test,
         plan=plan,
@@ -256,7 +256,9 @@ def _without_vectors(data: Same) -> Sequences:
 _test_without_vectors = lru_cache(maxsize=32)(_without_vectors)
 
 
-def _vocabulary(experiment: Experiment, samples: Sequences, form: Form) -> Array | None:
+def _vocabulary(
+    experiment: Experiment, samples: Sequences, form: AbstractForm
+) -> Array | None:
     """Coordinates of all tokens, where recorded: a large basis costs a second."""
     if "vocabulary_value" not in experiment.observables:
         return None

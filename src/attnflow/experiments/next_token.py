@@ -13,19 +13,23 @@ from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.sequence_classes import AlikeClasses, Classes, SequenceClasses
 from attnflow.experiments import initial_tables as initial
 from attnflow.experiments.record import Arrays
-from attnflow.models.forms.class_symmetric import alike_frame, lift_of
 from attnflow.models.forms.token_classes import (
     TableForm,
     TokenClassForm,
-    spelled_out,
+    spell_out,
     token_form,
 )
 from attnflow.models.problem.next_token import NextToken, Residual
-from attnflow.models.systems.alike_classes import AlikeTraining
+from attnflow.models.systems.alike_classes import AlikeTraining, alike_frame, lift_of
 from attnflow.models.systems.block_batches import BlockBatches
 from attnflow.models.systems.block_layout import block_batches, block_of, block_widths
-from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
-from attnflow.models.systems.token_weights import TokenWeights, draw_weights
+from attnflow.models.systems.next_token import (
+    BatchTables,
+    Rates,
+    TokenTables,
+    TokenWeights,
+    draw_weights,
+)
 from attnflow.observables.conserved import balance_drift, table_drift
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.training.rules import Flow, Rule
@@ -290,7 +294,7 @@ def _labels(
     name: TableForm, task: SequenceClasses, residual: bool
 ) -> dict[str, tuple[str, ...]]:
     form = token_form(name, task, residual=residual)
-    return form.labels(spelled_out(task) if name == "joint" else task)
+    return form.labels(spell_out(task) if name == "joint" else task)
 
 
 @lru_cache(maxsize=4)

@@ -16,8 +16,8 @@ class Pairs(NamedTuple):
     values: Float[Array, "samples heads keys"]
 
 
-class Sight(NamedTuple):
-    """What samples see of a state: pairs, and the attention that comes of them."""
+class Forward(NamedTuple):
+    """What the forward pass of a form gives: pairs, and the attention that they get."""
 
     pairs: Pairs
     attention: Float[Array, "samples heads queries keys"]

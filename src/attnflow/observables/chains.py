@@ -1,6 +1,6 @@
 """Value chains: what they hold beside their values, the same for every form.
 
-With the chains of `models/forms/chains.py`, `[W_V β]` under a gain g: the readout's
+With the chains of `models/forms/values.py`, `[W_V β]` under a gain g: the readout's
 `b = |β|²`, the values' self-scores `A_V = W_Vᵀ W_V`, and g.
 """
 
@@ -11,10 +11,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart
-from attnflow.models.forms.chains import ChainGram, ChainTransport
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.tokens import TokenChain, TokenValues
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
     ChainWeights,
     ClassMeanWeights,

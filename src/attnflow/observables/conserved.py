@@ -22,11 +22,10 @@ import numpy as np
 from jaxtyping import Array, PyTree
 from numpy.typing import ArrayLike
 
-from attnflow.models.forms import AbstractPart, Form, State
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
+from attnflow.models.forms import AbstractForm, AbstractPart, State
 from attnflow.models.forms.neurons import NeuronTransport
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.scores import Gram, Transport
+from attnflow.models.forms.values import ChainGram, ChainTransport
 from attnflow.models.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
 
 
@@ -38,7 +37,7 @@ class TableWeights(Protocol):
     column_weight: Array
 
 
-def drift(form: Form, before: State, after: State) -> float:
+def drift(form: AbstractForm, before: State, after: State) -> float:
     """The largest relative drift over both parts and all heads between two states."""
     return max(
         part_drift(form.scores, before["scores"], after["scores"]),

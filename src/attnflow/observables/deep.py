@@ -7,7 +7,7 @@ import numpy as np
 from jax.scipy.special import entr
 from jaxtyping import Array, PyTree
 
-from attnflow.models.deep.base import Look
+from attnflow.models.deep.layers import Forward
 from attnflow.observables.registry import Registry
 
 LEAST = np.finfo(np.float64).tiny
@@ -22,14 +22,14 @@ class DeepView:
         self.state = state
 
     @cached_property
-    def seen(self) -> Look:
+    def seen(self) -> Forward:
         """Outputs and attention of all training samples."""
-        return self.system.sees(self.state, self.system.samples)
+        return self.system.forward(self.state, self.system.samples)
 
     @cached_property
-    def tested(self) -> Look:
+    def tested(self) -> Forward:
         """Outputs and attention of the test samples."""
-        return self.system.sees(self.state, self.system.test)
+        return self.system.forward(self.state, self.system.test)
 
     @cached_property
     def output(self) -> Array:
@@ -117,7 +117,7 @@ def batch_loss(view: DeepView) -> Array:
     """Mean loss over the samples of the next step, with nothing dropped."""
     system = view.system
     batch = system.batch(view.state)
-    output = system.sees(view.state, batch).output
+    output = system.forward(view.state, batch).output
     return system.loss.losses(output, batch.label).mean()
 
 

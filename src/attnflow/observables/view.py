@@ -13,7 +13,7 @@ from attnflow.models.forms import AbstractFrame, SelfScores, State, TokenForm
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.models.tables import Pairs, Sight, Tables
+from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.observables.chains import ValueChain, gain_of, value_chain
 
 Tree = TypeVar("Tree")
@@ -96,7 +96,7 @@ class View:
     those named `every_…` on all of the basis.
     """
 
-    def __init__(self, system: Training, state: State, sight: Sight | None = None):
+    def __init__(self, system: Training, state: State, sight: Forward | None = None):
         self.system = system
         self.state = state
         self.sight = sight

@@ -62,7 +62,7 @@ class BatchSystem(Protocol):
 class SightSystem(Protocol):
     """A system of descent that keeps what it saw of its samples."""
 
-    def direction_and_sight(self, state: State) -> tuple[dict[str, State], Sight]:
+    def direction_and_forward(self, state: State) -> tuple[dict[str, State], Sight]:
         """The direction, and what was seen of samples on the way to it."""
         ...
 

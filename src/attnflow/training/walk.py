@@ -148,7 +148,7 @@ def _at(system: DescentSystem, step: Array) -> DescentSystem:
 def _direction(system: DescentSystem, state: State) -> tuple[dict[str, State], Sight]:
     """Directions, and the sight of a system that keeps one."""
     if isinstance(system, SightSystem):
-        return system.direction_and_sight(state)
+        return system.direction_and_forward(state)
     return system.direction(state), None
 
 

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from attnflow.models.deep import WordEncoder, parts, words
+from attnflow.models.deep import WordEncoder, layers, transformers
 
 ENCODER = WordEncoder(11, length=5, embed=6, hidden=7, layers=1, heads=2)
 TOKENS = np.arange(10).reshape(2, 5)
@@ -20,10 +20,10 @@ def test_places(weights, monkeypatch):
 
     def note(state, share, key):
         shapes.append(state.shape)
-        return parts.dropped(state, share, key)
+        return layers.drop_entries(state, share, key)
 
-    monkeypatch.setattr(words, "dropped", note)
-    ENCODER.look(weights, TOKENS, jax.random.key(0))
+    monkeypatch.setattr(transformers, "drop_entries", note)
+    ENCODER.forward(weights, TOKENS, jax.random.key(0))
     state, attention, neurons = (2, 5, 6), (2, 2, 5, 5), (2, 5, 7)
     assert shapes == [state, attention, state, neurons, state]
 
@@ -36,8 +36,8 @@ def test_what_heads_pay_is_told_before_entries_are_dropped(weights):
         for part in ("scores", "values")
     }
     state = np.random.default_rng(1).normal(size=(2, 5, 6))
-    read, paid = parts.multihead(layer["scores"], layer["values"], state)
-    doubled, same = parts.multihead(
+    read, paid = layers.multihead(layer["scores"], layer["values"], state)
+    doubled, same = layers.multihead(
         layer["scores"], layer["values"], state, drop=lambda paid: 2 * paid
     )
     np.testing.assert_array_equal(paid, same)
@@ -47,5 +47,5 @@ def test_what_heads_pay_is_told_before_entries_are_dropped(weights):
 
 def test_nothing_is_dropped_without_a_key(weights):
     plain = WordEncoder(11, 5, 6, 7, layers=1, heads=2, dropout=0.0)
-    kept, told = (net.look(weights, TOKENS) for net in (ENCODER, plain))
-    np.testing.assert_array_equal(kept.output, told.output)
+    kept, undropped = (net.forward(weights, TOKENS) for net in (ENCODER, plain))
+    np.testing.assert_array_equal(kept.output, undropped.output)

@@ -31,18 +31,18 @@ def view(*, margin, **setting):
     plan = stacked(Stacked(embed=200, **setting))
     system, state = plan.model.members([0], None)[0]
     grown = jax.tree.map(lambda w: margin * w, state["values"]["readout"])
-    own = {**state["values"], "readout": grown}
-    return DeepView(system, {**state, "values": own})
+    values = {**state["values"], "readout": grown}
+    return DeepView(system, {**state, "values": values})
 
 
 @pytest.mark.parametrize("margin", [1.0, 300.0])
 def test_mean_gradients_are_those_of_the_loss(precise, margin):
-    told = [
+    logs = [
         np.asarray(log_mean_query_gradient(view(margin=margin, scaled=scaled)))
         for scaled in (False, True)
     ]
-    assert told[0].shape == (2,)
-    assert np.allclose(*told, rtol=1e-10)
+    assert logs[0].shape == (2,)
+    assert np.allclose(*logs, rtol=1e-10)
 
 
 def test_signs_outlive_a_loss_of_zero(precise):

@@ -47,29 +47,29 @@ def experiment(until):
 def test_training_stops_at_the_first_look_at_its_loss():
     every, seeds = 8, (0, 1)
     whole = run(experiment(float(STEPS)), seeds=seeds)
-    looks = whole["loss"].values[:, every::every]
+    losses = whole["loss"].values[:, every::every]
     # One of the seeds gets there, the other does not.
-    level = float(looks.min(axis=1).mean())
+    level = float(losses.min(axis=1).mean())
     until = Reach("loss", level, float(STEPS), "down", every=every)
-    made = run(experiment(until), seeds=seeds)
-    assert sorted(made["outcome"].values) == ["event", "event-not-reached"]
-    for seed, own in enumerate(looks):
-        reached = bool((own <= level).any())
-        end = every * (1 + int(np.argmax(own <= level))) if reached else STEPS
-        assert made["end_time"].values[seed] == end
-        assert made["outcome"].values[seed] == EVENT[reached]
-        assert made["recorded"].values[seed].sum() == end + 1
+    dataset = run(experiment(until), seeds=seeds)
+    assert sorted(dataset["outcome"].values) == ["event", "event-not-reached"]
+    for seed, checks in enumerate(losses):
+        reached = bool((checks <= level).any())
+        end = every * (1 + int(np.argmax(checks <= level))) if reached else STEPS
+        assert dataset["end_time"].values[seed] == end
+        assert dataset["outcome"].values[seed] == EVENT[reached]
+        assert dataset["recorded"].values[seed].sum() == end + 1
         for name in ("loss", "test_loss"):
             expected = whole[name].values[seed, : end + 1]
-            assert np.allclose(made[name].values[seed, : end + 1], expected)
-            assert np.isclose(made[f"{name}_at_end"].values[seed, 0], expected[-1])
+            assert np.allclose(dataset[name].values[seed, : end + 1], expected)
+            assert np.isclose(dataset[f"{name}_at_end"].values[seed, 0], expected[-1])
 
 
 def test_outputs_piece_by_piece_are_those_of_all_at_once(precise):
     (system, state), *_ = experiment(1.0).model.members([0], None)
     samples = system.samples
     pieces = jax.jit(lambda state: system.outputs(state, samples))(state)
-    at_once = jax.jit(lambda state: system.sees(state, samples).output)(state)
+    at_once = jax.jit(lambda state: system.forward(state, samples).output)(state)
     assert len(pieces) > PIECE
     assert np.allclose(pieces, at_once, rtol=0, atol=1e-14)
 

@@ -24,7 +24,7 @@ from attnflow.models.forms import (
     Vector,
     build,
 )
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.training.walk import length_of, orthogonal_update
@@ -80,28 +80,28 @@ class Case:
     def probabilities(self):
         """Those of every step; some samples are left out of it."""
         draw = np.random.default_rng(self.seed + 1)
-        chosen = draw.dirichlet(np.ones(SAMPLES), STEPS)
-        chosen *= draw.random((STEPS, SAMPLES)) < 0.7
-        return jnp.asarray(chosen)
+        shares = draw.dirichlet(np.ones(SAMPLES), STEPS)
+        shares *= draw.random((STEPS, SAMPLES)) < 0.7
+        return jnp.asarray(shares)
 
     def weights(self):
         """The initial weights by name."""
         key = jax.random.key(self.seed)
-        made = draw_weights(self.initial, self.problem.heads, EMBED, key=key)
-        return {name: np.asarray(array) for name, array in made.items()}
+        weights = draw_weights(self.initial, self.problem.heads, EMBED, key=key)
+        return {name: np.asarray(array) for name, array in weights.items()}
 
 
 def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarray]:
     """What a form shows along training, one array `(steps, entries)` for each table."""
     data, key = case.data(), jax.random.key(0)
-    given = {name: jnp.asarray(array) for name, array in weights.items()}
-    made, state = build(
-        form, data, case.initial, heads=case.problem.heads, key=key, given=given
+    arrays = {name: jnp.asarray(array) for name, array in weights.items()}
+    built, state = build(
+        form, data, case.initial, heads=case.problem.heads, key=key, weights=arrays
     )
     rules = {"scores": rule, "values": rule}
-    assert made.refuses(rules) is None
+    assert built.refuses(rules) is None
     system = Training(
-        made, case.problem, data, data.probability, tuple(rules), start=state
+        built, case.problem, data, data.probability, tuple(rules), start=state
     )
     rows = walk(system, state, rule, case.probabilities())
     return [np.asarray(row).reshape(STEPS, -1) for row in rows]
@@ -110,7 +110,7 @@ def trajectory(case: Case, form: str, rule: Any, weights: dict) -> list[np.ndarr
 def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
     """Steps of a rule of descent, each with its own probabilities."""
     transform = rule.transformation()
-    own = [(name, rule) for name in system.trained]
+    rules = [(name, rule) for name in system.trained]
 
     def step(carry, probability):
         state, memory = carry
@@ -121,7 +121,7 @@ def steps(system: Training, state: Any, rule: Any, probabilities: Any) -> list:
         update = {
             n: orthogonal_update(now, rule, n, u, state) for n, u in update.items()
         }
-        rate = rule.learning_rate / length_of(now, state, ahead, own)
+        rate = rule.learning_rate / length_of(now, state, ahead, rules)
         update = jax.tree.map(lambda x: -rate * x, update)
         state = now.move(state, update)
         return (state, memory), _shown(system, state)
@@ -135,10 +135,10 @@ walk = eqx.filter_jit(steps)
 
 def _shown(system: Training, state: Any) -> list:
     rows = list(system.form.frame.shown(system.form.tables(state)))
-    part, own = system.form.values, state["values"]
+    part, values = system.form.values, state["values"]
     if isinstance(part, AbstractNeurons) and system.start is not None:
-        change = part.neuron_gram_change(own, system.start["values"])
-        rows += [part.neuron_table(own), change]
+        change = part.neuron_gram_change(values, system.start["values"])
+        rows += [part.neuron_table(values), change]
     return rows
 
 
@@ -166,12 +166,12 @@ def allowed(case: Case, rule: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
     if len(sizes) > CHANGE:
         inner = weights["W"]
         sizes[CHANGE] += np.abs(inner @ inner.swapaxes(-1, -2)).max()
-    found = []
-    for number, (wanted, size) in enumerate(zip(plain, sizes, strict=True)):
-        spread = [_so_far(twin[number] - wanted) for twin in twins]
+    bounds = []
+    for number, (table, size) in enumerate(zip(plain, sizes, strict=True)):
+        spread = [_so_far(twin[number] - table) for twin in twins]
         rounding = np.finfo(float).eps * size
-        found.append(10 * np.maximum(np.max(spread, axis=0), rounding))
-    return plain, found
+        bounds.append(10 * np.maximum(np.max(spread, axis=0), rounding))
+    return plain, bounds
 
 
 def ratio(

@@ -42,11 +42,11 @@ RULES = {
 
 
 def weights_of(initial, heads=2, embed=4, seed=0):
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
 
     with attnflow.precise():
-        made = draw_weights(initial, heads, embed, key=jax.random.key(seed))
-        return {name: np.asarray(array) for name, array in made.items()}
+        weights = draw_weights(initial, heads, embed, key=jax.random.key(seed))
+        return {name: np.asarray(array) for name, array in weights.items()}
 
 
 def check(form, values, rule, **changes):
@@ -121,16 +121,16 @@ def test_sampled_chains_have_the_law_of_weights(chain):
     values = CHAINS[chain]
     seeds = range(150)
     grid = Grid(points=(0.0, 1.0))
-    found = []
+    samples = []
     for how in ("weights", "bartlett"):
         initial = Initial(width=11, omega=0.4, values=values, draw=how)
         plan = experiment(
             initial=initial, until=1, grid=grid, rule=GradientDescent(0.5)
         )
-        made = run(plan, seeds=seeds)
-        found.append(made["value"].sel(head="+", token="c1").values)
-    first = ks_2samp(found[0][:, 0], found[1][:, 0])
-    step = ks_2samp(*(values[:, 1] - values[:, 0] for values in found))
+        dataset = run(plan, seeds=seeds)
+        samples.append(dataset["value"].sel(head="+", token="c1").values)
+    first = ks_2samp(samples[0][:, 0], samples[1][:, 0])
+    step = ks_2samp(*(values[:, 1] - values[:, 0] for values in samples))
     assert first.pvalue > 1e-3 and step.pvalue > 1e-3
 
 
@@ -167,11 +167,11 @@ def test_given_weights_of_class_means_are_checked():
     with pytest.raises(ValueError, match=r"must have \(2, 2, neuron, 4\)"):
         run(experiment(initial=initial), weights={**weights, "W_V": weights["W_V"][0]})
     wider = {**weights, "W_V": np.repeat(weights["W_V"], 2, axis=2)}
-    made = [run(experiment(initial=initial), weights=w) for w in (weights, wider)]
+    datasets = [run(experiment(initial=initial), weights=w) for w in (weights, wider)]
     # The mean of repeated neurons is the same: of 6 and of 3 in each of two classes.
-    start = [m["value"].isel(time=0) for m in made]
+    start = [m["value"].isel(time=0) for m in datasets]
     assert_same_to_rounding(*start, roundings=2 * 6)
-    moved = [m["value"].isel(time=1) - m["value"].isel(time=0) for m in made]
+    moved = [m["value"].isel(time=1) - m["value"].isel(time=0) for m in datasets]
     assert float(np.abs(moved[0]).max()) > 1.5 * float(np.abs(moved[1]).max())
 
 

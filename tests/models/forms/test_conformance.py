@@ -15,8 +15,7 @@ from tests.core import (
 from attnflow.data import MixtureTask
 from attnflow.experiments import run
 from attnflow.models.forms import Initial
-from attnflow.models.forms.gram import Gram, generator
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.scores import Gram, Transport, generator
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
@@ -105,12 +104,12 @@ def test_flow_equals_plain_weights(form):
     for rtol in (1e-9, 1e-11):
         rule = Flow(rtol=rtol)
         for name in ("weights", form):
-            made = experiment(form=name, rule=rule, until=40.0)
-            runs[name, rtol] = run(made, weights=weights)
+            plan = experiment(form=name, rule=rule, until=40.0)
+            runs[name, rtol] = run(plan, weights=weights)
     # The error of the plain solution, measured by solving it more sharply.
-    own = largest_difference(runs["weights", 1e-9], runs["weights", 1e-11])
+    error = largest_difference(runs["weights", 1e-9], runs["weights", 1e-11])
     difference = largest_difference(runs["weights", 1e-11], runs[form, 1e-11])
-    assert difference.max() <= 10 * own.max()
+    assert difference.max() <= 10 * error.max()
     assert difference.max() < 1e-9
 
 
@@ -195,15 +194,15 @@ def test_gram_refuses_memory_and_scores_alone_refuse_steps():
     ],
 )
 def test_the_cheapest_exact_form_is_taken(rule, form):
-    made = run(experiment(rule=rule, until=2, grid=Grid(points=(0.0, 2.0))))
-    assert made.attrs["form"] == form
-    assert made.attrs["form_reason"]
+    dataset = run(experiment(rule=rule, until=2, grid=Grid(points=(0.0, 2.0))))
+    assert dataset.attrs["form"] == form
+    assert dataset.attrs["form_reason"]
 
 
 def test_many_tokens_take_transport():
     grid = Grid(points=(0.0, 2.0))
-    made = run(experiment(task=MixtureTask(3, 4), until=2, grid=grid))
-    assert made.attrs["form"] == "transport"
+    dataset = run(experiment(task=MixtureTask(3, 4), until=2, grid=grid))
+    assert dataset.attrs["form"] == "transport"
 
 
 def late_start(form, omega):
@@ -238,19 +237,21 @@ def late_start(form, omega):
 
 def test_small_scales_need_transport():
     """Gram matrices keep a late direction to eps/ω² alone, which is why ω is asked."""
-    made = {form: late_start(form, 1e-4) for form in ("weights", "gram", "auto")}
-    scores = np.abs(made["weights"]["score"]).isel(time=-1)
+    datasets = {form: late_start(form, 1e-4) for form in ("weights", "gram", "auto")}
+    scores = np.abs(datasets["weights"]["score"]).isel(time=-1)
     assert float(scores[0, 0, 2:4, 2:4].max()) > 1
-    lost = {n: largest_difference(made["weights"], made[n]).max() for n in made}
-    assert made["auto"].attrs["form"] == "transport"
-    assert "well conditioned" in made["auto"].attrs["form_reason"]
+    lost = {
+        n: largest_difference(datasets["weights"], datasets[n]).max() for n in datasets
+    }
+    assert datasets["auto"].attrs["form"] == "transport"
+    assert "well conditioned" in datasets["auto"].attrs["form_reason"]
     assert lost["auto"] < 1e-10 < 1e-9 < lost["gram"]
 
 
 def test_bartlett_draws_have_the_law_of_weights():
     """First two moments of the initial Gram matrix, 4000 draws, to 5 sigma."""
     import attnflow
-    from attnflow.models.forms.initialise import score_factor
+    from attnflow.models.forms.scores import score_factor
 
     initial = Initial(width=40, omega=2.0)
     with attnflow.precise():
@@ -267,9 +268,9 @@ def test_bartlett_draws_have_the_law_of_weights():
 def test_one_seed_draws_differently_at_every_width():
     """Otherwise a ladder over widths would look cleaner than it is."""
     grid = Grid(points=(0.0, 1.0))
-    found = []
+    scores = []
     for width in (10**6, 2 * 10**6):
         initial = Initial(width=width, omega=1.0, draw="bartlett")
-        made = run(experiment(initial=initial, until=1, grid=grid))
-        found.append(made["score"].values[0, 0].ravel() * np.sqrt(width))
-    assert abs(np.corrcoef(*found)[0, 1]) < 0.6
+        dataset = run(experiment(initial=initial, until=1, grid=grid))
+        scores.append(dataset["score"].values[0, 0].ravel() * np.sqrt(width))
+    assert abs(np.corrcoef(*scores)[0, 1]) < 0.6

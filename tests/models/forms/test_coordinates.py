@@ -20,7 +20,11 @@ from attnflow.models.forms import (
     build,
     column_maps,
 )
-from attnflow.models.forms.columns import collapsed, covered, representatives
+from attnflow.models.forms.initial_coordinates import (
+    collapsed_columns,
+    covered_columns,
+    representatives,
+)
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.models.systems import Training
 from attnflow.training import Grid, Stage
@@ -52,10 +56,10 @@ def experiment(form, rule=SIGNS, *, task=TASK, values=MEANS, **more):
     )
 
 
-def compare(one, other, tolerance, names=SEEN):
+def compare(reference, other, tolerance, names=SEEN):
     for name in names:
-        size = float(np.abs(one[name]).max())
-        error = float(np.abs(one[name] - other[name]).max())
+        size = float(np.abs(reference[name]).max())
+        error = float(np.abs(reference[name] - other[name]).max())
         assert error <= tolerance * max(size, 1.0), name
 
 
@@ -122,10 +126,10 @@ def test_adam_without_epsilon_does_not_see_the_size_of_gradients():
 
 
 def test_many_scales_and_one_scale_have_the_same_signs():
-    one = run(experiment("signs", SignGD(0.02)))
+    single = run(experiment("signs", SignGD(0.02)))
     with mutated(column_maps, "ROOM", 0.0):
         many = run(experiment("signs", SignGD(0.02)))
-    compare(one, many, 1e-12)
+    compare(single, many, 1e-12)
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -135,10 +139,10 @@ def test_column_maps_are_the_matrix(sparse, precise):
     entries = entries[:, column_maps.by_degree(entries)]
     plan = column_maps.plan_of(entries)._replace(sparse=sparse)
     room = column_maps.widest([plan, column_maps.ColumnPlan((15, 13, 4, 1), sparse)])
-    made = column_maps.column_map(entries, room)
+    operator = column_maps.column_map(entries, room)
     tokens = jnp.asarray(draw.standard_normal((2, 5, 3)))
     log = jnp.asarray(draw.uniform(-900, 900, (2, 5)))
-    pulled = made.pull(tokens, log)
+    pulled = operator.pull(tokens, log)
     for column in range(12):
         met = np.flatnonzero(entries[:, column])
         if not len(met):
@@ -147,14 +151,17 @@ def test_column_maps_are_the_matrix(sparse, precise):
         for head in range(2):
             top = float(log[head, met].max())
             share = np.exp(np.asarray(log)[head, met] - top) * entries[met, column]
-            wanted = share @ np.asarray(tokens)[head, met]
+            expected = share @ np.asarray(tokens)[head, met]
             assert float(pulled.log[head, column, 0]) == top
             np.testing.assert_allclose(
-                pulled.mantissa[head, column], wanted, rtol=1e-13, atol=1e-15
+                pulled.mantissa[head, column], expected, rtol=1e-13, atol=1e-15
             )
     moves = jnp.asarray(draw.standard_normal((2, 15, 3)))
     np.testing.assert_allclose(
-        made.push(moves), entries @ np.asarray(moves)[:, :12], rtol=1e-13, atol=1e-14
+        operator.push(moves),
+        entries @ np.asarray(moves)[:, :12],
+        rtol=1e-13,
+        atol=1e-14,
     )
 
 
@@ -168,17 +175,17 @@ def test_opposite_tokens_are_one_and_single_coordinates_one_column(precise):
         ]
     )
     data = sequences(tokens, [[0, 2], [1, 3]], [1.0, -1.0], shown=[0, 2, 3])
-    found = representatives(data)
-    assert found.chosen.tolist() == [0, 2, 3]
-    np.testing.assert_array_equal(found.matrix @ tokens[found.chosen], tokens)
-    whole = collapsed(data, found.chosen)
+    known = representatives(data)
+    assert known.tokens.tolist() == [0, 2, 3]
+    np.testing.assert_array_equal(known.matrix @ tokens[known.tokens], tokens)
+    whole = collapsed_columns(data, known.tokens)
     assert sorted(map(tuple, np.abs(whole.entries.T).tolist())) == [
         (0, 0, 4),
         (0, 2, 0),
         (0, 3, 0.5),
         (1, 0, 0),
     ]
-    assert covered(data, found.chosen).entries.shape == (3, 4)
+    assert covered_columns(data, known.tokens).entries.shape == (3, 4)
 
 
 def test_a_wrong_column_is_caught():
@@ -186,15 +193,15 @@ def test_a_wrong_column_is_caught():
     with attnflow.precise():
         data = TASK.sequences(key=jax.random.key(0))
         initial = Initial(7, 0.05, ClassMeans(3, 0.02))
-        made = build("signs", data, initial, heads=1, key=jax.random.key(1))
-        errors = [_moved_by(data, made, drop) for drop in (False, True)]
+        form_and_state = build("signs", data, initial, heads=1, key=jax.random.key(1))
+        errors = [_moved_by(data, form_and_state, drop) for drop in (False, True)]
     assert errors[0] == 0.0
     assert errors[1] > 1e-4
 
 
-def _moved_by(data, made, drop):
+def _moved_by(data, form_and_state, drop):
     """The largest difference of two states after a step, one with a column less."""
-    form, state = made
+    form, state = form_and_state
     entries = form.scores.columns.entries
     plan = column_maps.plan_of(np.asarray(entries))
     other = np.asarray(entries).copy()
@@ -222,11 +229,11 @@ def test_disjoint_supports_by_their_norms_alone():
     """Every inner product moves by a whole number of steps of its token's l1 norm."""
     task = DisjointNoiseTask(samples=4, support=10**6, test_samples=3)
     rule = SignGD(1e-5)
-    made = run(experiment("auto", rule, task=task, observables=SEEN))
-    assert made.attrs["form"] == "signs"
+    dataset = run(experiment("auto", rule, task=task, observables=SEEN))
+    assert dataset.attrs["form"] == "signs"
     with attnflow.precise():
         norms = np.diag(np.asarray(task.sequences(key=_data_key()).columns))[:5]
-    moved = made.query_neuron.isel(seed=0, head=0) - made.query_neuron.isel(
+    moved = dataset.query_neuron.isel(seed=0, head=0) - dataset.query_neuron.isel(
         seed=0, head=0, time=0
     )
     steps = moved.values / (1e-5 * norms)
@@ -240,12 +247,12 @@ def _data_key():
 
 def test_growing_rates_pass_time_geometrically():
     rule = SignGD(1e-6, growth=0.05)
-    made = run(experiment("signs", rule, steps=100, observables=("value",)))
+    dataset = run(experiment("signs", rule, steps=100, observables=("value",)))
     late = np.maximum(np.arange(100) - 20, 0)
     # The signal's value moves by 2 η a step, always the same way after the first ones.
     passed = 2e-6 * np.concatenate([[0], np.cumsum(1.05**late)])
-    moved = made.value.sel(token="mu").values[0, :, 0]
-    grown = np.diff(moved)[4:] / np.diff(passed[made.time.values.astype(int)])[4:]
+    moved = dataset.value.sel(token="mu").values[0, :, 0]
+    grown = np.diff(moved)[4:] / np.diff(passed[dataset.time.values.astype(int)])[4:]
     np.testing.assert_allclose(np.abs(grown), 1.0, rtol=1e-9)
 
 
@@ -253,18 +260,18 @@ def test_epsilon_that_swamps_is_told_with_its_step():
     with pytest.warns(
         EpsilonWarning, match=r"epsilon 1e-05 outweighs .* from step \d+"
     ):
-        made = run(experiment("coordinates", Adam(1e-1, beta2=0.9, epsilon=1e-5)))
-    step = float(made.epsilon_step[0])
+        dataset = run(experiment("coordinates", Adam(1e-1, beta2=0.9, epsilon=1e-5)))
+    step = float(dataset.epsilon_step[0])
     assert 1 < step < 200
 
 
 def test_counts_of_zero_and_tied_signs():
     counts = ("zero_signs", "tied_signs", "signs_count", "log_mean_query_gradient")
-    made = run(experiment("signs", observables=counts))
-    assert float(made.zero_signs.max()) == 0
-    assert float(made.tied_signs.max()) == 0
-    assert float(made.signs_count.min()) > 100
-    assert np.isfinite(made.log_mean_query_gradient).all()
+    dataset = run(experiment("signs", observables=counts))
+    assert float(dataset.zero_signs.max()) == 0
+    assert float(dataset.tied_signs.max()) == 0
+    assert float(dataset.signs_count.min()) > 100
+    assert np.isfinite(dataset.log_mean_query_gradient).all()
 
 
 REFUSED = {

@@ -9,8 +9,8 @@ from tests.core import STEP_ROUNDINGS, TABLES, experiment
 
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons, Vector
-from attnflow.models.forms.initialise import score_factor
 from attnflow.models.forms.laws import bartlett_factor
+from attnflow.models.forms.scores import score_factor
 from attnflow.training import Grid
 from attnflow.training.rules import GradientDescent
 
@@ -61,9 +61,9 @@ def test_in_the_limit_values_alone_are_noisy(chain, gram):
     if isinstance(CHAINS[chain], Vector) or chain == "fixed output":
         return
     full = state if gram else state.swapaxes(-1, -2) @ state
-    own = np.array([SCALE**2 * WIDTH] * 3 + [SEEN[chain]])
-    assert np.abs(np.diagonal(full, axis1=1, axis2=2) / own - 1).max() < 1e-14
-    assert np.abs(full[:, :3, :3] - own[0] * np.eye(3)).max() < 1e-14 * own[0]
+    diagonal = np.array([SCALE**2 * WIDTH] * 3 + [SEEN[chain]])
+    assert np.abs(np.diagonal(full, axis1=1, axis2=2) / diagonal - 1).max() < 1e-14
+    assert np.abs(full[:, :3, :3] - diagonal[0] * np.eye(3)).max() < 1e-14 * diagonal[0]
 
 
 @pytest.mark.parametrize("chain", ["trained output", "neurons"])
@@ -76,19 +76,19 @@ def test_wide_weights_have_the_limit(chain):
     from dataclasses import replace
 
     force = jnp.array([[1.0, -0.5, 0.2]])
-    found = []
+    samples = []
     for draw in ("bartlett", "limit"):
         wide = replace(CHAINS[chain], width=2000)
         key = jax.random.key(3)
         part, state = wide.sampled(1000, 3, gram=True, key=key, draw=draw)
         velocity = part.velocity(state, jnp.broadcast_to(force, (1000, 3)))
         # The noise of a rate is that of b, and of A_V, relative to their means.
-        found.append((part.table(state)[:, 1], part.table(velocity)[:, 1]))
-    assert ks_2samp(found[0][0], found[1][0]).pvalue > 1e-3
-    means = [np.mean(rate) for _, rate in found]
-    noise = np.std(found[0][1]) / np.sqrt(1000)
+        samples.append((part.table(state)[:, 1], part.table(velocity)[:, 1]))
+    assert ks_2samp(samples[0][0], samples[1][0]).pvalue > 1e-3
+    means = [np.mean(rate) for _, rate in samples]
+    noise = np.std(samples[0][1]) / np.sqrt(1000)
     assert abs(means[0] - means[1]) < 5 * noise
-    assert np.std(found[1][1]) < 1e-13 * abs(means[1])
+    assert np.std(samples[1][1]) < 1e-13 * abs(means[1])
 
 
 def test_scores_are_at_their_expectation():
@@ -106,31 +106,31 @@ def test_every_draw_trains(form, width, draw):
     initial = Initial(width=width, omega=0.3, values=values, draw=draw)
     # A step that is small against the curvature of every draw.
     changes = {"rule": GradientDescent(0.01), "until": 3, "grid": Grid(stop=3, count=2)}
-    made = run(experiment(initial=initial, form=form, **changes), seeds=(0, 1))
-    start = made.isel(time=0)
+    dataset = run(experiment(initial=initial, form=form, **changes), seeds=(0, 1))
+    start = dataset.isel(time=0)
     quiet = draw == "expected"
     assert bool((start["value"] == 0).all()) == quiet
     still = width == "infinite" or draw in ("limit", "expected")
     assert bool((np.abs(start["score"]) == 0).all()) == still
     # Seeds side by side need not round alike; others are other numbers altogether.
-    gap = float(np.abs(made["loss"].diff("seed")).max())
-    size = float(np.abs(made["loss"]).max())
+    gap = float(np.abs(dataset["loss"].diff("seed")).max())
+    size = float(np.abs(dataset["loss"]).max())
     rounding = 3 * STEP_ROUNDINGS * np.finfo(float).eps * size
     assert gap <= rounding if quiet else gap > 1e6 * rounding
 
 
 def test_forms_of_one_seed_share_the_limit():
     initial = Initial(width=40, omega=0.3, values=CHAINS["neurons"], draw="limit")
-    made = [run(experiment(initial=initial, form=f)) for f in ("gram", "transport")]
+    datasets = [run(experiment(initial=initial, form=f)) for f in ("gram", "transport")]
     for name in TABLES:
-        assert np.abs(made[0][name] - made[1][name]).max() < 1e-12
+        assert np.abs(datasets[0][name] - datasets[1][name]).max() < 1e-12
 
 
 def test_no_noise_is_symmetric_in_the_groups():
     """Data and initial state treat the groups alike, for all time."""
     initial = Initial(width=40, omega=0.3, values=Chain(40, 0.1, 0.1), draw="expected")
-    made = run(experiment(initial=initial, rule=GradientDescent(0.3)))
-    value = made["value"].isel(seed=0, time=-1)
+    dataset = run(experiment(initial=initial, rule=GradientDescent(0.3)))
+    value = dataset["value"].isel(seed=0, time=-1)
     assert float(np.abs(value.sel(token="c1") - value.sel(token="c2")).max()) < 1e-14
     assert float(np.abs(value.sel(token="c1")).max()) > 1e-3
 
@@ -163,5 +163,5 @@ def test_laws_without_a_wishart_matrix_draw_weights():
 @pytest.mark.usefixtures("precise")
 def test_more_rows_than_an_integer_holds():
     """At 10^20 rows a factor is their root times the identity, up to its root."""
-    made = np.asarray(bartlett_factor(10**20, 3, 1, key=jax.random.key(0)))[0]
-    np.testing.assert_allclose(made, 1e10 * np.eye(3), rtol=1e-9, atol=10)
+    factor = np.asarray(bartlett_factor(10**20, 3, 1, key=jax.random.key(0)))[0]
+    np.testing.assert_allclose(factor, 1e10 * np.eye(3), rtol=1e-9, atol=10)

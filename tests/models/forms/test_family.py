@@ -16,13 +16,10 @@ from tests.models.forms.family import (
 )
 
 import attnflow
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
-from attnflow.models.forms.merged import MergedTable
 from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.scores import Gram, MergedTable, Transport
 from attnflow.models.forms.tokens import TokenChain, TokenScores, TokenValues
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem, ReluPair, Squared
 from attnflow.training.rules import GradientDescent, Momentum
 
@@ -76,15 +73,15 @@ def known(case, form):
 
 def _one_row_too_few(owner):
     def direction(self, state, force):
-        made = owner.velocity(self, state, force)
-        return jax.tree.map(lambda x: x.at[..., -1, :].set(0.0), made)
+        velocity = owner.velocity(self, state, force)
+        return jax.tree.map(lambda x: x.at[..., -1, :].set(0.0), velocity)
 
     return direction
 
 
 def _neurons_without_a_row(self, state, force):
-    made = NeuronTransport.velocity(self, state, force)
-    return {**made, "neurons": made["neurons"].at[:, -1].set(0.0)}
+    velocity = NeuronTransport.velocity(self, state, force)
+    return {**velocity, "neurons": velocity["neurons"].at[:, -1].set(0.0)}
 
 
 def _no_square_of_scores(self, state, update):
@@ -101,18 +98,18 @@ def _one_bank(self, state, force):
 
 
 def _keys_without_a_token(self, state, force):
-    made = TokenScores.velocity(self, state, force)
-    return {**made, "key_sums": made["key_sums"].at[:, 0].set(0.0)}
+    velocity = TokenScores.velocity(self, state, force)
+    return {**velocity, "key_sums": velocity["key_sums"].at[:, 0].set(0.0)}
 
 
 def _chain_without_a_token(self, state, force):
-    made = TokenChain.velocity(self, state, force)
-    return {**made, "rows": made["rows"].at[:, 0].set(0.0)}
+    velocity = TokenChain.velocity(self, state, force)
+    return {**velocity, "rows": velocity["rows"].at[:, 0].set(0.0)}
 
 
 def _half_the_gain(self, state, force):
-    made = TokenValues.velocity(self, state, force)
-    return {**made, "sums": made["sums"] / 2}
+    velocity = TokenValues.velocity(self, state, force)
+    return {**velocity, "sums": velocity["sums"] / 2}
 
 
 MUTANTS = [

@@ -30,8 +30,10 @@ DATA = {
 }
 
 
-def finals(made):
-    return {str(n): made[n].values[0] for n in made.data_vars if n.endswith("_final")}
+def finals(dataset):
+    return {
+        str(n): dataset[n].values[0] for n in dataset.data_vars if n.endswith("_final")
+    }
 
 
 def check(initial, rule, data=DATA, **changes):
@@ -45,14 +47,14 @@ def check(initial, rule, data=DATA, **changes):
         finals(run(plan, weights=one_ulp(weights, n), data=data, lift=True))
         for n in range(3)
     ]
-    made = run(experiment(**changes), weights=weights, data=data, lift=True)
-    assert made.attrs["form"] == "transport"
-    ours = finals(made)
+    dataset = run(experiment(**changes), weights=weights, data=data, lift=True)
+    assert dataset.attrs["form"] == "transport"
+    ours = finals(dataset)
     assert set(ours) == set(plain) == {f"{name}_final" for name in weights}
-    for name, wanted in plain.items():
-        rounding = np.finfo(float).eps * np.abs(wanted).max()
-        twins = max(np.abs(twin[name] - wanted).max() for twin in spread)
-        error = np.abs(ours[name] - wanted).max()
+    for name, weight in plain.items():
+        rounding = np.finfo(float).eps * np.abs(weight).max()
+        twins = max(np.abs(twin[name] - weight).max() for twin in spread)
+        error = np.abs(ours[name] - weight).max()
         assert error <= 10 * max(rounding, twins), (name, error, twins)
     return weights, ours
 
@@ -95,12 +97,12 @@ def test_flow():
     initial = Initial(width=11, omega=0.4, values=LAYERS["neurons"])
     weights = weights_of(initial)
     changes = {"initial": initial, "rule": Flow(rtol=1e-11), "until": 5.0}
-    made = [
+    lifted = [
         finals(run(experiment(form=form, **changes), weights=weights, lift=True))
         for form in ("weights", "transport")
     ]
-    for name in made[0]:
-        assert np.abs(made[0][name] - made[1][name]).max() < 1e-9
+    for name in lifted[0]:
+        assert np.abs(lifted[0][name] - lifted[1][name]).max() < 1e-9
 
 
 def test_lifted_weights_continue_the_run():
@@ -119,13 +121,13 @@ def test_drawn_weights_of_every_seed_and_dims():
     initial = Initial(width=11, omega=0.4, values=LAYERS["class means"])
     grid = Grid(points=(0.0, 3.0))
     plan = experiment(initial=initial, until=3, grid=grid)
-    made = run(plan, seeds=(3, 5), lift=True)
-    assert made["W_K_final"].dims == ("seed", "head", "width", "embed")
-    assert made["W_V_final"].dims == ("seed", "head", "class", "neuron", "embed")
+    dataset = run(plan, seeds=(3, 5), lift=True)
+    assert dataset["W_K_final"].dims == ("seed", "head", "width", "embed")
+    assert dataset["W_V_final"].dims == ("seed", "head", "class", "neuron", "embed")
     plain = experiment(form="weights", initial=initial, until=3, grid=grid)
     other = run(plain, seeds=(3, 5), lift=True)
     for name in ("W_K_final", "W_Q_final", "W_V_final"):
-        assert float(np.abs(made[name] - other[name]).max()) < 1e-14
+        assert float(np.abs(dataset[name] - other[name]).max()) < 1e-14
 
 
 def test_the_address_knows_of_it_only_where_asked(tmp_path):
@@ -144,8 +146,8 @@ DECAY = Momentum(0.03, 0.7, weight_decay=0.02)
 
 def test_decay_takes_the_plain_weights():
     initial = Initial(width=11, omega=0.4)
-    made = run(experiment(initial=initial, rule=DECAY, until=5), lift=True)
-    assert made.attrs["form"] == "weights"
+    dataset = run(experiment(initial=initial, rule=DECAY, until=5), lift=True)
+    assert dataset.attrs["form"] == "weights"
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,8 @@ from attnflow.data import (
 )
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Vector
-from attnflow.models.forms.initialise import draw_weights
-from attnflow.models.forms.merged import MergedTable
-from attnflow.models.forms.transport import Transport
+from attnflow.models.forms.initial import draw_weights
+from attnflow.models.forms.scores import MergedTable, Transport
 from attnflow.models.problem import (
     Exponential,
     Linear,
@@ -69,8 +68,8 @@ FAST = ("prompt", "payload, merged")
 def weights_of(initial, task):
     """Initial weights for a task."""
     embed = task.sequences().vectors.shape[1]
-    made = draw_weights(initial, 1, embed, key=jax.random.key(0))
-    return {name: np.asarray(array) for name, array in made.items()}
+    weights = draw_weights(initial, 1, embed, key=jax.random.key(0))
+    return {name: np.asarray(array) for name, array in weights.items()}
 
 
 def compared(name, form="transport"):
@@ -118,18 +117,18 @@ def test_a_prompt_is_a_query_that_is_trained(merged):
     """Descent on `(W_K, q, w)`, or on `(q, w)`, and the same with a prompt token."""
     task, steps = PromptQuery(MixtureTask()), 60
     initial = MERGED if merged else APART
-    given, data = weights_of(initial, task), task.sequences()
+    weights, data = weights_of(initial, task), task.sequences()
     # The prompt's own column of what makes queries, and keys without it.
     if merged:
-        own = {"q": given["W_KQ"][0, :-1, -1]}
+        theirs = {"q": weights["W_KQ"][0, :-1, -1]}
     else:
-        own = {"W_K": given["W_K"][0, :, :-1], "q": given["W_Q"][0, :, -1]}
-    own = {**own, "w": given["w"][0, :-1]}
+        theirs = {"W_K": weights["W_K"][0, :, :-1], "q": weights["W_Q"][0, :, -1]}
+    theirs = {**theirs, "w": weights["w"][0, :-1]}
     slope = jax.jit(jax.grad(prompted_loss))
     for _ in range(steps):
-        made = slope(own, data)
-        own = {name: w - 0.2 * made[name] for name, w in own.items()}
-    keys = own["q"] if merged else own["W_K"].T @ own["q"]
+        slopes = slope(theirs, data)
+        theirs = {name: w - 0.2 * slopes[name] for name, w in theirs.items()}
+    keys = theirs["q"] if merged else theirs["W_K"].T @ theirs["q"]
     plan = experiment(
         task=task,
         problem=ONE,
@@ -139,11 +138,11 @@ def test_a_prompt_is_a_query_that_is_trained(merged):
         grid=Grid(points=(0.0, steps)),
         form="transport",
     )
-    found = run(plan, weights=given).isel(seed=0, time=-1, head=0)
-    scores = found["score"].sel(query="prompt").values[:-1]
+    final = run(plan, weights=weights).isel(seed=0, time=-1, head=0)
+    scores = final["score"].sel(query="prompt").values[:-1]
     # Sixty steps of a few roundings each.
     assert np.abs(scores - keys).max() < 60 * 10 * np.finfo(float).eps
-    assert np.abs(found["value"].values[:-1] - own["w"]).max() < 1e-13
+    assert np.abs(final["value"].values[:-1] - theirs["w"]).max() < 1e-13
 
 
 @pytest.mark.usefixtures("precise")
@@ -157,9 +156,9 @@ def test_forces_see_payloads():
         jnp.asarray(draw.standard_normal((samples, 1, 1, 3))),
         jnp.asarray(draw.standard_normal((samples, 1, 3))),
     )
-    wanted = jax.grad(lambda p: -problem.mean_loss(p, data))(pairs)
-    found = forces(problem, pairs, data)
-    for mine, theirs in zip(found, wanted, strict=True):
+    gradient = jax.grad(lambda p: -problem.mean_loss(p, data))(pairs)
+    force = forces(problem, pairs, data)
+    for mine, theirs in zip(force, gradient, strict=True):
         # A softmax of 3 exponentials to an ulp each, its mean of 3, and products.
         assert_same_to_rounding(mine, theirs, roundings=3 * 2 + 3 + 3 + 10)
 
@@ -192,5 +191,5 @@ def test_stages_on_noisy_groups():
     """Groups of the other task go on being groups."""
     stage = Stage(GradientDescent(0.1), 5, group="conflicting")
     task = NoisyLabels(MixtureTask(), 0.25)
-    made = run(experiment(task=task, stages=(stage,), until=5))
-    assert made["outcome"].values[0] == "finished"
+    dataset = run(experiment(task=task, stages=(stage,), until=5))
+    assert dataset["outcome"].values[0] == "finished"

@@ -9,7 +9,7 @@ from tests.models.forms.test_chains import CHAINS, RULES, weights_of
 
 from attnflow.experiments import run
 from attnflow.models.forms import Initial, Neurons, Vector, build
-from attnflow.models.forms.merged import MergedTable
+from attnflow.models.forms.scores import MergedTable
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum, SignGD
@@ -67,12 +67,12 @@ def test_flow_equals_the_matrix():
     changes = {"initial": initial, "rule": Flow(rtol=1e-11), "until": 20.0}
     # Without kinks: an adaptive solver has to feel its way along them.
     changes["problem"] = Problem(Linear(2), Logistic())
-    made = [
+    datasets = [
         run(experiment(form=form, **changes), weights=weights)
         for form in ("weights", "transport")
     ]
-    assert largest_difference(*made).max() < 1e-9
-    assert [float(m["drift"][0]) for m in made] == [0.0, 0.0]
+    assert largest_difference(*datasets).max() < 1e-9
+    assert [float(m["drift"][0]) for m in datasets] == [0.0, 0.0]
 
 
 def _without_a_row(self, state, force):
@@ -111,12 +111,12 @@ def test_forms_that_need_a_width():
 
 def test_width_plays_no_part():
     """Neither of drawn scores, nor of what forms take."""
-    made = [
+    datasets = [
         run(experiment(form=form, initial=merged(width=width)))
         for form, width in [("weights", 7), ("weights", "infinite"), ("gram", 10**9)]
     ]
-    for other in made[1:]:
-        assert largest_difference(made[0], other).max() < 1e-13
+    for other in datasets[1:]:
+        assert largest_difference(datasets[0], other).max() < 1e-13
 
 
 def test_given_matrices_are_checked():
@@ -134,14 +134,14 @@ def test_given_matrices_are_checked():
 def test_entries_have_the_standard_deviation_omega(draw):
     grid = Grid(points=(0.0, 1.0))
     plan = experiment(initial=merged(draw=draw), until=1, grid=grid)
-    made = run(plan, seeds=range(40))
-    scores = made["score"].isel(time=0).values.ravel()
+    dataset = run(plan, seeds=range(40))
+    scores = dataset["score"].isel(time=0).values.ravel()
     assert kstest(scores / 0.3, "norm").pvalue > 1e-3
 
 
 def test_expected_scores_are_zero_and_many_weights_are_not_drawn():
-    made = run(experiment(initial=merged(draw="expected"), until=2))
-    assert not made["score"].isel(time=0).any()
+    dataset = run(experiment(initial=merged(draw="expected"), until=2))
+    assert not dataset["score"].isel(time=0).any()
     assert merged().drawn_as(4, 10**4) == "bartlett"
     assert merged(law="uniform").drawn_as(4, 10**4) == "weights"
     wide = merged(Neurons(10**6, 10**6, 0.1, 0.1))

@@ -94,10 +94,10 @@ def test_flow_equals_plain_weights():
         for form in ("weights", "transport"):
             plan = experiment(form=form, initial=initial, **changes)
             runs[form, rtol] = run(plan, weights=weights)
-    own = largest_difference(runs["weights", 1e-9], runs["weights", 1e-11], NAMES)
+    error = largest_difference(runs["weights", 1e-9], runs["weights", 1e-11], NAMES)
     sharp = runs["weights", 1e-11], runs["transport", 1e-11]
     difference = largest_difference(*sharp, NAMES)
-    assert difference.max() <= 10 * own.max()
+    assert difference.max() <= 10 * error.max()
     assert difference.max() < 1e-9
     assert float(runs["transport", 1e-11]["drift"][0]) < 1e-9
 
@@ -128,12 +128,12 @@ def test_mutants_are_caught(method, mutant):
 
 def test_following_changes_nothing_else():
     """Values and scores of a seed are the same with neurons and without."""
-    found = []
+    datasets = []
     for follow in (True, False):
         values = Neurons(40, 9, 0.3, 0.3, 0.4, "law", follow=follow)
         initial = Initial(width=40, omega=0.4, values=values, draw="bartlett")
-        found.append(run(experiment(form="transport", initial=initial)))
-    assert largest_difference(*found).max() < 1e-14
+        datasets.append(run(experiment(form="transport", initial=initial)))
+    assert largest_difference(*datasets).max() < 1e-14
 
 
 def drawn(layer, how, heads=3000, seed=0):
@@ -149,14 +149,14 @@ def features(part, state):
     """What tells laws apart: one neuron, two, and each with the values."""
     force = jnp.broadcast_to(jnp.array([0.5, -1.0, 0.3]), (len(part.gain), 3))
     moved = part.move(state, part.direction(state, force))
-    own = part.neuron_table(state)[:, :, 0]
-    step = part.neuron_table(moved)[:, :, 0] - own
+    values = part.neuron_table(state)[:, :, 0]
+    step = part.neuron_table(moved)[:, :, 0] - values
     change = part.neuron_gram_change(moved, state)
     sign = part.output
     return {
-        "value": own[:, 0],
-        "values of two": own[:, 0] * own[:, 1],
-        "value with the sum": own[:, 0] * sign[:, 0] * part.table(state)[:, 0],
+        "value": values[:, 0],
+        "values of two": values[:, 0] * values[:, 1],
+        "value with the sum": values[:, 0] * sign[:, 0] * part.table(state)[:, 0],
         "step": step[:, 0] * sign[:, 0],
         "gram": change[:, 0, 0],
         "gram of two": change[:, 0, 1] * sign[:, 0] * sign[:, 1],
@@ -169,9 +169,9 @@ def features(part, state):
 def test_drawn_neurons_have_the_law_of_weights(output):
     """Two-sample Kolmogorov–Smirnov over 3000 heads, at a small width."""
     layer = Neurons(6, 2, 0.3, 0.5, 0.7, output, follow=True)
-    found = [features(*drawn(layer, how)) for how in ("weights", "bartlett")]
-    for name, values in found[0].items():
-        assert ks_2samp(values, found[1][name]).pvalue > 1e-3, name
+    samples = [features(*drawn(layer, how)) for how in ("weights", "bartlett")]
+    for name, values in samples[0].items():
+        assert ks_2samp(values, samples[1][name]).pvalue > 1e-3, name
 
 
 @pytest.mark.usefixtures("precise")
@@ -183,8 +183,8 @@ def test_a_law_without_the_projector_is_told_apart():
     along = part.output[..., None] / jnp.sqrt(part.gain)[:, None, None]
     wrong = part.initial_rows + along * (noise @ state["factor"])
     off = features(dataclasses.replace(part, initial_rows=wrong), state)
-    found = [ks_2samp(v, off[n]).pvalue for n, v in features(part, state).items()]
-    assert min(found) < 1e-6
+    pvalues = [ks_2samp(v, off[n]).pvalue for n, v in features(part, state).items()]
+    assert min(pvalues) < 1e-6
 
 
 @pytest.mark.usefixtures("precise")
@@ -224,12 +224,12 @@ def test_an_output_of_zero_leaves_the_neurons_alone():
     weights = weights_of(initial)
     weights["a"] = weights["a"] * np.array([[1.0], [0.0]])
     plan = {"initial": initial, "observables": NAMES, "until": 20}
-    made = [
+    datasets = [
         run(experiment(form=form, **plan), weights=weights)
         for form in ("weights", "transport")
     ]
-    assert largest_difference(*made, NAMES).max() < 1e-14
-    assert not made[1]["neuron_gram_change"].isel(head=1).any()
+    assert largest_difference(*datasets, NAMES).max() < 1e-14
+    assert not datasets[1]["neuron_gram_change"].isel(head=1).any()
 
 
 def test_what_is_refused():
@@ -256,7 +256,7 @@ def test_parts_without_neurons_say_so(values):
 def test_dims():
     initial = Initial(width=11, omega=0.4, values=LAYERS["signs"])
     grid = Grid(points=(0.0, 2.0))
-    made = run(experiment(initial=initial, observables=NAMES, until=2, grid=grid))
-    assert made["neuron_value"].dims == ("seed", "time", "head", "neuron", "token")
-    assert made["neuron_gram_change"].dims[-2:] == ("neuron", "other_neuron")
-    assert made.sizes["neuron"] == 9
+    dataset = run(experiment(initial=initial, observables=NAMES, until=2, grid=grid))
+    assert dataset["neuron_value"].dims == ("seed", "time", "head", "neuron", "token")
+    assert dataset["neuron_gram_change"].dims[-2:] == ("neuron", "other_neuron")
+    assert dataset.sizes["neuron"] == 9

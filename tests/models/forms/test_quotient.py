@@ -9,10 +9,10 @@ from tests.core import assert_same_to_rounding
 
 from attnflow.data import CooccurrenceOrbits, CooccurrenceTask, PrivateTokens
 from attnflow.models.forms import Form, basis_of, symmetry_of
-from attnflow.models.forms.chains import ChainGram
 from attnflow.models.forms.frames import frame_of
-from attnflow.models.forms.gram import Gram
 from attnflow.models.forms.quotient import PrivateSymmetry, quotient_frame
+from attnflow.models.forms.scores import Gram
+from attnflow.models.forms.values import ChainGram
 from attnflow.models.problem import Logistic, Problem
 from attnflow.models.systems import Training
 
@@ -26,12 +26,12 @@ def _system(frame, data, *, blocks, scores, values):
     """A system without noise: Gram matrices are multiples of the identity."""
     form = Form(frame, Gram(), ChainGram(jnp.array([GAIN])), "gram")
     problem = Problem(loss=Logistic(), score_scale=WIDTH**-0.5)
-    own = jnp.diag(jnp.array([*[VALUE] * values, READOUT]))
+    gram = jnp.diag(jnp.array([*[VALUE] * values, READOUT]))
     state = {
         "scores": jnp.broadcast_to(
             KEY * jnp.eye(2 * scores), (blocks, *[2 * scores] * 2)
         ),
-        "values": own[None],
+        "values": gram[None],
     }
     return Training(form, problem, data, data.probability, ("scores", "values")), state
 
@@ -125,15 +125,15 @@ def test_rows_are_those_of_the_commutant(counts, private):
         return lift @ blocks.reshape(-1)
 
     def blocks():
-        made = draw.standard_normal((3, symmetry.size, symmetry.size))
-        made[1:] *= np.eye(symmetry.size)
+        entries = draw.standard_normal((3, symmetry.size, symmetry.size))
+        entries[1:] *= np.eye(symmetry.size)
         # A kind without private tokens has a row that nothing reads or moves.
         there = np.array([1, 1, *(r > 0 for r in private)], float)
-        return made * there[:, None] * there
+        return entries * there[:, None] * there
 
-    one, other = blocks(), blocks()
-    product = np.stack([a @ b for a, b in zip(one, other, strict=True)])
-    assert np.abs(full(one) @ full(other) - full(product)).max() < 1e-13
-    eye = np.broadcast_to(np.eye(symmetry.size), one.shape)
+    first, other = blocks(), blocks()
+    product = np.stack([a @ b for a, b in zip(first, other, strict=True)])
+    assert np.abs(full(first) @ full(other) - full(product)).max() < 1e-13
+    eye = np.broadcast_to(np.eye(symmetry.size), first.shape)
     # Sums over all entries of the blocks, with coefficients below one.
     assert_same_to_rounding(full(eye), np.eye(len(kept)), roundings=lift.shape[-1])

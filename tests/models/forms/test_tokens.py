@@ -51,12 +51,12 @@ def plan(form="tokens", values="vector", rule=RULES["descent"], **changes):
     return Experiment("vit", "test", {}, **{**parts, **changes})
 
 
-def weights_of(made):
-    from attnflow.models.forms.initialise import draw_weights
+def weights_of(plan):
+    from attnflow.models.forms.initial import draw_weights
 
     with precise():
-        found = draw_weights(made.initial, 2, TASK.embed, key=jax.random.key(5))
-        return {name: np.asarray(array) for name, array in found.items()}
+        weights = draw_weights(plan.initial, 2, TASK.embed, key=jax.random.key(5))
+        return {name: np.asarray(array) for name, array in weights.items()}
 
 
 # At a width of 60 the 12 tokens begin in 24 directions, and the test in more.
@@ -107,16 +107,18 @@ def test_the_test_sees_more_than_the_directions_of_training(monkeypatch):
 @pytest.mark.parametrize("values", VALUES)
 def test_the_kernel_is_that_of_transport(values):
     rates = {"scores": 0.3, "values": 2.0}
-    found = {}
+    kernels = {}
     with precise():
         for form in ("tokens", "transport"):
-            made = plan(form, values, task=replace(TASK, test_samples=0))
-            made = replace(made, observables=("loss",))
-            system, state = prepare(made, [3], None, weights_of(made)).members[0]
-            found[form] = np.asarray(tangent_kernel(system, state, rates=rates))
-    size = np.abs(found["transport"]).max()
-    np.testing.assert_allclose(found["tokens"], found["transport"], 0, 1e-13 * size)
-    assert np.linalg.eigvalsh(found["tokens"]).min() > 0
+            experiment = plan(form, values, task=replace(TASK, test_samples=0))
+            experiment = replace(experiment, observables=("loss",))
+            system, state = prepare(
+                experiment, [3], None, weights_of(experiment)
+            ).members[0]
+            kernels[form] = np.asarray(tangent_kernel(system, state, rates=rates))
+    size = np.abs(kernels["transport"]).max()
+    np.testing.assert_allclose(kernels["tokens"], kernels["transport"], 0, 1e-13 * size)
+    assert np.linalg.eigvalsh(kernels["tokens"]).min() > 0
 
 
 WATCHED = (
@@ -151,8 +153,8 @@ def test_observables_are_those_of_plain_weights(values):
 
 
 def test_a_change_of_weights_is_not_told_under_decay():
-    made = plan(rule=RULES["decay"], observables=("loss", "key_weight_change"))
-    assert not run(made)["recorded"].values[0, 1:].any()
+    experiment = plan(rule=RULES["decay"], observables=("loss", "key_weight_change"))
+    assert not run(experiment)["recorded"].values[0, 1:].any()
 
 
 def test_settings_share_what_they_draw_and_nothing_else():
@@ -161,8 +163,8 @@ def test_settings_share_what_they_draw_and_nothing_else():
     plans = [replace(p, initial=replace(p.initial, draw="auto")) for p in plans]
     in_turns = [run(p) for p in plans]
     token_draws._drawn.cache_clear()
-    for made, before in zip(plans[::-1], in_turns[::-1], strict=True):
-        again = run(made)
+    for experiment, before in zip(plans[::-1], in_turns[::-1], strict=True):
+        again = run(experiment)
         token_draws._drawn.cache_clear()
         for name in SEEN:
             np.testing.assert_array_equal(again[name], before[name])
@@ -173,26 +175,26 @@ def test_the_law_of_a_draw_without_weights():
     """Scores of normal weights have variance |x|²|y|² omega⁴/width at the start."""
     initial = Initial(10**6, 0.5, Vector(0.0), "bartlett")
     task = replace(TASK, classes="equal", samples=4)
-    made = plan(
+    experiment = plan(
         task=task,
         initial=initial,
         observables=("score",),
         grid=Grid(points=(0.0,)),
     )
-    made = replace(made, stages=(Stage(GradientDescent(0.1), 1),))
-    found = run(made, seeds=range(40))["score"].values[:, 0]
+    experiment = replace(experiment, stages=(Stage(GradientDescent(0.1), 1),))
+    scores = run(experiment, seeds=range(40))["score"].values[:, 0]
     with precise():
         data = task.sequences(key=jax.random.key(0))
     noise = np.asarray(data.scale)[2:] ** 2 * (TASK.embed - 2)
     size = np.sqrt(noise[:, None] * noise) * 0.25 / 1e3
-    ratio = found[:, :, 2:, 2:] / size
+    ratio = scores[:, :, 2:, 2:] / size
     # 40 seeds × 2 heads × 100 pairs; squares of tokens themselves vary by a quarter.
     assert np.mean(ratio**2) == pytest.approx(1, abs=0.15)
 
 
 def test_auto_takes_tokens_where_each_stands_in_one_sample():
-    made = run(plan("auto"))
-    assert made.attrs["form"] == "tokens"
+    dataset = run(plan("auto"))
+    assert dataset.attrs["form"] == "tokens"
     assert (
         run(
             plan(
@@ -227,16 +229,16 @@ def test_an_event_ends_a_descent_where_it_is_met():
     """At the first step whose loss is below the level, and not one beside it."""
     level = 0.4
     stages = (Stage(RULES["descent"], Reach("loss", level, 100.0, "down")),)
-    found = run(plan(stages=stages))
+    dataset = run(plan(stages=stages))
     free = run(plan())
     loss = free["loss"].values[0]
     step = int(np.argmax(loss <= level))
     assert 2 < step < 99
-    assert float(found["end_time"][0]) == step
+    assert float(dataset["end_time"][0]) == step
     # To wait for an event is another program. A step sums over 40 coordinates, 11
     # directions of keys, 3 tokens and 5 samples of 9 pairs.
     assert_same_to_rounding(
-        found["loss"].values[0, : step + 1],
+        dataset["loss"].values[0, : step + 1],
         loss[: step + 1],
         roundings=2 * (40 + 11 + 3 + 45),
         steps=step,

@@ -22,10 +22,8 @@ import attnflow
 from attnflow.data import MixtureTask, NoisyPatchesTask
 from attnflow.experiments import run
 from attnflow.models.forms import PARTS, Initial, Neurons, Vector, choose, is_sparse
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.scores import Gram, Transport
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.training.rules import (
     Adam,
@@ -90,8 +88,8 @@ def _back_from_one(self, matrices):
 
 
 def _gain_as_unit(self, update):
-    made = {"table": update / self.gain[:, None]}
-    return {"table": made["table"][:, None, None, :]}
+    row = {"table": update / self.gain[:, None]}
+    return {"table": row["table"][:, None, None, :]}
 
 
 def _seen_as_it_is(self, update):
@@ -165,8 +163,8 @@ FOLLOWED = Initial(8, 0.3, Neurons(8, 3, 0.3, 0.3, follow=True))
 )
 def test_the_cheapest_exact_form_is_taken(rule, initial, form):
     rules = [per_part(rule, PARTS)]
-    found = choose("auto", rules, initial=initial, rank=4, symmetric=False)
-    assert found[0] == form
+    name = choose("auto", rules, initial=initial, rank=4, symmetric=False)
+    assert name[0] == form
 
 
 @pytest.mark.parametrize(
@@ -213,12 +211,12 @@ def test_steps_of_normalised_descent_do_not_shrink_with_the_loss():
     plan = experiment(
         problem=Problem(Linear(1), Logistic()), rule=rule, observables=("margin",)
     )
-    made = run(plan, data=data)
+    dataset = run(plan, data=data)
     # Both samples pull alike, each on the value of its own token.
-    wanted = 10.0 * made["time"].values / np.sqrt(2)
-    margins = made["margin"].values[0]
+    expected = 10.0 * dataset["time"].values / np.sqrt(2)
+    margins = dataset["margin"].values[0]
     assert margins[-1].min() > 1000
-    assert np.abs(margins - wanted[:, None]).max() < 200 * 1e-15 * wanted.max()
+    assert np.abs(margins - expected[:, None]).max() < 200 * 1e-15 * expected.max()
 
 
 @pytest.mark.slow
@@ -229,7 +227,7 @@ def test_muon_at_any_width():
         initial = Initial(width, 0.3, Vector(0.3), draw="bartlett")
         plan = experiment(rule=Muon(0.02), initial=initial, until=20)
         scores.append(run(plan, seeds=range(4))["score"].values)
-    near, nearer = (np.abs(found - scores[0]).max() for found in scores[1:])
+    near, nearer = (np.abs(finite - scores[0]).max() for finite in scores[1:])
     assert np.abs(scores[0]).max() > 0.25
     # Wishart matrices deviate from their mean by one over the root of their rows.
     assert 10 < near / nearer < 1000

@@ -108,16 +108,18 @@ def test_normalised_forces_keep_the_signs_of_a_vanished_loss(precise):
     pairs, data = example(2, 1)
     far = Pairs(pairs.scores, pairs.values + 2000.0 * data.label[:, None, None])
     signs = np.sign(scaled_forces(problem, far, data).values.mantissa)
-    found = forces(problem, far, data, normalised=True).values
+    pulls = forces(problem, far, data, normalised=True).values
     hardest = int(np.argmin(problem.outputs(far, data) * data.label))
     present = np.asarray(data.mass)[hardest] > 0
     np.testing.assert_array_equal(
-        np.sign(found)[hardest, :, present], signs[hardest, :, present]
+        np.sign(pulls)[hardest, :, present], signs[hardest, :, present]
     )
     near = forces(problem, pairs, data)
     scaled = forces(problem, pairs, data, normalised=True)
-    for one, other in zip(near, scaled, strict=True):
-        ratio = np.asarray(other)[np.asarray(one) != 0] / np.asarray(one)[one != 0]
+    for force, other in zip(near, scaled, strict=True):
+        ratio = (
+            np.asarray(other)[np.asarray(force) != 0] / np.asarray(force)[force != 0]
+        )
         np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
         assert ratio[0] > 1
 
@@ -151,11 +153,11 @@ def test_mass_is_repetition(precise):
     """A mass of two is the same token twice."""
     scores = jnp.array([[[[0.3, -0.2]]]])
     twice = jnp.array([[[[0.3, 0.3, -0.2]]]])
-    one = attention(scores, jnp.array([[2.0, 1.0]]))
+    heavy = attention(scores, jnp.array([[2.0, 1.0]]))
     two = attention(twice, jnp.ones((1, 3)))
     # Three exponentials to an ulp each, of a score less the largest; sums, a quotient.
     both = two[..., 0] + two[..., 1]
-    assert_same_to_rounding(one[..., 0], both, roundings=3 * 2 + 1 + 3 + 1)
+    assert_same_to_rounding(heavy[..., 0], both, roundings=3 * 2 + 1 + 3 + 1)
 
 
 def test_the_kink_has_slope_zero(precise):

@@ -7,10 +7,10 @@ from tests.models.systems.token_cases import alike, apart, unlike
 from attnflow.data.sequence_classes import AlikeClasses
 from attnflow.experiments import JointTables, SystemExperiment, run
 from attnflow.experiments.next_token import forget_draws
-from attnflow.models.forms.token_classes import spelled_out, token_form
+from attnflow.models.forms.token_classes import spell_out, token_form
 from attnflow.models.systems import block_layout
 from attnflow.models.systems.block_batches import BlockBatches
-from attnflow.models.systems.token_tables import BatchTables
+from attnflow.models.systems.next_token import BatchTables
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Flow, GradientDescent, Momentum
 
@@ -22,21 +22,21 @@ ALLOWED = 1e-12
 def course(task, form, rule, until, **model):
     """Full tables at all records of a run."""
     parts = {"task": task, "form_name": form, "rates": (0.5, 2.0)}
-    made = JointTables(**{**parts, **model})
+    joint = JointTables(**{**parts, **model})
     plan = SystemExperiment(
         "test",
         "test",
         {},
-        made,
+        joint,
         (Stage(rule, until),),
         Grid(stop=until, count=11),
         ("score", "value"),
     )
-    found = run(plan)
-    assert found.attrs["form"] == (form if form != "auto" else found.attrs["form"])
-    assert found.attrs["system"].startswith("J")
+    dataset = run(plan)
+    assert dataset.attrs["form"] == (form if form != "auto" else dataset.attrs["form"])
+    assert dataset.attrs["system"].startswith("J")
     kept = token_form("token-classes" if form == "symmetric" else form, task_of(task))
-    each = zip(found["score"].values[0], found["value"].values[0], strict=True)
+    each = zip(dataset["score"].values[0], dataset["value"].values[0], strict=True)
     return [full(task_of(task), kept, {"scores": z, "values": y}) for z, y in each]
 
 
@@ -47,14 +47,14 @@ def task_of(task):
 def full(task, form, state):
     """Tables over all tokens; the rows and columns that training can move."""
     if form.name != "joint":
-        place = np.repeat(np.arange(task.kinds), task.counts)
+        kind = np.repeat(np.arange(task.kinds), task.counts)
         spread = form.spread(state)
-        state = {n: t[np.ix_(place, place)] for n, t in spread.items()}
+        state = {n: t[np.ix_(kind, kind)] for n, t in spread.items()}
     return {n: np.asarray(t) for n, t in state.items()}
 
 
-def planned(made, stage, grid):
-    return SystemExperiment("test", "x", {}, made, (stage,), grid, ("score", "value"))
+def planned(joint, stage, grid):
+    return SystemExperiment("test", "x", {}, joint, (stage,), grid, ("score", "value"))
 
 
 def momentum():
@@ -83,8 +83,8 @@ RULES = {
 def test_steps(case, form, rule):
     whole = course(case(), "joint", RULES[rule], 60)
     reduced = course(case(), form, RULES[rule], 60)
-    for one, other in zip(whole[1:], reduced[1:], strict=True):
-        assert apart(one, other) < ALLOWED
+    for expected, other in zip(whole[1:], reduced[1:], strict=True):
+        assert apart(expected, other) < ALLOWED
 
 
 @pytest.mark.parametrize("form", ["token-classes", "symmetric"])
@@ -93,8 +93,8 @@ def test_flow(form):
     rule = Flow(rtol=1e-13, atol=1e-15)
     whole = course(alike(), "joint", rule, 30.0)
     reduced = course(alike(), form, rule, 30.0)
-    for one, other in zip(whole[1:], reduced[1:], strict=True):
-        assert apart(one, other) < ALLOWED
+    for expected, other in zip(whole[1:], reduced[1:], strict=True):
+        assert apart(expected, other) < ALLOWED
 
 
 @pytest.mark.parametrize(
@@ -108,17 +108,17 @@ def test_other_models(model):
     rule = Momentum(2.0)
     runs = []
     for form in (whole, kept):
-        made = JointTables(task, form_name=form.name, **model)
+        joint = JointTables(task, form_name=form.name, **model)
         stage, grid = Stage(rule, 40), Grid(stop=40, count=2)
         plan = SystemExperiment(
-            "test", "x", {}, made, (stage,), grid, ("score", "value")
+            "test", "x", {}, joint, (stage,), grid, ("score", "value")
         )
-        found = run(plan)
-        state = {"scores": found["score"][0, -1], "values": found["value"][0, -1]}
+        dataset = run(plan)
+        state = {"scores": dataset["score"][0, -1], "values": dataset["value"][0, -1]}
         runs.append(full(task, form, {n: s.values for n, s in state.items()}))
-    place = np.repeat(np.arange(task.kinds), task.counts) == task.query[0]
+    is_query = np.repeat(np.arange(task.kinds), task.counts) == task.query[0]
     # The query is read by the residual alone.
-    assert runs[0]["values"][place].any() == residual
+    assert runs[0]["values"][is_query].any() == residual
     assert apart(runs[0], runs[1]) < ALLOWED
 
 
@@ -126,15 +126,15 @@ def random_start(form, rule, **model):
     plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
     parts = {"task": plain, "form_name": form, **model}
     stage, grid = Stage(rule, 30), Grid(stop=30, count=4)
-    made = JointTables(**parts)
-    plan = SystemExperiment("test", "x", {}, made, (stage,), grid, ("score", "value"))
-    found = run(plan, seeds=[3])
+    joint = JointTables(**parts)
+    plan = SystemExperiment("test", "x", {}, joint, (stage,), grid, ("score", "value"))
+    dataset = run(plan, seeds=[3])
     form = token_form(form, plain.sequence_classes())
-    state = {"scores": found["score"][0, -1], "values": found["value"][0, -1]}
+    state = {"scores": dataset["score"][0, -1], "values": dataset["value"][0, -1]}
     spread = full(
         plain.sequence_classes(), form, {n: s.values for n, s in state.items()}
     )
-    moving = spelled_out(plain.sequence_classes())
+    moving = spell_out(plain.sequence_classes())
     rows = np.flatnonzero(moving.table.any(axis=0))
     return {
         "scores": spread["scores"][np.ix_(sorted(set(moving.query)), rows)],
@@ -182,16 +182,16 @@ def test_blocks_follow_the_plain_path(monkeypatch):
     monkeypatch.setattr(block_layout, "FEWEST_LOGITS", 0)
     monkeypatch.setattr(block_layout, "DEVIATIONS", (-0.5, 0.5))
     plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
-    made = JointTables(plain, score_start=0.2, value_start=0.2, **BATCHES)
-    ((system, _),) = made.members([0], None)
+    joint = JointTables(plain, score_start=0.2, value_start=0.2, **BATCHES)
+    ((system, _),) = joint.members([0], None)
     assert len(set(system.samples.fits.tolist())) == len(system.widths) == 3
     runs = []
     for in_blocks in (True, False):
         monkeypatch.setattr(JointTables, "_in_blocks", in_blocks)
         kind = BlockBatches if in_blocks else BatchTables
-        assert isinstance(made.members([0], None)[0][0], kind)
-        found = run(planned(made, Stage(momentum(), 30), Grid(stop=30, count=7)))
-        runs.append({name: found[name].values for name in ("score", "value")})
+        assert isinstance(joint.members([0], None)[0][0], kind)
+        dataset = run(planned(joint, Stage(momentum(), 30), Grid(stop=30, count=7)))
+        runs.append({name: dataset[name].values for name in ("score", "value")})
     assert np.abs(runs[0]["score"][:, -1] - runs[0]["score"][:, 0]).max() > 0.1
     assert apart(*runs) < ALLOWED
 
@@ -214,8 +214,8 @@ def test_two_thousand_tokens(rule):
     whole = course(task, "joint", rules[rule], until)
     for form in ("token-classes", "symmetric"):
         reduced = course(task, form, rules[rule], until)
-        for one, other in zip(whole[1:], reduced[1:], strict=True):
-            assert apart(one, other) < ALLOWED
+        for expected, other in zip(whole[1:], reduced[1:], strict=True):
+            assert apart(expected, other) < ALLOWED
 
 
 def test_the_form_is_chosen():
@@ -253,31 +253,31 @@ def test_bad_models(changes, said):
 
 def test_a_flow_has_no_batches():
     stage, grid = Stage(Flow(), 1.0), Grid(stop=1.0, count=2)
-    made = JointTables(alike(), length=9)
+    joint = JointTables(alike(), length=9)
     with pytest.raises(ValueError, match="A flow sees all samples at once"):
-        SystemExperiment("test", "x", {}, made, (stage,), grid, ("loss",))
+        SystemExperiment("test", "x", {}, joint, (stage,), grid, ("loss",))
 
 
 def test_given_tables():
     plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
     size = plain.sequence_classes().kinds
     draw = np.random.default_rng(0)
-    given = {n: draw.standard_normal((size, size)) for n in ("scores", "values")}
+    tables = {n: draw.standard_normal((size, size)) for n in ("scores", "values")}
     stage, grid = Stage(Momentum(1.0), 3), Grid(stop=3, count=2)
-    made = JointTables(plain, form_name="active")
-    plan = SystemExperiment("test", "x", {}, made, (stage,), grid, ("score",))
-    found = run(plan, weights=given)
+    joint = JointTables(plain, form_name="active")
+    plan = SystemExperiment("test", "x", {}, joint, (stage,), grid, ("score",))
+    dataset = run(plan, weights=tables)
     form = token_form("active", plain.sequence_classes())
     np.testing.assert_array_equal(
-        found["score"].values[0, 0], given["scores"][np.ix_(form.queries, form.rows)]
+        dataset["score"].values[0, 0], tables["scores"][np.ix_(form.queries, form.rows)]
     )
     with pytest.raises(ValueError, match="both of shape"):
-        run(plan, weights={"scores": given["scores"]})
+        run(plan, weights={"scores": tables["scores"]})
     merged = SystemExperiment(
         "test", "x", {}, JointTables(plain), (stage,), grid, ("score",)
     )
     with pytest.raises(ValueError, match="begins at zero"):
-        run(merged, weights=given)
+        run(merged, weights=tables)
     with pytest.raises(ValueError, match="lift"):
         run(plan, lift=True)
 
@@ -287,12 +287,12 @@ def test_shares_count_tokens_that_never_occur():
     plain = alike(common_tokens=(), distinct_tokens=(), vocabulary=None)
     shares = []
     for form in ("joint", "active"):
-        made = JointTables(plain, score_start=1.0, form_name=form)
+        joint = JointTables(plain, score_start=1.0, form_name=form)
         stage, grid = Stage(Momentum(1.0), 1), Grid(stop=1, count=2)
         names = ("score_share",)
-        plan = SystemExperiment("test", "x", {}, made, (stage,), grid, names)
-        found = run(plan)["score_share"][0, -1]
-        shares.append(found.sel(query=["query0", "query1"]))
+        plan = SystemExperiment("test", "x", {}, joint, (stage,), grid, names)
+        share = run(plan)["score_share"][0, -1]
+        shares.append(share.sel(query=["query0", "query1"]))
     kept = shares[0].sel(token=shares[1]["token"])
     np.testing.assert_allclose(kept, shares[1], rtol=1e-13)
     np.testing.assert_allclose(shares[0].sum("token"), 1.0, rtol=1e-13)

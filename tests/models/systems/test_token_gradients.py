@@ -20,8 +20,10 @@ from attnflow.data.sequence_classes import SequenceClasses
 from attnflow.models.forms.token_classes import token_form
 from attnflow.models.problem.next_token import NextToken
 from attnflow.models.systems import block_layout
-from attnflow.models.systems.token_tables import BatchTables, Rates, TokenTables
-from attnflow.models.systems.token_weights import (
+from attnflow.models.systems.next_token import (
+    BatchTables,
+    Rates,
+    TokenTables,
     TokenWeights,
     draw_weights,
     weight_tables,
@@ -57,12 +59,12 @@ def test_long_sequences(model, case):
     theirs = partial(mean_loss, task, model)
     loss, slope = compiled(jax.value_and_grad(theirs), tables)
     pull = {name: -table for name, table in slope.items()}
-    found, moved, own = compiled(
+    direction, moved, losses = compiled(
         lambda t: (system.direction(t), system.velocity(0.0, t), system.forces(t).loss),
         tables,
     )
-    assert apart(pull, found) < ROUNDING
-    assert float(own.mean()) == pytest.approx(float(loss), rel=ROUNDING)
+    assert apart(pull, direction) < ROUNDING
+    assert float(losses.mean()) == pytest.approx(float(loss), rel=ROUNDING)
     scaled = {"scores": 0.7 * pull["scores"], "values": 1.3 * pull["values"]}
     assert apart(scaled, moved) < ROUNDING
 
@@ -97,9 +99,11 @@ def test_batches_are_their_counts(model):
 
     theirs, slope = compiled(jax.value_and_grad(loss), tables)
     pull = jax.tree.map(jnp.negative, slope)
-    found, own = compiled(lambda s: (system.direction(s), system.batch_loss(s)), state)
-    assert apart(pull, found) < ROUNDING
-    assert float(own) == pytest.approx(float(theirs))
+    direction, batch_loss = compiled(
+        lambda s: (system.direction(s), system.batch_loss(s)), state
+    )
+    assert apart(pull, direction) < ROUNDING
+    assert float(batch_loss) == pytest.approx(float(theirs))
 
 
 def scattered():
@@ -193,9 +197,9 @@ def test_plain_weights():
         tables["scores"], U @ W_Q @ W_K.T @ U.T / np.sqrt(5), rtol=1e-11, atol=1e-14
     )
     pull = jax.grad(lambda s: -mean_loss(task, "l2", weight_tables(s)))(state)
-    found = system.direction(state)
+    direction = system.direction(state)
     for part in pull:
-        assert apart(pull[part], found[part]) < ROUNDING
+        assert apart(pull[part], direction[part]) < ROUNDING
 
 
 def test_gradients_of_a_loss_that_is_all_but_gone():
@@ -205,10 +209,10 @@ def test_gradients_of_a_loss_that_is_all_but_gone():
     tables = form.frame.zeros()
     values = tables["values"].at[:, :3].add(jnp.asarray([[40.0, 0, 0]]))
     system = TokenTables(form.frame, NextToken(), rates())
-    found = system.forces({**tables, "values": values})
-    assert 0 < float(found.loss[0]) < 1e-14
-    assert float(jnp.abs(found.values[:, 0]).max()) > 0
+    force = system.forces({**tables, "values": values})
+    assert 0 < float(force.loss[0]) < 1e-14
+    assert float(jnp.abs(force.values[:, 0]).max()) > 0
     first = TokenTables(form.frame, NextToken(), rates()).forces(
         {**tables, "values": values.at[:, 1:].add(-5.0)}
     )
-    assert float(first.loss[0] / found.loss[0]) < 0.1
+    assert float(first.loss[0] / force.loss[0]) < 0.1

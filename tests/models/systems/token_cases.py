@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
-from attnflow.models.forms.token_classes import spelled_out
+from attnflow.models.forms.token_classes import spell_out
 
 MODELS = {
     "l2": {},
@@ -45,16 +45,16 @@ def unlike() -> SequenceClasses:
 
 def mean_loss(task, model, tables):
     """The mean loss over long sequences, from definitions alone; tables of M × M."""
-    task = spelled_out(task)
+    task = spell_out(task)
     query, label = np.array(task.query), np.array(task.next_token)
     grown = jnp.asarray(task.table) * jnp.exp(tables["scores"][query])
     c = grown / grown.sum(axis=1, keepdims=True)
-    asked = jax.nn.one_hot(query, task.vocabulary)
+    query_vector = jax.nn.one_hot(query, task.vocabulary)
     read = {
         "l2": lambda: unit(c),
         "none": lambda: c,
-        "text": lambda: unit(unit(c) + asked),
-        "code": lambda: unit(c + asked),
+        "text": lambda: unit(unit(c) + query_vector),
+        "code": lambda: unit(c + query_vector),
     }[model]()
     logs = jax.nn.log_softmax(read @ tables["values"], axis=1)
     return -logs[jnp.arange(len(label)), label].mean()
@@ -70,17 +70,17 @@ def sequence_loss(task, model, tables, label, sequences):
     onehot = jax.nn.one_hot(sequences, task.vocabulary)
     z = jnp.einsum("ntl,nl->nt", onehot, tables["scores"][query])
     c = jnp.einsum("nt,ntl->nl", jax.nn.softmax(z, axis=1), onehot)
-    asked = jax.nn.one_hot(query, task.vocabulary)
-    read = {"l2": unit(c), "none": c, "text": unit(unit(c) + asked)}
-    read["code"] = unit(c + asked)
+    query_vector = jax.nn.one_hot(query, task.vocabulary)
+    read = {"l2": unit(c), "none": c, "text": unit(unit(c) + query_vector)}
+    read["code"] = unit(c + query_vector)
     logs = jax.nn.log_softmax(read[model] @ tables["values"], axis=1)
     return -logs[jnp.arange(len(label)), following].mean()
 
 
-def apart(one, other):
+def apart(reference, other):
     """The largest difference, relative to the largest entry."""
     return max(
-        float(np.abs(np.asarray(one[n]) - np.asarray(other[n])).max())
-        / float(np.abs(np.asarray(one[n])).max())
-        for n in one
+        float(np.abs(np.asarray(reference[n]) - np.asarray(other[n])).max())
+        / float(np.abs(np.asarray(reference[n])).max())
+        for n in reference
     )

@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 
 from attnflow.data import MixtureTask, sequences
 from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector, build
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.models.systems import Training
 
@@ -64,7 +64,7 @@ def systems(
     weights = draw_weights(initial, heads, data.tokens.shape[1], key=key)
     by_form = {}
     for name in FORMS:
-        form, state = build(name, data, initial, heads=heads, key=key, given=weights)
+        form, state = build(name, data, initial, heads=heads, key=key, weights=weights)
         system = Training(form, problem, data, data.probability, BOTH)
         state = few_steps(system, state, steps, rate)
         by_form[name] = dataclasses.replace(system, trained=trained), state

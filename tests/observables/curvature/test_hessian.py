@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import attnflow
 from attnflow.data import MixtureTask
 from attnflow.models.forms import Initial, Vector, build
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import (
     Exponential,
     Linear,
@@ -107,7 +107,7 @@ def test_followed_neurons_are_part_of_no_curvature():
     data = MixtureTask().sequences()
     weights = draw_weights(initial, 2, data.tokens.shape[1], key=jax.random.key(0))
     form, state = build(
-        "transport", data, followed, heads=2, key=jax.random.key(0), given=weights
+        "transport", data, followed, heads=2, key=jax.random.key(0), weights=weights
     )
     system = replace(by_form["transport"][0], form=form)
     state = few_steps(system, state, 3, 0.5)
@@ -118,7 +118,7 @@ def on_mixture(form, initial, weights=None):
     data = MixtureTask().sequences()
     problem = Problem(ReluPair(0.5), Logistic())
     key = jax.random.key(0)
-    part, state = build(form, data, initial, heads=2, key=key, given=weights)
+    part, state = build(form, data, initial, heads=2, key=key, weights=weights)
     return Training(part, problem, data, data.probability, BOTH), state
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from attnflow.data import CooccurrenceTask
 from attnflow.models.forms import Initial, Neurons, build
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import (
     Exponential,
     Linear,
@@ -166,7 +166,7 @@ def word_model(law, output, seed):
     data_key, key = jax.random.split(jax.random.key(seed))
     data = CooccurrenceTask(embed=EMBED).sequences(key=data_key)
     weights = draw_weights(initial, 1, EMBED, key=key)
-    form, state = build("transport", data, initial, heads=1, key=key, given=weights)
+    form, state = build("transport", data, initial, heads=1, key=key, weights=weights)
     system = Training(form, problem, data, data.probability, BOTH)
     return system, state, {name: np.asarray(w[0]) for name, w in weights.items()}
 

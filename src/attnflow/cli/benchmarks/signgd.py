@@ -130,7 +130,7 @@ def _ours(experiment: "Experiment | SystemExperiment") -> Rows:
 def _arrays(experiment: "Experiment") -> dict[str, np.ndarray]:
     """The samples and the initial weights of seed 0, and the tokens that are shown."""
     from attnflow.experiments.members import samples_of, test_samples_of, weights_key
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
     from attnflow.training import precise
 
     with precise():

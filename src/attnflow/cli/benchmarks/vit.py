@@ -132,7 +132,7 @@ def _our_map(readout: str) -> Rows:
 def _arrays(experiment: "Experiment", *, tested: bool) -> Arrays:
     """The samples of seed 0 by their tokens, and its initial weights."""
     from attnflow.experiments.members import samples_of, test_samples_of, weights_key
-    from attnflow.models.forms.initialise import draw_weights
+    from attnflow.models.forms.initial import draw_weights
     from attnflow.training import precise
 
     with precise():

@@ -1,25 +1,19 @@
-"""Stacks: attention blocks under the two-layer transformer with a fixed linear head."""
+"""Stacks of attention blocks below the two-layer transformer with a linear head."""
 
 from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
-from attnflow.models.deep.base import Look, Weights, check_sizes
-
-
-def softmax_attention(
-    keys: Float[Array, "samples length heads width"],
-    queries: Float[Array, "samples length heads width"],
-    mask: Array | None = None,
-) -> Float[Array, "samples heads length length"]:
-    """`softmax_k(q_l · k_k)`, over keys that the mask (queries, keys) allows."""
-    scores = jnp.einsum("nlhm,nkhm->nhlk", queries, keys)
-    if mask is not None:
-        scores = jnp.where(mask, scores, -jnp.inf)
-    return jax.nn.softmax(scores, axis=-1)
+from attnflow.models.deep.layers import (
+    DrawnWeights,
+    Forward,
+    Weights,
+    check_sizes,
+    softmax_attention,
+)
 
 
 @dataclass(frozen=True)
@@ -64,26 +58,26 @@ class Stack:
 
     @property
     def layers(self) -> int:
-        """Blocks, and the read-out's own attention."""
+        """Blocks, and the attention of the read-out."""
         return self.blocks + 1
 
-    def draw(self, stream: np.random.Generator) -> Weights:
+    def draw(self, stream: np.random.Generator) -> DrawnWeights:
         """Normal weights; blocks change nothing of the first layer and the read-out."""
-        own, others = stream.spawn(2)
+        first_stream, block_stream = stream.spawn(2)
         width = self.heads, self.width, self.embed
 
         def base(*shape: int) -> np.ndarray:
-            return self.deviation * own.standard_normal(shape)
+            return self.deviation * first_stream.standard_normal(shape)
 
         first = {name: base(1, *width) for name in ("W_K", "W_Q")}
         readout = base(self.heads, 2, self.neurons, self.embed)
         scale = self.block_deviation or self.deviation
         rest = {
-            name: self.deviation * others.standard_normal((self.blocks, *width))
+            name: self.deviation * block_stream.standard_normal((self.blocks, *width))
             for name in ("W_K", "W_Q")
         }
         extra = {
-            name: scale * others.standard_normal((self.blocks, *shape))
+            name: scale * block_stream.standard_normal((self.blocks, *shape))
             for name, shape in self._block_shapes().items()
         }
         scores = {name: np.concatenate([first[name], rest[name]]) for name in first}
@@ -100,7 +94,9 @@ class Stack:
             shapes |= {"W_1": (self.hidden, d), "W_2": (d, self.hidden)}
         return shapes
 
-    def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
+    def forward(
+        self, weights: Weights, tokens: Array, key: Array | None = None
+    ) -> Forward:
         """Outputs of samples, and the attention of each layer."""
         state, maps = tokens, []
         for layer in range(self.blocks):
@@ -110,29 +106,29 @@ class Stack:
         means = weights["values"]["readout"].mean(axis=-2)
         value = jnp.einsum("nkd,hd->nhk", state, means[:, 0] - means[:, 1])
         output = jnp.einsum("nhlk,nhk->n", paid, value)
-        return Look(output, (*maps, paid))
+        return Forward(output, (*maps, paid))
 
     def _attention(self, weights: Weights, layer: int, state: Array) -> Array:
-        seen = [
+        keys, queries = (
             jnp.einsum("nld,hmd->nlhm", state, weights["scores"][name][layer])
             for name in ("W_K", "W_Q")
-        ]
-        return softmax_attention(*seen)
+        )
+        return softmax_attention(keys, queries)
 
     def _block(self, weights: Weights, layer: int, state: Array) -> tuple[Array, Array]:
-        own = {n: w[layer] for n, w in weights["values"].items() if n != "readout"}
+        block = {n: w[layer] for n, w in weights["values"].items() if n != "readout"}
         paid = self._attention(weights, layer, state)
-        value = jnp.einsum("nkd,hed->nkhe", state, own["W_V"])
+        value = jnp.einsum("nkd,hed->nkhe", state, block["W_V"])
         read = jnp.einsum("nhlk,nkhe->nlhe", paid, value)
         if self.value_rank is None:
             added = read.sum(axis=2)
         else:
-            added = jnp.einsum("nlhe,hde->nld", read, own["W_O"])
-        state = self._joined(state, added)
+            added = jnp.einsum("nlhe,hde->nld", read, block["W_O"])
+        state = self._join(state, added)
         if self.hidden is not None:
-            neurons = jax.nn.relu(state @ own["W_1"].T)
-            state = self._joined(state, neurons @ own["W_2"].T)
+            neurons = jax.nn.relu(state @ block["W_1"].T)
+            state = self._join(state, neurons @ block["W_2"].T)
         return state, paid
 
-    def _joined(self, state: Array, added: Array) -> Array:
+    def _join(self, state: Array, added: Array) -> Array:
         return self.factor * added + (state if self.residual else 0.0)

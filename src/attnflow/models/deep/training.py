@@ -1,18 +1,99 @@
-"""Training of a deep network as a system that rules of descent can move."""
+"""Training of a deep network: losses of its outputs, and the system that descends."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
-from attnflow.models.deep.base import Look, Network, Weights
-from attnflow.models.deep.losses import OutputLoss
+from attnflow.models.deep.layers import Forward, Network, Weights
+from attnflow.models.problem import Logistic
 
 PARTS = ("scores", "values")
+# The network's parts, and `step`.
+State = dict[str, PyTree]
 PIECE = 128
-"""Samples that are looked at together where outputs alone are asked for."""
+"""Samples of one forward pass where outputs alone are needed."""
+
+
+class OutputLoss(Protocol):
+    """A loss of outputs against labels: a frozen dataclass without arrays."""
+
+    def losses(self, output: Array, label: Array) -> Array:
+        """The loss of each prediction."""
+        ...
+
+    def correct(self, output: Array, label: Array) -> Array:
+        """Whether each prediction is right."""
+        ...
+
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """Minus the gradient of the mean loss by the outputs.
+
+        `scaled` divides it by its largest entry's size, whatever that is: signs of
+        gradients stay what they are, and do not underflow with the loss.
+        """
+        ...
+
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """The logarithm of what `pull` was divided by: 0 where it is not scaled."""
+        ...
+
+
+@dataclass(frozen=True)
+class BinaryLoss:
+    """Logistic loss of one number for each sample, with labels ±1."""
+
+    def losses(self, output: Array, label: Array) -> Array:
+        """`log(1 + exp(−y f))`."""
+        return Logistic()(output, label)
+
+    def correct(self, output: Array, label: Array) -> Array:
+        """Whether output and label have one sign."""
+        return label * output > 0
+
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """`y / (1 + exp(y f))`, over n or over the largest of them."""
+        sign, log = Logistic().pull(output, label)
+        if scaled:
+            return sign * jnp.exp(log - log.max())
+        return sign * jnp.exp(log) / len(output)
+
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """The log of the largest pull over n, where pulls are scaled."""
+        if not scaled:
+            return jnp.zeros((), output.dtype)
+        return Logistic().pull(output, label)[1].max() - jnp.log(len(output))
+
+
+@dataclass(frozen=True)
+class ClassLoss:
+    """Cross-entropy of rows of logits, with labels that are numbers of classes."""
+
+    def losses(self, output: Array, label: Array) -> Array:
+        """`log Σ exp(f) − f_label`."""
+        target = jnp.take_along_axis(output, label[..., None], axis=-1)[..., 0]
+        return jax.nn.logsumexp(output, axis=-1) - target
+
+    def correct(self, output: Array, label: Array) -> Array:
+        """Whether the label's logit is the largest."""
+        return output.argmax(axis=-1) == label
+
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """`e_label − softmax(f)`, over the number of predictions."""
+        if scaled:
+            raise ValueError(
+                "Pulls of a cross-entropy over several classes are not rescaled: use "
+                "scaled=False, or two classes and a BinaryLoss."
+            )
+        target = jax.nn.one_hot(label, output.shape[-1], dtype=output.dtype)
+        return (target - jax.nn.softmax(output, axis=-1)) / label.size
+
+    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
+        """Nothing: these pulls are never scaled."""
+        return jnp.zeros((), output.dtype)
 
 
 class Batch(eqx.Module):
@@ -32,10 +113,10 @@ class DeepTraining(eqx.Module):
     - `samples`: to train on; `test`: to test on.
     - `order`: which samples stand in the batch of each step, `(steps, batch)`; none for
       all of them in each.
-    - `scaled`: pulls are rescaled, which only signs of gradients survive.
+    - `scaled`: pulls are rescaled, for rules that see signs of gradients alone.
     - `clip`: gradients longer than this, all parts together, are shortened to it.
     - `dropping`: the raw key of what the network drops in training; none for nothing.
-    - `shown`: tokens on which the first layer is looked at.
+    - `shown`: tokens on which the first layer is observed.
     """
 
     network: Network = eqx.field(static=True)
@@ -54,54 +135,54 @@ class DeepTraining(eqx.Module):
         """Seeds run one after the other: side by side they would leave the caches."""
         return True
 
-    def weights(self, state: Any) -> Weights:
+    def weights(self, state: State) -> Weights:
         """The network's parts of a state."""
         return {name: state[name] for name in PARTS}
 
-    def sees(self, state: Any, batch: Batch) -> Look:
-        """What the network makes of samples, with nothing dropped."""
-        return self.network.look(self.weights(state), batch.tokens)
+    def forward(self, state: State, batch: Batch) -> Forward:
+        """The forward pass on samples, with nothing dropped."""
+        return self.network.forward(self.weights(state), batch.tokens)
 
-    def outputs(self, state: Any, batch: Batch) -> Array:
+    def outputs(self, state: State, batch: Batch) -> Array:
         """The outputs of samples alone, piece by piece.
 
         Attention maps of thousands of samples leave the caches and fill the memory.
         """
         if len(batch.tokens) <= PIECE:
-            return self.sees(state, batch).output
+            return self.forward(state, batch).output
         weights = self.weights(state)
         return jax.lax.map(
-            lambda tokens: self.network.look(weights, tokens[None]).output[0],
+            lambda tokens: self.network.forward(weights, tokens[None]).output[0],
             batch.tokens,
             batch_size=PIECE,
         )
 
-    def batch(self, state: Any) -> Batch:
+    def batch(self, state: State) -> Batch:
         """The samples of the next step."""
         if self.order is None:
             return self.samples
-        chosen = self.order[state["step"]]
-        return jax.tree.map(lambda array: array[chosen], self.samples)
+        index = self.order[state["step"]]
+        return jax.tree.map(lambda array: array[index], self.samples)
 
-    def direction(self, state: Any) -> dict[str, Any]:
+    def direction(self, state: State) -> Weights:
         """Minus the gradient of the loss, part by part."""
         batch, key = self.batch(state), self._key(state)
 
         def outputs(weights: Weights) -> Array:
-            return self.network.look(weights, batch.tokens, key).output
+            return self.network.forward(weights, batch.tokens, key).output
 
         output, back = jax.vjp(outputs, self.weights(state))
         pull = self.loss.pull(output, batch.label, scaled=self.scaled)
-        (found,) = back(pull)
-        return found if self.clip is None else shortened(found, self.clip)
+        (gradient,) = back(pull)
+        return gradient if self.clip is None else _shortened(gradient, self.clip)
 
-    def log_divisor(self, state: Any) -> Array:
+    def log_divisor(self, state: State) -> Array:
         """The logarithm of what rescaling divided the next step's gradient by."""
         batch = self.batch(state)
         output = self.outputs(state, batch)
         return self.loss.log_divisor(output, batch.label, scaled=self.scaled)
 
-    def move(self, state: Any, updates: dict[str, Any]) -> Any:
+    def move(self, state: State, updates: Weights) -> State:
         """The state after the rules' updates, one step later."""
         moved = {
             name: jax.tree.map(
@@ -111,7 +192,7 @@ class DeepTraining(eqx.Module):
         }
         return {**state, **moved, "step": state["step"] + 1}
 
-    def _key(self, state: Any) -> Array | None:
+    def _key(self, state: State) -> Array | None:
         if self.dropping is None:
             return None
         return jax.random.fold_in(
@@ -119,10 +200,10 @@ class DeepTraining(eqx.Module):
         )
 
 
-def shortened(gradient: Any, length: float) -> Any:
+def _shortened(gradient: Weights, length: float) -> Weights:
     """A gradient that is no longer than `length`, in the l2 norm over all entries."""
     squares = [jnp.sum(entry**2) for entry in jax.tree.leaves(gradient)]
     size = jnp.sqrt(sum(squares, start=jnp.zeros((), squares[0].dtype)))
-    # PyTorch's own constant, so that its loops are followed to rounding.
+    # PyTorch's constant, so that its loops are followed to rounding.
     share = jnp.minimum(length / (size + 1e-6), 1.0)
     return jax.tree.map(lambda entry: share * entry, gradient)

@@ -2,7 +2,7 @@
 
 A form has a `frame`, which carries tables to the positions of the samples and the
 forces back, and two parts, `scores` and `values`, each with a state of its own. A
-part tells
+part has
 
 - `table(state)`: what the data see of it;
 - `velocity(state, force)`: how its state moves under gradient flow;
@@ -11,24 +11,41 @@ part tells
 - `refuses(rule)`: why a rule cannot be followed exactly, if it cannot.
 
 For weights and whatever is linear in them, `direction` is `velocity` and `move` adds.
+
+**Rules that see weights whole.** Normalised descent needs the length of a gradient, and
+Muon the matrices that it is made of. A reduced part holds each matrix G of the plain
+gradient as X, with `G = Q X E` for Q with orthonormal columns and E with orthonormal
+rows: the isometries that carry the part's rows to hidden units and its basis to the
+tokens' span. Lengths are then equal, and a polar factor, or any odd polynomial, of G is
+Q times that of X times E, exactly.
 """
 
 import abc
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, PyTree
 
 from attnflow.data import Sequences
-from attnflow.models.forms.whole import whole_refusal
 from attnflow.models.problem import Problem, forces
-from attnflow.models.tables import Pairs, Sight, Tables
+from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.training.rules import Momentum, Muon, Rule
 
 PARTS = ("scores", "values")
-State = dict[str, Any]
+Arrays = dict[str, Array]
+# The state of a part, a direction or an update of it: an array, or arrays by name. Each
+# part narrows it to what it holds.
+PartState = PyTree
+# What a part takes as its force: mostly the force on its table.
+Force = PyTree
+State = dict[str, PartState]
+Forces = dict[str, Force]
+Matrices = dict[str, Float[Array, "blocks *copies rows columns"]]
+Weights = Mapping[str, Array]
+BasisVectors = Float[Array, "basis embed"]
 
 
 class SelfScores(NamedTuple):
@@ -38,50 +55,6 @@ class SelfScores(NamedTuple):
     query: Float[Array, "blocks basis basis"]
 
 
-class AbstractPart(eqx.Module):
-    """One of the two groups of weights, in some form."""
-
-    @abc.abstractmethod
-    def table(self, state: Any) -> Array:
-        """The table of this part on the basis."""
-
-    @abc.abstractmethod
-    def velocity(self, state: Any, force: Array) -> Any:
-        """The state's derivative under gradient flow."""
-
-    @abc.abstractmethod
-    def direction(self, state: Any, force: Array) -> Any:
-        """Minus the gradient, in the coordinates in which the rule acts."""
-
-    @abc.abstractmethod
-    def move(self, state: Any, update: Any) -> Any:
-        """The state after a rule's update."""
-
-    @abc.abstractmethod
-    def refuses(self, rule: Rule) -> str | None:
-        """Why this part cannot follow the rule exactly; `None` if it can."""
-
-
-class AbstractLinearPart(AbstractPart):
-    """A part that is linear in weights: a rule sees the flow's velocity and adds."""
-
-    def direction(self, state: Any, force: Any) -> Any:
-        """Minus the gradient, which is the velocity."""
-        return self.velocity(state, force)
-
-    def move(self, state: Any, update: Any) -> Any:
-        """The state plus the update."""
-        return jax.tree.map(jnp.add, state, update)
-
-
-class AbstractScores(AbstractPart):
-    """The part that holds keys and queries."""
-
-    @abc.abstractmethod
-    def self_scores(self, state: Any) -> SelfScores:
-        """Inner products of keys with keys and of queries with queries."""
-
-
 class Rows(NamedTuple):
     """What every row (neuron) of `W_K` and of `W_Q` sees of the basis."""
 
@@ -89,11 +62,66 @@ class Rows(NamedTuple):
     query: Float[Array, "heads basis neurons"]
 
 
+class AbstractPart(eqx.Module):
+    """One of the two groups of weights, in some form."""
+
+    @abc.abstractmethod
+    def table(self, state: PartState) -> Array:
+        """The table of this part on the basis."""
+
+    @abc.abstractmethod
+    def velocity(self, state: PartState, force: Force) -> PartState:
+        """The state's derivative under gradient flow."""
+
+    @abc.abstractmethod
+    def direction(self, state: PartState, force: Force) -> PartState:
+        """Minus the gradient, in the coordinates in which the rule acts."""
+
+    @abc.abstractmethod
+    def move(self, state: PartState, update: PartState) -> PartState:
+        """The state after a rule's update."""
+
+    @abc.abstractmethod
+    def refuses(self, rule: Rule) -> str | None:
+        """Why this part cannot follow the rule exactly; `None` if it can."""
+
+
+Built = tuple[AbstractPart, Array | Arrays]
+
+
+class AbstractLinearPart(AbstractPart):
+    """A part that is linear in weights: a rule sees the flow's velocity and adds."""
+
+    def direction(self, state: PartState, force: Force) -> PartState:
+        """Minus the gradient, which is the velocity."""
+        return self.velocity(state, force)
+
+    def move(self, state: PartState, update: PartState) -> PartState:
+        """The state plus the update."""
+        return jax.tree.map(jnp.add, state, update)
+
+
+class AbstractReducedPart(AbstractLinearPart):
+    """A linear part in the coordinates of a basis, which a rotation may change."""
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Rules that act on single coordinates do not commute with rotations."""
+        return rotation_refusal(rule)
+
+
+class AbstractScores(AbstractPart):
+    """The part that holds keys and queries."""
+
+    @abc.abstractmethod
+    def self_scores(self, state: PartState) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+
+
 class AbstractRows(AbstractPart):
     """A part that knows the single rows of its keys and queries."""
 
     @abc.abstractmethod
-    def rows(self, state: Any) -> Rows:
+    def rows(self, state: PartState) -> Rows:
         """What every row sees of the basis."""
 
 
@@ -101,14 +129,39 @@ class AbstractNeurons(AbstractPart):
     """A part that knows its single neurons."""
 
     @abc.abstractmethod
-    def neuron_table(self, state: Any) -> Float[Array, "blocks neurons basis"]:
+    def neuron_table(self, state: PartState) -> Float[Array, "blocks neurons basis"]:
         """`W W_V`: what each neuron reads of each basis vector."""
 
     @abc.abstractmethod
     def neuron_gram_change(
-        self, state: Any, start: Any
+        self, state: PartState, start: PartState
     ) -> Float[Array, "blocks neurons neurons"]:
         """`W Wᵀ` less its value at the start."""
+
+
+class AbstractLengths(eqx.Module):
+    """A part that knows how long a gradient of its plain weights is."""
+
+    @abc.abstractmethod
+    def square(self, state: PartState, direction: PartState) -> Float[Array, ""]:
+        """The squared length of the plain gradient that a direction stands for."""
+
+
+class AbstractMatrices(AbstractLengths):
+    """A part that knows the matrices of its plain weights, up to isometries."""
+
+    @abc.abstractmethod
+    def matrices(self, update: PartState) -> Matrices:
+        """The matrices that a direction or an update is made of, by weight."""
+
+    @abc.abstractmethod
+    def from_matrices(self, matrices: Matrices) -> PartState:
+        """The update that is made of these."""
+
+    def square(self, state: PartState, direction: PartState) -> Float[Array, ""]:
+        """The sum of the squares of all entries of the matrices."""
+        leaves = jax.tree.leaves(self.matrices(direction))
+        return jnp.stack([(x**2).sum() for x in leaves]).sum()
 
 
 class AbstractFrame(eqx.Module):
@@ -136,7 +189,7 @@ class AbstractFrame(eqx.Module):
         return self.metric(back(forces)[0])
 
 
-class Form(eqx.Module):
+class AbstractForm(eqx.Module):
     """A frame and the two parts; `name` says which form this is.
 
     `test_frame` carries the same tables to the positions of test samples. `normalised`
@@ -144,12 +197,33 @@ class Form(eqx.Module):
     size of the loss.
     """
 
-    frame: AbstractFrame
-    scores: AbstractScores
-    values: AbstractPart
-    name: str = eqx.field(static=True)
-    test_frame: AbstractFrame | None = None
-    normalised: bool = eqx.field(static=True, default=False)
+    frame: eqx.AbstractVar[AbstractFrame]
+    scores: eqx.AbstractVar[AbstractScores]
+    values: eqx.AbstractVar[AbstractPart]
+    name: eqx.AbstractVar[str]
+    test_frame: eqx.AbstractVar[AbstractFrame | None]
+    normalised: eqx.AbstractVar[bool]
+
+    @abc.abstractmethod
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every sample."""
+
+    @abc.abstractmethod
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+
+    @abc.abstractmethod
+    def part_forces(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> tuple[Forces, Forward | None]:
+        """What each part's `direction` takes as its force.
+
+        And the forward pass on the way to it, where there is one.
+        """
+
+    @abc.abstractmethod
+    def flow_forces(self, problem: Problem, state: State, data: Sequences) -> Forces:
+        """What each part's `velocity` takes as its force."""
 
     def part(self, name: str) -> AbstractPart:
         """The part with this name."""
@@ -161,18 +235,6 @@ class Form(eqx.Module):
             self.scores.table(state["scores"]), self.values.table(state["values"])
         )
 
-    def pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every sample."""
-        return self.frame.pairs(self.tables(state))
-
-    def test_pairs(self, state: State) -> Pairs:
-        """Pair scores and values of every test sample."""
-        if self.test_frame is None:
-            raise ValueError(
-                "There are no test samples: give the experiment a task that draws them."
-            )
-        return self.test_frame.pairs(self.tables(state))
-
     def forces(
         self,
         problem: Problem,
@@ -183,25 +245,10 @@ class Form(eqx.Module):
     ) -> Tables:
         """Minus the gradient of the mean loss by the tables."""
         tables = self.tables(state)
-        found = forces(problem, self.frame.pairs(tables), data, normalised=normalised)
-        return self.frame.forces(tables, found)
-
-    def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
-        """What each part's `direction` takes as its force."""
-        found = self.forces(problem, state, data, normalised=self.normalised)
-        return found._asdict()
-
-    def look(
-        self, problem: Problem, state: State, data: Sequences
-    ) -> tuple[dict[str, Any], Sight | None]:
-        """The same, and what samples see where it is found on the way."""
-        return self.pulls(problem, state, data), None
-
-    def flow_pulls(
-        self, problem: Problem, state: State, data: Sequences
-    ) -> dict[str, Any]:
-        """What each part's `velocity` takes as its force: that on its table."""
-        return self.forces(problem, state, data)._asdict()
+        on_pairs = forces(
+            problem, self.frame.pairs(tables), data, normalised=normalised
+        )
+        return self.frame.forces(tables, on_pairs)
 
     def refuses(self, rules: dict[str, Rule]) -> str | None:
         """Why this form cannot follow the rules exactly; `None` if it can."""
@@ -215,7 +262,46 @@ class Form(eqx.Module):
                 f"{rule.name} sees the whole gradient, of which blocks hold each entry "
                 "once, however often it counts. Use the data without the quotient."
             )
-        return part.refuses(rule) or whole_refusal(part, rule)
+        return part.refuses(rule) or _whole_refusal(part, rule)
+
+
+class Form(AbstractForm):
+    """A form whose parts give tables over a basis of the tokens' span."""
+
+    frame: AbstractFrame
+    scores: AbstractScores
+    values: AbstractPart
+    name: str = eqx.field(static=True)
+    test_frame: AbstractFrame | None = None
+    normalised: bool = eqx.field(static=True, default=False)
+
+    def pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every sample."""
+        return self.frame.pairs(self.tables(state))
+
+    def test_pairs(self, state: State) -> Pairs:
+        """Pair scores and values of every test sample."""
+        if self.test_frame is None:
+            raise no_test_samples()
+        return self.test_frame.pairs(self.tables(state))
+
+    def part_forces(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> tuple[Forces, None]:
+        """The forces on the tables."""
+        tables = self.forces(problem, state, data, normalised=self.normalised)
+        return tables._asdict(), None
+
+    def flow_forces(self, problem: Problem, state: State, data: Sequences) -> Forces:
+        """The forces on the tables, of their true size."""
+        return self.forces(problem, state, data)._asdict()
+
+
+def no_test_samples() -> ValueError:
+    """The error of a form that is asked for test samples and has none."""
+    return ValueError(
+        "There are no test samples: give the experiment a task that draws them."
+    )
 
 
 def rotation_refusal(rule: Rule) -> str | None:
@@ -239,6 +325,26 @@ def memory_refusal(rule: Rule) -> str | None:
     )
 
 
+def _whole_refusal(part: AbstractPart, rule: Rule) -> str | None:
+    """Why a rule that sees the whole gradient cannot see that of a part."""
+    if rule.sees == "entries":
+        return None
+    kind = AbstractLengths if rule.sees == "length" else AbstractMatrices
+    if isinstance(part, kind):
+        return None
+    what = "the length" if rule.sees == "length" else "the matrices"
+    return (
+        f"{rule.name} sees {what} of the whole gradient, which "
+        f"{type(part).__name__} does not know. Use form='transport', or "
+        "form='weights'."
+    )
+
+
 def decays(rule: Rule) -> bool:
     """Whether a rule makes weights decay, those outside the tokens' span too."""
     return isinstance(rule, Momentum | Muon) and rule.weight_decay > 0
+
+
+def divisor(size: Float[Array, " blocks"]) -> Float[Array, " blocks"]:
+    """Sizes to divide by, with 1 for 0: what is divided by it is zero then."""
+    return jnp.where(size > 0, size, 1.0)

@@ -1,15 +1,19 @@
-"""Maps between tokens and columns of coordinates: dense, or along the few overlaps.
+"""Maps from forces at positions of samples to gradients by columns of coordinates.
 
-`pull` takes gradients by tokens, with a log scale for each, to gradients by columns;
-`push` takes steps of columns to what they add to the tokens. Each column has a scale of
-its own, that of the largest of its tokens: where these are very small beside others,
-their signs are not lost. `pull_signs` gives numbers of the same signs, under whatever
-scales are the cheapest.
+Every sum is over numbers with scales of their own; it takes the largest of these as its
+scale, and what lies more than e^745 below it is lost, where it could decide a sign only
+if the rest cancelled to that many digits. First forces are summed by token; the scales
+do not depend on the neuron, so that a gradient by all neurons is one product of
+matrices. Then a map between tokens and columns, dense or along the few overlaps, takes
+gradients by tokens to gradients by columns (`pull`) and steps of columns to what they
+add to the tokens (`push`). Each column has a scale of its own, that of the largest of
+its tokens: where these are very small beside others, their signs are not lost.
+`pull_signs` gives numbers of the same signs, under whatever scales are the cheapest.
 """
 
 import abc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,30 +21,29 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from attnflow.models.forms.scaled_pulls import finite
+from attnflow.data import Sequences
+from attnflow.models.problem.base import finite
 from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with
 # the whole matrix (about a third of the time at a share of 0.11).
 SPARSE_SHARE = 0.25
-
 # Logarithms of float64 numbers span 1416; a part of that is left to the mantissas.
 ROOM = 1300.0
-
 Tokens = Float[Array, "heads tokens neurons"]
+SideLogs = Float[Array, "heads tokens sides"]
 Moves = Float[Array, "heads columns neurons"]
 
 
 class AbstractColumnMap(eqx.Module):
     """What columns of coordinates have to do with tokens.
 
-    `stacked` says that neurons of several weights are best moved in one array.
+    `stacked` says that neurons of several weights are best moved in one array: one
+    product of larger matrices is quicker than two, and sums need not be copied.
     """
 
-    @property
-    @abc.abstractmethod
-    def stacked(self) -> bool:
-        """Whether both sides go into one array."""
+    entries: eqx.AbstractVar[Float[Array, "tokens columns"]]
+    stacked: ClassVar[bool]
 
     @abc.abstractmethod
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
@@ -50,29 +53,27 @@ class AbstractColumnMap(eqx.Module):
         """
 
     @abc.abstractmethod
-    def push(self, moves: Moves) -> Tokens:
-        """What moves of the columns add to the tokens."""
-
-    @abc.abstractmethod
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """Numbers with the signs of the gradients by columns.
 
         Neurons are in as many equal parts as there are `sides`, each with log scales of
         its own.
         """
 
+    def push(self, moves: Moves) -> Tokens:
+        """What moves of the columns add to the tokens, by one product of matrices.
+
+        Picking out the columns of each token is no faster: XLA fuses it with what gives
+        the moves, which it then computes again for every token of a column.
+        """
+        return _apart(self.entries @ _together(moves), len(moves))
+
 
 class DenseColumns(AbstractColumnMap):
     """All entries as one matrix."""
 
+    stacked: ClassVar[bool] = True
     entries: Float[Array, "tokens columns"]
-
-    @property
-    def stacked(self) -> bool:
-        """One product of larger matrices is quicker than two."""
-        return True
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """One product of matrices; the scales do not depend on the neuron."""
@@ -84,22 +85,17 @@ class DenseColumns(AbstractColumnMap):
         )
         return Scaled(jnp.einsum("htc,htn->hcn", share, tokens), top[..., None])
 
-    def plain_pull(self, tokens: Tokens) -> Moves:
-        """One product of matrices."""
-        return _apart(self.entries.T @ _together(tokens), len(tokens))
-
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """One product for all sides under one scale, as long as that has room."""
         known = jnp.isfinite(log)
         high = jnp.where(known, log, -jnp.inf).max(axis=1, keepdims=True)
         low = jnp.where(known, log, jnp.inf).min(axis=1, keepdims=True)
         share = jnp.where(known, jnp.exp(log - finite(0.5 * (high + low))), 0.0)
         neurons = tokens.shape[-1] // log.shape[-1]
-        one = self.plain_pull(tokens * jnp.repeat(share, neurons, axis=-1))
+        sums = self.entries.T @ _together(tokens * jnp.repeat(share, neurons, axis=-1))
+        signs = _apart(sums, len(tokens))
 
-        def under_many(_: Any) -> tuple[Array, Moves]:
+        def under_many(_: tuple[Array, Moves]) -> tuple[Array, Moves]:
             parts = [
                 self.pull(tokens[..., k * neurons : (k + 1) * neurons], log[..., k])
                 for k in range(log.shape[-1])
@@ -109,11 +105,7 @@ class DenseColumns(AbstractColumnMap):
 
         # A loop that is hardly ever entered, since a branch would copy all moves.
         wide = (high - low).max() >= ROOM
-        return jax.lax.while_loop(lambda c: c[0], under_many, (wide, one))[1]
-
-    def push(self, moves: Moves) -> Tokens:
-        """One product of matrices."""
-        return _apart(self.entries @ _together(moves), len(moves))
+        return jax.lax.while_loop(lambda c: c[0], under_many, (wide, signs))[1]
 
 
 def _together(heads: Float[Array, "heads rows neurons"]) -> Array:
@@ -131,14 +123,10 @@ class SparseColumns(AbstractColumnMap):
     `token[k]`, `entry[k]` are the k-th token of each column that has so many.
     """
 
+    stacked: ClassVar[bool] = False
     entries: Float[Array, "tokens columns"]
     token: tuple[Int[Array, " _"], ...]
     entry: tuple[Float[Array, " _"], ...]
-
-    @property
-    def stacked(self) -> bool:
-        """Sums of either side need not be copied into one array."""
-        return False
 
     def pull(self, tokens: Tokens, log: Float[Array, "heads tokens"]) -> Scaled:
         """Sums over the few tokens of each column, shorter lists onto longer ones."""
@@ -148,9 +136,7 @@ class SparseColumns(AbstractColumnMap):
         sums, tops = zip(*each, strict=True)
         return Scaled(jnp.stack(sums), jnp.stack(tops)[..., None])
 
-    def pull_signs(
-        self, tokens: Tokens, log: Float[Array, "heads tokens sides"]
-    ) -> Moves:
+    def pull_signs(self, tokens: Tokens, log: SideLogs) -> Moves:
         """The same sums: few exponentials are cheaper than a branch around them."""
         neurons = tokens.shape[-1] // log.shape[-1]
         sides = [
@@ -174,14 +160,6 @@ class SparseColumns(AbstractColumnMap):
             share = entry * jnp.exp(each - finite(top[: len(entry)]))
             parts.append(share[:, None] * rows[token])
         return _fold(jnp.add, parts, 0.0), top
-
-    def push(self, moves: Moves) -> Tokens:
-        """One product of matrices.
-
-        Picking out the columns of each token is no faster: XLA fuses it with what gives
-        the moves, which it then computes again for every token of a column.
-        """
-        return _apart(self.entries @ _together(moves), len(moves))
 
 
 def _fold(
@@ -250,3 +228,88 @@ def column_map(entries: np.ndarray, plan: ColumnPlan) -> AbstractColumnMap:
         token.append(jnp.asarray(index))
         entry.append(jnp.asarray(np.where(there, entries[index, np.arange(count)], 0)))
     return SparseColumns(jnp.asarray(entries), tuple(token), tuple(entry))
+
+
+class Positions(eqx.Module):
+    """Which representative stands at each position, and with which sign.
+
+    The same as matrices over all places, positions of all samples in a row: the sign
+    with which a token stands at a place, zero where another stands there.
+    """
+
+    key: Int[Array, "samples keys"]
+    key_sign: Float[Array, "samples keys"]
+    query: Int[Array, "samples queries"]
+    query_sign: Float[Array, "samples queries"]
+    key_places: Float[Array, "tokens key_places"]
+    query_places: Float[Array, "tokens query_places"]
+
+
+def pulled_keys(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """Forces on pair scores as a table, each row of a key under a scale of its own.
+
+    **Returns:** `(heads, tokens, tokens)`, row = key, column = query, and log scales
+    `(heads, tokens)`: the gradient by a key is its row times the queries.
+    """
+    log = _by_token(force.log.max(axis=2), at.key_places)
+    share = force.mantissa * jnp.exp(force.log - _at(finite(log), at.key)[:, :, None])
+    return _table(share, at), log
+
+
+def pulled_queries(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """The same for queries: row = query, column = key."""
+    log = _by_token(force.log.max(axis=3), at.query_places)
+    scale = _at(finite(log), at.query)[..., None]
+    share = force.mantissa * jnp.exp(force.log - scale)
+    return _table(share, at).swapaxes(1, 2), log
+
+
+def pulled_values(force: Scaled, at: Positions) -> tuple[Array, Array]:
+    """Forces on values, `(heads, tokens, 1)`, and log scales `(heads, tokens)`."""
+    log = _by_token(force.log, at.key_places)
+    share = force.mantissa * jnp.exp(force.log - _at(finite(log), at.key))
+    flat = share.swapaxes(0, 1).reshape(share.shape[1], -1)
+    return (flat @ at.key_places.T)[..., None], log
+
+
+def positions_of(
+    data: Sequences, index: np.ndarray, sign: np.ndarray, *, count: int
+) -> Positions:
+    """The positions of samples, token t being `sign[t]` times number `index[t]`."""
+    key, query = np.asarray(data.key), np.asarray(data.query)
+
+    def places(at: np.ndarray) -> Array:
+        mine = np.arange(count)[:, None] == index[at].reshape(-1)
+        return jnp.asarray(mine * sign[at].reshape(-1))
+
+    return Positions(
+        key=jnp.asarray(index[key]),
+        key_sign=jnp.asarray(sign[key]),
+        query=jnp.asarray(index[query]),
+        query_sign=jnp.asarray(sign[query]),
+        key_places=places(key),
+        query_places=places(query),
+    )
+
+
+def _table(share: Float[Array, "samples heads queries keys"], at: Positions) -> Array:
+    """Sums over the pairs of each key and query, `(heads, keys, queries)`."""
+    signed = share * (at.query_sign[:, :, None] * at.key_sign[:, None, :])[:, None]
+    count = at.key_places.shape[0]
+    empty = jnp.zeros((share.shape[1], count, count))
+    pair = at.key[:, None, :], at.query[:, :, None]
+    return empty.at[:, *pair].add(signed.swapaxes(0, 1))
+
+
+def _by_token(
+    log: Float[Array, "samples heads positions"], places: Float[Array, "tokens places"]
+) -> Float[Array, "heads tokens"]:
+    """The largest log scale at the places of each token."""
+    flat = log.swapaxes(0, 1).reshape(log.shape[1], 1, -1)
+    return jnp.where(places != 0, flat, -jnp.inf).max(axis=-1)
+
+
+def _at(
+    log: Float[Array, "heads tokens"], index: Int[Array, "samples positions"]
+) -> Float[Array, "samples heads positions"]:
+    return log[:, index].swapaxes(0, 1)

@@ -4,10 +4,15 @@ The state is the weights themselves, without the coordinates in which every toke
 zero, and with values collapsed into one vector where all their neurons move alike.
 Gradients come as `mantissa · exp(log)` with a scale for each coordinate, so that their
 signs and ratios are right where a float64 gradient would be zero.
+
+Under SignGD a column of coordinates moves by one sign, so that the inner products of
+neurons with tokens close: `Δ⟨w, x⟩ = η · entries · signs`. The sign state holds these
+alone: the weights are not needed, nor the dimension in which they live. Its `steps` sum
+up what each column has moved; tokens that are not trained on are read from it.
 """
 
 import abc
-from typing import Any
+from collections.abc import Mapping
 
 import equinox as eqx
 import jax
@@ -16,17 +21,21 @@ from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
 from attnflow.models.forms.base import (
+    AbstractForm,
+    AbstractFrame,
     AbstractPart,
     AbstractRows,
     AbstractScores,
-    Form,
+    Arrays,
+    Forces,
     Rows,
     SelfScores,
     State,
     decays,
+    no_test_samples,
 )
-from attnflow.models.forms.column_maps import AbstractColumnMap
-from attnflow.models.forms.scaled_pulls import (
+from attnflow.models.forms.column_maps import (
+    AbstractColumnMap,
     Positions,
     pulled_keys,
     pulled_queries,
@@ -34,12 +43,13 @@ from attnflow.models.forms.scaled_pulls import (
 )
 from attnflow.models.problem import Problem, scaled_forces
 from attnflow.models.tables import Pairs
-from attnflow.training.rules import Flow, Rule
+from attnflow.training.rules import Flow, Rule, SignGD
 from attnflow.training.scaled_numbers import Scaled
 
-Neurons = Float[Array, "heads tokens neurons"]
+Products = Float[Array, "heads tokens neurons"]
+Gradients = Mapping[str, Array | Scaled]
 # Sums and their log scales, by token.
-ByTokens = tuple[Neurons, Float[Array, "heads tokens"]]
+ByTokens = tuple[Products, Float[Array, "heads tokens"]]
 
 
 class Passive(eqx.Module):
@@ -50,36 +60,36 @@ class Passive(eqx.Module):
 
     positions: Positions
     entries: Float[Array, "tokens columns"]
-    start: dict[str, Neurons]
+    start: dict[str, Products]
 
-    def seen(self, name: str, moved: Float[Array, "heads columns neurons"]) -> Neurons:
+    def seen(self, name: str, moved: Float[Array, "heads columns neurons"]) -> Products:
         """What neurons see of these tokens."""
         return self.start[name] + self.entries @ moved
 
 
 class AbstractCoordinates(AbstractPart):
-    """A part over columns of coordinates; `seen` tells what neurons see of tokens."""
+    """A part over columns of coordinates; `seen` is what neurons see of tokens."""
 
-    positions: eqx.AbstractVar[Positions]
-    columns: eqx.AbstractVar[AbstractColumnMap]
+    positions: Positions
+    columns: AbstractColumnMap
 
     @abc.abstractmethod
-    def seen(self, state: Any, name: str) -> Neurons:
+    def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""
 
     @abc.abstractmethod
-    def moved(self, state: Any, name: str) -> Float[Array, "heads columns neurons"]:
+    def moved(self, state: Arrays, name: str) -> Float[Array, "heads columns neurons"]:
         """What passive tokens are read from: weights or steps by column."""
 
     @abc.abstractmethod
-    def gradient(self, state: Any, force: Scaled) -> Any:
+    def gradient(self, state: Arrays, force: Scaled) -> dict[str, Scaled]:
         """Minus the gradient by every column, as `mantissa · exp(log)`."""
 
-    def direction(self, state: Any, force: Any) -> Any:
+    def direction(self, state: Arrays, force: Scaled) -> Gradients:
         """Minus the gradient by every column."""
         return self.gradient(state, force)
 
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Arrays, force: Array) -> Arrays:
         """Not known: flows are refused."""
         raise NotImplementedError("Coordinate-wise forms follow descents alone.")
 
@@ -101,21 +111,21 @@ class AbstractCoordinates(AbstractPart):
 class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows):
     """Keys and queries over columns of coordinates."""
 
-    def rows(self, state: Any) -> Rows:
+    def rows(self, state: Arrays) -> Rows:
         """What every neuron sees of the tokens."""
         return Rows(self.seen(state, "W_K"), self.seen(state, "W_Q"))
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """`S[key, query]` on the tokens."""
         keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
         return jnp.einsum("htn,hun->htu", keys, queries)
 
-    def self_scores(self, state: Any) -> SelfScores:
+    def self_scores(self, state: Arrays) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
         both = self.seen(state, "W_K"), self.seen(state, "W_Q")
         return SelfScores(*(jnp.einsum("htn,hun->htu", x, x) for x in both))
 
-    def gradient(self, state: Any, force: Scaled) -> Any:
+    def gradient(self, state: Arrays, force: Scaled) -> dict[str, Scaled]:
         """Minus the gradient by every column."""
         of_keys, of_queries = self.by_tokens(state, force)
         return {
@@ -123,7 +133,7 @@ class AbstractCoordinateScores(AbstractCoordinates, AbstractScores, AbstractRows
             "W_Q": self.columns.pull(*of_queries),
         }
 
-    def by_tokens(self, state: Any, force: Scaled) -> tuple[ByTokens, ByTokens]:
+    def by_tokens(self, state: Arrays, force: Scaled) -> tuple[ByTokens, ByTokens]:
         """Forces on pair scores, through the other side's neurons, to the tokens."""
         keys, queries = self.seen(state, "W_K"), self.seen(state, "W_Q")
         by_key, key_log = pulled_keys(force, self.positions)
@@ -140,19 +150,19 @@ class AbstractCoordinateValues(AbstractCoordinates):
     when each of them moves by one.
     """
 
-    readout: eqx.AbstractVar[Float[Array, "heads neurons"]]
-    slope: eqx.AbstractVar[Float[Array, "heads neurons"]]
-    gain: eqx.AbstractVar[Float[Array, ""]]
+    readout: Float[Array, "heads neurons"]
+    slope: Float[Array, "heads neurons"]
+    gain: Float[Array, ""]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each token."""
         return self.read(state, self.seen(state, "W_V"))
 
-    def read(self, state: Any, seen: Neurons) -> Array:
+    def read(self, state: Arrays, seen: Products) -> Array:
         """Values of tokens of which the neurons see this much."""
         return jnp.einsum("htn,hn->ht", seen, state.get("w_O", self.readout))
 
-    def gradient(self, state: Any, force: Scaled) -> Any:
+    def gradient(self, state: Arrays, force: Scaled) -> dict[str, Scaled]:
         """Forces on values to the columns of every neuron, and to `w_O`."""
         tokens, log = self.by_tokens(force)
         columns = self.columns.pull(tokens, log)
@@ -163,7 +173,7 @@ class AbstractCoordinateValues(AbstractCoordinates):
         """Forces on the values of tokens, `(heads, tokens, 1)`, and log scales."""
         return pulled_values(force, self.positions)
 
-    def by_output(self, state: Any, force: ByTokens) -> dict[str, Scaled]:
+    def by_output(self, state: Arrays, force: ByTokens) -> dict[str, Scaled]:
         """Minus the gradient by `w_O`, where it is trained."""
         if "w_O" not in state:
             return {}
@@ -173,25 +183,22 @@ class AbstractCoordinateValues(AbstractCoordinates):
         seen = self.seen(state, "W_V")
         return {"w_O": Scaled(jnp.einsum("ht,htn->hn", share, seen), top)}
 
-    def _slope(self, state: Any) -> Array:
+    def _slope(self, state: Arrays) -> Array:
         return state.get("w_O", self.slope)[:, None, :]
 
 
 class CoordinateScores(AbstractCoordinateScores):
     """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
 
-    positions: Positions
-    columns: AbstractColumnMap
-
-    def seen(self, state: Any, name: str) -> Neurons:
+    def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""
         return self.columns.push(state[name])
 
-    def moved(self, state: Any, name: str) -> Array:
+    def moved(self, state: Arrays, name: str) -> Array:
         """The weights."""
         return state[name]
 
-    def move(self, state: Any, update: Any) -> Any:
+    def move(self, state: Arrays, update: Arrays) -> Arrays:
         """The weights plus the update."""
         return jax.tree.map(jnp.add, state, update)
 
@@ -199,32 +206,105 @@ class CoordinateScores(AbstractCoordinateScores):
 class CoordinateValues(AbstractCoordinateValues):
     """`{"W_V": (heads, columns, neurons)}`, and `w_O: (heads, neurons)` if trained."""
 
-    positions: Positions
-    columns: AbstractColumnMap
-    readout: Float[Array, "heads neurons"]
-    slope: Float[Array, "heads neurons"]
-    gain: Float[Array, ""]
-
-    def seen(self, state: Any, name: str) -> Neurons:
+    def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of the neurons with the tokens."""
         return self.columns.push(state[name])
 
-    def moved(self, state: Any, name: str) -> Array:
+    def moved(self, state: Arrays, name: str) -> Array:
         """The weights."""
         return state[name]
 
-    def move(self, state: Any, update: Any) -> Any:
+    def move(self, state: Arrays, update: Arrays) -> Arrays:
         """The weights plus the update."""
         grown = {**update, "W_V": self.gain * update["W_V"]}
         return jax.tree.map(jnp.add, state, grown)
 
 
-class CoordinateForm(Form):
+class SignScores(AbstractCoordinateScores):
+    """`{"W_K": (heads, tokens, neurons), "W_Q": the same}`, and steps.
+
+    A dense map moves both sides by one product, as `W_KQ`: rows of W_K before those of
+    W_Q. A sparse one is quicker with each by itself.
+    """
+
+    def seen(self, state: Arrays, name: str) -> Products:
+        """Inner products of one weight's neurons with the tokens."""
+        return state[name]
+
+    def moved(self, state: Arrays, name: str) -> Array:
+        """The steps of every column."""
+        if self.columns.stacked:
+            return _side(state["steps_W_KQ"], name)
+        return state[f"steps_{name}"]
+
+    def direction(self, state: Arrays, force: Scaled) -> Arrays:
+        """Numbers with the signs of minus the gradient."""
+        (keys, key_log), (queries, query_log) = self.by_tokens(state, force)
+        if not self.columns.stacked:
+            return {
+                "W_K": self.columns.pull_signs(keys, key_log[..., None]),
+                "W_Q": self.columns.pull_signs(queries, query_log[..., None]),
+            }
+        both = jnp.concatenate([keys, queries], axis=-1)
+        logs = jnp.stack([key_log, query_log], axis=-1)
+        return {"W_KQ": self.columns.pull_signs(both, logs)}
+
+    def move(self, state: Arrays, update: Arrays) -> Arrays:
+        """Every token moves by its entries in the columns."""
+        pushed = {name: self.columns.push(moves) for name, moves in update.items()}
+        if self.columns.stacked:
+            pushed = {name: _side(pushed["W_KQ"], name) for name in ("W_K", "W_Q")}
+        new = {name: state[name] + change for name, change in pushed.items()}
+        return {**new, **_stepped(state, update)}
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
+
+
+class SignValues(AbstractCoordinateValues):
+    """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
+
+    def seen(self, state: Arrays, name: str) -> Products:
+        """Inner products of the neurons with the tokens."""
+        return state[name]
+
+    def moved(self, state: Arrays, name: str) -> Array:
+        """The steps of every column."""
+        return state[f"steps_{name}"]
+
+    def direction(self, state: Arrays, force: Scaled) -> Gradients:
+        """Numbers with the signs of minus the gradient."""
+        tokens, log = self.by_tokens(force)
+        columns = self.columns.pull_signs(tokens, log[..., None])
+        return {
+            "W_V": columns * self._slope(state),
+            **self.by_output(state, (tokens, log)),
+        }
+
+    def move(self, state: Arrays, update: Arrays) -> Arrays:
+        """Every token moves by its entries in the columns."""
+        moves = self.gain * update["W_V"]
+        new = {"W_V": state["W_V"] + self.columns.push(moves)}
+        if "w_O" in state:
+            new["w_O"] = state["w_O"] + update["w_O"]
+        return {**new, **_stepped(state, {"W_V": moves})}
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        return _refuses(rule)
+
+
+class CoordinateForm(AbstractForm):
     """A form over coordinates, which reads pairs without a table over all tokens."""
 
+    frame: AbstractFrame
     # Modules are frozen, so that narrower types are sound.
     scores: AbstractCoordinateScores  # pyright: ignore[reportIncompatibleVariableOverride]
     values: AbstractCoordinateValues  # pyright: ignore[reportIncompatibleVariableOverride]
+    name: str = eqx.field(static=True)
+    test_frame: AbstractFrame | None = None
+    normalised: bool = eqx.field(static=True, default=False)
     passive: Passive | None = None
 
     def pairs(self, state: State) -> Pairs:
@@ -239,19 +319,24 @@ class CoordinateForm(Form):
     def test_pairs(self, state: State) -> Pairs:
         """The same at the positions of test samples, whose tokens are passive."""
         if self.passive is None:
-            return super().test_pairs(state)
-        own, other = state["scores"], state["values"]
+            raise no_test_samples()
         keys, queries = (
-            self.passive.seen(name, self.scores.moved(own, name))
+            self.passive.seen(name, self.scores.moved(state["scores"], name))
             for name in ("W_K", "W_Q")
         )
-        seen = self.passive.seen("W_V", self.values.moved(other, "W_V"))
-        values = self.values.read(other, seen)
+        seen = self.passive.seen("W_V", self.values.moved(state["values"], "W_V"))
+        values = self.values.read(state["values"], seen)
         return _pairs(self.passive.positions, keys, queries, values)
 
-    def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
+    def part_forces(
+        self, problem: Problem, state: State, data: Sequences
+    ) -> tuple[dict[str, Scaled], None]:
         """Forces at the positions, with scales of their own."""
-        return scaled_forces(problem, self.pairs(state), data)._asdict()
+        return scaled_forces(problem, self.pairs(state), data)._asdict(), None
+
+    def flow_forces(self, problem: Problem, state: State, data: Sequences) -> Forces:
+        """The forces on the tables, which no part takes: flows are refused."""
+        return self.forces(problem, state, data)._asdict()
 
     def gradient_errors(
         self, problem: Problem, state: State, data: Sequences
@@ -261,21 +346,42 @@ class CoordinateForm(Form):
         The same sums over absolute values, times the relative error of a term: that of
         an exponential is the absolute error of its argument.
         """
-        force = self.pulls(problem, state, data)
+        force, _ = self.part_forces(problem, state, data)
         bounds = {}
         for name in ("scores", "values"):
-            part, own = jax.tree.map(jnp.abs, (self.part(name), state[name]))
+            part, sizes = jax.tree.map(jnp.abs, (self.part(name), state[name]))
             mantissa, log = force[name]
-            sizes = part.gradient(own, Scaled(jnp.abs(mantissa), log))
+            sums = part.gradient(sizes, Scaled(jnp.abs(mantissa), log))
             largest = jnp.where(jnp.isfinite(log), jnp.abs(log), 0.0).max()
             terms = self.scores.positions.key_places.shape[0] + mantissa.size
             error = jnp.finfo(log.dtype).eps * (largest + terms)
-            bounds[name] = {key: error * size.mantissa for key, size in sizes.items()}
+            bounds[name] = {weight: error * x.mantissa for weight, x in sums.items()}
         return bounds
 
 
-def _pairs(at: Positions, keys: Neurons, queries: Neurons, values: Array) -> Pairs:
-    own = keys[:, at.key] * at.key_sign[..., None]
-    others = queries[:, at.query] * at.query_sign[..., None]
-    scores = jnp.einsum("hskn,hsqn->shqk", own, others)
+def _pairs(at: Positions, keys: Products, queries: Products, values: Array) -> Pairs:
+    key = keys[:, at.key] * at.key_sign[..., None]
+    query = queries[:, at.query] * at.query_sign[..., None]
+    scores = jnp.einsum("hskn,hsqn->shqk", key, query)
     return Pairs(scores, (values[:, at.key] * at.key_sign).swapaxes(0, 1))
+
+
+def _refuses(rule: Rule) -> str | None:
+    if isinstance(rule, SignGD):
+        return None
+    return (
+        f"{rule.name} moves the coordinates of a token's own support by different "
+        "amounts, and the sign state keeps one number for them all. Use "
+        "form='coordinates'."
+    )
+
+
+def _side(both: Array, name: str) -> Array:
+    width = both.shape[-1] // 2
+    return both[..., :width] if name == "W_K" else both[..., width:]
+
+
+def _stepped(state: Arrays, update: Arrays) -> Arrays:
+    """Steps after an update, where they are kept."""
+    steps = {f"steps_{name}": moves for name, moves in update.items()}
+    return {name: state[name] + moves for name, moves in steps.items() if name in state}

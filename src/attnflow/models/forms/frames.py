@@ -41,9 +41,9 @@ def basis_of(data: Sequences) -> Basis:
     Duplicate and dependent tokens are no special case.
     """
     tokens = np.asarray(data.tokens)
-    for own in (tokens, tokens[list(data.shown)]):
-        if _is_basis(own, tokens):
-            return Basis(jnp.asarray(own), jnp.asarray(tokens @ own.T))
+    for vectors in (tokens, tokens[list(data.shown)]):
+        if _is_basis(vectors, tokens):
+            return Basis(jnp.asarray(vectors), jnp.asarray(tokens @ vectors.T))
     return span_of(tokens)
 
 
@@ -66,7 +66,7 @@ def _is_basis(shown: np.ndarray, tokens: np.ndarray) -> bool:
     )
 
 
-class _HeadFrame(AbstractFrame):
+class AbstractHeadFrame(AbstractFrame):
     """What frames with one block per head share."""
 
     shown_coordinates: eqx.AbstractVar[Float[Array, "shown basis"]]
@@ -89,7 +89,7 @@ class _HeadFrame(AbstractFrame):
         return jnp.einsum("kr,hrs,qs->hkq", tokens, scores, tokens)
 
 
-class DenseFrame(_HeadFrame):
+class DenseFrame(AbstractHeadFrame):
     """Pair scores as one product with a fixed matrix: the choice for small data."""
 
     score_map: Float[Array, "pairs squared_basis"]
@@ -111,7 +111,7 @@ class DenseFrame(_HeadFrame):
         )
 
 
-class GatherFrame(_HeadFrame):
+class GatherFrame(AbstractHeadFrame):
     """Pair scores picked out of a table over all tokens: the choice for large data.
 
     `plain` says that the tokens are the basis, so that the table is there already.
@@ -178,11 +178,11 @@ def frames_of(
     basis = basis_of(every)
     if not rotated:
         basis = Basis(every.tokens, jnp.eye(len(every.tokens)), orthonormal=False)
-    own = replace(basis, coordinates=basis.coordinates[: len(data.vectors)])
+    of_data = replace(basis, coordinates=basis.coordinates[: len(data.vectors)])
     if test is None:
-        return basis, frame_of(data, own), None
-    other = replace(basis, coordinates=basis.coordinates[-len(test.vectors) :])
-    return basis, frame_of(data, own), frame_of(test, other)
+        return basis, frame_of(data, of_data), None
+    of_test = replace(basis, coordinates=basis.coordinates[-len(test.vectors) :])
+    return basis, frame_of(data, of_data), frame_of(test, of_test)
 
 
 def _same_tokens(data: Sequences, test: Sequences) -> bool:

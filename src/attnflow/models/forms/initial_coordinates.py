@@ -1,35 +1,47 @@
-"""Building the forms over coordinates: their columns, and where they start."""
+"""Forms over coordinates and their initial states: which columns data need.
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+SignGD and Adam treat every coordinate of a weight by itself, so that coordinates may be
+left out or put together only where that is exact:
+
+- a coordinate in which every token is zero has no gradient and never moves;
+- under SignGD, the coordinates in which one token alone is not zero all move by the
+  same sign, up to the sign of that token's entry: they are one *column*, whose entry
+  is the sum of the absolute entries;
+- a coordinate that several tokens share keeps a column of its own, since its sign
+  depends on the ratios of their forces.
+
+Tokens that differ by a sign alone (`x` and `−x`) are one token here, its
+*representative*: this is the gauge in which labels drop out.
+"""
+
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences
-from attnflow.models.forms.base import State
-from attnflow.models.forms.column_maps import ColumnPlan, column_map, plan_of
-from attnflow.models.forms.columns import (
-    Columns,
-    Representatives,
-    collapsed,
-    covered,
-    representatives,
+from attnflow.models.forms.base import Arrays, State, Weights
+from attnflow.models.forms.column_maps import (
+    ColumnPlan,
+    Positions,
+    by_degree,
+    column_map,
+    plan_of,
+    positions_of,
 )
 from attnflow.models.forms.coordinates import (
     CoordinateForm,
     CoordinateScores,
     CoordinateValues,
     Passive,
+    SignScores,
+    SignValues,
 )
 from attnflow.models.forms.frames import Basis, frame_of
-from attnflow.models.forms.initialise import Initial
-from attnflow.models.forms.scaled_pulls import positions_of
-from attnflow.models.forms.signs import SignScores, SignValues
+from attnflow.models.forms.initial import Initial
 
 COORDINATE_FORMS = ("coordinates", "signs")
-Weights = Mapping[str, Array]
 
 
 def column_plan(name: str, data: Sequences) -> ColumnPlan:
@@ -44,6 +56,75 @@ def coordinate_refusal(initial: Initial) -> str | None:
     if not initial.values.alike_is_known:
         return f"{type(initial.values).__name__} has layers of neurons behind W_V"
     return None
+
+
+class Representatives(NamedTuple):
+    """Token `t` is `sign[t]` times the token `tokens[number[t]]`."""
+
+    tokens: np.ndarray
+    number: np.ndarray
+    sign: np.ndarray
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """Tokens as signed representatives: `(tokens, representatives)`."""
+        matrix = np.zeros((len(self.number), len(self.tokens)))
+        matrix[np.arange(len(self.number)), self.number] = self.sign
+        return matrix
+
+
+def representatives(data: Sequences) -> Representatives:
+    """One of each pair `x`, `−x` of tokens that training sees, shown ones first."""
+    tokens = np.asarray(data.tokens)
+    used = np.union1d(np.asarray(data.key), np.asarray(data.query))
+    order = [*data.shown, *(int(t) for t in used if t not in data.shown)]
+    others = [t for t in range(len(tokens)) if t not in set(order)]
+    known: dict[bytes, int] = {}
+    kept: list[int] = []
+    index, sign = np.zeros(len(tokens), int), np.ones(len(tokens))
+    for token in [*order, *others]:
+        # Adding zero makes −0.0 and 0.0 the same bytes.
+        vector = tokens[token] + 0.0
+        here, there = vector.tobytes(), (-vector + 0.0).tobytes()
+        if here not in known and there not in known:
+            known[here] = len(kept)
+            kept.append(token)
+        same = here in known
+        index[token] = known[here if same else there]
+        sign[token] = 1.0 if same else -1.0
+    return Representatives(np.array(kept), index, sign)
+
+
+class Columns(NamedTuple):
+    """How coordinates are put together.
+
+    - `entries`: `(representatives, columns)`, what a unit step of a column adds to the
+      inner product of a weight with a token.
+    - `coordinate`, `sign`, `column`: the coordinates in some column, with which sign,
+      and in which; `None` where the data give the entries alone.
+    """
+
+    entries: np.ndarray
+    coordinate: np.ndarray | None = None
+    sign: np.ndarray | None = None
+    column: np.ndarray | None = None
+
+    def read(self, vectors: np.ndarray) -> np.ndarray:
+        """Other vectors in the columns: `(…, embed)` to `(…, columns)`."""
+        if self.coordinate is None or self.sign is None or self.column is None:
+            raise ValueError(
+                "These data give columns without coordinates: use form='signs'."
+            )
+        sums = np.zeros((self.entries.shape[1], *vectors.shape[:-1]))
+        parts = vectors[..., self.coordinate] * self.sign
+        np.add.at(sums, self.column, np.moveaxis(parts, -1, 0))
+        return np.moveaxis(sums, 0, -1)
+
+    def outside(self, vectors: np.ndarray) -> np.ndarray:
+        """The vectors without the coordinates that are in some column."""
+        rest = vectors.copy()
+        rest[..., self.coordinate] = 0.0
+        return rest
 
 
 def build_coordinates(
@@ -62,44 +143,39 @@ def build_coordinates(
             f"form={name!r} needs keys and queries apart and values by neurons of one "
             f"layer, but {refusal}. Use form='weights'."
         )
-    chosen = representatives(data)
-    own = _columns(name, data, chosen)
-    plan = plan or plan_of(own.entries)
-    columns = column_map(own.entries, plan)
+    known = representatives(data)
+    columns = _columns(name, data, known)
+    plan = plan or plan_of(columns.entries)
     neurons = initial.values.alike(weights)
-    start = _Start(name, own, data, {**_named(weights), "W_V": neurons.weights})
-    at = positions_of(data, chosen.number, chosen.sign, count=len(chosen.chosen))
-    shared: dict[str, Any] = {"positions": at, "columns": columns}
-    reading: dict[str, Any] = {
-        "readout": neurons.readout,
-        "slope": neurons.slope,
-        "gain": jnp.asarray(neurons.gain),
-    }
+    full = {"W_K": weights["W_K"], "W_Q": weights["W_Q"], "W_V": neurons.weights}
+    start = _Start(name, columns, data, full)
+    at = _positions(data, known), column_map(columns.entries, plan)
+    readout = neurons.readout, neurons.slope, jnp.asarray(neurons.gain)
     signs = name == "signs"
     basis = Basis(
-        data.tokens[chosen.chosen], jnp.asarray(chosen.matrix), orthonormal=False
+        data.tokens[known.tokens], jnp.asarray(known.matrix), orthonormal=False
     )
     form = CoordinateForm(
         frame=frame_of(data, basis),
-        scores=(SignScores if signs else CoordinateScores)(**shared),
-        values=(SignValues if signs else CoordinateValues)(**shared, **reading),
+        scores=SignScores(*at) if signs else CoordinateScores(*at),
+        values=SignValues(*at, *readout) if signs else CoordinateValues(*at, *readout),
         name=name,
         passive=None if test is None else start.passive(test, plan.columns),
     )
-    keys = start.state(("W_K", "W_Q"), chosen, plan, follow=test is not None)
-    values = start.state(("W_V",), chosen, plan, follow=test is not None)
+    keys = start.state(("W_K", "W_Q"), known, plan, follow=test is not None)
+    values = start.state(("W_V",), known, plan, follow=test is not None)
     if neurons.output is not None:
         values["w_O"] = neurons.output
     return form, {"scores": keys, "values": values}
 
 
-def _columns(name: str, data: Sequences, chosen: Representatives) -> Columns:
-    kind = collapsed if name == "signs" else covered
-    return kind(data, chosen.chosen)
+def _columns(name: str, data: Sequences, known: Representatives) -> Columns:
+    columns = collapsed_columns if name == "signs" else covered_columns
+    return columns(data, known.tokens)
 
 
-def _named(weights: Weights) -> dict[str, Array]:
-    return {name: weights[name] for name in ("W_K", "W_Q")}
+def _positions(data: Sequences, known: Representatives) -> Positions:
+    return positions_of(data, known.number, known.sign, count=len(known.tokens))
 
 
 class _Start(NamedTuple):
@@ -108,20 +184,20 @@ class _Start(NamedTuple):
     name: str
     columns: Columns
     data: Sequences
-    weights: dict[str, Array]
+    weights: Arrays
 
     def state(
         self,
         names: tuple[str, ...],
-        chosen: Representatives,
+        known: Representatives,
         plan: ColumnPlan,
         *,
         follow: bool,
-    ) -> dict[str, Array]:
+    ) -> Arrays:
         """Inner products with tokens (and steps to `follow`), or weights by column."""
         if self.name == "coordinates":
             return {name: self._by_column(name, plan.columns) for name in names}
-        tokens = np.asarray(self.data.tokens)[chosen.chosen]
+        tokens = np.asarray(self.data.tokens)[known.tokens]
         seen = {name: self._seen(name, tokens) for name in names}
         if not follow:
             return seen
@@ -137,22 +213,22 @@ class _Start(NamedTuple):
 
     def passive(self, test: Sequences, columns: int) -> Passive:
         """Tokens of test samples, read from what the columns do."""
-        chosen = representatives(test)
-        tokens = np.asarray(test.tokens)[chosen.chosen]
+        known = representatives(test)
+        tokens = np.asarray(test.tokens)[known.tokens]
         if self.columns.coordinate is not None:
             entries, rest = self.columns.read(tokens), tokens
             if self.name == "coordinates":
                 # What lies in no column stays as it began.
                 rest = self.columns.outside(tokens)
         elif test.columns is not None:
-            entries, rest = np.asarray(test.columns)[chosen.chosen], tokens
+            entries, rest = np.asarray(test.columns)[known.tokens], tokens
         else:
             raise ValueError(
-                "The training data tell their columns alone, and the test samples do "
-                "not: give both, or neither."
+                "The training data give their columns alone, and the test samples do "
+                "not: give columns of both, or of neither."
             )
         return Passive(
-            positions_of(test, chosen.number, chosen.sign, count=len(chosen.chosen)),
+            _positions(test, known),
             jnp.asarray(np.pad(entries, ((0, 0), (0, columns - entries.shape[1])))),
             {name: self._seen(name, rest) for name in self.weights},
         )
@@ -164,3 +240,42 @@ class _Start(NamedTuple):
         kept = jnp.asarray(self.columns.read(np.asarray(self.weights[name])))
         spare = columns - kept.shape[-1]
         return jnp.pad(kept, ((0, 0), (0, 0), (0, spare))).swapaxes(1, 2)
+
+
+def covered_columns(data: Sequences, tokens: np.ndarray) -> Columns:
+    """A column for each coordinate in which some of these tokens is not zero."""
+    vectors = _vectors(data, tokens)
+    kept = np.flatnonzero((vectors != 0).any(axis=0))
+    kept = kept[by_degree(vectors[:, kept])]
+    count = len(kept)
+    return Columns(vectors[:, kept], kept, np.ones(count), np.arange(count))
+
+
+def collapsed_columns(data: Sequences, tokens: np.ndarray) -> Columns:
+    """One column for each token's own coordinates, and one for each shared one."""
+    if data.columns is not None:
+        entries = np.asarray(data.columns)[tokens]
+        return Columns(entries[:, by_degree(entries)])
+    vectors = _vectors(data, tokens)
+    degree = (vectors != 0).sum(axis=0)
+    shared, single = np.flatnonzero(degree > 1), np.flatnonzero(degree == 1)
+    shared = shared[by_degree(vectors[:, shared])]
+    owner = np.abs(vectors[:, single]).argmax(axis=0)
+    owners, column = np.unique(owner, return_inverse=True)
+    sums = np.zeros((len(vectors), len(owners)))
+    np.add.at(sums, (owner, column), np.abs(vectors[owner, single]))
+    return Columns(
+        np.concatenate([vectors[:, shared], sums], axis=1),
+        np.concatenate([shared, single]),
+        np.concatenate([np.ones(len(shared)), np.sign(vectors[owner, single])]),
+        np.concatenate([np.arange(len(shared)), len(shared) + column]),
+    )
+
+
+def _vectors(data: Sequences, tokens: np.ndarray) -> np.ndarray:
+    if data.columns is not None:
+        raise ValueError(
+            "These data give what a sign step adds to each token and not the tokens' "
+            "coordinates, so that only SignGD in form='signs' can be followed."
+        )
+    return np.asarray(data.tokens)[tokens]

@@ -1,8 +1,6 @@
 """The form over tokens and its initial state."""
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -10,13 +8,14 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences
-from attnflow.models.forms.base import State
+from attnflow.models.forms.base import Arrays, State, Weights
 from attnflow.models.forms.frames import GatherFrame
-from attnflow.models.forms.initialise import Initial
-from attnflow.models.forms.probes import Crossed, Probe
+from attnflow.models.forms.initial import Initial
 from attnflow.models.forms.token_draws import Unscaled, unscaled
 from attnflow.models.forms.tokens import (
+    Crossed,
     Places,
+    Probe,
     TokenChain,
     TokenForm,
     TokenScores,
@@ -31,43 +30,36 @@ def build_tokens(
     *,
     heads: int,
     key: Array,
-    given: Mapping[str, Array] | None = None,
+    weights: Weights | None = None,
     test: Sequences | None = None,
 ) -> tuple[TokenForm, State]:
     """The form over tokens and its initial state for one seed."""
-    found = unscaled(data, test, initial, heads=heads, key=key, given=given)
-    return _form(found, data, test)
-
-
-def _form(
-    found: Unscaled, data: Sequences, test: Sequences | None
-) -> tuple[TokenForm, State]:
-    heads, scale = len(found.gain), _scale(data)
-    keys = Places(data.key, found.gram, scale)
-    same = np.array_equal(np.asarray(data.key), np.asarray(data.query))
-    queries = None if same else Places(data.query, found.gram, scale)
-    columns = found.sides[0].shape[-1]
-    scores: dict[str, Any] = {
-        "key_sums": _zeros(found.gram.dtype, heads, data.key.size, columns),
-        "query_sums": _zeros(found.gram.dtype, heads, data.query.size, columns),
+    begin = unscaled(data, test, initial, heads=heads, key=key, weights=weights)
+    kind, scale = begin.gram.dtype, _scale(data)
+    keys = Places(data.key, begin.gram, scale)
+    queries = None if _same(data) else Places(data.query, begin.gram, scale)
+    columns = begin.sides[0].shape[-1]
+    scores: Arrays = {
+        "key_sums": _zeros(kind, heads, data.key.size, columns),
+        "query_sums": _zeros(kind, heads, data.query.size, columns),
         "share": jax.device_put(np.ones(heads)),
     }
-    values: dict[str, Any] = {
-        "sums": _zeros(found.gram.dtype, heads, data.key.size, *found.values.shape[2:]),
+    values: Arrays = {
+        "sums": _zeros(kind, heads, data.key.size, *begin.values.shape[2:]),
         "share": jax.device_put(np.ones(heads)),
     }
-    if found.output is None:
-        part = TokenValues(keys, found.gain, jax.device_put(found.values))
+    if begin.output is None:
+        part = TokenValues(keys, begin.gain, jax.device_put(begin.values))
     else:
-        part = TokenChain(keys, found.gain)
-        rows = np.asarray(scale)[:, None] * found.values
-        values |= {"rows": jax.device_put(rows), "output": found.output}
+        part = TokenChain(keys, begin.gain)
+        rows = np.asarray(scale)[:, None] * begin.values
+        values |= {"rows": jax.device_put(rows), "output": begin.output}
     form = TokenForm(
         _frame(data),
-        TokenScores(keys, queries, *found.sides),
+        TokenScores(keys, queries, *begin.sides),
         part,
         "tokens",
-        probe=None if test is None else _probe(found, data, test),
+        probe=None if test is None else _probe(begin, data, test),
     )
     return form, {"scores": scores, "values": values}
 
@@ -96,33 +88,37 @@ def _eyes(kind: jnp.dtype, count: int, shown: tuple[int, ...]) -> tuple[Array, A
     return jax.device_put(eye), jax.device_put(eye[list(shown)])
 
 
-def _probe(found: Unscaled, data: Sequences, test: Sequences) -> Probe:
-    assert found.cross is not None and found.rest is not None
-    assert found.test_sides is not None and found.test_values is not None
-    same = np.array_equal(np.asarray(data.key), np.asarray(data.query))
+def _same(data: Sequences) -> bool:
+    """Whether queries stand where keys do."""
+    return np.array_equal(np.asarray(data.key), np.asarray(data.query))
+
+
+def _probe(begin: Unscaled, data: Sequences, test: Sequences) -> Probe:
+    assert begin.cross is not None and begin.rest is not None
+    assert begin.test_sides is not None and begin.test_values is not None
     return Probe(
         key=test.key,
         query=test.query,
-        by_key=_crossed(found.cross, data, data.key),
-        by_query=None if same else _crossed(found.cross, data, data.query),
-        keys=found.test_sides[0],
-        queries=found.test_sides[1],
-        rest=found.rest,
-        values=found.test_values,
+        by_key=_crossed(begin.cross, data, data.key),
+        by_query=None if _same(data) else _crossed(begin.cross, data, data.query),
+        keys=begin.test_sides[0],
+        queries=begin.test_sides[1],
+        rest=begin.rest,
+        values=begin.test_values,
         scale=_scale(test),
     )
 
 
 def _crossed(cross: np.ndarray, data: Sequences, token: Array) -> Crossed:
-    place = tuple(np.asarray(token).reshape(-1).tolist())
-    scale = np.asarray(_scale(data))[list(place)]
-    return Crossed(_columns(Same(cross), place), jax.device_put(scale))
+    tokens = tuple(np.asarray(token).reshape(-1).tolist())
+    scale = np.asarray(_scale(data))[list(tokens)]
+    return Crossed(_columns(Same(cross), tokens), jax.device_put(scale))
 
 
 # Cells of a map have the same labels, and so the same columns, for all sizes.
 @lru_cache(maxsize=2)
-def _columns(cross: Same, place: tuple[int, ...]) -> Array:
-    return jax.device_put(cross.array[:, list(place)])
+def _columns(cross: Same, tokens: tuple[int, ...]) -> Array:
+    return jax.device_put(cross.array[:, list(tokens)])
 
 
 def _scale(data: Sequences) -> Array:

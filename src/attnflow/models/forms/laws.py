@@ -1,4 +1,13 @@
-"""Laws of initial weights: entries, and Gram factors drawn without the entries."""
+"""Laws of initial weights: entries, and Gram factors drawn without the entries.
+
+Where no weights are drawn, a reduced part is drawn alone, in one of three ways:
+
+- `bartlett`: the law of weights of finite width;
+- `limit`: Gram matrices at their expectation, and initial values that are normal with
+  the variance that they have at large width. Values do not vanish there: a sum of many
+  products of two weights is normal, while Gram matrices no longer fluctuate;
+- `expected`: Gram matrices at their expectation and initial values zero: no noise.
+"""
 
 from typing import Literal
 
@@ -8,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 Law = Literal["normal", "uniform"]
+Draw = Literal["bartlett", "limit", "expected"]
 
 
 def draw_entries(
@@ -53,3 +63,30 @@ def shortened(
 def gram_of(factor: Float[Array, "blocks rows columns"]) -> Array:
     """`FᵀF`."""
     return factor.swapaxes(-1, -2) @ factor
+
+
+def check_scales(**scales: float) -> None:
+    """Raise where a standard deviation is negative or not finite."""
+    for name, scale in scales.items():
+        if not 0 <= scale < float("inf"):
+            raise ValueError(
+                f"{name} is {scale}; a standard deviation must be finite and not "
+                f"negative. Use {name}=0.1."
+            )
+
+
+def check_widths(**widths: int) -> None:
+    """Raise where a number of rows is not positive."""
+    for name, width in widths.items():
+        if width < 1:
+            raise ValueError(f"{name} is {width}; use a positive integer.")
+
+
+def check_draw(law: Law, draw: Draw) -> None:
+    """Raise where weights of this law have no Wishart Gram matrix."""
+    if draw == "bartlett" and law != "normal":
+        raise ValueError(
+            f"The law of the values' weights is {law!r}, and only normal weights have "
+            "a Wishart Gram matrix. Use draw='weights', or draw='limit', which holds "
+            "for every law."
+        )

@@ -13,30 +13,37 @@ directions: `w` itself, `w_O` in `W_V`, `±1/count` in either bank of class mean
 """
 
 from collections.abc import Mapping
-from functools import singledispatch
-from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractPart, Form, State, decays
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram, InfiniteWidth
-from attnflow.models.forms.initial_scores import plain_table
-from attnflow.models.forms.merged import MergedTable
+from attnflow.models.forms.base import (
+    AbstractForm,
+    AbstractPart,
+    Arrays,
+    BasisVectors,
+    PartState,
+    State,
+    Weights,
+    decays,
+    divisor,
+)
 from attnflow.models.forms.neurons import NeuronTransport
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.scores import (
+    Gram,
+    InfiniteWidth,
+    MergedTable,
+    Transport,
+    plain_table,
+)
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import AbstractWeights, ClassMeanWeights
 from attnflow.training.rules import Rule
 
-Weights = Mapping[str, Array]
-BasisVectors = Float[Array, "basis embed"]
-
 
 def lift(
-    form: Form, state: State, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
+    form: AbstractForm, state: State, weights: Weights, basis: BasisVectors
+) -> Arrays:
     """All weights in a state of a form that began with these `weights`.
 
     **Arguments:**
@@ -47,11 +54,11 @@ def lift(
     **Returns:** weights by the same names, those that are not trained included.
     """
     parts = (form.scores, state["scores"]), (form.values, state["values"])
-    moved = [lift_part(part, own, weights, basis) for part, own in parts]
+    moved = [lift_part(part, x, weights, basis) for part, x in parts]
     return {**weights, **moved[0], **moved[1]}
 
 
-def lift_refusal(form: Form, rules: Mapping[str, Rule]) -> str | None:
+def lift_refusal(form: AbstractForm, rules: Mapping[str, Rule]) -> str | None:
     """Why weights cannot be lifted under these rules; `None` if they can."""
     parts = (form.scores, form.values)
     if all(isinstance(part, AbstractWeights) for part in parts):
@@ -75,60 +82,37 @@ def lift_refusal(form: Form, rules: Mapping[str, Rule]) -> str | None:
     return None
 
 
-@singledispatch
 def lift_part(
-    part: AbstractPart, state: Any, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
+    part: AbstractPart, state: PartState, weights: Weights, basis: BasisVectors
+) -> Arrays:
     """The weights of one part that have moved."""
+    match part:
+        case AbstractWeights():
+            return dict(state)
+        case Transport():
+            names = ("W_K", "W_Q")
+            began = jnp.concatenate([weights[n] @ basis.T for n in names], axis=-1)
+            moved = jnp.split(_moved(began, state), 2, axis=-1)
+            changes = zip(names, moved, strict=True)
+            return {n: weights[n] + x @ basis for n, x in changes}
+        case MergedTable():
+            moved = state - plain_table(weights, basis)
+            return {"W_KQ": weights["W_KQ"] + basis.T @ moved @ basis}
+        case ChainTransport():
+            return _lift_chain(state, weights, basis)
+        case NeuronTransport():
+            return _lift_chain(state["factor"], weights, basis)
+        case ValueTable():
+            return _lift_table(part, state, weights, basis)
     raise ValueError(
         f"Weights cannot be lifted from {type(part).__name__}, which keeps inner "
         "products alone. Use form='transport' or 'weights'."
     )
 
 
-@lift_part.register
-def _(
-    part: AbstractWeights, state: Any, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
-    return dict(state)
-
-
-@lift_part.register
-def _(
-    part: Transport, state: Array, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
-    names = ("W_K", "W_Q")
-    began = jnp.concatenate([weights[name] @ basis.T for name in names], axis=-1)
-    moved = jnp.split(_moved(began, state), 2, axis=-1)
-    return {n: weights[n] + x @ basis for n, x in zip(names, moved, strict=True)}
-
-
-@lift_part.register
-def _(
-    part: MergedTable, state: Array, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
-    moved = state - plain_table(weights, basis)
-    return {"W_KQ": weights["W_KQ"] + basis.T @ moved @ basis}
-
-
-@lift_part.register
-def _(
-    part: ChainTransport, state: Array, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
-    return _lift_chain(state, weights, basis)
-
-
-@lift_part.register
-def _(
-    part: NeuronTransport, state: Any, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
-    return _lift_chain(state["factor"], weights, basis)
-
-
-@lift_part.register
-def _(
+def _lift_table(
     part: ValueTable, state: Array, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
+) -> Arrays:
     if "w" in weights:
         table = weights["w"] @ basis.T
         return {"w": weights["w"] + (state - table) @ basis}
@@ -136,8 +120,7 @@ def _(
     if "w_O" in weights:
         output = weights["w_O"]
         table = jnp.einsum("hv,hvd,rd->hr", output, first, basis)
-        gain = jnp.where(part.gain > 0, part.gain, 1.0)[:, None]
-        step = ((state - table) / gain) @ basis
+        step = ((state - table) / divisor(part.gain)[:, None]) @ basis
         return {"W_V": first + output[:, :, None] * step[:, None, :]}
     table = ClassMeanWeights(basis).table({"W_V": first})
     # Neurons move by ±s/count for a sum s of forces, and the values by 2 s/count.
@@ -146,9 +129,7 @@ def _(
     return {"W_V": first + signs * step[:, None, None, :]}
 
 
-def _lift_chain(
-    factor: Array, weights: Weights, basis: BasisVectors
-) -> dict[str, Array]:
+def _lift_chain(factor: Array, weights: Weights, basis: BasisVectors) -> Arrays:
     first = weights["W_V"]
     if "w_O" in weights:
         seen = weights["w_O"]
@@ -156,14 +137,13 @@ def _lift_chain(
         seen = jnp.einsum("hn,hnv->hv", weights["a"], weights["W"])
     began = jnp.concatenate([first @ basis.T, seen[..., None]], axis=-1)
     moved = _moved(began, factor)
-    found = {"W_V": first + moved[..., :-1] @ basis}
+    W_V = first + moved[..., :-1] @ basis
     if "w_O" in weights:
-        return {**found, "w_O": seen + moved[..., -1]}
+        return {"W_V": W_V, "w_O": seen + moved[..., -1]}
     output = weights["a"]
-    square = (output**2).sum(axis=1)
-    along = output / jnp.where(square > 0, square, 1.0)[:, None]
+    along = output / divisor((output**2).sum(axis=1))[:, None]
     inner = weights["W"] + along[:, :, None] * moved[:, None, :, -1]
-    return {**found, "W": inner}
+    return {"W_V": W_V, "W": inner}
 
 
 def _moved(

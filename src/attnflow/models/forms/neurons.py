@@ -6,8 +6,8 @@ so that `W(t) = k W(0) + a u(t)ᵀ`, with k = 1 unless weights decay, and `β = 
 
     R(t) = W(0) [W_V β](t)
 
-move by `R Ω` as every row of `[W_V β]` does (see `chains.py`), and they
-tell what each neuron does, for the basis vectors as columns of W_V:
+move by `R Ω` as every row of `[W_V β]` does (`attnflow.models.forms.values`), and
+they give what each neuron does, for the basis vectors as columns of W_V:
 
     W W_V = k R_V + (a / |a|²) (G − k aᵀ R_V),
     W Wᵀ − k² (W Wᵀ)(0) = k (δ aᵀ + a δᵀ) / |a|² + a aᵀ |β − k β(0)|² / |a|⁴
@@ -17,21 +17,24 @@ with `R = [R_V R_β]`, the values G, and `δ = R_β − k R_β(0)`. What is carr
 all its digits.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.models.forms.base import (
+    AbstractLengths,
     AbstractLinearPart,
     AbstractNeurons,
+    Arrays,
+    BasisVectors,
+    Built,
+    Weights,
     decays,
+    divisor,
     rotation_refusal,
 )
-from attnflow.models.forms.chains import ChainTransport
-from attnflow.models.forms.initial_values import BasisVectors, Built, Draw, Weights
-from attnflow.models.forms.whole import AbstractLengths, divisor
+from attnflow.models.forms.laws import Draw
+from attnflow.models.forms.values import ChainTransport
 from attnflow.training.rules import Rule
 
 
@@ -53,15 +56,15 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons, AbstractLengths):
         """`|a|²`."""
         return (self.output**2).sum(axis=1)
 
-    def rows(self, state: Any) -> Float[Array, "blocks neurons columns"]:
+    def rows(self, state: Arrays) -> Float[Array, "blocks neurons columns"]:
         """`R`."""
         return state["neurons"] + state["kept"][:, None, None] * self.initial_rows
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector."""
         return ChainTransport(self.gain).table(state["factor"])
 
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Arrays, force: Array) -> Arrays:
         """`N Ω` and `R Ω`."""
         chain = ChainTransport(self.gain)
         return {
@@ -70,14 +73,14 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons, AbstractLengths):
             "kept": jnp.zeros_like(state["kept"]),
         }
 
-    def neuron_table(self, state: Any) -> Array:
+    def neuron_table(self, state: Arrays) -> Array:
         """`k R_V + (a / |a|²) (G − k aᵀ R_V)`."""
-        own = state["kept"][:, None, None] * self.rows(state)[..., :-1]
-        along = jnp.einsum("bn,bnr->br", self.output, own)
+        read = state["kept"][:, None, None] * self.rows(state)[..., :-1]
+        along = jnp.einsum("bn,bnr->br", self.output, read)
         rest = (self.table(state) - along) / divisor(self.gain)[:, None]
-        return own + self.output[..., None] * rest[:, None, :]
+        return read + self.output[..., None] * rest[:, None, :]
 
-    def neuron_gram_change(self, state: Any, start: Any) -> Array:
+    def neuron_gram_change(self, state: Arrays, start: Arrays) -> Array:
         """`k (δ aᵀ + a δᵀ) / |a|² + a aᵀ |β − k β(0)|² / |a|⁴`, and k² − 1 of the rest.
 
         The norm is that of a difference of two columns of N, rather than a difference
@@ -108,7 +111,7 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons, AbstractLengths):
             )
         return rotation_refusal(rule)
 
-    def square(self, state: Any, direction: Any) -> Array:
+    def square(self, state: Arrays, direction: Arrays) -> Array:
         """That of the chain: rows of neurons are read from the same weights."""
         chain = ChainTransport(self.gain)
         return chain.square(state["factor"], direction["factor"])
@@ -123,8 +126,8 @@ def given_neurons(
     """The part and its state for given `W_V`, `W`, `a` and `β = Wᵀ a`."""
     inner = weights["W"]
     both = jnp.concatenate([weights["W_V"] @ basis.T, seen[..., None]], axis=-1)
-    own = inner @ inner.swapaxes(-1, -2)
-    return _begin(NeuronTransport(weights["a"], inner @ both, own), factor)
+    gram = inner @ inner.swapaxes(-1, -2)
+    return _begin(NeuronTransport(weights["a"], inner @ both, gram), factor)
 
 
 def drawn_neurons(

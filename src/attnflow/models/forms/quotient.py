@@ -158,32 +158,32 @@ class PrivateSymmetry(AbstractSymmetry):
         """A token's component along the unit vector of its row."""
         counts, private = np.array(self.law.counts), np.array(self.law.private)
         total = counts * private
-        own = np.where(total > 0, total, np.inf) ** -0.5
-        return np.concatenate([np.ones(self.law.shared), own, [0.0]])
+        private_norm = np.where(total > 0, total, np.inf) ** -0.5
+        return np.concatenate([np.ones(self.law.shared), private_norm, [0.0]])
 
     def score_rows(self, key: Tokens, query: Tokens) -> np.ndarray:
         """The trivial block's entry, and the two numbers of the kind."""
         rows, samples = self._window
         first, second = rows[key], rows[query]
-        found = np.zeros((*first.shape, 1, self.blocks, self.size, self.size))
-        place = np.indices(first.shape)
+        entries = np.zeros((*first.shape, 1, self.blocks, self.size, self.size))
+        pair = np.indices(first.shape)
         trivial = self._norms[first] * self._norms[second]
-        found[(*place, 0, 0, first, second)] = trivial
+        entries[(*pair, 0, 0, first, second)] = trivial
         together = (first == second) & (first >= self.law.shared)
         alike = samples[key] == samples[query]
         share = 1 / np.maximum(1, self._private[first])
         between = np.where(together, alike * share - trivial, 0.0)
         within = np.where(together, (key == query) - alike * share, 0.0)
-        found[(*place, 0, 1, first, second)] += between
-        found[(*place, 0, 2, first, second)] += within
-        return found.reshape(*first.shape, 1, -1)
+        entries[(*pair, 0, 1, first, second)] += between
+        entries[(*pair, 0, 2, first, second)] += within
+        return entries.reshape(*first.shape, 1, -1)
 
     def value_rows(self, token: Tokens) -> np.ndarray:
         """The component along the trivial part."""
         row = self._window[0][token]
-        found = np.zeros((*row.shape, 1, self.size))
-        found[(*np.indices(row.shape), 0, row)] = self._norms[row]
-        return found
+        entries = np.zeros((*row.shape, 1, self.size))
+        entries[(*np.indices(row.shape), 0, row)] = self._norms[row]
+        return entries
 
     @cached_property
     def _private(self) -> np.ndarray:
@@ -195,12 +195,12 @@ class PrivateSymmetry(AbstractSymmetry):
     def score_multiplicity(self) -> np.ndarray:
         """1 for trivial parts; N − 1 and N (r − 1) on the diagonals of the others."""
         counts, private = np.array(self.law.counts), np.array(self.law.private)
-        found = np.ones((self.blocks, self.size, self.size))
-        own = np.arange(self.law.shared, self.size)
-        found[1, own, own] = counts - 1
-        found[2, own, own] = counts * (private - 1)
+        dimension = np.ones((self.blocks, self.size, self.size))
+        kind = np.arange(self.law.shared, self.size)
+        dimension[1, kind, kind] = counts - 1
+        dimension[2, kind, kind] = counts * (private - 1)
         # No token, no force: an absent part is divided by 1.
-        return np.where(found > 0, found, 1.0)
+        return np.where(dimension > 0, dimension, 1.0)
 
     @property
     def value_multiplicity(self) -> float:

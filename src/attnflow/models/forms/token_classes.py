@@ -16,12 +16,14 @@ the gradient's metric.
 | `token-classes` | classes of tokens | next tokens, all others | also equal rows |
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
 from attnflow.data.sequence_classes import SequenceClasses
@@ -79,7 +81,7 @@ class TokenClassForm:
 
     - `rows`, `columns`, `queries`: a kind for each row and column of Y and row of Z,
       the first of those that it stands for.
-    - `row_of`, `column_of`, `query_of`: for each kind its place; −1 where it has none.
+    - `row_of`, `column_of`, `query_of`: for each kind its index; −1 where it has none.
     """
 
     name: TableForm
@@ -109,13 +111,13 @@ class TokenClassForm:
         idle = jnp.asarray(np.logaddexp.reduce(unseen, axis=1))
         return replace(self, frame=eqx.tree_at(lambda f: f.idle, self.frame, idle))
 
-    def take(self, tables: dict[str, np.ndarray]) -> dict[str, Array]:
+    def take(self, tables: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Tables over all kinds, on the rows and columns that are kept."""
         values = np.asarray(tables["values"])[np.ix_(self.rows, self.columns)]
         scores = np.asarray(tables["scores"])[np.ix_(self.queries, self.rows)]
         return {"scores": jnp.asarray(scores), "values": jnp.asarray(values)}
 
-    def spread(self, state: dict[str, Any]) -> dict[str, np.ndarray]:
+    def spread(self, state: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
         """The tables over all kinds; zero where nothing is kept."""
         values = np.asarray(state["values"])[np.ix_(self.row_of, self.column_of)]
         scores = np.asarray(state["scores"])[np.ix_(self.query_of, self.row_of)]
@@ -129,7 +131,7 @@ def token_form(
 ) -> TokenClassForm:
     """The tables of a task in one of the forms; `residual` keeps the queries' rows."""
     if name == "joint":
-        task = spelled_out(task)
+        task = spell_out(task)
     everything = np.arange(task.kinds)
     occurring = np.array(task.table.any(axis=0))
     if residual:
@@ -156,7 +158,7 @@ def token_form(
     )
 
 
-def spelled_out(task: SequenceClasses) -> SequenceClasses:
+def spell_out(task: SequenceClasses) -> SequenceClasses:
     """The task with a kind for every single token."""
     if task.vocabulary > LARGEST_JOINT:
         raise ValueError(
@@ -165,18 +167,18 @@ def spelled_out(task: SequenceClasses) -> SequenceClasses:
         )
     if not task.multiplicity:
         return task
-    place = np.concatenate([[0], np.cumsum(task.counts)])
+    start = np.concatenate([[0], np.cumsum(task.counts)])
     table = np.repeat(task.table, task.counts, axis=1)
     kinds = np.repeat(np.arange(task.kinds), task.counts)
-    copy = np.arange(len(kinds)) - place[kinds]
+    copy = np.arange(len(kinds)) - start[kinds]
     names = [
         f"{task.kind_names[k]}#{i}" if task.counts[k] > 1 else task.kind_names[k]
         for k, i in zip(kinds, copy, strict=True)
     ]
     return SequenceClasses(
         probability=tuple(map(tuple, table.tolist())),
-        query=tuple(int(place[k]) for k in task.query),
-        next_token=tuple(int(place[k]) for k in task.next_token),
+        query=tuple(int(start[k]) for k in task.query),
+        next_token=tuple(int(start[k]) for k in task.next_token),
         names=tuple(names),
     )
 
@@ -185,23 +187,23 @@ def _numbered(kept: np.ndarray) -> np.ndarray:
     return np.where(kept, np.cumsum(kept) - 1, -1)
 
 
-def _first(place_of: np.ndarray) -> np.ndarray:
-    """For each place the first kind that has it."""
-    found, first = np.unique(place_of, return_index=True)
-    return first[found >= 0]
+def _first(index_of: np.ndarray) -> np.ndarray:
+    """For each index the first kind that has it."""
+    indices, first = np.unique(index_of, return_index=True)
+    return first[indices >= 0]
 
 
 def _alike(
     task: SequenceClasses, occurring: np.ndarray, *, residual: bool
 ) -> np.ndarray:
-    """Kinds with equal probabilities in every class share a place."""
-    seen: dict[tuple, int] = {}
-    place_of = np.full(task.kinds, -1)
+    """Kinds with equal probabilities in every class share an index."""
+    indices: dict[tuple[int, bytes], int] = {}
+    index_of = np.full(task.kinds, -1)
     for kind in np.flatnonzero(occurring):
         alone = kind if residual and kind in task.query else -1
-        sight = (int(alone), task.table[:, kind].tobytes())
-        place_of[kind] = seen.setdefault(sight, len(seen))
-    return place_of
+        probabilities = (int(alone), task.table[:, kind].tobytes())
+        index_of[kind] = indices.setdefault(probabilities, len(indices))
+    return index_of
 
 
 def _predicted(task: SequenceClasses) -> np.ndarray:
@@ -213,17 +215,20 @@ def _predicted(task: SequenceClasses) -> np.ndarray:
 
 
 def _frame(
-    task: SequenceClasses, row_of: np.ndarray, column_of: np.ndarray, query_of: Any
+    task: SequenceClasses,
+    row_of: np.ndarray,
+    column_of: np.ndarray,
+    query_of: np.ndarray,
 ) -> TokenFrame:
     rows = [np.unique(row_of[np.flatnonzero(p)]) for p in task.table]
     first = _first(row_of)
     widest = max(map(len, rows))
     support = np.zeros((task.classes, widest), np.int64)
     mass = np.zeros((task.classes, widest))
-    for n, places in enumerate(rows):
-        support[n, : len(places)] = places
-        mass[n, : len(places)] = task.table[n, first[places]]
-    query = list(task.query)
+    for n, row in enumerate(rows):
+        support[n, : len(row)] = row
+        mass[n, : len(row)] = task.table[n, first[row]]
+    query, idle = list(task.query), task.counts[row_of < 0].sum()
     return TokenFrame(
         support=jnp.asarray(support),
         mass=jnp.asarray(mass),
@@ -232,17 +237,12 @@ def _frame(
         label=jnp.asarray(column_of[list(task.next_token)]),
         weight=_weights(task, row_of),
         column_weight=_weights(task, column_of),
-        idle=_idle(task, row_of, int(query_of.max()) + 1),
+        # Of scores at zero: the logarithm of how many tokens have no row.
+        idle=jnp.full(int(query_of.max()) + 1, jnp.log(float(idle))),
     )
 
 
-def _idle(task: SequenceClasses, row_of: np.ndarray, queries: int) -> Array:
-    """Of scores at zero: the logarithm of how many tokens have no row."""
-    count = float(task.counts[row_of < 0].sum())
-    return jnp.full(queries, jnp.log(count))
-
-
-def _weights(task: SequenceClasses, place_of: np.ndarray) -> Array:
-    kept = place_of >= 0
+def _weights(task: SequenceClasses, index_of: np.ndarray) -> Array:
+    kept = index_of >= 0
     counts = task.counts[kept].astype(float)
-    return jnp.asarray(np.bincount(place_of[kept], counts))
+    return jnp.asarray(np.bincount(index_of[kept], counts))

@@ -1,12 +1,11 @@
-"""What initial weights make of vectors, from given, drawn or only sampled weights.
+"""Keys, queries and values of vectors under initial weights, given, drawn or sampled.
 
-A draw is kept for the next setting that asks for the same vectors and weights in other
+A draw is kept for the next setting that needs the same vectors and weights in other
 sizes: a map over sizes draws and projects once.
 """
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +13,16 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
+from attnflow.models.forms.base import (
+    AbstractPart,
+    Arrays,
+    Built,
+    Weights,
+)
 from attnflow.models.forms.frames import Basis, span_of
-from attnflow.models.forms.initial_scores import sampled_scores
-from attnflow.models.forms.initial_values import BasisVectors
-from attnflow.models.forms.initialise import Initial, draw_weights
-from attnflow.models.forms.token_values import Values, values_in, values_of
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.initial import Initial, draw_weights
+from attnflow.models.forms.scores import sampled_scores
+from attnflow.models.forms.values import ChainTransport, ValueTable
 from attnflow.schema.identity import Same
 
 # A seed of a map has its training vectors of one number of samples and one set of
@@ -37,7 +40,7 @@ class Unscaled(NamedTuple):
     - `sides`, `test_sides`: keys and queries, along the directions in which training
       begins.
     - `rest`: scores of the test's keys and queries beyond these directions.
-    - `values`, `test_values`: values, or rows of a chain whose `output` is told.
+    - `values`, `test_values`: values, or rows of a chain with this `output`.
     - `gain`: that of the values' part.
     """
 
@@ -52,13 +55,21 @@ class Unscaled(NamedTuple):
     test_values: Array | None = None
 
 
+class Values(NamedTuple):
+    """Values of all vectors, or rows of a chain and its output; and the gain."""
+
+    rows: np.ndarray
+    gain: Array
+    output: np.ndarray | None
+
+
 class _Test:
-    """Test vectors as a key, by their identity and where they stand."""
+    """Test vectors as a key of caches, by their identity and positions."""
 
     def __init__(self, test: Sequences):
         self.vectors = Same(test.vectors)
-        self.places = np.asarray(test.key), np.asarray(test.query)
-        self._bytes = tuple(place.tobytes() for place in self.places)
+        self.positions = np.asarray(test.key), np.asarray(test.query)
+        self._bytes = tuple(tokens.tobytes() for tokens in self.positions)
 
     def __hash__(self) -> int:
         return hash((self.vectors, self._bytes))
@@ -77,16 +88,16 @@ def unscaled(
     *,
     heads: int,
     key: Array,
-    given: Mapping[str, Array] | None = None,
+    weights: Weights | None = None,
 ) -> Unscaled:
     """What initial weights, given or drawn by a key, make of all vectors."""
-    asked = Same(data.vectors), None if test is None else _Test(test), initial, heads
-    if given is not None:
-        return _made(*asked[:3], Same(given))
+    vectors, tests = Same(data.vectors), None if test is None else _Test(test)
+    if weights is not None:
+        return _projected(vectors, tests, initial, Same(weights))
     # A draw in single precision must not be kept for one in double.
     number = tuple(np.asarray(jax.random.key_data(key)).tolist())
     kind = str(jax.random.key_impl(key)), jnp.zeros(()).dtype.name
-    return _drawn(*asked, number, kind)
+    return _drawn(vectors, tests, initial, heads, number, kind)
 
 
 @lru_cache(maxsize=KEPT)
@@ -102,16 +113,18 @@ def _drawn(
     count, embed = len(vectors.array) + tests, vectors.array.shape[1]
     if initial.drawn_as(min(count, embed), embed) == "weights":
         weights = _weights(initial, heads, embed, number, kind)
-        return _made(vectors, test, initial, weights)
-    every = _every(vectors, test)
+        return _projected(vectors, test, initial, weights)
+    every = vectors.array
+    if test is not None:
+        every = jnp.concatenate([every, test.vectors.array])
     key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
     sides, values = _sampled(every, initial, heads, key)
-    own = len(vectors.array)
-    trained = [np.asarray(x[:, :own]) for x in sides]
+    size = len(vectors.array)
+    trained = [np.asarray(x[:, :size]) for x in sides]
     tested = None
     if test is not None:
-        others = [np.asarray(x[:, own:]) for x in sides]
-        tested = _Tested(others, _pair_scores(others, test.places))
+        others = [np.asarray(x[:, size:]) for x in sides]
+        tested = _Tested(others, _pair_scores(others, test.positions))
     return _directed(vectors, test, trained, tested, values_in(*values))
 
 
@@ -127,7 +140,7 @@ def _weights(
     return Same(draw_weights(initial, heads, embed, key=key))
 
 
-def _made(
+def _projected(
     vectors: Same, test: _Test | None, initial: Initial, weights: Same
 ) -> Unscaled:
     trained = _sides(vectors.array, weights.array)
@@ -137,13 +150,7 @@ def _made(
     return _directed(vectors, test, trained, tested, values)
 
 
-def _every(vectors: Same, test: _Test | None) -> Array:
-    if test is None:
-        return vectors.array
-    return jnp.concatenate([vectors.array, test.vectors.array])
-
-
-def _sides(vectors: Array, weights: Mapping[str, Array]) -> list[np.ndarray]:
+def _sides(vectors: Array, weights: Weights) -> list[np.ndarray]:
     # On the host, here and below: every number of samples has shapes of its own, each
     # of which JAX would compile several programs for.
     rows = np.asarray(vectors)
@@ -161,21 +168,23 @@ class _Tested(NamedTuple):
 def _tested(test: _Test, weights: Same) -> _Tested:
     """A test is large, and serves every number of training samples."""
     sides = _sides(test.vectors.array, weights.array)
-    return _Tested(sides, _pair_scores(sides, test.places))
+    return _Tested(sides, _pair_scores(sides, test.positions))
 
 
 def _pair_scores(
-    sides: list[np.ndarray], places: tuple[np.ndarray, np.ndarray]
+    sides: list[np.ndarray], positions: tuple[np.ndarray, np.ndarray]
 ) -> Float[np.ndarray, "samples heads queries keys"]:
-    keys, queries = (side[:, at] for side, at in zip(sides, places, strict=True))
+    keys, queries = (side[:, at] for side, at in zip(sides, positions, strict=True))
     return (queries @ keys.swapaxes(-1, -2)).swapaxes(0, 1)
 
 
 def _sampled(
     every: Float[Array, "tokens embed"], initial: Initial, heads: int, key: Array
-) -> tuple[list[Array], Any]:
+) -> tuple[list[Array], Built]:
     """Keys and queries, and values, in law: by a factor on a basis of the vectors."""
-    basis = _basis(every)
+    # An orthonormal basis around the vectors: all coordinates where these are many.
+    count, embed = every.shape
+    basis = Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
     draw, keys = initial.drawn_without_weights, jax.random.split(key)
     rank, seen = basis.rank, basis.coordinates
     _, factor = sampled_scores(
@@ -193,12 +202,6 @@ def _sampled(
     return sides, (part, jnp.concatenate([moved, state[..., -1:]], axis=-1))
 
 
-def _basis(every: BasisVectors) -> Basis:
-    """An orthonormal basis around the vectors: all coordinates where they are few."""
-    count, embed = every.shape
-    return Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
-
-
 def _directed(
     vectors: Same,
     test: _Test | None,
@@ -207,7 +210,7 @@ def _directed(
     values: Values,
 ) -> Unscaled:
     """All rows along the directions in which the training tokens' own begin."""
-    own, count = np.asarray(vectors.array), len(vectors.array)
+    rows, count = np.asarray(vectors.array), len(vectors.array)
     turn = _directions(np.concatenate(trained, axis=1))
     read, output = values.rows, values.output
     if output is not None:
@@ -216,26 +219,35 @@ def _directed(
         read, output = _turned(read, value_turn), _turned(output[:, None], value_turn)
         output = output[:, 0]
     keys, queries = (_turned(x, turn) for x in trained)
-    found = Unscaled(
-        gram=jax.device_put(own @ own.T),
+    of_training = Unscaled(
+        gram=jax.device_put(rows @ rows.T),
         sides=(jax.device_put(keys), jax.device_put(queries)),
         values=read[:, :count],
         gain=values.gain,
         output=None if output is None else jax.device_put(output),
     )
     if test is None:
-        return found
+        return of_training
     assert tested is not None
     along = [_turned(x, turn) for x in tested.sides]
     rest = np.zeros_like(tested.scores)
     if turn is not None:
-        rest = _beyond(tested.scores, along, test.places)
-    return found._replace(
-        cross=np.asarray(test.vectors.array) @ own.T,
+        rest = _beyond(tested.scores, along, test.positions)
+    return of_training._replace(
+        cross=np.asarray(test.vectors.array) @ rows.T,
         test_sides=(jax.device_put(along[0]), jax.device_put(along[1])),
         rest=jax.device_put(rest),
         test_values=jax.device_put(read[:, count:]),
     )
+
+
+def _beyond(
+    scores: Float[np.ndarray, "samples heads queries keys"],
+    along: list[np.ndarray],
+    positions: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
+    """Scores of what keys and queries hold beyond the directions of training."""
+    return scores - _pair_scores(along, positions)
 
 
 def _turned(rows: np.ndarray, turn: np.ndarray | None) -> np.ndarray:
@@ -252,10 +264,48 @@ def _directions(rows: Float[np.ndarray, "heads rows width"]) -> np.ndarray | Non
     return np.stack([np.linalg.qr(block.T)[0] for block in rows])
 
 
-def _beyond(
-    scores: Float[np.ndarray, "samples heads queries keys"],
-    along: list[np.ndarray],
-    places: tuple[np.ndarray, np.ndarray],
-) -> np.ndarray:
-    """Scores of what keys and queries hold beyond the directions of training."""
-    return scores - _pair_scores(along, places)
+def values_in(part: AbstractPart, state: Array | Arrays) -> Values:
+    """The values that a part of a form over a basis holds."""
+    if isinstance(part, ValueTable):
+        return Values(np.asarray(state), part.gain, None)
+    if isinstance(part, ChainTransport):
+        whole = np.asarray(state)
+        return Values(whole[..., :-1].swapaxes(-1, -2), part.gain, whole[..., -1])
+    raise ValueError(
+        f"Values that are a {type(part).__name__} are not known to form='tokens'. Use "
+        "form='transport'."
+    )
+
+
+def values_of(
+    initial: Initial, weights: Same, vectors: Same, test: Same | None
+) -> Values:
+    """Values, or rows of a chain, of the training vectors and then of the test's."""
+    tests = 0 if test is None else len(test.array)
+    count, embed = vectors.array.shape
+    if embed > count + tests:
+        every = vectors.array
+        if test is not None:
+            every = jnp.concatenate([every, test.array])
+        return values_in(*initial.values.reduced(weights.array, every, gram=False))
+    unit = _unit_values(initial, weights, embed)
+    rows = [_read(Same(unit), vectors)]
+    if test is not None:
+        rows.append(_test_read(Same(unit), test))
+    return unit._replace(rows=np.concatenate(rows, axis=1))
+
+
+@lru_cache(maxsize=KEPT)
+def _unit_values(initial: Initial, weights: Same, embed: int) -> Values:
+    """The same of unit vectors, which give those of all others."""
+    return values_in(*initial.values.reduced(weights.array, jnp.eye(embed), gram=False))
+
+
+def _read(unit: Same, vectors: Same) -> np.ndarray:
+    rows = np.asarray(unit.array.rows)
+    turned = rows.swapaxes(1, -1) if rows.ndim > 2 else rows
+    read = turned @ np.asarray(vectors.array).T
+    return read.swapaxes(1, -1) if rows.ndim > 2 else read
+
+
+_test_read = lru_cache(maxsize=KEPT)(_read)

@@ -13,12 +13,15 @@ full product; where most tokens stand in one sample alone this is the cheapest f
 linearly dependent tokens are no special case. Values `v = Z w` move by `g G z`, and a
 chain `u = Z W_Vᵀ` with its output β by `(G z) βᵀ`, β by `g uᵀ z`.
 
-The sums a of what G multiplies tell the weights themselves: with the tokens at all
+The sums a of what G multiplies give the weights themselves: with the tokens at all
 positions as rows of X, `W = s W(0) + aᵀ X`, and `s = 1` unless weights decay. By them
-tokens that are never trained on are read (`attnflow.models.forms.probes`).
+tokens Y that are never trained on are probed: their keys are `s Y W(0)ᵀ + (Y Xᵀ) a`.
+The sums lie in the directions in which the keys and queries of X began; a score also
+sees what is orthogonal to these in the initial keys and queries of Y, a part that does
+not move but for the decay s.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,16 +29,19 @@ from jaxtyping import Array, Float, Int
 
 from attnflow.data import Sequences
 from attnflow.models.forms.base import (
+    AbstractForm,
+    AbstractFrame,
     AbstractLinearPart,
     AbstractScores,
-    Form,
+    Arrays,
+    Forces,
     SelfScores,
     State,
+    no_test_samples,
     rotation_refusal,
 )
-from attnflow.models.forms.probes import Probe
 from attnflow.models.problem import Problem, forces
-from attnflow.models.tables import Pairs, Sight
+from attnflow.models.tables import Forward, Pairs
 from attnflow.training.rules import Flow, Rule
 
 Gram = Float[Array, "tokens tokens"]
@@ -58,8 +64,8 @@ class Places(eqx.Module):
 
         One product sums what the positions of a token have, and multiplies by G.
         """
-        place = self.token.reshape(-1)
-        return self.scale[:, None] * self.products[:, place] * self.scale[place]
+        token = self.token.reshape(-1)
+        return self.scale[:, None] * self.products[:, token] * self.scale[token]
 
     def pick(self, rows: Float[Array, "heads tokens ..."]) -> Array:
         """What is known of tokens, at every position: `(heads, samples, …)`."""
@@ -91,7 +97,7 @@ class AbstractTokens(AbstractLinearPart):
         """Rules that see coordinates, and flows, which have better forms."""
         if isinstance(rule, Flow):
             return (
-                "gradient flow asks for few numbers in the state, and this form has "
+                "gradient flow needs few numbers in the state, and this form has "
                 "many beside the tables. Use form='transport' or 'gram'."
             )
         return rotation_refusal(rule)
@@ -100,7 +106,7 @@ class AbstractTokens(AbstractLinearPart):
 class TokenScores(AbstractTokens, AbstractScores):
     """`{"key_sums": (heads, places, columns), "query_sums": …, "share": (heads,)}`.
 
-    The sums have a row for each position of all samples, and tell keys and queries by
+    The sums have a row for each position of all samples, and give keys and queries by
     `k = s k(0) + G a`: one product a step, and nothing else to carry. `first_key` and
     `first_query` are k(0) and q(0) of the vectors before they are scaled. Without
     `other_queries` the positions of queries are those of keys.
@@ -122,7 +128,7 @@ class TokenScores(AbstractTokens, AbstractScores):
         scale = self.keys.scale
         return scale[:, None] * self.keys.products * scale
 
-    def sides(self, state: Any) -> tuple[Array, Array]:
+    def sides(self, state: Arrays) -> tuple[Array, Array]:
         """Keys and queries of the tokens, `(heads, tokens, columns)`."""
         share, scale = state["share"][:, None, None], self.keys.scale[:, None]
         return (
@@ -131,21 +137,21 @@ class TokenScores(AbstractTokens, AbstractScores):
             + self.queries.spread(state["query_sums"]),
         )
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """`S[key, query]` on the tokens."""
         return jnp.einsum("htc,huc->htu", *self.sides(state))
 
-    def self_scores(self, state: Any) -> SelfScores:
+    def self_scores(self, state: Arrays) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
         both = self.sides(state)
         return SelfScores(*(jnp.einsum("htc,huc->htu", x, x) for x in both))
 
-    def seen(self, state: Any) -> tuple[Array, Array]:
+    def seen(self, state: Arrays) -> tuple[Array, Array]:
         """Keys and queries at their positions, `(heads, samples, positions, …)`."""
         keys, queries = self.sides(state)
         return self.keys.pick(keys), self.queries.pick(queries)
 
-    def velocity(self, state: Any, force: "ScoreForce") -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def velocity(self, state: Arrays, force: ScoreForce) -> Arrays:  # pyright: ignore[reportIncompatibleMethodOverride]
         """`D q` and `Dᵀ k`, of which G makes the motion of keys and queries."""
         pull, keys, queries = force
         return {
@@ -165,12 +171,12 @@ class TokenValues(AbstractTokens):
     gain: Float[Array, " heads"]
     first: Float[Array, "heads tokens"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each token."""
         moved = self.keys.spread(state["sums"][..., None])[..., 0]
         return state["share"][:, None] * (self.keys.scale * self.first) + moved
 
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Arrays, force: Array) -> Arrays:
         """`g z`, of which G makes the motion of the values."""
         pull = self.gain[:, None] * _in_a_row(force.swapaxes(0, 1))
         return {"sums": pull, "share": jnp.zeros_like(state["share"])}
@@ -187,11 +193,11 @@ class TokenChain(AbstractTokens):
     keys: Places
     gain: Float[Array, " heads"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each token."""
         return jnp.einsum("htc,hc->ht", state["rows"], state["output"])
 
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Arrays, force: Array) -> Arrays:
         """`(G z) βᵀ` and `g uᵀ z`."""
         z, output = force.swapaxes(0, 1), state["output"][:, None, :]
         read = jnp.einsum("hnk,hnkc->hc", z, self.keys.pick(state["rows"]))
@@ -204,12 +210,87 @@ class TokenChain(AbstractTokens):
         }
 
 
-class TokenForm(Form):
+class Crossed(eqx.Module):
+    """Tokens beside the positions of all training samples in a row.
+
+    - `products`: of their vectors (rows) with those that stand there (columns).
+    - `scale`: of the tokens that stand there.
+    """
+
+    products: Float[Array, "tokens places"]
+    scale: Float[Array, " places"]
+
+
+class Probe(eqx.Module):
+    """Tokens beside those that are trained on, at the positions of samples.
+
+    All but the scales is of vectors before they are scaled, so that settings which
+    differ in sizes alone share it.
+
+    - `by_key`, `by_query`: beside the keys and the queries of training; without the
+      latter these stand where the keys do.
+    - `keys`, `queries`: initial ones, along the directions of the trained state;
+      `rest`: scores of what is orthogonal to them.
+    - `values`: initial values `(heads, tokens)`, or initial rows of a chain.
+    """
+
+    key: Int[Array, "samples keys"]
+    query: Int[Array, "samples queries"]
+    by_key: Crossed
+    by_query: Crossed | None
+    keys: Float[Array, "heads tokens columns"]
+    queries: Float[Array, "heads tokens columns"]
+    rest: Float[Array, "samples heads queries keys"]
+    values: Float[Array, "heads tokens *value_columns"]
+    scale: Float[Array, " tokens"]
+
+    def pairs(self, scores: Arrays, values: Arrays) -> Pairs:
+        """Pair scores and values of the samples in the states of the two parts."""
+        by_query = self.by_key if self.by_query is None else self.by_query
+        keys = self._moved(self.keys, scores, "key_sums", self.by_key)
+        queries = self._moved(self.queries, scores, "query_sums", by_query)
+        moved = jnp.einsum("hnkc,hnqc->nhqk", keys[:, self.key], queries[:, self.query])
+        sizes = self.scale[self.query][:, :, None] * self.scale[self.key][:, None, :]
+        kept = scores["share"][:, None, None] ** 2
+        start = self.values
+        if "output" in values:
+            # Read by the output first, a sum by token is one number.
+            output, sums = values["output"], values["sums"]
+            start = jnp.einsum("htc,hc->ht", start, output)
+            values = {**values, "sums": jnp.einsum("hpc,hc->hp", sums, output)}
+        seen = self._moved(start, values, "sums", self.by_key)
+        return Pairs(
+            moved + kept * sizes[:, None] * self.rest, seen[:, self.key].swapaxes(0, 1)
+        )
+
+    def _moved(
+        self,
+        start: Float[Array, "heads tokens ..."],
+        state: Arrays,
+        name: str,
+        crossed: Crossed,
+    ) -> Array:
+        """`s Y W(0)ᵀ + (Y Xᵀ) a`."""
+        axes = [1] * (start.ndim - 2)
+        share = state["share"].reshape(-1, 1, *axes)
+        # Few tokens stand at several positions: a product with each costs no more
+        # than to sum them first.
+        sums = crossed.scale.reshape(-1, *axes) * state[name]
+        products = crossed.products
+        moved = share * start + jnp.einsum("tp,hp...->ht...", products, sums)
+        return self.scale.reshape(-1, *axes) * moved
+
+
+class TokenForm(AbstractForm):
     """A form over tokens, which reads pairs without a table over all of them."""
 
+    frame: AbstractFrame
     # Modules are frozen, so that narrower types are sound.
     scores: TokenScores  # pyright: ignore[reportIncompatibleVariableOverride]
     values: TokenValues | TokenChain  # pyright: ignore[reportIncompatibleVariableOverride]
+    name: str = eqx.field(static=True)
+    test_frame: AbstractFrame | None = None
+    normalised: bool = eqx.field(static=True, default=False)
     probe: Probe | None = None
 
     def pairs(self, state: State) -> Pairs:
@@ -224,38 +305,29 @@ class TokenForm(Form):
     def test_pairs(self, state: State) -> Pairs:
         """The same at the positions of test samples, whose tokens are probed."""
         if self.probe is None:
-            return super().test_pairs(state)
+            raise no_test_samples()
         return self.probe.pairs(state["scores"], state["values"])
 
-    def pulls(self, problem: Problem, state: State, data: Sequences) -> dict[str, Any]:
-        """Forces at the positions of samples, with the keys and queries there."""
-        return self.look(problem, state, data)[0]
-
-    def look(
+    def part_forces(
         self, problem: Problem, state: State, data: Sequences
-    ) -> tuple[dict[str, Any], Sight]:
-        """The same, and what samples see."""
+    ) -> tuple[Forces, Forward]:
+        """Forces at the positions of samples, with the keys and queries there."""
         keys, queries = self.scores.seen(state["scores"])
         pairs = self._pairs(state, keys, queries)
-        sight = Sight(pairs, problem.attention(pairs, data))
-        found = forces(
-            problem,
-            pairs,
-            data,
-            normalised=self.normalised,
-            attention=sight.attention,
+        attention = problem.attention(pairs, data)
+        on_pairs = forces(
+            problem, pairs, data, normalised=self.normalised, attention=attention
         )
-        force = ScoreForce(found.scores, keys, queries)
-        return {"scores": force, "values": found.values}, sight
+        on_scores = ScoreForce(on_pairs.scores, keys, queries)
+        both = {"scores": on_scores, "values": on_pairs.values}
+        return both, Forward(pairs, attention)
 
-    def flow_pulls(
-        self, problem: Problem, state: State, data: Sequences
-    ) -> dict[str, Any]:
+    def flow_forces(self, problem: Problem, state: State, data: Sequences) -> Forces:
         """The same: a part over tokens knows no others."""
-        return self.pulls(problem, state, data)
+        return self.part_forces(problem, state, data)[0]
 
 
 def _in_a_row(
-    found: Float[Array, "heads samples positions ..."],
+    sums: Float[Array, "heads samples positions ..."],
 ) -> Float[Array, "heads places ..."]:
-    return found.reshape(found.shape[0], -1, *found.shape[3:])
+    return sums.reshape(sums.shape[0], -1, *sums.shape[3:])

@@ -1,15 +1,47 @@
-"""Values that are linear in one set of weights, on the tokens' span."""
+"""Reduced values: on the tokens' span, linear in one set of weights or a chain of two.
+
+Two chains are trained in their factors. With β the vector that the readout sees,
+
+- `w_O` trained:  value of x is `w_Oᵀ W_V x`, and β is `w_O`;
+- neurons:        value of x is `aᵀ W W_V x` with a fixed, and β is `Wᵀ a`.
+
+In both, with the force z on the values, minus the gradient moves `W_V` by `β zᵀ` and
+β by `g W_V z`, where the gain g is 1, and `|a|²` for neurons (all move along a,
+so that they collapse into one of output weight |a|). So `[W_V β]` moves by
+`[W_V β] Ω` with
+
+    Ω = [[0, g z], [zᵀ, 0]],
+
+and the chain closes at every width as keys and queries do: by transport
+`[W_V β](t) = [W_V β](0) M(t)`, or by the Gram matrix `P = [[A_V, G], [Gᵀ, b]]`, whose
+last column G holds the values. Its initial state is a factor F with `FᵀF` the Gram
+matrix of `[W_V β]`.
+"""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.models.forms.base import AbstractLinearPart, rotation_refusal
-from attnflow.models.forms.whole import AbstractMatrices, Matrices, divisor
+from attnflow.models.forms.base import (
+    AbstractLengths,
+    AbstractMatrices,
+    AbstractPart,
+    AbstractReducedPart,
+    BasisVectors,
+    Built,
+    Matrices,
+    divisor,
+    memory_refusal,
+    rotation_refusal,
+)
+from attnflow.models.forms.laws import Draw, bartlett_factor, gram_of, shortened
 from attnflow.training.rules import Rule
 
+Factor = Float[Array, "heads rows columns"]
 
-class ValueTable(AbstractLinearPart, AbstractMatrices):
+
+class ValueTable(AbstractReducedPart, AbstractMatrices):
     """The values of an orthonormal basis of the tokens' span; the state is the table.
 
     What lies outside the span is never seen and never moves. The `gain` is what a unit
@@ -30,10 +62,6 @@ class ValueTable(AbstractLinearPart, AbstractMatrices):
         """The gain times the force."""
         return self.gain[:, None] * force
 
-    def refuses(self, rule: Rule) -> str | None:
-        """Rules that act on single coordinates depend on the basis."""
-        return rotation_refusal(rule)
-
     def matrices(self, update: Array) -> Matrices:
         """One row for each copy, in units in which it is as long as its matrix."""
         row = update / jnp.sqrt(divisor(self.copies * self.gain))[:, None]
@@ -44,3 +72,148 @@ class ValueTable(AbstractLinearPart, AbstractMatrices):
         """What copies that move alike make of the table."""
         row = matrices["table"][:, 0, 0]
         return jnp.sqrt(self.copies * self.gain)[:, None] * row
+
+
+class ChainTransport(AbstractReducedPart, AbstractMatrices):
+    """The transport of `[W_V β]`, carried as `N = F M`.
+
+    The state is N, `(blocks, rows, r + 1)` with at most r + 1 rows.
+    """
+
+    gain: Float[Array, " blocks"]
+
+    def table(self, state: Array) -> Array:
+        """The value of each basis vector."""
+        return jnp.einsum("bmr,bm->br", state[..., :-1], state[..., -1])
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`N Ω`."""
+        first, seen = state[..., :-1], state[..., -1]
+        rate = self.gain[:, None] * jnp.einsum("bmr,br->bm", first, force)
+        outer = seen[..., None] * force[:, None, :]
+        return jnp.concatenate([outer, rate[..., None]], axis=-1)
+
+    def matrices(self, update: Array) -> Matrices:
+        """`W_V`, and β as the row along which the weights behind it move.
+
+        These are `w_O` itself, or neurons, which move by `a uᵀ` alone: β moves by
+        `|a|² u`, and the row is `|a| u`.
+        """
+        row = update[..., -1] / jnp.sqrt(divisor(self.gain))[:, None]
+        return {"W_V": update[..., :-1], "beta": row[:, None, :]}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """Both side by side, with β as the last column."""
+        seen = jnp.sqrt(self.gain)[:, None] * matrices["beta"][:, 0]
+        return jnp.concatenate([matrices["W_V"], seen[..., None]], axis=-1)
+
+
+class ChainGram(AbstractPart, AbstractLengths):
+    """The Gram matrix of `[W_V β]`; the state is P, `(blocks, r + 1, r + 1)`."""
+
+    gain: Float[Array, " blocks"]
+
+    def table(self, state: Array) -> Array:
+        """The value of each basis vector: the last column without its last entry."""
+        return state[..., :-1, -1]
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`Ωᵀ P + P Ω`."""
+        half = state @ chain_generator(force, self.gain)
+        return half + half.swapaxes(-1, -2)
+
+    def direction(self, state: Array, force: Array) -> Array:
+        """`Ω`, of which a step is a multiple."""
+        return chain_generator(force, self.gain)
+
+    def move(self, state: Array, update: Array) -> Array:
+        """`(I + U)ᵀ P (I + U)`."""
+        half = state + state @ update
+        return half + update.swapaxes(-1, -2) @ half
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Gram matrices forget the directions that memory and decay would need."""
+        return rotation_refusal(rule) or memory_refusal(rule)
+
+    def square(self, state: Array, direction: Array) -> Array:
+        """The diagonal of `Ωᵀ P Ω`, with `1 / g` of its last entry."""
+        diagonal = (direction * (state @ direction)).sum(axis=-2)
+        last = diagonal[:, -1] / divisor(self.gain)
+        return diagonal[:, :-1].sum() + last.sum()
+
+
+def chain_generator(
+    force: Float[Array, "blocks basis"], gain: Float[Array, " blocks"]
+) -> Float[Array, "blocks columns columns"]:
+    """`Ω = [[0, g z], [zᵀ, 0]]`."""
+    blocks, rank = force.shape
+    generator = jnp.zeros((blocks, rank + 1, rank + 1))
+    generator = generator.at[:, :rank, rank].set(gain[:, None] * force)
+    return generator.at[:, rank, :rank].set(force)
+
+
+def given_factor(
+    first: Float[Array, "heads width embed"],
+    seen: Float[Array, "heads width"],
+    basis: BasisVectors,
+) -> Factor:
+    """The factor for given `W_V` and β, at most as many rows as columns."""
+    return shortened(jnp.concatenate([first @ basis.T, seen[..., None]], axis=-1))
+
+
+def part_of_factor(factor: Factor, gain: Array, *, gram: bool) -> Built:
+    """The part that moves the chain, and its state."""
+    if gram:
+        return ChainGram(gain), gram_of(factor)
+    return ChainTransport(gain), factor
+
+
+def drawn_factor(
+    width: int,
+    rank: int,
+    *,
+    scale: float,
+    seen_scales: Float[Array, " heads"],
+    key: Array,
+    draw: Draw,
+) -> Factor:
+    """The factor in law, without weights.
+
+    Rows are independent; entries of `W_V` have standard deviation `scale`, those of β
+    the head's `seen_scales`. So the expected Gram matrix is diagonal, with
+    `α² = width · scale²` for each basis vector and `b = width · seen_scale²` last.
+    At large width the values `G = W_Vᵀ β` are normal with variance `b · scale²`; then
+
+        F = [[α I, G / α], [0, sqrt(b − |G|² / α²)]]
+
+    has them and the expected Gram matrices otherwise.
+    """
+    heads = len(seen_scales)
+    scales = jnp.full((heads, rank), scale)
+    scales = jnp.concatenate([scales, seen_scales[:, None]], axis=1)[:, None, :]
+    if draw == "bartlett":
+        if width < rank + 1:
+            raise ValueError(
+                f"The value width {width} is below the tokens' rank {rank} plus one, "
+                "where the Gram matrix is singular. Use draw='weights'."
+            )
+        return bartlett_factor(width, rank + 1, heads, key=key) * scales
+    unit = jnp.broadcast_to(jnp.eye(rank + 1), (heads, rank + 1, rank + 1))
+    if draw == "limit":
+        # In units of the scales G / α is ξ / sqrt(width), which needs no scale > 0.
+        noise = jax.random.normal(key, (heads, rank), jnp.float64) / jnp.sqrt(width)
+        left = 1 - (noise**2).sum(axis=1)
+        _require_room(left, width, rank)
+        unit = unit.at[:, :rank, rank].set(noise)
+        unit = unit.at[:, rank, rank].set(jnp.sqrt(left))
+    return unit * scales * jnp.sqrt(float(width))
+
+
+def _require_room(left: Array, width: int, rank: int) -> None:
+    if bool((left < 0).any()):
+        raise ValueError(
+            f"draw is 'limit' but the value width {width} is not large against the "
+            f"tokens' rank {rank}: no weights have initial values of that size beside "
+            "the expected Gram matrices. Use a larger width, or draw='bartlett' or "
+            "'weights'."
+        )

@@ -1,20 +1,20 @@
 """The plain path: the weights themselves, moved by autodiff, exact for every rule."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.models.forms.base import (
     AbstractLinearPart,
+    AbstractMatrices,
     AbstractNeurons,
     AbstractRows,
     AbstractScores,
+    Arrays,
+    Matrices,
     Rows,
     SelfScores,
 )
-from attnflow.models.forms.whole import AbstractMatrices, Matrices
 from attnflow.training.rules import Rule
 
 # Weights that are one vector per head; the others are matrices in their last two axes.
@@ -24,7 +24,7 @@ VECTORS = ("w", "w_O")
 class AbstractWeights(AbstractLinearPart, AbstractMatrices):
     """Weights as they are: their motion follows from the table by autodiff."""
 
-    def velocity(self, state: Any, force: Array) -> Any:
+    def velocity(self, state: Arrays, force: Array) -> Arrays:
         """Minus the gradient."""
         return jax.vjp(self.table, state)[1](force)[0]
 
@@ -32,11 +32,11 @@ class AbstractWeights(AbstractLinearPart, AbstractMatrices):
         """Weights follow every rule."""
         return None
 
-    def matrices(self, update: Any) -> Matrices:
+    def matrices(self, update: Arrays) -> Matrices:
         """The weights themselves; a vector per head is a matrix of one row."""
         return {n: x[:, None] if n in VECTORS else x for n, x in update.items()}
 
-    def from_matrices(self, matrices: Matrices) -> Any:
+    def from_matrices(self, matrices: Matrices) -> Arrays:
         """The same as weights."""
         return {n: x[:, 0] if n in VECTORS else x for n, x in matrices.items()}
 
@@ -49,12 +49,12 @@ class ScoreWeights(AbstractWeights, AbstractScores, AbstractRows):
 
     basis: Float[Array, "basis embed"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """`S[key, query]` per head."""
         keys, queries = self._project(state)
         return jnp.einsum("hmk,hmq->hkq", keys, queries)
 
-    def self_scores(self, state: Any) -> SelfScores:
+    def self_scores(self, state: Arrays) -> SelfScores:
         """Inner products of keys with keys and of queries with queries."""
         keys, queries = self._project(state)
         return SelfScores(
@@ -62,11 +62,11 @@ class ScoreWeights(AbstractWeights, AbstractScores, AbstractRows):
             jnp.einsum("hmk,hmq->hkq", queries, queries),
         )
 
-    def rows(self, state: Any) -> Rows:
+    def rows(self, state: Arrays) -> Rows:
         """What every row of `W_K` and of `W_Q` sees of the basis."""
         return Rows(*(x.swapaxes(-1, -2) for x in self._project(state)))
 
-    def _project(self, state: Any) -> tuple[Array, Array]:
+    def _project(self, state: Arrays) -> tuple[Array, Array]:
         return state["W_K"] @ self.basis.T, state["W_Q"] @ self.basis.T
 
 
@@ -75,7 +75,7 @@ class ValueWeights(AbstractWeights):
 
     basis: Float[Array, "basis embed"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector, per head."""
         return state["w"] @ self.basis.T
 
@@ -88,7 +88,7 @@ class ChainWeights(AbstractWeights):
 
     basis: Float[Array, "basis embed"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector, per head."""
         return jnp.einsum("hv,hvd,rd->hr", state["w_O"], state["W_V"], self.basis)
 
@@ -99,7 +99,7 @@ class FixedOutputWeights(AbstractWeights):
     basis: Float[Array, "basis embed"]
     output: Float[Array, "heads value_width"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector, per head."""
         return jnp.einsum("hv,hvd,rd->hr", self.output, state["W_V"], self.basis)
 
@@ -112,7 +112,7 @@ class ClassMeanWeights(AbstractWeights):
 
     basis: Float[Array, "basis embed"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector, per head."""
         means = state["W_V"].mean(axis=2)
         return (means[:, 0] - means[:, 1]) @ self.basis.T
@@ -127,16 +127,16 @@ class NeuronWeights(AbstractWeights, AbstractNeurons):
     basis: Float[Array, "basis embed"]
     output: Float[Array, "heads neurons"]
 
-    def table(self, state: Any) -> Array:
+    def table(self, state: Arrays) -> Array:
         """The value of each basis vector, per head."""
         seen = jnp.einsum("hn,hnv->hv", self.output, state["W"])
         return jnp.einsum("hv,hvd,rd->hr", seen, state["W_V"], self.basis)
 
-    def neuron_table(self, state: Any) -> Array:
+    def neuron_table(self, state: Arrays) -> Array:
         """`W W_V` on the basis."""
         return state["W"] @ (state["W_V"] @ self.basis.T)
 
-    def neuron_gram_change(self, state: Any, start: Any) -> Array:
+    def neuron_gram_change(self, state: Arrays, start: Arrays) -> Array:
         """`W Wᵀ − (W Wᵀ)(0) = W Δᵀ + Δ W(0)ᵀ`, which does not cancel for small Δ."""
         now, then = state["W"], start["W"]
         moved = now - then

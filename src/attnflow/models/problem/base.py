@@ -1,22 +1,75 @@
-"""The problem: what a loss sees of a model, and how it pulls on it.
+"""The problem: what a loss sees of a model, and the forces with which it pulls on it.
 
 All that data can see of a shallow transformer is two tables over the tokens, scores
 and values; a `Problem` takes their entries at the positions of each sample and gives
 outputs, losses and forces. It knows nothing of weights or of training.
+
+Forces are minus the gradient of the loss by pair scores and values. With `p` the
+attention, `c_{n,h}` the pull of the loss on head h of sample n (minus the derivative of
+the mean loss by that head's output), `ω_q` the query weights and
+`v̄_q = Σ_k p(k|q) v_k`,
+
+    force on score (q, k)  =  c · ω_q · p(k|q) · (v_k − v̄_q)
+    force on value k       =  c · Σ_q ω_q p(k|q)
+
+The same as `mantissa · exp(log)` neither underflows nor cancels: the pull of a
+well-fitted sample is exp(−margin), whose logarithm is known without taking the
+exponential; and `v_k − v̄_q = Σ_j p(j|q) (v_k − v_j)` has no term for k itself, so that
+it is known where a softmax has all but put its whole mass on k.
 """
 
+from typing import NamedTuple
+
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
-from attnflow.models.problem.attention import attention, pooled
-from attnflow.models.problem.losses import AbstractLoss, Logistic
-from attnflow.models.problem.readouts import AbstractReadout, Linear
+from attnflow.models.problem.losses import (
+    AbstractLoss,
+    AbstractReadout,
+    Linear,
+    Logistic,
+)
 from attnflow.models.tables import Pairs
+from attnflow.training.scaled_numbers import Scaled
+
+PairScores = Float[Array, "samples heads queries keys"]
+KeyValues = Float[Array, "samples heads keys"]
+Mass = Float[Array, "samples keys"]
 
 
-def read_values(pairs: Pairs, data: Sequences) -> Float[Array, "samples heads keys"]:
+def attention(scores: PairScores, mass: Mass) -> PairScores:
+    """`p(key | query) = mass · exp(score) / Σ mass · exp(score)`.
+
+    The maximum is taken over keys of positive mass alone: a masked key with a large
+    score would otherwise push all others to underflow.
+    """
+    weight = mass[:, None, None, :]
+    masked = jnp.where(weight > 0, scores, -jnp.inf)
+    top = masked.max(axis=-1, keepdims=True)
+    terms = weight * jnp.exp(masked - top)
+    return terms / terms.sum(axis=-1, keepdims=True)
+
+
+def log_attention(scores: PairScores, mass: Mass) -> PairScores:
+    """Logarithms of the attention, which do not underflow; −inf at masked keys."""
+    masked = scores + jnp.log(mass)[:, None, None, :]
+    return jax.nn.log_softmax(masked, axis=-1)
+
+
+def pooled(
+    attention: PairScores,
+    values: KeyValues,
+    query_weight: Float[Array, "samples queries"],
+) -> tuple[Float[Array, "samples heads"], Float[Array, "samples heads queries"]]:
+    """Each head's output `Σ_q weight_q Σ_k p(k|q) value_k`, and the inner sums."""
+    attended = (attention * values[:, :, None, :]).sum(axis=-1)
+    return (attended * query_weight[:, None, :]).sum(axis=-1), attended
+
+
+def read_values(pairs: Pairs, data: Sequences) -> KeyValues:
     """What is read at the keys: the values of their tokens, and fixed payloads."""
     if data.payload is None:
         return pairs.values
@@ -41,9 +94,7 @@ class Problem(eqx.Module):
         """Number of heads."""
         return len(self.readout.head_names)
 
-    def attention(
-        self, pairs: Pairs, data: Sequences
-    ) -> Float[Array, "samples heads queries keys"]:
+    def attention(self, pairs: Pairs, data: Sequences) -> PairScores:
         """The attention map of every sample and head, `p(key | query)`."""
         return attention(self.score_scale * pairs.scores, data.mass)
 
@@ -66,3 +117,79 @@ class Problem(eqx.Module):
     def mean_loss(self, pairs: Pairs, data: Sequences) -> Float[Array, ""]:
         """The loss that training minimises: the mean under the probabilities."""
         return jnp.sum(data.probability * self.losses(pairs, data))
+
+
+class ScaledForces(NamedTuple):
+    """Forces on pair scores and on values, each number with a scale of its own."""
+
+    scores: Scaled
+    values: Scaled
+
+
+def forces(
+    problem: Problem,
+    pairs: Pairs,
+    data: Sequences,
+    *,
+    normalised: bool = False,
+    attention: PairScores | None = None,
+) -> Pairs:
+    """Minus the gradient of the mean loss by the pair scores and the values.
+
+    Where `normalised`, the pull of the sample that pulls hardest is 1: all signs are
+    those of the gradient, and do not vanish with the loss. The attention may be known.
+    """
+    probability = problem.attention(pairs, data) if attention is None else attention
+    values = read_values(pairs, data)
+    heads, attended = pooled(probability, values, data.query_weight)
+    slope = problem.readout.slope(heads)
+    weighted = (
+        probability * (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
+    )
+    spread = values[:, :, None, :] - attended[..., None]
+    sign, log = problem.loss.pull(problem.readout(heads), data.label)
+    if normalised:
+        log = log - jnp.where(data.probability > 0, log, -jnp.inf).max()
+    pull = data.probability * sign * jnp.exp(log)
+    return Pairs(
+        scores=problem.score_scale * weighted * spread * pull[:, None, None, None],
+        values=weighted.sum(axis=2) * pull[:, None, None],
+    )
+
+
+def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForces:
+    """The forces as mantissas and logarithms, right where the forces underflow."""
+    log = log_attention(problem.score_scale * pairs.scores, data.mass)
+    values = read_values(pairs, data)
+    heads, _ = pooled(jnp.exp(log), values, data.query_weight)
+    sign, pull = problem.loss.pull(problem.readout(heads), data.label)
+    pull = (pull + jnp.log(data.probability))[:, None, None]
+    slope = problem.readout.slope(heads) * sign[:, None]
+    weight = slope[:, :, None] * data.query_weight[:, None, :]
+    others, spread = _spread(log, values)
+    # Queries that do not count must not set the scale of those that do.
+    counted = jnp.where(data.query_weight[:, None, :, None] != 0, log, -jnp.inf)
+    top = finite(counted.max(axis=2))
+    read = (weight[..., None] * jnp.exp(counted - top[:, :, None, :])).sum(axis=2)
+    return ScaledForces(
+        scores=Scaled(
+            problem.score_scale * weight[..., None] * spread,
+            log + others + pull[..., None],
+        ),
+        values=Scaled(read, top + pull),
+    )
+
+
+def _spread(log: PairScores, values: KeyValues) -> tuple[Array, Array]:
+    """`Σ_j p(j|q) (v_k − v_j)` over the other keys, as a log scale and a mantissa."""
+    same = jnp.eye(log.shape[-1], dtype=bool)
+    other = jnp.where(same, -jnp.inf, log[..., None, :])
+    top = other.max(axis=-1)
+    part = jnp.exp(other - finite(top)[..., None])
+    gap = values[:, :, None, :, None] - values[:, :, None, None, :]
+    return top, (part * gap).sum(axis=-1)
+
+
+def finite(log: Array) -> Array:
+    """A log scale to subtract: zero where there is nothing to scale."""
+    return jnp.where(jnp.isfinite(log), log, 0.0)

@@ -11,6 +11,7 @@ f = LN(LN(c) + e_q) for `normalised` and f = LN(c + e_q) for `plain`, where LN d
 by the l2 norm.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import equinox as eqx
@@ -18,6 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Integer
 
+Context = Float[Array, "*batch support"]
 Residual = Literal["none", "normalised", "plain"]
 
 
@@ -52,11 +54,7 @@ class Outputs(NamedTuple):
     pull: Float[Array, "samples columns"]
 
 
-def attention(
-    scores: Float[Array, "*batch support"],
-    mass: Float[Array, "*batch support"],
-    weight: Float[Array, "*batch support"],
-) -> Float[Array, "*batch support"]:
+def attention(scores: Context, mass: Context, weight: Context) -> Context:
     """`m e^z / Σ w m e^z`, the attention to each single token."""
     present = mass > 0
     top = jnp.max(jnp.where(present, scores, -jnp.inf), axis=-1, keepdims=True)
@@ -67,26 +65,25 @@ def attention(
 
 
 def features(
-    model: NextToken,
-    scores: Float[Array, "samples support"],
-    mass: Float[Array, "samples support"],
-    weight: Float[Array, "samples support"],
-) -> tuple[Float[Array, "samples support"], Float[Array, " samples"]]:
-    """What is read at the context's places, and at the query's own."""
-    found = attention(scores, mass, weight)
-    own = jnp.zeros(found.shape[:-1])
+    model: NextToken, scores: Context, mass: Context, weight: Context
+) -> tuple[Context, Float[Array, "*batch"]]:
+    """What is read at the tokens of the context, and at the query itself."""
+    context = attention(scores, mass, weight)
+    query = jnp.zeros(context.shape[:-1])
     if model.residual == "none":
-        return (_unit(found, own, weight)[0] if model.normalised else found), own
+        return (
+            _unit(context, query, weight)[0] if model.normalised else context
+        ), query
     if model.residual == "normalised":
-        found = _unit(found, own, weight)[0]
-    own = jnp.ones_like(own)
-    return _unit(found, own, weight) if model.normalised else (found, own)
+        context = _unit(context, query, weight)[0]
+    query = jnp.ones_like(query)
+    return _unit(context, query, weight) if model.normalised else (context, query)
 
 
-def _unit(found: Array, own: Array, weight: Array) -> tuple[Array, Array]:
-    square = jnp.sum(weight * found**2, axis=-1) + own**2
+def _unit(context: Array, query: Array, weight: Array) -> tuple[Array, Array]:
+    square = jnp.sum(weight * context**2, axis=-1) + query**2
     size = jnp.sqrt(jnp.where(square > 0, square, 1.0))
-    return found / size[..., None], own / size
+    return context / size[..., None], query / size
 
 
 def outputs(
@@ -100,13 +97,13 @@ def outputs(
     own, so that a loss of 1e-20 still has a gradient.
     """
     mine = label[..., None] == jnp.arange(logits.shape[-1])
-    own = jnp.sum(jnp.where(mine, logits, 0.0), axis=-1, keepdims=True)
+    target = jnp.sum(jnp.where(mine, logits, 0.0), axis=-1, keepdims=True)
     top = jnp.max(logits, axis=-1, keepdims=True)
     size = jnp.exp(logits - top)
     other = jnp.sum(jnp.where(mine, 0.0, column_weight * size), axis=-1, keepdims=True)
-    total = other + jnp.exp(own - top)
+    total = other + jnp.exp(target - top)
     pull = jnp.where(mine, other, -size) / total
-    loss = jax.nn.softplus(jnp.log(other) + top - own)
+    loss = jax.nn.softplus(jnp.log(other) + top - target)
     return Outputs(loss[..., 0], pull)
 
 
@@ -120,7 +117,7 @@ class Forces(NamedTuple):
 
 def forces(
     model: NextToken,
-    tables: dict[str, Float[Array, "_ _"]],
+    tables: Mapping[str, Float[Array, "_ _"]],
     places: Places,
     column_weight: Float[Array, " columns"],
 ) -> Forces:
@@ -131,18 +128,18 @@ def forces(
     """
     scores, values = tables["scores"], tables["values"]
     at = scores[places.query[:, None], places.rows]
-    (read, own), back = jax.vjp(
+    (read, of_itself), back = jax.vjp(
         lambda z: features(model, z, places.mass, places.weight), at
     )
     kept, query = values[places.rows], values[places.query_row]
     logits = jnp.einsum("ns,nsc->nc", places.weight * read, kept)
-    found = outputs(logits + own[:, None] * query, places.label, column_weight)
-    pull = places.probability[:, None] * found.pull
+    output = outputs(logits + of_itself[:, None] * query, places.label, column_weight)
+    pull = places.probability[:, None] * output.pull
     seen = jnp.einsum("nsc,nc->ns", kept, column_weight * pull)
     of_query = jnp.sum(query * column_weight * pull, axis=-1)
     (push,) = back((places.weight * seen, of_query))
     push = push / places.weight
     moved = jnp.zeros_like(values).at[places.rows].add(read[..., None] * pull[:, None])
-    moved = moved.at[places.query_row].add(own[:, None] * pull)
+    moved = moved.at[places.query_row].add(of_itself[:, None] * pull)
     turned = jnp.zeros_like(scores).at[places.query[:, None], places.rows].add(push)
-    return Forces(turned, moved, found.loss)
+    return Forces(turned, moved, output.loss)

@@ -1,7 +1,7 @@
 """How batches of sequence classes are cut into blocks."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,8 +25,8 @@ def block_of(query: Sequence[int] | np.ndarray) -> Int[np.ndarray, " classes"]:
     """The block of each class: about two classes, which have the same query."""
     query = np.asarray(query)
     block, count = np.zeros(len(query), np.int64), 0
-    for asked in np.unique(query):
-        mine = np.flatnonzero(query == asked)
+    for token in np.unique(query):
+        mine = np.flatnonzero(query == token)
         parts = np.array_split(mine, -(-len(mine) // CLASSES_PER_BLOCK))
         for number, part in enumerate(parts):
             block[part] = count + number
@@ -47,8 +47,8 @@ def block_widths(
     mean, spread = batch * share, np.sqrt(batch * share * (1 - share))
     most = max(int(_fullest(label, block).max()) for label in labels)
     usual = mean + np.array(DEVIATIONS) * spread
-    found = [*usual, most] if batch * columns >= FEWEST_LOGITS else [most]
-    even = -(-np.ceil(found).astype(int) // WIDTH_STEP) * WIDTH_STEP
+    widths = [*usual, most] if batch * columns >= FEWEST_LOGITS else [most]
+    even = -(-np.ceil(widths).astype(int) // WIDTH_STEP) * WIDTH_STEP
     last = min(-(-most // (2 * WIDTH_STEP)) * 2 * WIDTH_STEP, batch)
     return (*sorted({int(width) for width in even[:-1] if width < last}), last)
 
@@ -91,12 +91,12 @@ class _Kept(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Shared rows, those of each block alone, and each row's place in its part."""
+    """Shared rows, those of each block alone, and each row's index in its part."""
 
     shared: np.ndarray
     lone: list[np.ndarray]
     is_lone: np.ndarray
-    place: np.ndarray
+    index_of: np.ndarray
 
 
 def _fullest(label: np.ndarray, block: np.ndarray) -> Int[np.ndarray, " steps"]:
@@ -111,10 +111,10 @@ def _rows(kept: _Kept, rows: int) -> _Rows:
     owners = np.bincount(np.concatenate(of_block), minlength=rows)
     shared = np.flatnonzero(owners > 1)
     lone = [mine[owners[mine] == 1] for mine in of_block]
-    place = np.zeros(rows, np.int64)
+    index = np.zeros(rows, np.int64)
     for part in (shared, *lone):
-        place[part] = np.arange(len(part))
-    return _Rows(shared, lone, owners == 1, place)
+        index[part] = np.arange(len(part))
+    return _Rows(shared, lone, owners == 1, index)
 
 
 def _blocks(kept: _Kept, layout: _Rows, shape: tuple[int, int]) -> Blocks:
@@ -148,27 +148,28 @@ def _samples(
     shared = np.zeros((steps * slots, len(layout.shared)), kind)
     lone = np.zeros((steps * slots, most), kind)
     label = np.zeros(steps * slots, np.int32)
-    at = _places(drawn.label, kept.block, width)
+    at = _slots(drawn.label, kept.block, width)
     for n in range(len(kept.support)):
-        chosen = drawn.label.ravel() == n
-        mine, rows = (
-            drawn.counts.reshape(-1, drawn.counts.shape[-1])[chosen],
-            kept.support[n],
-        )
+        of_class = drawn.label.ravel() == n
+        counts, rows = drawn.counts.reshape(-1, drawn.counts.shape[-1]), kept.support[n]
+        mine = counts[of_class]
         alone = layout.is_lone[rows]
         for part, here in ((lone, alone), (shared, ~alone)):
             here = here & kept.present[n]
-            part[at[chosen][:, None], layout.place[rows[here]]] = mine[:, here]
-        label[at[chosen]] = kept.label[n]
+            part[at[of_class][:, None], layout.index_of[rows[here]]] = mine[:, here]
+        label[at[of_class]] = kept.label[n]
     fits = np.searchsorted(widths, _fullest(drawn.label, kept.block))
     shape = (steps, count, width)
-    arrays: list[Any] = [x.reshape(*shape, x.shape[1]) for x in (shared, lone)]
-    arrays += [label.reshape(shape), fits.astype(np.int32)]
-    return Samples(*(jnp.asarray(x) for x in arrays))
+    return Samples(
+        shared=jnp.asarray(shared.reshape(*shape, shared.shape[1])),
+        lone=jnp.asarray(lone.reshape(*shape, lone.shape[1])),
+        label=jnp.asarray(label.reshape(shape)),
+        fits=jnp.asarray(fits.astype(np.int32)),
+    )
 
 
-def _places(label: np.ndarray, block: np.ndarray, width: int) -> np.ndarray:
-    """A place for each sample of all batches: after those of its block before it."""
+def _slots(label: np.ndarray, block: np.ndarray, width: int) -> np.ndarray:
+    """A slot for each sample of all batches: after those of its block before it."""
     mine, count = block[label], block.max() + 1
     number = np.zeros_like(label)
     for b in range(count):

@@ -1,20 +1,49 @@
 """Training as a dynamical system: a form under the forces of a problem."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, UInt32
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PyTree, UInt32
 
 from attnflow.data import Sequences
-from attnflow.models.forms import CoordinateForm, Form, State
-from attnflow.models.forms.whole import AbstractLengths, AbstractMatrices
+from attnflow.models.forms import AbstractForm, CoordinateForm, State
+from attnflow.models.forms.base import AbstractLengths, AbstractMatrices
 from attnflow.models.problem import Problem
-from attnflow.models.tables import Pairs, Sight, Tables
+from attnflow.models.tables import Forward, Pairs, Tables
 from attnflow.training.rules import Batches
 from attnflow.training.scaled_numbers import Scaled
+
+Time = ArrayLike | None
+
+
+class FlowSystem(Protocol):
+    """A system with a vector field."""
+
+    def velocity(self, t: Time, state: PyTree) -> PyTree:
+        """The state's derivative."""
+        ...
+
+
+class DescentSystem(Protocol):
+    """A system that rules of descent can move.
+
+    `direction` maps the name of each part that moves to minus its gradient. A system
+    may also have `at(step)`, the system as a step sees it; `direction_and_forward`, the
+    direction and the forward pass on the way to it; `square` and `each_matrix`, for
+    rules that see weights whole.
+    """
+
+    def direction(self, state: PyTree) -> dict[str, PyTree]:
+        """Minus the gradient, part by part, in the coordinates of the rule."""
+        ...
+
+    def move(self, state: PyTree, updates: dict[str, PyTree]) -> PyTree:
+        """The state after the updates."""
+        ...
 
 
 class Training(eqx.Module):
@@ -27,14 +56,14 @@ class Training(eqx.Module):
       groups alone).
     - `trained`: the parts that move; the others stay.
     - `test`: samples that are never trained on, over the same vocabulary.
-    - `start`: the initial state, for what is measured as a change.
+    - `start`: the initial state, for observables that are changes.
     - `batches`: which samples each step of a descent sees, all where it is `None`;
       `batch_key`: the seed's own numbers for it, as data of a key.
-    - `vocabulary`: the coordinates of every token on the form's basis, for what is
-      measured on tokens that are not shown.
+    - `vocabulary`: the coordinates of every token on the form's basis, for observables
+      of tokens that are not shown.
     """
 
-    form: Form
+    form: AbstractForm
     problem: Problem
     data: Sequences
     probability: Float[Array, " samples"]
@@ -88,12 +117,12 @@ class Training(eqx.Module):
         """Minus the gradient of the training loss by the tables."""
         return self.form.forces(self.problem, state, self.trained_on)
 
-    def velocity(self, t: Any, state: State) -> State:
+    def velocity(self, t: Time, state: State) -> State:
         """The state's derivative under gradient flow; zero for parts that stay."""
-        pull = self.form.flow_pulls(self.problem, state, self.trained_on)
+        force = self.form.flow_forces(self.problem, state, self.trained_on)
         return {
             name: (
-                self.form.part(name).velocity(part, pull[name])
+                self.form.part(name).velocity(part, force[name])
                 if name in self.trained
                 else jax.tree.map(jnp.zeros_like, part)
             )
@@ -102,15 +131,15 @@ class Training(eqx.Module):
 
     def direction(self, state: State) -> State:
         """Minus the gradient of the parts that move, as their rules see it."""
-        return self.direction_and_sight(state)[0]
+        return self.direction_and_forward(state)[0]
 
-    def direction_and_sight(self, state: State) -> tuple[State, Sight | None]:
-        """The same, and what samples saw on the way to it where the form tells."""
-        pull, sight = self.form.look(self.problem, state, self.trained_on)
+    def direction_and_forward(self, state: State) -> tuple[State, Forward | None]:
+        """The same, and the forward pass on the way to it where the form has one."""
+        force, forward = self.form.part_forces(self.problem, state, self.trained_on)
         return {
-            name: self.form.part(name).direction(state[name], pull[name])
+            name: self.form.part(name).direction(state[name], force[name])
             for name in self.trained
-        }, sight
+        }, forward
 
     def gradients(self, state: State) -> dict[str, dict[str, Scaled]]:
         """Minus the gradients of a form over coordinates, with their scales."""
@@ -120,17 +149,19 @@ class Training(eqx.Module):
                 f"Gradients by coordinate are not known to form={form.name!r}: use "
                 "form='coordinates' or 'signs'."
             )
-        pull = form.pulls(self.problem, state, self.trained_on)
+        force, _ = form.part_forces(self.problem, state, self.trained_on)
         parts = {"scores": form.scores, "values": form.values}
-        return {n: parts[n].gradient(state[n], pull[n]) for n in self.trained}
+        return {n: parts[n].gradient(state[n], force[n]) for n in self.trained}
 
-    def square(self, name: str, state: State, direction: Any) -> Float[Array, ""]:
+    def square(self, name: str, state: State, direction: PyTree) -> Float[Array, ""]:
         """The squared length of the gradient by a part's plain weights."""
         part = self.form.part(name)
         assert isinstance(part, AbstractLengths)
         return part.square(state[name], direction)
 
-    def each_matrix(self, name: str, update: Any, change: Callable) -> Any:
+    def each_matrix(
+        self, name: str, update: PyTree, change: Callable[[Array], Array]
+    ) -> PyTree:
         """A part's update with each matrix of its plain weights changed."""
         part = self.form.part(name)
         assert isinstance(part, AbstractMatrices)

@@ -16,7 +16,7 @@ from attnflow.data import MixtureTask, Sequences
 from attnflow.experiments import run
 from attnflow.models.forms import AbstractFrame, Initial, build
 from attnflow.models.forms.frames import basis_of, frame_of
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.models.problem import Linear, Problem, ReluPair
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables

@@ -18,7 +18,7 @@ from attnflow.data import Sequences
 from attnflow.experiments import Experiment
 from attnflow.experiments.members import member
 from attnflow.models.forms import COORDINATE_FORMS, check_weights, column_plan
-from attnflow.models.forms.initial_scores import plain_scores
+from attnflow.models.forms.scores import plain_scores
 from attnflow.models.systems import Training
 from attnflow.runs.checkpoints.tables import table_form
 from attnflow.training.rules import Rule, SignGD, per_part

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.papers.cooccurrence.experiments import train
 from attnflow.papers.cooccurrence.settings import Train
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 from attnflow.data import CooccurrenceTask, Sequences
 from attnflow.data.cooccurrence import NAMED
 from attnflow.models.forms import Initial, Neurons
-from attnflow.models.forms.initialise import draw_weights
+from attnflow.models.forms.initial import draw_weights
 from attnflow.papers.cooccurrence.computations import AppendixC, Gradients
 
 Fillers = Literal["repeated", "distinct"]

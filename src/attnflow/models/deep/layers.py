@@ -1,17 +1,73 @@
-"""Parts that networks are made of, as functions of their weights."""
+"""Deep networks as training sees them, and the layers that they are made of."""
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
-from attnflow.models.deep.stack import softmax_attention
-
+Weights = dict[str, dict[str, Array]]
+"""By part: `scores` are all key and query weights, `values` all others."""
+DrawnWeights = dict[str, dict[str, np.ndarray]]
+HeadVectors = Float[Array, "samples length heads width"]
 NORM_EPSILON = 1e-5
-"""PyTorch's own, under the root of a layer's variance."""
+"""PyTorch's default, under the root of a layer's variance."""
+
+
+def check_sizes(network: "Network", *names: str) -> None:
+    """Raise where one of these sizes of a network is there and not positive."""
+    for name in names:
+        size = getattr(network, name)
+        if size is not None and size < 1:
+            raise ValueError(f"{name} is {size}: use at least 1, as in {name}=1.")
+
+
+class Forward(NamedTuple):
+    """What the forward pass of a network gives.
+
+    - `output`: a number for each sample, or a row of logits for each prediction.
+    - `attention`: of each layer, `(samples, heads, queries, keys)`.
+    """
+
+    output: Array
+    attention: tuple[Array, ...]
+
+
+class Network(Protocol):
+    """An architecture: a frozen dataclass without arrays."""
+
+    @property
+    def layers(self) -> int:
+        """How many layers pay attention."""
+        ...
+
+    @property
+    def heads(self) -> int:
+        """How many heads each of them has."""
+        ...
+
+    def draw(self, stream: np.random.Generator) -> DrawnWeights:
+        """Initial weights."""
+        ...
+
+    def forward(
+        self, weights: Weights, tokens: Array, key: Array | None = None
+    ) -> Forward:
+        """The forward pass on samples; `key` is for what training drops."""
+        ...
+
+
+def softmax_attention(
+    keys: HeadVectors, queries: HeadVectors, mask: Array | None = None
+) -> Float[Array, "samples heads length length"]:
+    """`softmax_k(q_l · k_k)`, over keys that the mask (queries, keys) allows."""
+    scores = jnp.einsum("nlhm,nkhm->nhlk", queries, keys)
+    if mask is not None:
+        scores = jnp.where(mask, scores, -jnp.inf)
+    return jax.nn.softmax(scores, axis=-1)
 
 
 def layer_norm(state: Array, gain: Array, shift: Array) -> Array:
@@ -26,12 +82,12 @@ def unit(state: Array) -> Array:
     return state / jnp.sqrt((state**2).sum(axis=-1, keepdims=True))
 
 
-def dropped(state: Array, share: float, key: Array | None) -> Array:
+def drop_entries(state: Array, share: float, key: Array | None) -> Array:
     """A `share` of entries at zero and the others grown; all kept without a key."""
     if key is None or not share:
         return state
-    kept = jax.random.bernoulli(key, 1 - share, state.shape)
-    return jnp.where(kept, state / (1 - share), 0.0)
+    is_kept = jax.random.bernoulli(key, 1 - share, state.shape)
+    return jnp.where(is_kept, state / (1 - share), 0.0)
 
 
 def multihead(
@@ -58,7 +114,7 @@ def multihead(
 
 
 def check_shared(name: str, size: int, heads: int) -> None:
-    """Raise where heads cannot have equal parts of a `size`."""
+    """Raise where heads cannot share a `size` evenly."""
     if size % heads:
         raise ValueError(
             f"{name} is {size} and heads {heads}: heads share it evenly, as in "
@@ -69,7 +125,7 @@ def check_shared(name: str, size: int, heads: int) -> None:
 def draw_multihead(
     stream: np.random.Generator, layers: int, heads: int, embed: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Weights of attention as PyTorch's own module begins, for `multihead`.
+    """Weights of attention as PyTorch's module begins, for `multihead`.
 
     Queries, keys and values are uniform with Glorot's bound for all three together.
     """

@@ -1,4 +1,4 @@
-"""Initial states: given weights, drawn weights, drawn Gram factors, infinite width."""
+"""Initial weights: their law, width and scale, drawn or given by a user."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,15 +7,18 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import ArrayLike
+from jaxtyping import Array
 
-from attnflow.models.forms.initial_values import AbstractValues, Draw
-from attnflow.models.forms.initial_vector import Vector
-from attnflow.models.forms.laws import Law, bartlett_factor, draw_entries, shortened
+from attnflow.models.forms.base import Arrays
+from attnflow.models.forms.initial_values import AbstractValues, Vector
+from attnflow.models.forms.laws import Draw, Law, draw_entries
 
 # Up to this many weights they are drawn themselves, so that every form of one seed
 # starts from the same ones; beyond, only their Gram factor is.
 DRAWN_WEIGHTS = 2**16
+# Sizes of axes, with names for the widths that may differ.
+OpenShape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Initial:
       at large width. At infinite width keys and queries are `expected` in any case,
       and `draw` is about the values.
     - `merged`: one matrix `W_KQ`, `(heads, embed, embed)`, in the place of `W_K` and
-      `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` plays no part.
+      `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` is not used.
       It is normal in the `limit` and zero as `expected`.
     """
 
@@ -105,9 +108,7 @@ class Initial:
         return self.width < 2 * rank
 
 
-def draw_weights(
-    initial: Initial, heads: int, embed: int, *, key: Array
-) -> dict[str, Array]:
+def draw_weights(initial: Initial, heads: int, embed: int, *, key: Array) -> Arrays:
     """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values.
 
     Or `W_KQ`: `(heads, embed, embed)`, where keys and queries are merged.
@@ -128,23 +129,74 @@ def draw_weights(
     }
 
 
-def factor_of(
-    weights: Mapping[str, Array], basis: Float[Array, "basis embed"]
-) -> Float[Array, "heads rows columns"]:
-    """A factor F with `FᵀF` the Gram matrix of `[W_K E, W_Q E]`, at most 2r rows."""
-    both = jnp.concatenate([weights["W_K"] @ basis.T, weights["W_Q"] @ basis.T], -1)
-    return shortened(both)
+def check_weights(
+    weights: Mapping[str, ArrayLike], initial: Initial, *, heads: int, embed: int
+) -> Arrays:
+    """A user's initial weights as arrays; raises where they do not fit.
 
-
-def score_factor(
-    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
-) -> Float[Array, "heads rows columns"]:
-    """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
-
-    At infinite width every draw is as expected.
+    `W_K`, `W_Q`: `(heads, width, embed)`, rows are hidden units, or `W_KQ`: `(heads,
+    embed, embed)`, rows are for keys, where they are merged; those of the values as
+    the record `initial.values` says: `w`: `(heads, embed)` for a vector. Widths are
+    taken from the arrays and must fit each other.
     """
-    if initial.width == "infinite" or draw != "bartlett":
-        eye = jnp.eye(2 * rank)
-        return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
-    factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
-    return factor * (initial.omega / np.sqrt(initial.width))
+    shapes = open_shapes(initial, heads, embed)
+    if set(weights) != set(shapes):
+        listed = ", ".join(f"{n} {_written(s)}" for n, s in shapes.items())
+        raise ValueError(
+            f"The given weights are {sorted(weights)}; needed are {listed}."
+        )
+    arrays = {name: np.asarray(weights[name], float) for name in shapes}
+    sizes: dict[str, int] = {}
+    for name, array in arrays.items():
+        _check_shape(name, array, shapes[name], sizes)
+        if not np.isfinite(array).all():
+            bad = int((~np.isfinite(array)).sum())
+            raise ValueError(
+                f"{name} has {bad} entries that are not finite: mend them first."
+            )
+    return {name: jnp.asarray(array) for name, array in arrays.items()}
+
+
+def axes_of(initial: Initial) -> dict[str, tuple[str, ...]]:
+    """The axes of every weight by name, after that of the heads."""
+    rows = {"W_KQ": "key_embed"} if initial.merged else {"W_K": "width", "W_Q": "width"}
+    scores = {name: (axis, "embed") for name, axis in rows.items()}
+    return {**scores, **initial.values.axes}
+
+
+def open_shapes(initial: Initial, heads: int, embed: int) -> dict[str, OpenShape]:
+    """Shapes of all weights, with names for the widths that may differ."""
+    known = {"embed": embed, "key_embed": embed, "class": 2}
+    return {
+        name: (heads, *(known.get(axis, axis) for axis in axes))
+        for name, axes in axes_of(initial).items()
+    }
+
+
+def _check_shape(
+    name: str, array: np.ndarray, shape: OpenShape, sizes: dict[str, int]
+) -> None:
+    fits = len(shape) == array.ndim
+    if fits:
+        for axis, size in zip(shape, array.shape, strict=True):
+            known = sizes.setdefault(axis, size) if isinstance(axis, str) else axis
+            fits = fits and known == size
+    if not fits:
+        known = ", ".join(f"{n} = {s}" for n, s in sizes.items())
+        raise ValueError(
+            f"{name} has shape {array.shape}; it must have {_written(shape)}"
+            f"{f' with {known}' if known else ''}."
+            f"{_orientation_hint(array.shape, shape)}"
+        )
+
+
+def _written(shape: OpenShape) -> str:
+    return "(" + ", ".join(map(str, shape)) + ")"
+
+
+def _orientation_hint(actual: tuple[int, ...], shape: OpenShape) -> str:
+    if len(actual) == 3 and actual[1] == shape[-1] != actual[2]:
+        return " It looks transposed: rows must be hidden units, columns the embedding."
+    if len(actual) == len(shape) - 1:
+        return " The first axis must be the head."
+    return ""

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.models.problem.exponential import LEAST, exp_below
+from attnflow.models.systems.block_batches import LEAST, exp_below
 
 pytestmark = [pytest.mark.cpus, pytest.mark.usefixtures("precise")]
 # Two roundings, of the sum and of the range reduction.
@@ -17,12 +17,12 @@ def test_it_is_the_exponential():
     x = np.concatenate([-draw.exponential(3.0, 20_000), -draw.uniform(0, 700, 20_000)])
     x = np.concatenate([x, whole[whole > LEAST], [0.0, -1e-300]])
     true = np.exp(x.astype(np.longdouble))
-    found = np.asarray(exp_below(jnp.asarray(x)))
-    assert np.abs(found / true - 1).max() < ROUNDINGS
-    assert found[-2] == found[-1] == 1
+    power = np.asarray(exp_below(jnp.asarray(x)))
+    assert np.abs(power / true - 1).max() < ROUNDINGS
+    assert power[-2] == power[-1] == 1
 
 
 def test_far_below_it_stays_where_numbers_are_normal():
-    found = np.asarray(exp_below(jnp.asarray([LEAST, -1e4, -1e300, -np.inf])))
-    assert (found == found[0]).all()
-    assert np.finfo(float).tiny < found[0] < 1e-307
+    power = np.asarray(exp_below(jnp.asarray([LEAST, -1e4, -1e300, -np.inf])))
+    assert (power == power[0]).all()
+    assert np.finfo(float).tiny < power[0] < 1e-307

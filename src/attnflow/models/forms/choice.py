@@ -1,4 +1,4 @@
-"""Which form: the one place where it is chosen and built.
+"""The choice of a form, and its construction.
 
 The rule, in order:
 
@@ -6,11 +6,11 @@ The rule, in order:
 2. Rules that do not commute with rotations need coordinates. SignGD takes `signs`,
    Adam and mixtures of rules take `coordinates`: both leave out what data do not cover
    and keep signs and ratios of gradients that underflow. Merged keys and queries,
-   neurons behind `W_V`, and final weights that are asked for, need `weights`.
+   neurons behind `W_V`, and final weights that are recorded, need `weights`.
    So do such rules beside one that sees weights whole (Muon for scores, Adam for
    values), and Muon where single neurons are followed.
 3. Rules with memory or decay (momentum, Muon) need `transport`, and so do single
-   neurons that are to be followed, and full weights that are asked for at the end
+   neurons that are to be followed, and full weights that are recorded at the end
    (under decay these need `weights`).
 4. **Conditioning.** A Gram matrix begins with entries ω² beside scores that become of
    order one, so that a direction that starts late is kept to eps/ω² alone; the factor
@@ -43,34 +43,38 @@ part. Where both parts are tables, the two names stand for the same computation.
 A caller may name a form; it is refused, with the reason, where it would not be exact.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow.data import Sequences
-from attnflow.models.forms.base import Form, State, decays
+from attnflow.models.forms.base import (
+    AbstractForm,
+    Arrays,
+    Form,
+    State,
+    Weights,
+    decays,
+)
 from attnflow.models.forms.column_maps import ColumnPlan
 from attnflow.models.forms.frames import frames_of
-from attnflow.models.forms.gram import Gram
+from attnflow.models.forms.initial import Initial, draw_weights
+from attnflow.models.forms.initial_chains import Neurons
 from attnflow.models.forms.initial_coordinates import (
     COORDINATE_FORMS,
     build_coordinates,
     coordinate_refusal,
 )
-from attnflow.models.forms.initial_neurons import Neurons
-from attnflow.models.forms.initial_scores import (
+from attnflow.models.forms.initial_tokens import build_tokens
+from attnflow.models.forms.initial_values import Vector
+from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
+from attnflow.models.forms.scores import (
+    Gram,
     check_scores,
     plain_scores,
     reduced_scores,
     sampled_scores,
 )
-from attnflow.models.forms.initial_tokens import build_tokens
-from attnflow.models.forms.initial_vector import Vector
-from attnflow.models.forms.initialise import Initial, draw_weights
-from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
 from attnflow.schema.names import look_up
 from attnflow.training.rules import Flow, Rule, SignGD
 
@@ -84,8 +88,6 @@ FORMS = (
     "infinite",
     "quotient",
 )
-
-
 # Up to this rank a Gram matrix is moved faster than a factor of it.
 GRAM_RANK = 4
 # Below this size of its initial entries a Gram matrix loses more than 1e-9.
@@ -93,7 +95,7 @@ GRAM_SQUARE = 1e-6
 
 
 def choose(
-    asked: str,
+    name: str,
     rules: list[dict[str, Rule]],
     *,
     initial: Initial,
@@ -104,13 +106,14 @@ def choose(
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
-    `initial` tells the initial scale ω and what is to be followed; `rank` is that of
-    the tokens; `symmetric` says that the data are orbits, `sparse` that a form over
-    tokens pays (`is_sparse`); `lift` that full weights are asked for at the end.
+    A `name` other than `auto` is taken as it is. `initial` has the initial scale ω and
+    what is to be followed; `rank` is that of the tokens; `symmetric` says that the data
+    are orbits, `sparse` that a form over tokens pays (`is_sparse`); `lift` that full
+    weights are recorded at the end.
     """
-    if asked != "auto":
-        look_up("form", asked, dict.fromkeys(("auto", *FORMS)))
-        return asked, "as asked"
+    if name != "auto":
+        look_up("form", name, dict.fromkeys(("auto", *FORMS)))
+        return name, "as asked"
     if symmetric:
         return "quotient", "the data are one representative per orbit"
     every = [rule for stage in rules for rule in stage.values()]
@@ -139,7 +142,7 @@ def choose(
 
 
 def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -> bool:
-    """Whether a form over tokens pays, and knows what is asked of it.
+    """Whether a form over tokens pays, and knows what the rules need.
 
     It pays where samples have fewer pairs of positions than their tokens have, and few
     tokens stand at several positions.
@@ -182,40 +185,44 @@ def build(
     *,
     heads: int,
     key: Array,
-    given: Mapping[str, Array] | None = None,
+    weights: Weights | None = None,
     symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
     plan: ColumnPlan | None = None,
     rotated: bool = True,
     normalised: bool = False,
-) -> tuple[Form, State]:
+) -> tuple[AbstractForm, State]:
     """The form and its initial state for one seed.
 
-    What is drawn must know every token that is ever asked about: tokens of `test` are
-    among those of `data`, or stand beside them. `plan` tells sizes of a form over
-    coordinates, where seeds must have the same. `rotated` says that all
-    rules commute with rotations, `normalised` that all see signs of gradients alone.
+    Initial `weights` are drawn by the key where they are not given. What is drawn must
+    know every token that is ever read: tokens of `test` are among those of `data`, or
+    stand beside them. `plan` has the sizes of a form over coordinates, where seeds must
+    have the same. `rotated` says that all rules commute with rotations, `normalised`
+    that all see signs of gradients alone.
     """
-    check_scores(name, initial, given)
+    check_scores(name, initial, weights)
+    embed = data.vectors.shape[1]
     if name == "quotient":
-        _check_quotient(initial, symmetry, given)
+        _check_quotient(initial, symmetry, weights)
         assert symmetry is not None
         return _quotient(data, initial, symmetry, test=test, key=key)
     if name in COORDINATE_FORMS:
-        weights = given or drawn_weights(
-            name, initial, heads=heads, rank=0, embed=data.vectors.shape[1], key=key
+        weights = weights or drawn_weights(
+            name, initial, heads=heads, rank=0, embed=embed, key=key
         )
         assert weights is not None
         return build_coordinates(name, data, initial, weights, test=test, plan=plan)
     if name == "tokens":
-        return build_tokens(data, initial, heads=heads, key=key, given=given, test=test)
+        return build_tokens(
+            data, initial, heads=heads, key=key, weights=weights, test=test
+        )
     basis, frame, test_frame = frames_of(
         data, test, rotated=rotated or name != "weights"
     )
     span = basis.vectors
     rank, gram = basis.rank, name != "transport"
-    weights = given or drawn_weights(
-        name, initial, heads=heads, rank=rank, embed=data.vectors.shape[1], key=key
+    weights = weights or drawn_weights(
+        name, initial, heads=heads, rank=rank, embed=embed, key=key
     )
     if weights is None:
         draw, keys = initial.drawn_without_weights, jax.random.split(key)
@@ -233,7 +240,7 @@ def build(
 
 def drawn_weights(
     name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
-) -> dict[str, Array] | None:
+) -> Arrays | None:
     """The weights from which a form starts; `None` where none are drawn."""
     plain = name in ("weights", *COORDINATE_FORMS)
     how = initial.draw if plain else initial.drawn_as(rank, embed)
@@ -248,18 +255,18 @@ def drawn_weights(
 
 
 def _check_quotient(
-    initial: Initial, symmetry: AbstractSymmetry | None, given: Any
+    initial: Initial, symmetry: AbstractSymmetry | None, weights: Weights | None
 ) -> None:
     quiet = initial.width == "infinite" or initial.draw == "expected"
     free = initial.draw == "expected" or initial.values == Vector()
     free = free and not initial.merged
-    if symmetry is None or given is not None or not (quiet and free):
+    if symmetry is None or weights is not None or not (quiet and free):
         raise ValueError(
             "A quotient needs data with a symmetry, one representative per orbit, and "
             "an initial state that shares it: draw='expected', or width='infinite' "
             "with values=Vector(), and keys and queries apart (given: "
             f"width={initial.width}, draw={initial.draw}, merged={initial.merged}, "
-            f"values={initial.values}, {'no ' if given is None else ''}initial "
+            f"values={initial.values}, {'no ' if weights is None else ''}initial "
             "weights). Use the data without the quotient otherwise."
         )
 

@@ -1,4 +1,4 @@
-"""Word-level causal networks: every word of a sequence is told from those before it."""
+"""Transformers: a small vision transformer, and word-level causal models."""
 
 import math
 from dataclasses import dataclass
@@ -9,22 +9,88 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.models.deep.base import Look, Weights, check_sizes
-from attnflow.models.deep.parts import (
+from attnflow.models.deep.layers import (
+    DrawnWeights,
+    Forward,
+    Weights,
     check_shared,
+    check_sizes,
     draw_multihead,
-    dropped,
+    drop_entries,
     layer_norm,
+    layer_of,
     multihead,
+    softmax_attention,
     uniform,
     unit,
 )
-from attnflow.models.deep.stack import softmax_attention
 
-_OWN = ("words", "decoder", "decoder_bias")
-"""Values that no layer has."""
+_ATTENTION = ("W_V", "b_V", "W_O", "b_O", "gain", "shift")
+_NO_LAYER = ("words", "decoder", "decoder_bias")
+"""Values that belong to no layer."""
+Layer = tuple[dict[str, Array], dict[str, Array], Array | None]
 DROPS = 4
 """Places of a layer in which training drops entries."""
+
+
+@dataclass(frozen=True)
+class VisionTransformer:
+    """`x ← x + attention(norm(x))` in each layer; then logits of the mean over patches.
+
+    Patches are embedded linearly and get a trained vector for their place.
+
+    **Arguments:**
+
+    - `embed`: pixels of a patch; `length`: patches of an image.
+    - `width`: of the embedding, a multiple of `heads`; `layers` of attention.
+    - `hidden`: neurons of the ReLU layer; `classes`: logits.
+    """
+
+    embed: int
+    length: int
+    width: int = 32
+    heads: int = 4
+    layers: int = 2
+    hidden: int = 64
+    classes: int = 10
+
+    def __post_init__(self) -> None:
+        check_sizes(self, "length", "width", "heads", "layers", "hidden", "classes")
+        check_shared("width", self.width, self.heads)
+
+    def draw(self, stream: np.random.Generator) -> DrawnWeights:
+        """Weights as PyTorch's modules begin; places begin at zero."""
+        d = self.width
+        scores, values = draw_multihead(stream, self.layers, self.heads, d)
+        values |= {
+            "gain": np.ones((self.layers, d)),
+            "shift": np.zeros((self.layers, d)),
+            "patch": uniform(stream, self.embed, d, self.embed),
+            "patch_bias": uniform(stream, self.embed, d),
+            "place": np.zeros((self.length, d)),
+            "W_1": uniform(stream, d, self.hidden, d),
+            "b_1": uniform(stream, d, self.hidden),
+            "W_2": uniform(stream, self.hidden, self.classes, self.hidden),
+            "b_2": uniform(stream, self.hidden, self.classes),
+        }
+        return {"scores": scores, "values": values}
+
+    def forward(
+        self, weights: Weights, tokens: Array, key: Array | None = None
+    ) -> Forward:
+        """Logits of images, and the attention of each layer."""
+        trained = weights["values"]
+        state = tokens @ trained["patch"].T + trained["patch_bias"] + trained["place"]
+        maps = []
+        for layer in range(self.layers):
+            values = layer_of({name: trained[name] for name in _ATTENTION}, layer)
+            scores = layer_of(weights["scores"], layer)
+            seen = layer_norm(state, values["gain"], values["shift"])
+            added, paid = multihead(scores, values, seen)
+            state = state + added
+            maps.append(paid)
+        neurons = jax.nn.relu(state.mean(axis=1) @ trained["W_1"].T + trained["b_1"])
+        return Forward(neurons @ trained["W_2"].T + trained["b_2"], tuple(maps))
 
 
 @dataclass(frozen=True)
@@ -65,7 +131,7 @@ class WordEncoder:
                 "dropped, in [0, 1). Use dropout=0.2."
             )
 
-    def draw(self, stream: np.random.Generator) -> Weights:
+    def draw(self, stream: np.random.Generator) -> DrawnWeights:
         """Weights as the tutorial's modules begin; words and decoder on ±0.1."""
         d, h, layers = self.embed, self.hidden, self.layers
         scores, values = draw_multihead(stream, layers, self.heads, d)
@@ -82,27 +148,33 @@ class WordEncoder:
         }
         return {"scores": scores, "values": values}
 
-    def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
+    def forward(
+        self, weights: Weights, tokens: Array, key: Array | None = None
+    ) -> Forward:
         """Logits at every place, and the attention of each layer."""
-        own = weights["values"]
+        trained = weights["values"]
         keys = None if key is None else jax.random.split(key, 1 + DROPS * self.layers)
-        state = own["words"][tokens] * math.sqrt(self.embed)
+        state = trained["words"][tokens] * math.sqrt(self.embed)
         state = state + jnp.asarray(sinusoids(self.length, self.embed), state.dtype)
-        state = dropped(state, self.dropout, None if keys is None else keys[0])
+        state = drop_entries(state, self.dropout, None if keys is None else keys[0])
         layers = (
             weights["scores"],
-            {name: array for name, array in own.items() if name not in _OWN},
+            {name: array for name, array in trained.items() if name not in _NO_LAYER},
             None if keys is None else keys[1:].reshape(self.layers, DROPS),
         )
         # A loop, of which one layer is compiled, however many there are.
         state, maps = jax.lax.scan(self._layer, state, layers)
-        return Look(state @ own["decoder"].T + own["decoder_bias"], tuple(maps))
+        return Forward(
+            state @ trained["decoder"].T + trained["decoder_bias"], tuple(maps)
+        )
 
-    def _layer(self, state: Array, layer: tuple) -> tuple[Array, Array]:
+    def _layer(self, state: Array, layer: Layer) -> tuple[Array, Array]:
         """What a layer gives, and what it pays; `layer` has its weights and keys."""
         scores, values, keys = layer
         drop = [
-            partial(dropped, share=self.dropout, key=None if keys is None else keys[k])
+            partial(
+                drop_entries, share=self.dropout, key=None if keys is None else keys[k]
+            )
             for k in range(DROPS)
         ]
         mask = jnp.tril(jnp.ones((self.length, self.length), bool))
@@ -116,7 +188,7 @@ class WordEncoder:
 
 @dataclass(frozen=True)
 class PlainWords:
-    """The theory's own parametrisation: embeddings U, W_Q, W_K and W_V, and no places.
+    """The parametrisation of the theory: embeddings U, W_Q, W_K and W_V, and no places.
 
     A word pays attention to those before it alone, `z = u_query W_Q W_Kᵀ u_key / √d`;
     what it reads has length one and goes through W_V; logits are products with U. In a
@@ -137,7 +209,7 @@ class PlainWords:
         """One."""
         return 1
 
-    def draw(self, stream: np.random.Generator) -> Weights:
+    def draw(self, stream: np.random.Generator) -> DrawnWeights:
         """Normal words of length about one, and weights as linear layers begin."""
         d = self.embed
         shape = self.layers, d, d
@@ -149,21 +221,23 @@ class PlainWords:
             },
         }
 
-    def look(self, weights: Weights, tokens: Array, key: Array | None = None) -> Look:
+    def forward(
+        self, weights: Weights, tokens: Array, key: Array | None = None
+    ) -> Forward:
         """Logits at every place, and the attention of each layer."""
-        own, scores = weights["values"], weights["scores"]
+        values, scores = weights["values"], weights["scores"]
         before = jnp.tril(jnp.ones((self.length, self.length), bool), k=-1)
         mask = before.at[0, 0].set(True)
-        state, maps = own["words"][tokens], []
+        state, maps = values["words"][tokens], []
         for layer in range(self.layers):
             keys, queries = (
                 (state @ scores[name][layer].T)[:, :, None] for name in ("W_K", "W_Q")
             )
             paid = softmax_attention(keys, queries / math.sqrt(self.embed), mask)
             read = unit(jnp.einsum("nlk,nkd->nld", paid[:, 0], state))
-            state = read @ own["W_V"][layer].T
+            state = read @ values["W_V"][layer].T
             maps.append(paid)
-        return Look(state @ own["words"].T, tuple(maps))
+        return Forward(state @ values["words"].T, tuple(maps))
 
 
 def sinusoids(length: int, embed: int) -> np.ndarray:

@@ -1,0 +1,255 @@
+"""Initial values by a chain: a matrix and an output vector, or a layer of neurons."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from attnflow.models.forms.base import Arrays, BasisVectors, Built, Weights
+from attnflow.models.forms.initial_values import AbstractValues, Alike
+from attnflow.models.forms.laws import (
+    Draw,
+    Law,
+    check_draw,
+    check_scales,
+    check_widths,
+    draw_entries,
+)
+from attnflow.models.forms.neurons import drawn_neurons, given_neurons
+from attnflow.models.forms.values import (
+    ValueTable,
+    drawn_factor,
+    given_factor,
+    part_of_factor,
+)
+from attnflow.models.forms.weights import (
+    ChainWeights,
+    FixedOutputWeights,
+    NeuronWeights,
+)
+
+
+@dataclass(frozen=True)
+class Chain(AbstractValues):
+    """The value of x is `w_Oᵀ W_V x`.
+
+    **Arguments:**
+
+    - `width`: rows of `W_V`.
+    - `scale`, `output_scale`: standard deviations of the entries of `W_V` and `w_O`.
+    - `output`: entries of `w_O` by `law`, or two `banks`: `+output_scale` in the first
+      half of them and `−output_scale` in the second.
+    - `trained`: whether `w_O` moves.
+    """
+
+    width: int
+    scale: float
+    output_scale: float
+    trained: bool = True
+    law: Law = "normal"
+    output: Literal["law", "banks"] = "law"
+    alike_is_known: ClassVar[bool] = True
+    axes: ClassVar[dict[str, tuple[str, ...]]] = {
+        "W_V": ("value_width", "embed"),
+        "w_O": ("value_width",),
+    }
+
+    def __post_init__(self) -> None:
+        check_scales(scale=self.scale, output_scale=self.output_scale)
+        check_widths(width=self.width)
+        if self.output == "banks" and self.width % 2:
+            raise ValueError(
+                f"width is {self.width}, but two banks of outputs need an even number "
+                f"of neurons. Use width={self.width + 1}."
+            )
+
+    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+        """`W_V`: `(heads, width, embed)`, `w_O`: `(heads, width)`."""
+        key_v, key_o = jax.random.split(key)
+        shape = (heads, self.width, embed)
+        W_V = draw_entries(self.law, self.scale, shape, key=key_v)
+        return {"W_V": W_V, "w_O": self._outputs(shape[:2], key=key_o)}
+
+    def _outputs(self, shape: tuple[int, ...], *, key: Array) -> Array:
+        if self.output == "law":
+            return draw_entries(self.law, self.output_scale, shape, key=key)
+        half = jnp.where(jnp.arange(self.width) < self.width // 2, 1.0, -1.0)
+        return self.output_scale * jnp.broadcast_to(half, shape)
+
+    def plain(self, weights: Weights, basis: BasisVectors) -> Built:
+        """`W_V`, and `w_O` where it is trained."""
+        if self.trained:
+            return ChainWeights(basis), {n: weights[n] for n in ("W_V", "w_O")}
+        part = FixedOutputWeights(basis, weights["w_O"])
+        return part, {"W_V": weights["W_V"]}
+
+    def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
+        """The chain on the tokens' span."""
+        output = weights["w_O"]
+        if self.trained:
+            factor = given_factor(weights["W_V"], output, basis)
+            return part_of_factor(factor, jnp.ones(len(output)), gram=gram)
+        table = jnp.einsum("hv,hvd,rd->hr", output, weights["W_V"], basis)
+        return ValueTable((output**2).sum(axis=1)), table
+
+    def sampled(
+        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+    ) -> Built:
+        """A draw of `[W_V β]`; for fixed `w_O` its norm and the values."""
+        check_draw(self.law, draw)
+        if self.output == "banks":
+            raise ValueError(
+                "Two banks of outputs are drawn with their weights alone: use "
+                "draw='weights' (or 'auto')."
+            )
+        if not self.trained:
+            return self._sampled_table(heads, rank, key=key, draw=draw)
+        factor = drawn_factor(
+            self.width,
+            rank,
+            scale=self.scale,
+            seen_scales=jnp.full((heads,), self.output_scale),
+            key=key,
+            draw=draw,
+        )
+        return part_of_factor(factor, jnp.ones(heads), gram=gram)
+
+    def _sampled_table(self, heads: int, rank: int, *, key: Array, draw: Draw) -> Built:
+        """Given `w_O`, values are normal with variance `|w_O|² scale²`, exactly."""
+        key_norm, key_table = jax.random.split(key)
+        square = jnp.full((heads,), float(self.width))
+        if draw == "bartlett":
+            square = jax.random.chisquare(key_norm, square, dtype=jnp.float64)
+        norm = self.output_scale * jnp.sqrt(square)
+        scale = 0.0 if draw == "expected" else self.scale
+        table = draw_entries("normal", scale, (heads, rank), key=key_table)
+        return ValueTable(norm**2), norm[:, None] * table
+
+    def alike(self, weights: Weights) -> Alike:
+        """Every neuron by itself."""
+        output = weights["w_O"]
+        trained = output if self.trained else None
+        return Alike(weights["W_V"], output, output, output=trained)
+
+    def is_small(self, embed: int, limit: int) -> bool:
+        """Few weights, or a law that only weights have."""
+        few = self.width * embed <= limit or self.width < embed + 1
+        return few or self.law != "normal" or self.output == "banks"
+
+
+@dataclass(frozen=True)
+class Neurons(AbstractValues):
+    """The value of x is `aᵀ W W_V x` with a fixed: a linear layer of neurons.
+
+    **Arguments:**
+
+    - `width`: rows of `W_V`; `count`: neurons, rows of `W`.
+    - `scale`, `inner_scale`: standard deviations of the entries of `W_V` and `W`.
+    - `output`: `signs` (each ±`output_scale`), or entries of that standard deviation by
+      `law`.
+    - `follow`: whether reduced forms carry the single neurons along, which the values
+      do not need: then what each of them reads is known as well, at the cost of
+      `count` more rows. Plain weights hold them in any case.
+    """
+
+    width: int
+    count: int
+    scale: float
+    inner_scale: float
+    output_scale: float = 1.0
+    output: Literal["signs", "law"] = "signs"
+    law: Law = "normal"
+    follow: bool = False
+    axes: ClassVar[dict[str, tuple[str, ...]]] = {
+        "W_V": ("value_width", "embed"),
+        "W": ("neuron", "value_width"),
+        "a": ("neuron",),
+    }
+
+    def __post_init__(self) -> None:
+        check_scales(
+            scale=self.scale,
+            inner_scale=self.inner_scale,
+            output_scale=self.output_scale,
+        )
+        check_widths(width=self.width, count=self.count)
+
+    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+        """`W_V`: `(heads, width, embed)`, `W`: `(heads, count, width)`, `a`."""
+        key_v, key_w, key_a = jax.random.split(key, 3)
+        first, inner = (heads, self.width, embed), (heads, self.count, self.width)
+        return {
+            "W_V": draw_entries(self.law, self.scale, first, key=key_v),
+            "W": draw_entries(self.law, self.inner_scale, inner, key=key_w),
+            "a": self._draw_output(inner[:2], key=key_a),
+        }
+
+    def _draw_output(self, shape: tuple[int, ...], *, key: Array) -> Array:
+        if self.output == "law":
+            return draw_entries(self.law, self.output_scale, shape, key=key)
+        return self.output_scale * jax.random.rademacher(key, shape, jnp.float64)
+
+    def plain(self, weights: Weights, basis: BasisVectors) -> Built:
+        """`W_V` and `W`."""
+        part = NeuronWeights(basis, weights["a"])
+        return part, {name: weights[name] for name in ("W_V", "W")}
+
+    def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
+        """The chain of `W_V` and `β = Wᵀ a`, with gain `|a|²`."""
+        self._check_follow(gram)
+        seen = jnp.einsum("hn,hnv->hv", weights["a"], weights["W"])
+        factor = given_factor(weights["W_V"], seen, basis)
+        if self.follow:
+            return given_neurons(weights, seen, factor, basis)
+        gain = (weights["a"] ** 2).sum(axis=1)
+        return part_of_factor(factor, gain, gram=gram)
+
+    def sampled(
+        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+    ) -> Built:
+        """A draw of `[W_V β]`: given a, entries of β have variance `|a|² inner²`."""
+        check_draw(self.law, draw)
+        self._check_follow(gram)
+        key_a, key_chain = jax.random.split(key)
+        gain = self.output_scale**2 * self._squares(heads, draw, key=key_a)
+        factor = drawn_factor(
+            self.width,
+            rank,
+            scale=self.scale,
+            seen_scales=self.inner_scale * jnp.sqrt(gain),
+            key=key_chain,
+            draw=draw,
+        )
+        if not self.follow:
+            return part_of_factor(factor, gain, gram=gram)
+        # New keys, so that the values of a seed are the same with neurons and without.
+        key_output, key_rows = jax.random.split(jax.random.fold_in(key, 1))
+        output = self._draw_output((heads, self.count), key=key_output)
+        if self.output == "law" and self.output_scale > 0:
+            # The norm of normal entries is independent of their direction.
+            norm = jnp.linalg.norm(output, axis=1)
+            output = output * (jnp.sqrt(gain) / norm)[:, None]
+        return drawn_neurons(
+            output, factor, inner_scale=self.inner_scale, key=key_rows, draw=draw
+        )
+
+    def _squares(self, heads: int, draw: Draw, *, key: Array) -> Array:
+        """`|a|²` in units of `output_scale²`, drawn or expected."""
+        if self.output == "signs" or draw != "bartlett":
+            return jnp.full((heads,), float(self.count))
+        return jax.random.chisquare(key, self.count, (heads,), dtype=jnp.float64)
+
+    def _check_follow(self, gram: bool) -> None:
+        if self.follow and gram:
+            raise ValueError(
+                "The neurons are to be followed, but Gram matrices keep the inner "
+                "products of W_V and β alone, which forget the single rows of W. Use "
+                "form='transport' or 'weights', or follow=False."
+            )
+
+    def is_small(self, embed: int, limit: int) -> bool:
+        """Few weights, or a law that only weights have."""
+        few = self.width * (embed + self.count) <= limit or self.width < embed + 1
+        return few or self.law != "normal"

@@ -1,0 +1,320 @@
+"""Reduced scores: keys and queries on the tokens' span, at every width.
+
+With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient moves
+`[W_K W_Q]` by `[W_K W_Q] Ω`: a path of small matrices (`Transport`), or their Gram
+matrix (`Gram`), follows it exactly. Of one merged key–query matrix the score of key x
+and query y is `xᵀ W_KQ y`. Minus the gradient is `E D Eᵀ`, for an orthonormal basis of
+the tokens' span as columns of E, so that the scores on the basis move by D itself: they
+are closed, and what lies outside the span is never seen.
+"""
+
+from typing import NoReturn
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from attnflow.models.forms.base import (
+    AbstractLengths,
+    AbstractMatrices,
+    AbstractReducedPart,
+    AbstractScores,
+    Arrays,
+    BasisVectors,
+    Matrices,
+    SelfScores,
+    Weights,
+    memory_refusal,
+    rotation_refusal,
+)
+from attnflow.models.forms.initial import Initial
+from attnflow.models.forms.laws import (
+    Draw,
+    bartlett_factor,
+    draw_entries,
+    gram_of,
+    shortened,
+)
+from attnflow.models.forms.weights import AbstractWeights, ScoreWeights
+from attnflow.training.rules import Flow, Rule
+
+BuiltScores = tuple[AbstractScores, Array | Arrays]
+_NO_DESCENT = (
+    "Discrete steps leave the manifold (J P)² = ω⁴ I on which the scores alone "
+    "determine the self-scores. Use form='gram' or 'transport', which take infinite "
+    "width as well."
+)
+
+
+class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
+    """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
+
+    With the force D on the scores and `Ω = [[0, D], [Dᵀ, 0]]`, minus the gradient of
+    the weights is `[W_K W_Q] Ω`, so that M moves by `M Ω` at every width. The width
+    enters through a factor F of the initial Gram matrix `FᵀF` alone: given weights, a
+    Wishart draw, or ω times the identity. Tables need `N = F M` only, which moves by
+    `N Ω` and starts as F. Exact for every rule that is linear in gradients and weights.
+    The state is N, `(heads, rows, 2r)` with at most 2r rows.
+    """
+
+    def table(self, state: Array) -> Array:
+        """`S[key, query]` per head."""
+        keys, queries = jnp.split(state, 2, axis=-1)
+        return keys.swapaxes(-1, -2) @ queries
+
+    def self_scores(self, state: Array) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+        keys, queries = jnp.split(state, 2, axis=-1)
+        return SelfScores(
+            keys.swapaxes(-1, -2) @ keys, queries.swapaxes(-1, -2) @ queries
+        )
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`N Ω`."""
+        keys, queries = jnp.split(state, 2, axis=-1)
+        return jnp.concatenate(
+            [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
+        )
+
+    def matrices(self, update: Array) -> Matrices:
+        """The columns of keys and those of queries."""
+        keys, queries = jnp.split(update, 2, axis=-1)
+        return {"W_K": keys, "W_Q": queries}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """Both side by side."""
+        return jnp.concatenate([matrices["W_K"], matrices["W_Q"]], axis=-1)
+
+
+class Gram(AbstractScores, AbstractLengths):
+    """`P = [[A_K, S], [Sᵀ, A_Q]]`, the Gram matrix of keys and queries, per head.
+
+    Under gradient flow `dP/dt = P Ω + Ω P`, and one step of gradient descent is
+    `P ← (I + ηΩ) P (I + ηΩ)`, all orders of the step included, with
+    `Ω = [[0, D], [Dᵀ, 0]]`. A rule is shown Ω and answers with ηΩ, so that it must have
+    neither memory nor a term in the weights. The state is P, `(heads, 2r, 2r)`.
+    """
+
+    def table(self, state: Array) -> Array:
+        """`S[key, query]` per head."""
+        rank = state.shape[-1] // 2
+        return state[..., :rank, rank:]
+
+    def self_scores(self, state: Array) -> SelfScores:
+        """Inner products of keys with keys and of queries with queries."""
+        rank = state.shape[-1] // 2
+        return SelfScores(state[..., :rank, :rank], state[..., rank:, rank:])
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`P Ω + Ω P`."""
+        half = state @ generator(force)
+        return half + half.swapaxes(-1, -2)
+
+    def direction(self, state: Array, force: Array) -> Array:
+        """`Ω`, of which a step is a multiple."""
+        return generator(force)
+
+    def move(self, state: Array, update: Array) -> Array:
+        """`(I + U) P (I + U)`."""
+        half = state + state @ update
+        return half + update @ half
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Gram matrices forget the directions that memory and decay would need."""
+        return rotation_refusal(rule) or memory_refusal(rule)
+
+    def square(self, state: Array, direction: Array) -> Array:
+        """`tr(Ω P Ω)`."""
+        return (direction * (state @ direction)).sum()
+
+
+class InfiniteWidth(AbstractScores):
+    """Scores alone, at infinite width, under gradient flow.
+
+    From `P(0) = ω² I` the flow keeps `(J P)² = ω⁴ I`, hence
+    `A_K = (ω⁴ I + S Sᵀ)^½`, `A_Q = (ω⁴ I + Sᵀ S)^½` and `dS/dt = D A_Q + A_K D`. The
+    roots are taken by the singular values of S: a root of `S Sᵀ` would lose ω⁴ against
+    the rounding of the largest singular value squared. The state is S.
+    """
+
+    omega: Float[Array, ""]
+
+    def table(self, state: Array) -> Array:
+        """The state itself."""
+        return state
+
+    def self_scores(self, state: Array) -> SelfScores:
+        """Both roots, from one singular value decomposition."""
+        left, sizes, right = jnp.linalg.svd(state)
+        root = jnp.hypot(self.omega**2, sizes)[..., None, :]
+        return SelfScores(
+            (left * root) @ left.swapaxes(-1, -2),
+            (right.swapaxes(-1, -2) * root) @ right,
+        )
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """`D A_Q + A_K D`."""
+        roots = self.self_scores(state)
+        return force @ roots.query + roots.key @ force
+
+    def direction(self, state: Array, force: Array) -> Array:
+        """Never called: every descent rule is refused."""
+        raise ValueError(_NO_DESCENT)
+
+    def move(self, state: Array, update: Array) -> Array:
+        """Never called: every descent rule is refused."""
+        raise ValueError(_NO_DESCENT)
+
+    def refuses(self, rule: Rule) -> str | None:
+        """Only gradient flow stays on the manifold."""
+        return None if isinstance(rule, Flow) else _NO_DESCENT
+
+
+def generator(force: Array) -> Array:
+    """`Ω = [[0, D], [Dᵀ, 0]]`."""
+    zero = jnp.zeros_like(force)
+    top = jnp.concatenate([zero, force], axis=-1)
+    bottom = jnp.concatenate([force.swapaxes(-1, -2), zero], axis=-1)
+    return jnp.concatenate([top, bottom], axis=-2)
+
+
+class MergedWeights(AbstractWeights, AbstractScores):
+    """The matrix itself: `{"W_KQ": (heads, embed, embed)}`, rows for keys."""
+
+    basis: Float[Array, "basis embed"]
+
+    def table(self, state: Arrays) -> Array:
+        """`S[key, query]` per head."""
+        return jnp.einsum("kd,hde,qe->hkq", self.basis, state["W_KQ"], self.basis)
+
+    def self_scores(self, state: Arrays) -> SelfScores:
+        """There are none."""
+        _refuse_self_scores()
+
+
+class MergedTable(AbstractReducedPart, AbstractScores, AbstractMatrices):
+    """The scores of the basis; the state is the table, `(heads, r, r)`."""
+
+    def table(self, state: Array) -> Array:
+        """The state itself."""
+        return state
+
+    def self_scores(self, state: Array) -> SelfScores:
+        """There are none."""
+        _refuse_self_scores()
+
+    def velocity(self, state: Array, force: Array) -> Array:
+        """The force."""
+        return force
+
+    def matrices(self, update: Array) -> Matrices:
+        """The table itself."""
+        return {"W_KQ": update}
+
+    def from_matrices(self, matrices: Matrices) -> Array:
+        """The table itself."""
+        return matrices["W_KQ"]
+
+
+def factor_of(
+    weights: Weights, basis: Float[Array, "basis embed"]
+) -> Float[Array, "heads rows columns"]:
+    """A factor F with `FᵀF` the Gram matrix of `[W_K E, W_Q E]`, at most 2r rows."""
+    both = jnp.concatenate([weights["W_K"] @ basis.T, weights["W_Q"] @ basis.T], -1)
+    return shortened(both)
+
+
+def score_factor(
+    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
+) -> Float[Array, "heads rows columns"]:
+    """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
+
+    At infinite width every draw is as expected.
+    """
+    if initial.width == "infinite" or draw != "bartlett":
+        eye = jnp.eye(2 * rank)
+        return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
+    factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
+    return factor * (initial.omega / np.sqrt(initial.width))
+
+
+def plain_scores(weights: Weights, basis: BasisVectors) -> BuiltScores:
+    """The part that holds the weights, and its state."""
+    if "W_KQ" in weights:
+        return MergedWeights(basis), {"W_KQ": weights["W_KQ"]}
+    return ScoreWeights(basis), {name: weights[name] for name in ("W_K", "W_Q")}
+
+
+def reduced_scores(
+    name: str, initial: Initial, weights: Weights, basis: BasisVectors
+) -> BuiltScores:
+    """The part of a reduced form for given weights, and its state."""
+    if "W_KQ" in weights:
+        return MergedTable(), plain_table(weights, basis)
+    return _of_factor(name, initial, factor_of(weights, basis))
+
+
+def plain_table(
+    weights: Weights, basis: BasisVectors
+) -> Float[Array, "heads basis basis"]:
+    """The scores on the basis."""
+    part, state = plain_scores(weights, basis)
+    return part.table(state)
+
+
+def sampled_scores(
+    name: str, initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw
+) -> BuiltScores:
+    """The part of a reduced form in law, without drawing weights, and its state.
+
+    A rotation does not change the law of a merged matrix: its scores on the basis are
+    drawn themselves.
+    """
+    if initial.merged:
+        scale = 0.0 if draw == "expected" else initial.omega
+        shape = (heads, rank, rank)
+        return MergedTable(), draw_entries("normal", scale, shape, key=key)
+    factor = score_factor(initial, heads, rank, key=key, draw=draw)
+    return _of_factor(name, initial, factor)
+
+
+def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
+    """Raise where a form does not know initial scores of this kind."""
+    if initial.merged:
+        if name in ("infinite", "quotient", "tokens"):
+            raise ValueError(
+                f"form={name!r} is about keys and queries of some width, and one "
+                "merged matrix has none. Use form='gram' or 'transport', which both "
+                "take its scores on the tokens' span."
+            )
+        return
+    infinite = initial.width == "infinite" and weights is None
+    if name == "infinite" and not infinite:
+        raise ValueError(
+            "form='infinite' keeps scores alone, which close only at infinite width "
+            f"and without given weights; width is {initial.width}. Set it to infinite."
+        )
+    if name == "weights" and infinite:
+        raise ValueError(
+            "There are no weights at infinite width: use form='gram' or 'transport', "
+            "or a finite width."
+        )
+
+
+def _of_factor(
+    name: str, initial: Initial, factor: Float[Array, "heads rows columns"]
+) -> BuiltScores:
+    if name == "transport":
+        return Transport(), factor
+    if name == "gram":
+        return Gram(), gram_of(factor)
+    rank = factor.shape[-1] // 2
+    omega = jnp.asarray(initial.omega, jnp.float64)
+    return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
+
+
+def _refuse_self_scores() -> NoReturn:
+    raise ValueError(
+        "One merged key–query matrix has no keys and queries of its own, so that there "
+        "are no self-scores. Record the scores alone, or use merged=False."
+    )
