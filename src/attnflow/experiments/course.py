@@ -6,7 +6,6 @@ come to the same legs, which `course_of` trains.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -20,23 +19,15 @@ from attnflow.experiments.members import Member, build_members
 from attnflow.experiments.record import Arrays, Experiment, Trained
 from attnflow.models.forms import State
 from attnflow.models.systems import Training
+from attnflow.models.tables import Forward
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.training import Course, Reach, Stage, stack, stack_arrays, train
+from attnflow.training.system import Axes
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done and what is being done."""
 Rates = Sequence[Mapping[str, np.ndarray] | None]
 """For each stage the learning rates of the members by part, where these differ."""
-
-
-class Axes(Protocol):
-    """The axes of a system that is stacked over seeds."""
-
-    axes: tuple[int | None, ...]
-
-    def tree(self, system: PyTree) -> PyTree:
-        """The axes in the shape of the system."""
-        ...
 
 
 class Event(eqx.Module):

@@ -11,7 +11,7 @@ from jaxtyping import PyTree
 from attnflow.experiments.record import Trained
 from attnflow.models.systems import Training
 from attnflow.observables import find
-from attnflow.observables.registry import DirectObservable, Observable
+from attnflow.observables.registry import Observable
 from attnflow.training import Course, Stage
 from attnflow.training.rules import Flow
 
@@ -47,7 +47,7 @@ def as_dataset(
     coords: Labels,
     *,
     beside: Mapping[str, Variable] | None = None,
-    find: Callable[[str], Observable | DirectObservable] = find,
+    find: Callable[[str], Observable] = find,
 ) -> xr.Dataset:
     """The rows, values at stage ends and outcomes, as `attnflow.schema` says.
 

@@ -20,13 +20,12 @@ import numpy as np
 
 from attnflow.schema import settings
 from attnflow.schema.names import did_you_mean, unknown
+from attnflow.schema.settings import Value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Value = bool | int | float | str | tuple | None
-"""The value of a setting in a cell."""
-Values = Value | Sequence | np.ndarray
+Values = Value | np.ndarray
 """A value, a text as above, or several values of a setting."""
 
 _RANGE = re.compile(r"(?P<low>[^:,]+?)\.\.(?P<high>[^:,]+?)(?::(?P<rest>[^,]*))?")
@@ -91,7 +90,8 @@ def make_axes(
     for key, value in overrides.items():
         values = _values(setting, key, value)
         if values is None:
-            fixed[key] = settings.coerce(setting, key, value)
+            plain = value.tolist() if isinstance(value, np.ndarray) else value
+            fixed[key] = settings.coerce(setting, key, plain)
         else:
             columns[key] = values
     axes = [_axis(keys, columns) for keys in _groups(columns, zipped)]

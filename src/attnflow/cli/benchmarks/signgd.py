@@ -18,8 +18,7 @@ from attnflow.cli.benchmarks.harness import Case, Rows
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from attnflow.experiments import Experiment
-    from attnflow.experiments.direct import SystemExperiment
+    from attnflow.experiments import Experiment, SystemExperiment
     from attnflow.training.rules import Rules
 
 STEPS, SHARE, EVERY = 2000, 0.1, 10

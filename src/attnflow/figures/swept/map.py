@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -94,7 +94,7 @@ class Map:
     label: str
     names: Mapping[str, str]
     seen: Callable[[Evidence], Mapping[str, bool]]
-    curves: Callable[[Evidence, Key], tuple[Curve, ...]] = lambda evidence, key: ()
+    curves: Callable[[Evidence, Any], tuple[Curve, ...]] = lambda evidence, key: ()
     level: Level | None = None
     over: str | None = None
     limits: tuple[float, float] | None = None

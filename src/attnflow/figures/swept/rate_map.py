@@ -17,9 +17,8 @@ import xarray as xr
 from attnflow.figures.swept.map import Curve, Key, Level, Map, Numbers, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.schema.dims import SEED
+from attnflow.schema.settings import Value
 
-Value = float | str | bool | tuple[str, ...] | None
-"""The value of a setting."""
 Values = str | Sequence[float]
 """Values of a swept setting: a text such as `0.01..1:9:log`, or all of them."""
 

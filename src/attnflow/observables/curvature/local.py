@@ -35,13 +35,16 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart, Chain, Initial, Neurons
-from attnflow.models.forms.chains import ChainGram, ChainTransport
-from attnflow.models.forms.gram import Gram, InfiniteWidth
 from attnflow.models.forms.laws import shortened
-from attnflow.models.forms.merged import MergedTable, MergedWeights
 from attnflow.models.forms.neurons import NeuronTransport
-from attnflow.models.forms.transport import Transport
-from attnflow.models.forms.values import ValueTable
+from attnflow.models.forms.scores import (
+    Gram,
+    InfiniteWidth,
+    MergedTable,
+    MergedWeights,
+    Transport,
+)
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
     ChainWeights,
     ClassMeanWeights,

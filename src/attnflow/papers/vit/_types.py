@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-Field: TypeAlias = bool | int | float | str | tuple[int, ...] | tuple[str, ...] | None
+from attnflow.schema.settings import Value
+
+Field: TypeAlias = Value
 """The value of a setting's field."""
 Fields: TypeAlias = Mapping[str, Any]
 """A setting as the JSON dictionary that a run carries."""

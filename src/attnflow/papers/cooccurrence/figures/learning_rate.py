@@ -52,10 +52,10 @@ def _flow(reading: str) -> Request:
     if flow_name(reading) in SHARED:
         return SHARED[flow_name(reading)]
     template, time = SHARED["fig1 flow"], TIMES[reading]
+    first = template.overrides["first_record"]
+    assert isinstance(first, float)
     overrides = {"reading": reading, "steps": time}
-    overrides["first_record"] = (
-        template.overrides["first_record"] / TIMES["fig1"] * time
-    )
+    overrides["first_record"] = first / TIMES["fig1"] * time
     return replace(template, overrides={**template.overrides, **overrides})
 
 

@@ -74,10 +74,10 @@ def loss_reaches(run: xr.Dataset, level: float | None = None) -> Event:
     detections = [
         Detected(float(time)) if ends_there and not detected.reached else detected
         for detected, ends_there, time in zip(
-            event.found, at_end, run["end_time"].values, strict=True
+            event.detected, at_end, run["end_time"].values, strict=True
         )
     ]
-    return dataclasses.replace(event, found=tuple(detections))
+    return dataclasses.replace(event, detected=tuple(detections))
 
 
 def loss_level(run: xr.Dataset) -> float:

@@ -10,7 +10,7 @@ with q₁ = 1 + 1/(M − 1), q₀ = −M/(M − 1)². The share s is 1/K where t
 as it does for the decoder; Equation 10 as printed has s = 1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,10 +19,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
-from numpy.typing import ArrayLike
 
 from attnflow.data.sequence_classes import Classes
 from attnflow.experiments.initial_tables import check_rates, refuse_tables
+from attnflow.experiments.record import Arrays
 from attnflow.models.forms.token_classes import TokenFrame, token_form
 from attnflow.models.problem.next_token import NextToken
 from attnflow.observables.next_token import NEXT_TOKEN, TokenView
@@ -193,10 +193,10 @@ class QuasiStaticModel:
         return token_form("token-classes", task).labels(task)
 
     def members(
-        self, seeds: Sequence[int], given: Mapping[str, ArrayLike] | None
+        self, seeds: Sequence[int], weights: Arrays | None
     ) -> list[tuple[QuasiStatic, State]]:
         """The system and its zero state, the same for each seed."""
-        refuse_tables(given)
+        refuse_tables(weights)
         task = self.task.sequence_classes()
         frame = token_form("token-classes", task).frame
         share = 1 / task.classes if self.per_class else 1.0

@@ -6,16 +6,16 @@ with γ of the decoder alone, and C₀ = ρ₀⁴/K as printed, or ρ₀⁴/(K �
 number of other classes. At time 0 the common token's f² is 1/ρ₀².
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
-from numpy.typing import ArrayLike
 
 from attnflow.experiments.initial_tables import check_rates, refuse_tables
+from attnflow.experiments.record import Arrays
 from attnflow.observables.registry import Registry
 from attnflow.papers.scansnap.systems.quasi_static import log_odds, speed
 from attnflow.training.rules import Flow, Rule
@@ -121,10 +121,10 @@ class ScalarExperimentModel:
         return {}
 
     def members(
-        self, seeds: Sequence[int], given: Mapping[str, ArrayLike] | None
+        self, seeds: Sequence[int], weights: Arrays | None
     ) -> list[tuple[ScalarModel, State]]:
         """The system and its zero state, the same for each seed."""
-        refuse_tables(given)
+        refuse_tables(weights)
         sizes = (self.classes, self.vocabulary, self.rates[1], self.rates[0])
         system = ScalarModel(*(jnp.asarray(float(x)) for x in (*sizes, self.scale)))
         state = {"scores": jnp.zeros(()), "clock": jnp.zeros(())}
