@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from attnflow.schema.settings import Value, typed
+from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +40,7 @@ def seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 
-def settings(values: Mapping[str, Value]) -> str:
+def settings(values: Mapping[str, object]) -> str:
     """Settings as one would type them."""
     return " ".join(typed(values))
 

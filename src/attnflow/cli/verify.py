@@ -7,8 +7,7 @@ import typer
 
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, complain, guarded
-from attnflow.cli.output import Json, Output
-from attnflow.cli.progress import Bar, shown_progress
+from attnflow.cli.output import Bar, Json, Output, shown_progress
 
 if TYPE_CHECKING:
     from attnflow.claims import Row

@@ -74,7 +74,7 @@ def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
     return dataclasses.replace(setting, **values)
 
 
-def typed(values: Mapping[str, Value]) -> list[str]:
+def typed(values: Mapping[str, object]) -> list[str]:
     """Settings as a user types them: `width=64`, `record=loss,score`."""
     return [f"{name}={_typed(value)}" for name, value in values.items()]
 
@@ -177,7 +177,7 @@ def _example(option: Hint) -> str:
     return examples.get(option, "…")
 
 
-def _typed(value: Value) -> str:
+def _typed(value: object) -> str:
     if isinstance(value, list | tuple):
         return ",".join(map(_typed, value))
     if isinstance(value, bool):
