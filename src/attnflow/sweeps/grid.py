@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from attnflow.schema.settings import Value
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Values = Value | np.ndarray
+Values: TypeAlias = "Value | np.ndarray"
 """A value, a text as above, or several values of a setting."""
 
 _RANGE = re.compile(r"(?P<low>[^:,]+?)\.\.(?P<high>[^:,]+?)(?::(?P<rest>[^,]*))?")

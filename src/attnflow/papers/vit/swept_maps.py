@@ -37,7 +37,7 @@ def _figure1(
     *,
     settings: Mapping[str, Field],
     seeds: int,
-    quick: Mapping[str, Field | list[int]],
+    quick: Mapping[str, Field],
     refine: float | None = None,
 ) -> SweepRequest:
     return SweepRequest(
