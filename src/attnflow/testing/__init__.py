@@ -22,21 +22,6 @@ Names of subclasses begin with `Test`, so that pytest finds them. This is the on
 place in attnflow that needs pytest.
 """
 
-from attnflow.testing.changes import another_clock as another_clock
-from attnflow.testing.changes import frozen as frozen
-from attnflow.testing.changes import reordered as reordered
-from attnflow.testing.changes import replaced as replaced
-from attnflow.testing.fixtures import evidence_of as evidence_of
-from attnflow.testing.fixtures import judging as judging
-from attnflow.testing.fixtures import paper as paper
-from attnflow.testing.fixtures import pytest_configure as pytest_configure
-from attnflow.testing.fixtures import pytest_generate_tests as pytest_generate_tests
-from attnflow.testing.fixtures import runner as runner
-from attnflow.testing.fixtures import runner_of as runner_of
-from attnflow.testing.fixtures import store_of_its_own as store_of_its_own
-from attnflow.testing.protocols import ClaimProtocol as ClaimProtocol
-from attnflow.testing.protocols import ExhibitProtocol as ExhibitProtocol
-from attnflow.testing.protocols import OpenSeeds as OpenSeeds
-from attnflow.testing.protocols import TextProtocol as TextProtocol
-from attnflow.testing.protocols import check_claim as check_claim
-from attnflow.testing.protocols import check_unchanged as check_unchanged
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

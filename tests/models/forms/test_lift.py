@@ -170,7 +170,7 @@ def test_what_cannot_be_lifted(changes, message):
 
 
 def _wrong_sign(began, factor):
-    from attnflow.models.forms.lift import jnp
+    from attnflow.models.forms.lifts import jnp
 
     return -jnp.linalg.qr(began)[0] @ factor - began
 
@@ -179,7 +179,7 @@ def test_a_wrong_sign_of_the_orthogonal_factor_is_caught(monkeypatch):
     import sys
 
     monkeypatch.setattr(
-        sys.modules["attnflow.models.forms.lift"], "_moved", _wrong_sign
+        sys.modules["attnflow.models.forms.lifts"], "_moved", _wrong_sign
     )
     with pytest.raises(AssertionError):
         check(Initial(width=11, omega=0.4), RULES["descent"])

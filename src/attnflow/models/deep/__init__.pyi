@@ -1,0 +1,9 @@
+from .layers import Forward as Forward
+from .layers import Network as Network
+from .stack import Stack as Stack
+from .training import BinaryLoss as BinaryLoss
+from .training import ClassLoss as ClassLoss
+from .training import DeepTraining as DeepTraining
+from .transformers import PlainWords as PlainWords
+from .transformers import VisionTransformer as VisionTransformer
+from .transformers import WordEncoder as WordEncoder

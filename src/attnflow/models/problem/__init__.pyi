@@ -1,0 +1,12 @@
+from .base import Problem as Problem
+from .base import ScaledForces as ScaledForces
+from .base import attention as attention
+from .base import forces as forces
+from .base import scaled_forces as scaled_forces
+from .losses import AbstractLoss as AbstractLoss
+from .losses import AbstractReadout as AbstractReadout
+from .losses import Exponential as Exponential
+from .losses import Linear as Linear
+from .losses import Logistic as Logistic
+from .losses import ReluPair as ReluPair
+from .losses import Squared as Squared

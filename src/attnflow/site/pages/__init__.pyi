@@ -1,0 +1,13 @@
+from .exhibit import ExhibitResult as ExhibitResult
+from .exhibit import earlier_reason as earlier_reason
+from .exhibit import earlier_result as earlier_result
+from .exhibit import keep_reason as keep_reason
+from .exhibit import make_exhibit as make_exhibit
+from .files import Place as Place
+from .files import copy_file as copy_file
+from .page import write_index as write_index
+from .page import write_page as write_page
+from .runs import RunRecord as RunRecord
+from .runs import record_run as record_run
+from .values import Compared as Compared
+from .values import compare as compare
