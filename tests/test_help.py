@@ -16,7 +16,7 @@ TEACHING = (
     "attnflow.sweeps.sweep",
     "attnflow.papers.citation",
     "attnflow.claims.base",
-    "attnflow.runs.checkpoints.beginnings",
+    "attnflow.runs.checkpoints.inputs",
     "attnflow.runs.checkpoints.observe",
     "attnflow.experiments.mixing.build",
 )

@@ -114,7 +114,7 @@ def _missing_times(run: xr.Dataset, ours: Any) -> str:
     if TIME not in run.dims or not hasattr(ours, "grid"):
         return ""
     # Experiments and what looks at them need JAX, which judging alone does not.
-    from attnflow.runs.checkpoints.assemble import missing_times
+    from attnflow.runs.checkpoints.records import missing_times
 
     return missing_times(ours, run[TIME].values)
 

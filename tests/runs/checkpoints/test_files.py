@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from attnflow.runs.checkpoints.files import read_checkpoint
+from attnflow.runs.checkpoints.states import read_checkpoint
 
 ARRAYS = {"W_K": np.linspace(0, 1, 6).reshape(2, 3)}
 

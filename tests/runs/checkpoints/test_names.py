@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attnflow.runs.checkpoints.names import pick
+from attnflow.runs.checkpoints.states import pick
 
 SHAPES = {"W_K": (1, "width", 4), "W_V": (1, 2, "neuron", 4)}
 STATE = {

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from attnflow.runs.checkpoints.series import moments
+from attnflow.runs.checkpoints.states import read_series
 
 STATE = {"W": np.arange(6.0).reshape(2, 3)}
 
 
 def told(given, at=None):
-    return [(time, float(state["W"].sum())) for time, state in moments(given, at)]
+    return [(time, float(state["W"].sum())) for time, state in read_series(given, at)]
 
 
 STACKED = {"W": np.stack([STATE["W"], 2 * STATE["W"]])}

@@ -1,4 +1,4 @@
-"""`observe`: checkpoints of somebody's training as a run like ours."""
+"""`observe`: the checkpoints of a user's training as a run like ours."""
 
 import itertools
 import time
@@ -17,15 +17,22 @@ from attnflow.experiments.members import samples_of, test_samples_of
 from attnflow.experiments.record import load
 from attnflow.experiments.run import attributes
 from attnflow.models.problem import Problem
-from attnflow.runs.checkpoints.assemble import as_course, as_seen, notes_of
-from attnflow.runs.checkpoints.bare import bare_experiment
-from attnflow.runs.checkpoints.beginnings import named_experiment, sample_arrays
-from attnflow.runs.checkpoints.lenses import Subject
-from attnflow.runs.checkpoints.look import look_along
-from attnflow.runs.checkpoints.names import Names
-from attnflow.runs.checkpoints.series import Checkpoints, Moment, moments
+from attnflow.runs.checkpoints.inputs import (
+    NO_SAMPLES,
+    find_trainable,
+    problem_experiment,
+    sample_arrays,
+)
+from attnflow.runs.checkpoints.records import (
+    as_course,
+    notes_of,
+    record_series,
+    with_records,
+)
+from attnflow.runs.checkpoints.states import Checkpoints, Names, State, read_series
+from attnflow.runs.checkpoints.systems import Subject
 from attnflow.runs.runner import Arrays
-from attnflow.schema.settings import digest, seed_numbers
+from attnflow.schema.settings import Value, digest, seed_numbers
 from attnflow.training import precise
 
 
@@ -38,9 +45,9 @@ def observe(
     seeds: int | Sequence[int] | None = None,
     data: Sequences | Arrays | None = None,
     record: Sequence[str] | None = None,
-    **overrides: Any,
+    **overrides: Value,
 ) -> xr.Dataset:
-    """Weights or tables that somebody trained, through our observables, as a run.
+    """Observables of weights or tables that you trained, as a run.
 
     **Arguments:**
 
@@ -52,18 +59,18 @@ def observe(
       tensors: weights by our names, such as `W_K` (heads, width, embed), or the tables
       `score` (heads, tokens, tokens; rows for keys) and `value` (heads, tokens). The
       axis of a single head may be left out.
-    - `at`: the times (steps of a descent), where the checkpoints do not say them.
+    - `at`: the times (steps of a descent), where the checkpoints do not have them.
     - `names`: for each of our names, where it is in a state: a name, a list of names
       to be stacked, an array, or a function of the state.
     - `seeds`: as in `run`, whose samples were trained on; then `checkpoints` is a list
       with a series for each. Without it they are one series, of seed 0.
     - `data`: samples that were trained on, in the place of the experiment's own.
     - `record`: observables beside the experiment's own. One of these that cannot be
-      told is an error; others are left out, and `left_out` in the attributes says why.
+      computed is an error; others are left out, and the attribute `left_out` says why.
     - `overrides`: settings that differ from the experiment's own.
 
-    **Returns:** a run as `attnflow.schema` says, of the form `observed`. What stops
-    being finite ends the run there.
+    **Returns:** a run as `attnflow.schema` says, of the form `observed`. A checkpoint
+    that is not finite ends the run there.
 
     !!! example
 
@@ -73,37 +80,38 @@ def observe(
         >>> f"{run['loss'].item():.4f}"
         '0.6931'
     """
-    begun = time.perf_counter()
+    start = time.perf_counter()
     numbers, each = _by_seed(checkpoints, seeds)
-    series = [moments(one, at) for one in each]
-    if isinstance(experiment, Problem):
-        made = _bare(experiment, series, names, data)
+    series = [read_series(entry, at) for entry in each]
+    if not isinstance(experiment, Problem):
+        plan = find_trainable(experiment, overrides)
+    elif data is None:
+        raise ValueError(f"{NO_SAMPLES}, or name an experiment.")
     else:
-        made = named_experiment(experiment, overrides)
-    given = load(sample_arrays(data) if isinstance(data, Sequences) else data)
-    asked = [record] if isinstance(record, str) else list(record or ())
+        plan = problem_experiment(experiment, {*(names or ()), *_first_names(series)})
+    arrays = load(sample_arrays(data) if isinstance(data, Sequences) else data)
+    required = [record] if isinstance(record, str) else list(record or ())
     keep_compiled()
     make_room()
     with precise(), compile_time() as watch:
-        looked = [
-            look_along(_subject(made, seed, data, given), one, names, asked)
-            for seed, one in zip(numbers, series, strict=True)
+        by_seed = [
+            record_series(_subject(plan, seed, data, arrays), pairs, names, required)
+            for seed, pairs in zip(numbers, series, strict=True)
         ]
-    made = as_seen(made, looked, asked)
-    body = as_dataset(
-        made, numbers, as_course(looked, made.observables), looked[0].labels
-    )
-    seen = [one.fingerprint for one in looked]
-    body.attrs = attributes(
-        made,
-        notes_of(made, looked),
-        id=digest(address(made, seeds=numbers, data=given), "observed", *seen),
-        wall_seconds=time.perf_counter() - begun,
+    plan = with_records(plan, by_seed, required)
+    course = as_course(by_seed, plan.observables)
+    run = as_dataset(plan, numbers, course, by_seed[0].plan.labels)
+    prints = [records.fingerprint for records in by_seed]
+    run.attrs = attributes(
+        plan,
+        notes_of(plan, by_seed[0]),
+        id=digest(address(plan, seeds=numbers, data=arrays), "observed", *prints),
+        wall_seconds=time.perf_counter() - start,
         compile_seconds=watch.seconds,
     )
     if isinstance(experiment, str):
-        body = body.assign_attrs(experiment=experiment.partition("/")[2])
-    return schema.check(body)
+        run = run.assign_attrs(experiment=experiment.partition("/")[2])
+    return schema.check(run)
 
 
 def _by_seed(
@@ -121,29 +129,27 @@ def _by_seed(
     return numbers, series
 
 
-def _bare(
-    problem: Problem, series: list[Iterator[Moment]], names: Names | None, data: Any
-) -> Experiment:
-    """The experiment for a problem; what it has is seen at the first checkpoint."""
-    if data is None:
-        raise ValueError(
-            "A problem has no samples of its own: give those that it was trained on, "
-            "as data=…, or name an experiment."
-        )
+def _first_names(series: list[Iterator[tuple[float, State]]]) -> set[str]:
+    """The names in the first checkpoint, which stays in its series."""
     first = next(series[0], None)
     if first is None:
         raise ValueError("There are no checkpoints: give one at least.")
     series[0] = itertools.chain([first], series[0])
-    return bare_experiment(problem, {*(names or ()), *first[1]})
+    return set(first[1])
 
 
-def _subject(made: Experiment, seed: int, data: Any, given: Any) -> Subject:
+def _subject(
+    experiment: Experiment,
+    seed: int,
+    data: Sequences | Arrays | None,
+    arrays: dict[str, np.ndarray] | None,
+) -> Subject:
     if not isinstance(data, Sequences):
-        own = samples_of(made, seed, given)
-        return Subject(made, seed, own, test_samples_of(made, seed, given))
+        test = test_samples_of(experiment, seed, arrays)
+        return Subject(experiment, seed, samples_of(experiment, seed, arrays), test)
     if data.vectors.dtype != np.float64:
         raise ValueError(
             f"The samples are {data.vectors.dtype}: make them in float64, as in `with "
             "af.precise(): af.sequences(…)`."
         )
-    return Subject(made, seed, data, None)
+    return Subject(experiment, seed, data, None)
