@@ -14,10 +14,10 @@ from attnflow.claims import (
     Scope,
     Verdict,
     as_expected,
-    plain,
     verify,
 )
 from attnflow.schema.names import UnknownName
+from attnflow.schema.plain_values import plain
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
 DESIGNED = [

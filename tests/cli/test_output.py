@@ -5,8 +5,9 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.cli import text
-from attnflow.cli.output import Output, plain
+from attnflow.cli.output import Output
 from attnflow.cli.text import Table, draw, plain_lines
+from attnflow.schema.plain_values import plain
 from tests.toy import ToyRow
 
 

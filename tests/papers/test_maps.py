@@ -8,7 +8,8 @@ from attnflow.figures import themed
 from attnflow.papers import papers
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.site.pages.values import leaves, plain
+from attnflow.schema.plain_values import plain
+from attnflow.site.pages.values import leaves
 from attnflow.sweeps.sweep import plan_sweep
 
 MAPS = [(paper, map) for paper in papers().values() for map in paper.maps]

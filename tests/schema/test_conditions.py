@@ -5,7 +5,6 @@ import math
 
 import pytest
 
-from attnflow.claims import plain
 from attnflow.schema.conditions import (
     Condition,
     at_least,
@@ -16,6 +15,7 @@ from attnflow.schema.conditions import (
     much_more,
     of_order,
 )
+from attnflow.schema.plain_values import plain
 
 
 @pytest.mark.parametrize(

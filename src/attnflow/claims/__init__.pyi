@@ -35,5 +35,4 @@ from .table import ClaimsTable as ClaimsTable
 from .table import Row as Row
 from .table import as_expected as as_expected
 from .table import compare as compare
-from .table import plain as plain
 from .table import read_table as read_table

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass, replace
 
 from attnflow.claims.base import Claim, Evidence, Finding, Scope, Unchecked, Verdict
 from attnflow.claims.decision import Decision, decide
-from attnflow.claims.table import Row, plain
+from attnflow.claims.table import Row
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData
+from attnflow.schema.plain_values import plain
 
 Gather = Callable[[Mapping[str, Request]], Evidence]
 """A function that computes or reads the runs that a claim needs."""

@@ -2,20 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from html import escape
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from attnflow.claims.base import Scope, Verdict
 from attnflow.claims.chance import Family, family_of
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
 from attnflow.schema.names import look_up
+from attnflow.schema.plain_values import plain
 from attnflow.schema.settings import JsonObject
 
 CAUTION = (
@@ -252,20 +250,3 @@ def kind_of(old: Row | None, new: Row | None) -> Kind | None:
     if (old.held, old.seeds) != (new.held, new.seeds):
         return Kind.HELD
     return Kind.MARGIN if abs(old.margin - new.margin) >= LEAST_MOVE else None
-
-
-def plain(value: Any) -> Any:
-    """A value in plain Python for JSON; numbers that are not finite become `None`."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, np.ndarray) or hasattr(value, "to_numpy"):
-        return plain(np.asarray(value).tolist())
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return None if value is None else str(value)

@@ -5,14 +5,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from attnflow.cli.text import Table, draw, plain_lines
+from attnflow.schema.plain_values import plain
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -80,23 +79,6 @@ def must_have_directory(path: Path) -> None:
             f"{path} cannot be written: there is no directory {path.parent}. "
             "Make it, or give another file."
         )
-
-
-def plain(value: object) -> object:
-    """The `value` in JSON's own types; what is not finite becomes null."""
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value) and not isinstance(value, type):
-        return plain(asdict(value))
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(entry) for entry in value]
-    if callable(to_list := getattr(value, "tolist", None)):
-        return plain(to_list())
-    if isinstance(value, float):
-        return value if abs(value) < float("inf") else None
-    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 _QUIET_SECONDS = 2.0

@@ -23,8 +23,9 @@ from attnflow.papers import module_of
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.plain_values import plain
 from attnflow.site.pages.inventory import COVERING, SAYING, inventory_rows
-from attnflow.site.pages.values import leaves, plain
+from attnflow.site.pages.values import leaves
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

@@ -27,7 +27,6 @@ from attnflow.claims import (
     Verdict,
     judge,
     make_row,
-    plain,
 )
 from attnflow.claims.ladder import BAND
 from attnflow.claims.source_code import Source, sources
@@ -38,6 +37,7 @@ from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.plain_values import plain
 
 MET = {
     Scope.THEOREM: "all of them are met, with the constants that are printed there",

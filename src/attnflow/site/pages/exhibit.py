@@ -14,6 +14,7 @@ from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.plain_values import plain
 from attnflow.site.pages.files import DARK, save_figure, write_text
 from attnflow.site.pages.markup import table_page
 from attnflow.site.pages.runs import (
@@ -23,7 +24,7 @@ from attnflow.site.pages.runs import (
     record_sweep,
     stages_of,
 )
-from attnflow.site.pages.values import Compared, Plain, as_csv, compare, plain, tabulate
+from attnflow.site.pages.values import Compared, Plain, as_csv, compare, tabulate
 
 _ENDINGS = {"light": (".svg", ".png"), "dark": (DARK,)}
 REASON = ".missing.txt"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import xarray as xr
+
+from attnflow.schema.plain_values import plain
 
 Keys = tuple[str, ...]
 
@@ -18,21 +19,6 @@ JOIN = " · "
 
 Plain = float | str | list["Plain"] | dict[str, "Plain"] | None
 """What JSON can hold."""
-
-
-def plain(value: object) -> Any:
-    """The value as `Plain`; a number that is not finite becomes null."""
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray | np.generic | xr.DataArray):
-        return plain(np.asarray(value).tolist())
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(value)
 
 
 def leaves(table: Plain, path: Keys = ()) -> Iterator[tuple[Keys, Plain]]:
