@@ -25,6 +25,7 @@ Json = Annotated[
         "--json", metavar="FILE", help="Write JSON to a file; - is the terminal, alone."
     ),
 ]
+Workers = Annotated[int | None, typer.Option(min=1, help="How many processes.")]
 
 
 class Output:

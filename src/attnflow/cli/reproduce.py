@@ -8,7 +8,7 @@ import typer
 from attnflow.cli import text
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output, shown_progress
+from attnflow.cli.output import Json, Output, Workers, shown_progress
 from attnflow.cli.target import chosen_papers
 from attnflow.cli.text import Table
 
@@ -34,9 +34,7 @@ def reproduce(
             metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
-    ] = None,
+    workers: Workers = None,
     json: Json = None,
 ) -> int:
     """Make papers' figures and tables, beside what the papers print, and a site.

@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output, must_have_directory, shown_progress
+from attnflow.cli.output import (
+    Json,
+    Output,
+    Workers,
+    must_have_directory,
+    shown_progress,
+)
 
 
 @guarded
@@ -30,9 +36,7 @@ def sweep(
         ),
     ] = None,
     executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
-    ] = None,
+    workers: Workers = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://…", help="A Dask cluster that runs.")
     ] = None,

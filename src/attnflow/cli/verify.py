@@ -7,7 +7,7 @@ import typer
 
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, complain, guarded
-from attnflow.cli.output import Bar, Json, Output, shown_progress
+from attnflow.cli.output import Bar, Json, Output, Workers, shown_progress
 
 if TYPE_CHECKING:
     from attnflow.claims import Row
@@ -36,9 +36,7 @@ def verify(
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell all of one claim, with a picture.")
     ] = False,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
-    ] = None,
+    workers: Workers = None,
     json: Json = None,
 ) -> int:
     """Check a paper's claims: what is claimed, and what came out.

@@ -17,14 +17,12 @@ def _sizes(width: int, neurons: int, steps: int, way: str) -> str:
 
 
 def _paired(
-    id: str, width: int, neurons: int, *, share: float, plain: bool, repeats: int = 9
+    width: int, neurons: int, *, share: float, plain: bool, repeats: int = 9
 ) -> Case:
     """The paper's run, all three ways from the same weights."""
     arrays = _arrays(width, neurons)
     run = partial(_ours, width, neurons, STEPS, arrays)
     return Case(
-        paper="cooccurrence",
-        id=id,
         size=_sizes(width, neurons, STEPS, "descent"),
         ours=partial(run, form="auto"),
         weights=partial(run, form="weights") if plain else None,
@@ -37,25 +35,19 @@ def _paired(
     )
 
 
-def _drawn(
-    id: str, width: int, neurons: int, *, steps: int = STEPS, repeats: int = 5
-) -> Case:
+def _drawn(width: int, neurons: int, *, steps: int = STEPS, repeats: int = 5) -> Case:
     """Weights in law alone: ours at any width, with nothing to compare."""
     return Case(
-        paper="cooccurrence",
-        id=id,
         size=_sizes(width, neurons, steps, "descent"),
         ours=partial(_ours, width, neurons, steps, None, draw="bartlett"),
         repeats=repeats,
     )
 
 
-def _flow(id: str, *, share: float) -> Case:
+def _flow(*, share: float) -> Case:
     arrays = _arrays(128, 256)
     times = {"rule": "flow", "steps": RATE * STEPS, "rtol": 1e-7, "atol": 1e-11}
     return Case(
-        paper="cooccurrence",
-        id=id,
         size=_sizes(128, 256, STEPS, "flow"),
         ours=partial(_ours, 128, 256, STEPS, arrays, recorded=("loss",), **times),
         torch=partial(_torch, share, *arrays),
@@ -67,12 +59,12 @@ def _flow(id: str, *, share: float) -> Case:
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    "m128": partial(_paired, "m128", 128, 256, share=0.1, plain=True, repeats=3),
-    "m2048": partial(_paired, "m2048", 2048, 4096, share=0.01, plain=False, repeats=3),
-    "flow": partial(_flow, "flow", share=0.1),
-    "drawn-m128": partial(_drawn, "drawn-m128", 128, 256),
-    "drawn-m1e6": partial(_drawn, "drawn-m1e6", 10**6, 2 * 10**6),
-    "drawn-short": partial(_drawn, "drawn-short", 128, 256, steps=STEPS // 10),
+    "m128": partial(_paired, 128, 256, share=0.1, plain=True, repeats=3),
+    "m2048": partial(_paired, 2048, 4096, share=0.01, plain=False, repeats=3),
+    "flow": partial(_flow, share=0.1),
+    "drawn-m128": partial(_drawn, 128, 256),
+    "drawn-m1e6": partial(_drawn, 10**6, 2 * 10**6),
+    "drawn-short": partial(_drawn, 128, 256, steps=STEPS // 10),
 }
 
 

@@ -10,9 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from attnflow.experiments import Experiment
 
 Rows = Mapping[str, np.ndarray]
 """Recorded series by name, `(records, …)`."""
@@ -36,8 +39,6 @@ class Case:
     - `repeats`: how often `ours` is timed.
     """
 
-    paper: str
-    id: str
     size: str
     ours: Callable[[], Rows]
     weights: Callable[[], Rows] | None = None
@@ -62,6 +63,33 @@ def agreement(ours: Rows, other: Rows) -> float:
     return float(max(errors))
 
 
+def seed_arrays(
+    experiment: "Experiment", *, tested: bool, shown: bool = False
+) -> Arrays:
+    """Initial weights of seed 0, and its samples `x`, `y` by their tokens.
+
+    `tested` adds test samples, `shown` the tokens that are shown.
+    """
+    from attnflow.experiments.members import samples_of, test_samples_of, weights_key
+    from attnflow.models.forms.initial import draw_weights
+    from attnflow.training import precise
+
+    with precise():
+        sets = {"": samples_of(experiment, 0, None)}
+        if tested and (test := test_samples_of(experiment, 0, None)) is not None:
+            sets["test_"] = test
+        arrays = {}
+        for prefix, data in sets.items():
+            arrays[f"{prefix}x"] = np.asarray(data.tokens)[np.asarray(data.key)]
+            arrays[f"{prefix}y"] = np.asarray(data.label)
+        if shown:
+            arrays["shown"] = np.asarray(sets[""].tokens)[list(sets[""].shown)]
+        weights = draw_weights(
+            experiment.initial, 1, arrays["x"].shape[-1], key=weights_key(experiment, 0)
+        )
+        return arrays | {name: np.asarray(array[0]) for name, array in weights.items()}
+
+
 def as_numbers(result: Rows) -> Rows:
     """Rows as arrays; forces lazy results to be computed."""
     return {name: np.asarray(values) for name, values in result.items()}
@@ -79,8 +107,7 @@ ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True)
-class CaseName:
+class CaseName(NamedTuple):
     """A case by name, so that listing imports neither JAX nor PyTorch."""
 
     paper: str
@@ -117,7 +144,7 @@ def run_case(
     return json.loads(process.stdout)
 
 
-def measure(case: Case) -> dict[str, Any]:
+def measure(name: CaseName, case: Case) -> dict[str, Any]:
     """Trajectories first; then the medians of interleaved repeats."""
     ways: dict[str, Callable[[], Rows]] = {
         name: way
@@ -144,8 +171,8 @@ def measure(case: Case) -> dict[str, Any]:
     rival = times.get("torch") or times.get("weights") or []
     ratios = [seconds / medians["ours"] for seconds in rival]
     return {
-        "paper": case.paper,
-        "id": case.id,
+        "paper": name.paper,
+        "id": name.id,
         "size": case.size,
         "ours": medians["ours"],
         "weights": medians.get("weights"),
@@ -184,4 +211,4 @@ def worker(paper: str, id: str) -> None:
     # XLA's thread flags alone do not hold it to one core.
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    print(json.dumps(measure(_functions(paper)[id]())))
+    print(json.dumps(measure(CaseName(paper, id), _functions(paper)[id]())))

@@ -10,13 +10,11 @@ from attnflow.cli.benchmarks.harness import Arrays, Case, Rows
 RECORDS, RECORDED = 21, ("loss", "score", "value")
 
 
-def _case(id: str, width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> Case:
+def _case(width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> Case:
     small = width <= 4096
     weights = _weights(width, K) if small else {}
     run = partial(_ours, width=width, K=K, L=L, steps=steps, weights=weights or None)
     return Case(
-        paper="mixture",
-        id=id,
         size=f"K={K}, L={L}, m={width}, {steps} steps",
         ours=partial(run, form="auto"),
         weights=partial(run, form="weights") if small else None,
@@ -28,11 +26,11 @@ def _case(id: str, width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> 
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    "m128": partial(_case, "m128", 128),
-    "m32": partial(_case, "m32", 32),
-    "m2048": partial(_case, "m2048", 2048),
-    "m1e6": partial(_case, "m1e6", 10**6),
-    "k4": partial(_case, "k4", 64, K=4, L=4, steps=200),
+    "m128": partial(_case, 128),
+    "m32": partial(_case, 32),
+    "m2048": partial(_case, 2048),
+    "m1e6": partial(_case, 10**6),
+    "k4": partial(_case, 64, K=4, L=4, steps=200),
 }
 
 

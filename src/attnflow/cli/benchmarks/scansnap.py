@@ -36,11 +36,9 @@ RIVALS: dict[Rival, str] = {
 }
 
 
-def _case(id: str, panels: tuple[int, ...], rival: Rival) -> Case:
+def _case(panels: tuple[int, ...], rival: Rival) -> Case:
     queries = " or ".join(map(str, panels))
     return Case(
-        paper="scansnap",
-        id=id,
         size=f"{queries} queries, {RUNS * len(panels)} runs of {STEPS} steps",
         ours=partial(_ours, panels),
         torch=partial(_torch, panels, rival),
@@ -61,7 +59,7 @@ def _cases() -> dict[str, Callable[[], Case]]:
     for queries in (PANELS[0], PANELS[-1]):
         parts[f"figure6-{queries}"] = (queries,), "sequences"
         parts[f"figure6-{queries}-counts"] = (queries,), "counts"
-    return {id: partial(_case, id, *part) for id, part in parts.items()}
+    return {id: partial(_case, *part) for id, part in parts.items()}
 
 
 CASES = _cases()

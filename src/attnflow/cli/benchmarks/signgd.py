@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow.cli.benchmarks.harness import Case, Rows
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, seed_arrays
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,15 +33,14 @@ NAMES = {
 }
 
 
-def _case(id: str, row: str, *, rule: str = "signgd", tests: int = 0) -> Case:
+def _case(row: str, *, rule: str = "signgd", tests: int = 0) -> Case:
     experiment = _experiment(row, rule, tests)
+    arrays = seed_arrays(experiment, tested=True, shown=True)
     tested = f", test loss on {tests} points every {EVERY} steps" if tests else ""
     return Case(
-        paper="signgd",
-        id=id,
         size=f"setting ({row}), d=2000, {STEPS} steps of {rule}{tested}",
         ours=partial(_ours, experiment),
-        torch=partial(_torch, experiment, _arrays(experiment)),
+        torch=partial(_torch, experiment, arrays),
         rival=f"{RIVAL.format(NAMES[rule])} (the first 10% of the steps)",
         # 200 steps, each rounded once, of sums over 2000 coordinates.
         tolerance=1e-10,
@@ -55,8 +54,6 @@ def _digits(rule: str) -> Case:
     steps = _step_count(experiment)
     every = steps // DIGIT_RECORDS
     return Case(
-        paper="signgd",
-        id=f"mnist-{rule}",
         size=f"noisy MNIST, 2000 images of 16 patches, {steps} steps of {rule}",
         ours=partial(_ours, experiment),
         torch=partial(_torch_digits, experiment),
@@ -68,11 +65,11 @@ def _digits(rule: str) -> Case:
 
 
 CASES: dict[str, Callable[[], Case]] = {
-    "a": partial(_case, "a", "a"),
-    "a-test": partial(_case, "a-test", "a", tests=500),
-    "c": partial(_case, "c", "c"),
-    "d": partial(_case, "d", "d"),
-    "a-adam": partial(_case, "a-adam", "a", rule="adam"),
+    "a": partial(_case, "a"),
+    "a-test": partial(_case, "a", tests=500),
+    "c": partial(_case, "c"),
+    "d": partial(_case, "d"),
+    "a-adam": partial(_case, "a", rule="adam"),
     **{f"mnist-{rule}": partial(_digits, rule) for rule in NAMES},
 }
 
@@ -126,30 +123,7 @@ def _ours(experiment: "Experiment | SystemExperiment") -> Rows:
     return {name: result[name].values[0] for name in experiment.observables}
 
 
-def _arrays(experiment: "Experiment") -> dict[str, np.ndarray]:
-    """The samples and the initial weights of seed 0, and the tokens that are shown."""
-    from attnflow.experiments.members import samples_of, test_samples_of, weights_key
-    from attnflow.models.forms.initial import draw_weights
-    from attnflow.training import precise
-
-    with precise():
-        data = samples_of(experiment, 0, None)
-        test = test_samples_of(experiment, 0, None)
-        weights = draw_weights(
-            experiment.initial, 1, data.tokens.shape[1], key=weights_key(experiment, 0)
-        )
-        arrays = {
-            "x": data.tokens[data.key],
-            "y": data.label,
-            "shown": data.tokens[np.array(data.shown)],
-            **{name: array[0] for name, array in weights.items()},
-        }
-        if test is not None:
-            arrays |= {"test_x": test.tokens[test.key], "test_y": test.label}
-        return {name: np.asarray(array) for name, array in arrays.items()}
-
-
-def _torch(experiment: "Experiment", arrays: dict[str, np.ndarray]) -> Rows:
+def _torch(experiment: "Experiment", arrays: Arrays) -> Rows:
     """The loop that the authors would write."""
     import torch
 

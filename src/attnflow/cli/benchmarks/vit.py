@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, seed_arrays
 
 if TYPE_CHECKING:
     from attnflow.experiments import Experiment
@@ -27,16 +27,14 @@ READOUTS = {"trained": "default16-trained", "fixed": "default-fixed"}
 SIZES = "M=16, d=1024, dh=dv=512"
 
 
-def _steps(id: str, samples: int, readout: str) -> Case:
+def _steps(samples: int, readout: str) -> Case:
     steps, theirs = STEPS[samples]
     experiment = _experiment(samples, steps, READOUTS[readout])
     return Case(
-        paper="vit",
-        id=id,
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
         ours=partial(_ours, experiment),
         torch=partial(
-            _torch, _arrays(experiment, tested=False), readout == "trained", theirs
+            _torch, seed_arrays(experiment, tested=False), readout == "trained", theirs
         ),
         rival=f"{RIVAL} (the first {theirs} of the steps)",
         tolerance=1e-12,
@@ -45,10 +43,8 @@ def _steps(id: str, samples: int, readout: str) -> Case:
     )
 
 
-def _map(id: str, readout: str) -> Case:
+def _map(readout: str) -> Case:
     return Case(
-        paper="vit",
-        id=id,
         size=f"Figure 1's map, 10 × 12 cells, one seed, {SIZES}, w_O {readout}",
         ours=partial(_our_map, READOUTS[readout]),
         torch=partial(_torch_map, READOUTS[readout]),
@@ -59,10 +55,8 @@ def _map(id: str, readout: str) -> Case:
     )
 
 
-def _any_d(id: str, power: int) -> Case:
+def _any_d(power: int) -> Case:
     return Case(
-        paper="vit",
-        id=id,
         size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
         ours=partial(_our_theory, power),
         repeats=5,
@@ -71,13 +65,12 @@ def _any_d(id: str, power: int) -> Case:
 
 CASES: dict[str, Callable[[], Case]] = {
     **{
-        f"n{n}-{readout}": partial(_steps, f"n{n}-{readout}", n, readout)
+        f"n{n}-{readout}": partial(_steps, n, readout)
         for n in STEPS
         for readout in READOUTS
     },
-    "map-trained": partial(_map, "map-trained", "trained"),
-    "map-fixed": partial(_map, "map-fixed", "fixed"),
-    **{f"d2^{p}": partial(_any_d, f"d2^{p}", p) for p in (10, 30, 60)},
+    **{f"map-{readout}": partial(_map, readout) for readout in READOUTS},
+    **{f"d2^{p}": partial(_any_d, p) for p in (10, 30, 60)},
 }
 
 
@@ -129,26 +122,6 @@ def _our_map(readout: str) -> Rows:
     return {n: grid[n].values[0].reshape(-1) for n in ("end_time", "test_loss")}
 
 
-def _arrays(experiment: "Experiment", *, tested: bool) -> Arrays:
-    """The samples of seed 0 by their tokens, and its initial weights."""
-    from attnflow.experiments.members import samples_of, test_samples_of, weights_key
-    from attnflow.models.forms.initial import draw_weights
-    from attnflow.training import precise
-
-    with precise():
-        sets = {"": samples_of(experiment, 0, None)}
-        if tested and (test := test_samples_of(experiment, 0, None)) is not None:
-            sets["test_"] = test
-        arrays = {}
-        for prefix, data in sets.items():
-            arrays[f"{prefix}x"] = np.asarray(data.tokens)[np.asarray(data.key)]
-            arrays[f"{prefix}y"] = np.asarray(data.label)
-        weights = draw_weights(
-            experiment.initial, 1, arrays["x"].shape[-1], key=weights_key(experiment, 0)
-        )
-        return arrays | {name: np.asarray(array[0]) for name, array in weights.items()}
-
-
 def _torch(arrays: Arrays, trained: bool, steps: int) -> Rows:
     return _loop(arrays, trained=trained, steps=steps)[0]
 
@@ -171,7 +144,7 @@ def _torch_map(readout: str) -> Rows:
                 test_samples=setting.test_samples,
             )
             rows, last = _loop(
-                _arrays(experiment, tested=True),
+                seed_arrays(experiment, tested=True),
                 trained=readout == READOUTS["trained"],
                 steps=setting.steps,
                 target=setting.target,
