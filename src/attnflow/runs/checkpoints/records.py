@@ -17,7 +17,7 @@ from attnflow.experiments import Experiment, SystemExperiment
 from attnflow.experiments.course import Observe
 from attnflow.experiments.dataset import labels_of
 from attnflow.experiments.members import Member
-from attnflow.experiments.record import fingerprint
+from attnflow.experiments.record import fingerprint, rule_names
 from attnflow.models.forms import State as FormState
 from attnflow.models.systems import Training
 from attnflow.observables import find
@@ -26,7 +26,6 @@ from attnflow.runs.checkpoints.systems import Arrays, Loader, Subject, loaders
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.settings import digest
 from attnflow.training import Course, Reach, Records
-from attnflow.training.rules import per_part
 
 TABLES = {"score", "value"}
 Rows = dict[str, np.ndarray]
@@ -205,12 +204,12 @@ def as_course(by_seed: Sequence[SeriesRecords], observables: Sequence[str]) -> C
 
 def notes_of(experiment: Experiment, series: SeriesRecords) -> dict[str, str]:
     """Attributes of the run; which rule trained it is the user's word."""
-    rules = per_part(experiment.stages[0].rule, experiment.stages[0].trains)
-    rule_names = ", ".join(dict.fromkeys(rule.name for rule in rules.values()))
     notes = {
         "form": "observed",
         "form_reason": f"{series.kind} that were given at {len(series.times)} times",
-        "rule": f"{rule_names}, as is said" if experiment.paper else "not told",
+        "rule": f"{rule_names(experiment)}, as is said"
+        if experiment.paper
+        else "not told",
         "left_out": json.dumps(series.plan.left_out),
     }
     missing = missing_times(experiment, series.times) if experiment.paper else ""

@@ -16,6 +16,7 @@ from jaxtyping import Array
 from attnflow.data import Sequences
 from attnflow.experiments import Experiment
 from attnflow.experiments.members import Member, member
+from attnflow.experiments.record import rules_of
 from attnflow.models.forms import (
     COORDINATE_FORMS,
     AbstractFrame,
@@ -32,7 +33,7 @@ from attnflow.models.forms.initial_coordinates import coordinate_refusal
 from attnflow.models.forms.scores import plain_scores
 from attnflow.models.systems import Training
 from attnflow.runs.checkpoints.states import Shapes
-from attnflow.training.rules import Rule, SignGD, per_part
+from attnflow.training.rules import Rule, SignGD
 
 Arrays = Mapping[str, np.ndarray]
 Loader = Callable[[Arrays], Member]
@@ -55,13 +56,6 @@ class Subject(NamedTuple):
     def kind(self) -> str:
         """What the checkpoints hold, in a word."""
         return "tables" if self.has_tables else "weights"
-
-    @property
-    def rules(self) -> list[Rule]:
-        """The rules of all stages and parts."""
-        stages = self.experiment.stages
-        by_stage = [per_part(stage.rule, stage.trains) for stage in stages]
-        return [rule for rules in by_stage for rule in rules.values()]
 
     @property
     def shapes(self) -> Shapes:
@@ -127,7 +121,7 @@ class WeightsLoader:
 
     def _load_first(self, arrays: Arrays) -> Member:
         experiment, seed, data, test, _ = self.subject
-        rotated = all(rule.equivariant for rule in self.subject.rules)
+        rotated = all(rule.equivariant for rule in rules_of(experiment))
         system, state = member(
             experiment, seed, "weights", data, arrays, None, test, rotated=rotated
         )
@@ -145,7 +139,9 @@ class CoordinatesLoader:
         self.subject = subject
         self.form = subject.experiment.form
         if self.form not in COORDINATE_FORMS:
-            signs = all(isinstance(rule, SignGD) for rule in subject.rules)
+            signs = all(
+                isinstance(rule, SignGD) for rule in rules_of(subject.experiment)
+            )
             self.form = "signs" if signs else "coordinates"
         self.plan = column_plan(self.form, subject.data)
 
