@@ -10,7 +10,7 @@ from attnflow.models.forms import Initial
 from attnflow.papers.mixture import formulas
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.flow import CODES, flow
+from attnflow.training.flows import CODES, flow
 from attnflow.training.rules import Flow
 from attnflow.training.system import stack
 from tests.core import experiment, given_weights, largest_difference
@@ -54,7 +54,7 @@ def _below_a_tenth(system, state):
 def test_seeds_may_step_together_or_one_by_one(precise, monkeypatch):
     """Many small ones do the former; the numbers are the same, and so are the ends."""
     # By its name: the package has the function under it.
-    module = sys.modules["attnflow.training.flow"]
+    module = sys.modules["attnflow.training.flows"]
     rule = Flow(rtol=1e-10, atol=1e-12)
     apart = decay_leg(rule, 20.0, np.linspace(0.0, 1.0, 3))
     together = []
@@ -70,7 +70,7 @@ def test_seeds_may_step_together_or_one_by_one(precise, monkeypatch):
 
 
 def test_many_seeds_of_which_some_reach_an_event(precise, monkeypatch):
-    monkeypatch.setattr(sys.modules["attnflow.training.flow"], "FEW", 1)
+    monkeypatch.setattr(sys.modules["attnflow.training.flows"], "FEW", 1)
     leg = decay_leg(Flow(rtol=1e-12), 1.5, np.linspace(0.0, 1.0, 7), _below_a_tenth)
     outcomes = [CODES[int(c)] for c in leg.code]
     assert outcomes == [Outcome.EVENT_NOT_REACHED, Outcome.EVENT]

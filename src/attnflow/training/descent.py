@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.flow import CODES, Leg
+from attnflow.training.flows import CODES, Leg
 from attnflow.training.rules import Descent, split
 from attnflow.training.scaled_numbers import begin_adam, swamped_step, takes_scales
 from attnflow.training.system import (

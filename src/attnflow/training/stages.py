@@ -9,7 +9,7 @@ from jaxtyping import ArrayLike
 
 from attnflow.schema.dataset import Outcome
 from attnflow.training.descent import descend
-from attnflow.training.flow import CODES, Leg, flow
+from attnflow.training.flows import CODES, Leg, flow
 from attnflow.training.rules import Batches, Flow, Rules, per_part
 from attnflow.training.system import Axes, Event, Observe, State, System
 
@@ -45,7 +45,6 @@ class Reach:
             )
 
     def __str__(self) -> str:
-        """The event in words."""
         way = "rises" if self.direction == "up" else "falls"
         rarely = f", looks every {self.every} steps" if self.every > 1 else ""
         return f"{self.scalar} {way} to {self.level:g} (waits {self.horizon:g}{rarely})"
@@ -95,7 +94,6 @@ class Stage:
             )
 
     def __str__(self) -> str:
-        """The stage in words."""
         end = self.until if isinstance(self.until, Reach) else f"{self.until:g}"
         only = f" on {self.group} samples" if self.group else ""
         seen = f", {self.batches!r}" if self.batches else ""
@@ -143,7 +141,6 @@ class Grid:
             raise ValueError("A log-spaced grid starts at a positive time: set start.")
 
     def __str__(self) -> str:
-        """The times in words."""
         if self.points:
             first, last, count = self.points[0], self.points[-1], len(self.points)
             return f"{count} times from {first:g} to {last:g}"

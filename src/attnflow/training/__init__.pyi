@@ -1,0 +1,13 @@
+from .descent import descend as descend
+from .flows import Leg as Leg
+from .flows import flow as flow
+from .stages import Course as Course
+from .stages import Grid as Grid
+from .stages import Reach as Reach
+from .stages import Records as Records
+from .stages import Stage as Stage
+from .stages import train as train
+from .system import precise as precise
+from .system import require_precise as require_precise
+from .system import stack as stack
+from .system import stack_arrays as stack_arrays
