@@ -157,8 +157,8 @@ REDUCTIONS = (
         "(plus ten roundings of the largest entry so far, or of 1); 2 seeds",
         source="our runs, seeds 200, 201; tests/oracle/test_mixture.py compares with "
         "PyTorch. The rounding of the largest entry was added with results in view: "
-        "with that of 1 alone, 0.76 to 0.92 of the tolerance was used, depending on the "
-        "instruction set",
+        "with that of 1 alone, 0.76 to 0.92 of the tolerance was used, depending on "
+        "the instruction set",
         conditions="K = 2, L = 3, m = 64, ω = 0.1, learning rate 0.1, 2000 steps",
         mutations=named(
             mutate.scale(ALL, "difference", 10.0),
