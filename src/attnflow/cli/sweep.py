@@ -76,7 +76,7 @@ def sweep(
     if experiment is None:
         show_sweep.show_all(output, BatchStore(), status=status)
         return 0
-    made = plan_sweep(
+    planned = plan_sweep(
         experiment,
         parse_settings(settings or ()),
         zip=[group.split(",") for group in zip or ()],
@@ -85,14 +85,14 @@ def sweep(
         batch=batch,
     )
     if status:
-        show_sweep.show_status(output, made, sweep_status(made))
+        show_sweep.show_status(output, planned, sweep_status(planned))
         return 0
-    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
-    with shown_progress() as bar, closing(chosen):
-        bar.begin(made.name)
+    pool = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with shown_progress() as bar, closing(pool):
+        bar.begin(planned.name)
         options = {"retry": retry, "limit": limit, "progress": bar}
-        found = compute_sweep(made, chosen, refine=refine, coarse=coarse, **options)
+        result = compute_sweep(planned, pool, refine=refine, coarse=coarse, **options)
     if out:
-        export_netcdf(found, out)
-    show_sweep.show_result(output, made, found, power=power)
-    return 0 if status_in(found).is_complete else OTHERWISE
+        export_netcdf(result, out)
+    show_sweep.show_result(output, planned, result, power=power)
+    return 0 if status_in(result).is_complete else OTHERWISE
