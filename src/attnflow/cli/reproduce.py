@@ -35,7 +35,7 @@ def reproduce(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
+        int | None, typer.Option(min=0, help="Processes; 0: this one.")
     ] = None,
     json: Json = None,
 ) -> int:

@@ -37,7 +37,7 @@ def verify(
         bool, typer.Option("--explain", help="Tell all of one claim, with a picture.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many processes.")
+        int | None, typer.Option(min=0, help="Processes; 0: this one.")
     ] = None,
     json: Json = None,
 ) -> int:
