@@ -192,7 +192,7 @@ def reproduce(
 def output_place(
     out: str | Path | None, paper: Paper, *, alone: bool, quick: bool = False
 ) -> Place:
-    """Where a paper's files go, created if need be; a paper alone may have any folder."""
+    """Where a paper's files go, created if need be; one alone may have any folder."""
     site = Path(out) if out else QUICK if quick else OUTPUT
     directory = site if alone and out else site / paper.slug
     try:
