@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from attnflow import __version__
-from attnflow.papers import citation
+from attnflow.papers.citation import citation
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/your-own-paper.md")
