@@ -93,16 +93,19 @@ class Drawing:
         result = earlier_result(self.paper.slug, self.exhibit.id, self.directory)
         return result if result is not None and result.key == self.key else None
 
+    def evidence(self, runner: Runner) -> dict[str, xr.Dataset]:
+        """Its runs and sweeps by name, as the `runner` computes or reads them."""
+        runs = runner.gather(self.paper, self.exhibit.needs)
+        sweeps = self.exhibit.sweeps.items()
+        return runs | {n: gather_sweep(runner, self.paper, r) for n, r in sweeps}
+
     def draw(self, runner: Runner) -> ExhibitResult:
         """The files, drawn from runs and sweeps that the `runner` computes or reads."""
-        evidence = runner.gather(self.paper, self.exhibit.needs)
-        for name, request in self.exhibit.sweeps.items():
-            evidence[name] = gather_sweep(runner, self.paper, request)
         # A runner with seeds of its own draws something else, which nobody asks for.
         return make_exhibit(
             self.paper,
             self.exhibit,
-            evidence,
+            self.evidence(runner),
             self.directory,
             quick=self.quick,
             key=self.key if runner.seeds is None else "",
