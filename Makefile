@@ -1,14 +1,15 @@
-# make setup   .venv with everything that the demo, the tests and the benchmarks need
-# make demo    the main job: a paper's headline result, its stages, claims and figures
-# make test    lint, format, types, layers, tests
-# make verify  the slow tests, new random examples, and the whole claims table
+# make setup      .venv with everything that the demo, the tests and the benchmarks need
+# make demo       the main job: a paper's headline result, its stages, claims and figures
+# make test       lint, format, types, layers, tests
+# make verify     the slow tests, new random examples, other CPUs, the whole claims table
+# make test-cpus  the tests that depend on rounding, under other instruction sets
 
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test verify lint browser clean
+.PHONY: setup demo test test-cpus verify lint browser clean
 
 setup: $(STAMP)
 
@@ -37,11 +38,21 @@ browser:
 # Most programs run once here, on small sizes, and compiling them is most of the time: they
 # are optimised less, and made by XLA's older emitters, which take half as long. The slow
 # tests run what users run.
-test: export XLA_FLAGS = --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
+FAST := --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false
+
+test: export XLA_FLAGS = $(FAST)
 test: lint browser
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
-verify: setup browser
+# Other CPUs round otherwise. XLA, OpenBLAS and PyTorch each choose their instructions by
+# the CPU they find: here they are told of one with AVX2 but no AVX-512, and of an old one.
+test-cpus: setup
+	XLA_FLAGS="$(FAST) --xla_cpu_max_isa=AVX2" OPENBLAS_CORETYPE=Haswell \
+	  ATEN_CPU_CAPABILITY=avx2 $(BIN)/python -m pytest -m "cpus and not slow"
+	XLA_FLAGS="$(FAST) --xla_cpu_max_isa=SSE4_2" OPENBLAS_CORETYPE=Nehalem \
+	  ATEN_CPU_CAPABILITY=default $(BIN)/python -m pytest -m "cpus and not slow"
+
+verify: setup browser test-cpus
 	$(BIN)/python -m pytest -m "slow or hypothesis" --hypothesis-profile=search
 	$(BIN)/attnflow verify --seeds 5
 

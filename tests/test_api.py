@@ -1,4 +1,5 @@
 import ast
+import importlib
 import inspect
 import subprocess
 import sys
@@ -8,7 +9,14 @@ import pytest
 
 import attnflow as af
 
-NAMES = sorted(af._HOMES)
+STUB = ast.parse(Path(af.__file__).with_suffix(".pyi").read_text("utf-8"))
+IMPORTS = [node for node in STUB.body if isinstance(node, ast.ImportFrom)]
+HOMES = {
+    alias.name: f"attnflow.{node.module}" for node in IMPORTS for alias in node.names
+}
+"""The names that attnflow exports, with the modules from which they come."""
+
+NAMES = sorted(HOMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -19,16 +27,18 @@ def test_every_name_resolves_and_is_documented(name):
 
 
 def test_readers_and_type_checkers_see_the_same_names():
-    tree = ast.parse(Path(af.__file__).read_text("utf-8"))
-    guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.asname: node.module
-        for node in guarded.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert seen == af._HOMES
-    assert set(NAMES) <= set(dir(af))
+    """The stub is what type checkers read and what is loaded: there is no second list.
+
+    Only `X as X` exports a name of a stub.
+    """
+    assert STUB.body == IMPORTS
+    assert all(node.level == 1 for node in IMPORTS)
+    aliases = [alias for node in IMPORTS for alias in node.names]
+    assert all(alias.asname == alias.name for alias in aliases)
+    assert len(aliases) == len(HOMES)
+    assert set(NAMES) == set(af.__all__) <= set(dir(af))
+    for name, home in HOMES.items():
+        assert getattr(af, name) is getattr(importlib.import_module(home), name)
 
 
 def test_importing_is_light():
@@ -50,5 +60,5 @@ def test_submodules_do_not_hide_names():
 
 
 def test_unknown_names():
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="No attnflow attribute nothing"):
         _ = af.nothing

@@ -2,14 +2,16 @@
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
+
+import attnflow
 
 pytestmark = pytest.mark.cpus
 
 TEACHING = (
     "attnflow",
-    "attnflow.papers",
     "attnflow.runs.runner",
     "attnflow.runs.view",
     "attnflow.runs.ledger",
@@ -21,6 +23,17 @@ TEACHING = (
     "attnflow.experiments.mixing.build",
 )
 """Modules whose examples are run: each shows one thing, at small sizes."""
+
+SOURCE = Path(attnflow.__file__).parent
+
+
+def test_every_module_with_examples_is_listed():
+    modules = {
+        ".".join(("attnflow", *path.relative_to(SOURCE).with_suffix("").parts))
+        for path in SOURCE.rglob("*.py")
+        if ">>> " in path.read_text("utf-8")
+    }
+    assert {module.removesuffix(".__init__") for module in modules} == set(TEACHING)
 
 
 @pytest.mark.parametrize("name", TEACHING)

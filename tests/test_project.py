@@ -1,15 +1,28 @@
 """Files for people: they agree with the code, and point at what is there."""
 
+import importlib
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from attnflow import __version__
-from attnflow.papers import citation
+from attnflow.papers.citation import citation
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "docs/your-own-paper.md")
+ARCHITECTURE = ROOT / "docs/architecture.md"
+PAGES = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *(f"docs/{name}.md" for name in ("architecture", "mixing", "your-own-paper")),
+)
+DOCUMENTS = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+)
+WALK = ("run", "mixture/figure1", "width=256", "--seeds", "2")
 
 
 def test_one_version_and_one_title():
@@ -31,7 +44,65 @@ def test_every_file_that_a_page_names_is_there(page):
 
 def test_the_architecture_names_every_folder():
     """A folder that no row names is one that nobody can place."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    named = set(re.findall(r"`(\w+)`", text))
-    folders = {p.parent.name for p in (ROOT / "src/attnflow").glob("*/__init__.py")}
-    assert folders <= named, folders - named
+    rows = re.findall(
+        r"^\| (`\w+`(?:, `\w+`)*) \|", ARCHITECTURE.read_text("utf-8"), re.M
+    )
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    rooms = {p.parent.name for p in (ROOT / "src/attnflow").glob("*/__init__.py")}
+    assert rooms == named
+
+
+@pytest.mark.parametrize("page", DOCUMENTS)
+def test_every_module_that_a_page_names_is_there(page):
+    """Paths such as `claims/base.py`, and dotted names such as `attnflow.schema`."""
+    text = (ROOT / page).read_text("utf-8")
+    for path in re.findall(r"`((?:src/attnflow/)?\w+/[\w/]+\.py)`", text):
+        places = (ROOT, ROOT / "src/attnflow", ROOT / "src/attnflow/papers")
+        is_example = path.startswith("src/needle/") or path == "tests/test_paper.py"
+        assert is_example or any((p / path).is_file() for p in places), path
+    for name in re.findall(r"\b(attnflow(?:\.[a-z_]\w*)+)", text):
+        assert _resolves(name), name
+
+
+def test_the_architecture_follows_the_walk():
+    """The page tells of files that are there, each of them once."""
+    files = _walk_of_the_page()
+    assert len(files) == len(set(files))
+    assert all((ROOT / "src/attnflow" / file).is_file() for file in files)
+
+
+@pytest.mark.slow
+def test_the_walk_of_a_run_is_as_told():
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/walk.py", *WALK],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    entries = re.findall(r"^ +(\d+)  (\S+\.py) ", done.stdout, re.M)
+    files = [file for _, file in sorted(entries, key=lambda entry: int(entry[0]))]
+    assert done.stdout.endswith(f"\n{len(files)} files\n")
+    assert files == _walk_of_the_page()
+
+
+def _walk_of_the_page():
+    text = ARCHITECTURE.read_text("utf-8")
+    part = text.partition("\n## One run")[2].partition("\n## ")[0]
+    return re.findall(r"^- `([\w/]+\.py)`", part, re.M)
+
+
+def _resolves(name):
+    """Whether a dotted name is a module, or an attribute of one."""
+    module, rest = name, []
+    while module:
+        try:
+            found = importlib.import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, last = module.rpartition(".")
+            rest = [last, *rest]
+    else:
+        return False
+    for attribute in rest:
+        found = getattr(found, attribute, None)
+    return found is not None

@@ -18,6 +18,7 @@ of its experiments, check what it claims:
 | run an experiment | `af.run(name, seeds=…, setting=…)`: an `xarray.Dataset` |
 | read a run | `run.attnflow`; `attnflow.schema` says what is in it |
 | check claims | `af.paper(slug).claims.verify(seeds=5)` |
+| draw figures and tables | `af.reproduce("mixture/figure1a")` |
 | map a setting | `af.sweep(name, omega="0.01..1:9:log")` |
 | build your own | `af.Builder`, `af.Task`, `af.sequences`, `af.Problem`, `af.Initial` |
 | write a paper of your own | `attnflow new-paper NAME`; docs/your-own-paper.md |

@@ -165,7 +165,7 @@ def test_an_interrupted_run_is_not_judged(program, toy):
         (["toy/T-Thm3"], "Did you mean 'T-Thm"),
         (["--seeds", "0"], "seeds"),
         (["--only", "theorm"], "Did you mean 'theorem'"),
-        (["--workers", "0"], "workers"),
+        (["--workers", "-1"], "workers"),
         (["--run", "absent.nc"], "no file absent.nc"),
     ],
 )

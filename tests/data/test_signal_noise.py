@@ -48,7 +48,7 @@ def test_every_coordinate_is_as_likely():
     assert np.abs(hits[1:] - chance).max() < 5 * np.sqrt(chance * (1 - chance) / 2000)
 
 
-@pytest.mark.parametrize(("noise", "wanted"), [(None, 2 / np.sqrt(8)), (0.3, 0.3)])
+@pytest.mark.parametrize(("noise", "expected"), [(None, 2 / np.sqrt(8)), (0.3, 0.3)])
 def test_noise_is_normal_with_its_deviation(noise, expected):
     values = raw(drawn(samples=1000, noise=noise))[:, 1]
     values = values[values != 0] / expected

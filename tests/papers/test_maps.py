@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from attnflow.site.gathering import gather
 
 from attnflow.figures import themed
 from attnflow.papers import papers
@@ -10,6 +9,7 @@ from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.schema.plain_values import plain
 from attnflow.site.pages.values import leaves
+from attnflow.site.reproduce import Drawing
 from attnflow.sweeps.sweep import plan_sweep
 
 MAPS = [(paper, map) for paper in papers().values() for map in paper.maps]
@@ -45,7 +45,8 @@ def test_what_is_asked_for_exists_and_quick_ones_are_smaller(paper, map):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("paper", "map"), MAPS, ids=NAMES)
 def test_a_quick_map_is_drawn_with_its_numbers(paper, map, tmp_path):
-    evidence = gather(Runner(Store(tmp_path), quick=True), paper, map)
+    runner = Runner(Store(tmp_path), quick=True)
+    evidence = Drawing(paper, map, tmp_path, quick=True).evidence(runner)
     for found in evidence.values():
         assert (found["error"] == "").all(), found["error"].values
     with themed("dark"):

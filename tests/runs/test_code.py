@@ -17,25 +17,45 @@ from attnflow.runs.code import RUN, modules_behind, signature, sources
 ROOT = Path(attnflow.__file__).parent
 
 KEYS = """
-import json
+import json, sys
 from pathlib import Path
+import attnflow
 from attnflow.papers import paper
+from attnflow.runs import code
 from attnflow.runs.runner import run_code
 from attnflow.runs.verify import verdict_key
 from attnflow.site.reproduce import Drawing
 from attnflow.sweeps.sweep import plan_sweep
 
+root = Path(attnflow.__file__).parent
 mixture, vit = paper("mixture"), paper("vit")
 recipe = mixture.recipe("figure1")
+experiment = recipe.experiment(recipe.setting)
 drawing = Drawing(mixture, mixture.exhibit("figure1a"), Path())
-keys = {
-    "run": run_code(recipe.experiment(recipe.setting), recipe.build),
-    "other paper's run": run_code(None, vit.recipe("figure1").build),
-    "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
-    "figure": drawing.key,
-    "sweep": plan_sweep("mixture/figure1", {}).sweep.code,
-}
-print(json.dumps(keys))
+
+
+def keys():
+    for cached in (code.code_digest, code._file, code._exports):
+        cached.cache_clear()
+    return {
+        "run": run_code(experiment, recipe.build),
+        "other paper's run": run_code(None, vit.recipe("figure1").build),
+        "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
+        "figure": drawing.key,
+        "sweep": plan_sweep("mixture/figure1", {}).sweep.code,
+    }
+
+
+before = keys()
+stale = {}
+for name, (pattern, old, new) in json.load(sys.stdin).items():
+    file = next(f for f in sorted(root.glob(pattern)) if old in f.read_text("utf-8"))
+    text = file.read_text("utf-8")
+    file.write_text(text.replace(old, new, 1), "utf-8")
+    after = keys()
+    stale[name] = [key for key in before if before[key] != after[key]]
+    file.write_text(text, "utf-8")
+print(json.dumps(stale))
 """
 EVERYTHING = {"run", "other paper's run", "verdict", "figure", "sweep"}
 
@@ -99,12 +119,18 @@ CHANGES = {
 }
 
 
-def keys_in(root: Path, cache: Path) -> dict[str, str]:
-    environment = {**os.environ, "PYTHONPATH": str(root), "XDG_CACHE_HOME": str(cache)}
+@pytest.fixture(scope="module")
+def stale(tmp_path_factory):
+    """What each change makes stale, in a copy of the package."""
+    place = tmp_path_factory.mktemp("copy")
+    shutil.copytree(ROOT, place / "attnflow", ignore=shutil.ignore_patterns("__py*"))
+    paths = {"PYTHONPATH": str(place), "XDG_CACHE_HOME": str(place / "cache")}
+    changes = {name: change[:3] for name, change in CHANGES.items()}
     done = subprocess.run(
         [sys.executable, "-c", KEYS],
-        env=environment,
-        cwd=root,
+        input=json.dumps(changes),
+        env={**os.environ, **paths},
+        cwd=place,
         capture_output=True,
         text=True,
         check=False,
@@ -113,31 +139,10 @@ def keys_in(root: Path, cache: Path) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
-def replace_once(files: list[Path], old: str, new: str) -> None:
-    """Change the first of the files that has the text."""
-    for file in files:
-        text = file.read_text("utf-8")
-        if old in text:
-            file.write_text(text.replace(old, new, 1), "utf-8")
-            return
-    raise AssertionError(f"no file has {old!r}")
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    place = tmp_path_factory.mktemp("original")
-    return keys_in(ROOT.parent, place), place
-
-
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_makes_stale_what_it_can_change(original, tmp_path, change):
-    """One file of each kind is changed in a copy of the package."""
-    pattern, old, new, stale = CHANGES[change]
-    before, cache = original
-    shutil.copytree(ROOT, tmp_path / "attnflow", ignore=shutil.ignore_patterns("__py*"))
-    replace_once(sorted((tmp_path / "attnflow").glob(pattern)), old, new)
-    after = keys_in(tmp_path, cache)
-    assert {name for name in before if before[name] != after[name]} == stale
+def test_a_change_makes_stale_what_it_can_change(stale, change):
+    """One file of each kind is changed, and changed back."""
+    assert set(stale[change]) == CHANGES[change][3]
 
 
 @pytest.mark.parametrize("slug", SLUGS)
@@ -175,8 +180,13 @@ def test_partial_functions_count_with_their_arguments():
     from attnflow.runs.verify import verdict_key
 
     both = partial(judge, scope=partial(verdict_key, seeds=3))
-    assert {"attnflow.claims.verify", "attnflow.runs.verify"} <= set(
+    assert {"attnflow.claims.judgement", "attnflow.runs.verify"} <= set(
         modules_behind(both)
     )
     assert signature(both) == "judge(('scope', verdict_key(('seeds', 3))))"
     assert signature(both) != signature(partial(judge, scope=4))
+
+
+def test_a_module_that_is_gone_is_an_error():
+    with pytest.raises(ValueError, match="no modules"):
+        code.code_digest("attnflow.claims.no_such_module")

@@ -6,7 +6,7 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.runs.verify import Verdicts
-from tests.claims.test_verify import row
+from tests.claims.test_judgement import row
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.schema.declarations import Request
-from attnflow.site.reproduce import Drawing, reproduce
+from attnflow.site.reproduce import Drawing, draw_exhibits
 from tests import toy as toys
 
 
@@ -37,33 +37,33 @@ def test_processes_draw_what_this_process_draws(toy, tmp_path):
     here, there = tmp_path / "here", tmp_path / "there"
     for folder in (here, there):
         folder.mkdir()
-    alone = reproduce(drawings(here), pool=Here(), store=Store(here / "store"))
+    alone = draw_exhibits(drawings(here), pool=Here(), store=Store(here / "store"))
     with closing(Pool(1, prepare=install_two)) as pool:
-        shared = reproduce(drawings(there), pool=pool, store=Store(there / "store"))
+        shared = draw_exhibits(drawings(there), pool=pool, store=Store(there / "store"))
     assert bare(shared) == bare(alone)
     assert (here / "figure1.svg").read_bytes() == (there / "figure1.svg").read_bytes()
 
 
 def test_what_is_drawn_already_needs_nobody(toy, tmp_path):
-    first = reproduce(drawings(tmp_path), pool=Here())
+    first = draw_exhibits(drawings(tmp_path), pool=Here())
 
     class Nobody:
         def run(self, work, waiting, pick):
             raise AssertionError("nothing is left to draw")
 
-    again = reproduce(drawings(tmp_path), pool=Nobody())
+    again = draw_exhibits(drawings(tmp_path), pool=Nobody())
     assert [r.key for r in again] == [r.key for r in first] != ["", ""]
 
 
 def test_smaller_runs_are_not_the_papers_own(toy, tmp_path):
-    reproduce(drawings(tmp_path, quick=True), pool=Here())
+    draw_exhibits(drawings(tmp_path, quick=True), pool=Here())
     assert all(drawing.earlier() for drawing in drawings(tmp_path, quick=True))
     assert not any(drawing.earlier() for drawing in drawings(tmp_path))
 
 
 def test_progress_counts_exhibits(toy, tmp_path):
     texts = []
-    reproduce(
+    draw_exhibits(
         drawings(tmp_path), pool=Here(), progress=lambda share, text: texts.append(text)
     )
     assert (texts[0], texts[-1]) == ("0 of 2 exhibits", "2 of 2 exhibits")

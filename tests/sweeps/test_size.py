@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from attnflow.runs.processes import cores
 
+from attnflow.runs.workers import cores
 from attnflow.sweeps import BatchStore, run_sweep
 from attnflow.sweeps.executors import Here, Local
 from attnflow.sweeps.sweep import plan_sweep

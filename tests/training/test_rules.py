@@ -60,7 +60,7 @@ FACTORS = [
 ]
 
 
-@pytest.mark.parametrize(("schedule", "wanted"), FACTORS)
+@pytest.mark.parametrize(("schedule", "expected"), FACTORS)
 @pytest.mark.usefixtures("precise")
 def test_factors(schedule, expected):
     for step, factor in expected.items():

@@ -9,7 +9,6 @@ import typer
 from attnflow.cli import text
 from attnflow.cli.guard import guarded
 from attnflow.cli.output import Json, Output
-from attnflow.cli.target import chosen_papers
 from attnflow.cli.text import Table
 
 if TYPE_CHECKING:
@@ -26,12 +25,13 @@ def list_all(
 
     With a paper, also the settings of its experiments; `mix` is for mixed ones.
     """
+    from attnflow.papers import select_papers
     from attnflow.runs.runner import find_source
 
     output = Output(json)
     # Mixed experiments belong to no paper, and are listed only by name.
     mixed = [find_source("mix")] if paper == "mix" else None
-    papers = mixed or [listed for listed, _ in chosen_papers(paper)]
+    papers = mixed or [listed for listed, _ in select_papers(paper)]
     output.give(_content(papers))
     for listed in papers:
         _show(output, listed, settings=paper is not None)

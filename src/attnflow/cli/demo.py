@@ -8,7 +8,7 @@ import typer
 from attnflow.cli.background import in_background
 from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import Json, Output, shown_progress
-from attnflow.cli.reproduce import as_json, exhibit_table, output_place
+from attnflow.cli.reproduce import as_json, exhibit_table
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper
@@ -29,7 +29,7 @@ def demo(
     from attnflow.runs.runner import Runner
     from attnflow.runs.verify import verify_claims
     from attnflow.site.pages import write_page
-    from attnflow.site.reproduce import Drawing
+    from attnflow.site.reproduce import Drawing, output_place
     from attnflow.site.write import write_site_index
 
     output = Output(json)

@@ -25,7 +25,7 @@ Json = Annotated[
         "--json", metavar="FILE", help="Write JSON to a file; - is the terminal, alone."
     ),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="How many processes.")]
+Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one.")]
 
 
 class Output:

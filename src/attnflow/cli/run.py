@@ -57,7 +57,7 @@ def run(
     with shown_progress() as bar:
         bar.begin(f"{paper.slug}/{id}")
         runner = Runner(rerun=rerun, progress=bar, call=in_background)
-        made = runner.run(
+        dataset = runner.run(
             paper,
             request,
             data=data,
@@ -67,6 +67,6 @@ def run(
             check=check,
         )
     if out:
-        export_netcdf(made, out)
-    give_and_show(output, paper, made, [place for place in (out,) if place])
-    return INTERRUPTED if is_interrupted(made) else 0
+        export_netcdf(dataset, out)
+    give_and_show(output, paper, dataset, [place for place in (out,) if place])
+    return INTERRUPTED if is_interrupted(dataset) else 0

@@ -10,7 +10,6 @@ from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import (
     Json,
     Output,
-    Workers,
     must_have_directory,
     shown_progress,
 )
@@ -36,7 +35,9 @@ def sweep(
         ),
     ] = None,
     executor: Annotated[str, typer.Option(help="local, dask or here.")] = "local",
-    workers: Workers = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="How many processes.")
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="tcp://…", help="A Dask cluster that runs.")
     ] = None,
@@ -80,7 +81,7 @@ def sweep(
     if experiment is None:
         show_sweep.show_all(output, BatchStore(), status=status)
         return 0
-    made = plan_sweep(
+    planned = plan_sweep(
         experiment,
         parse_settings(settings or ()),
         zip=[group.split(",") for group in zip or ()],
@@ -89,14 +90,14 @@ def sweep(
         batch=batch,
     )
     if status:
-        show_sweep.show_status(output, made, sweep_status(made))
+        show_sweep.show_status(output, planned, sweep_status(planned))
         return 0
-    chosen = choose_executor(executor, workers=workers, scheduler=scheduler)
-    with shown_progress() as bar, closing(chosen):
-        bar.begin(made.name)
+    pool = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with shown_progress() as bar, closing(pool):
+        bar.begin(planned.name)
         options = {"retry": retry, "limit": limit, "progress": bar}
-        found = compute_sweep(made, chosen, refine=refine, coarse=coarse, **options)
+        result = compute_sweep(planned, pool, refine=refine, coarse=coarse, **options)
     if out:
-        export_netcdf(found, out)
-    show_sweep.show_result(output, made, found, power=power)
-    return 0 if status_in(found).is_complete else OTHERWISE
+        export_netcdf(result, out)
+    show_sweep.show_result(output, planned, result, power=power)
+    return 0 if status_in(result).is_complete else OTHERWISE

@@ -6,22 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from attnflow.claims import Claim
-    from attnflow.papers.base import Paper
     from attnflow.runs.verify import Selection
-
-
-def chosen_papers(target: str | None) -> "list[tuple[Paper, str | None]]":
-    """The papers of a target, each with the name after the slash, if there is one."""
-    from attnflow.papers import paper, papers
-
-    if target is None:
-        return [(every, None) for every in papers().values()]
-    slug, slash, name = target.partition("/")
-    if slash and not name:
-        raise ValueError(
-            f"{target!r} ends in a slash. Write {slug}, or a name after it."
-        )
-    return [(paper(slug), name or None)]
 
 
 def overrides(texts: Sequence[str]) -> dict[str, str]:
@@ -65,11 +50,12 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
     origin, or a recorded verdict.
     """
     from attnflow.claims import Scope, Verdict
+    from attnflow.papers import select_papers
     from attnflow.schema.names import did_you_mean
 
     every = [
         (paper, paper.claims if id is None else (paper.claim(id),))
-        for paper, id in chosen_papers(target)
+        for paper, id in select_papers(target)
     ]
     kept = [
         (paper, [c for c in claims if all(_has(c, trait) for trait in only)])

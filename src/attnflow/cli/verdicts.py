@@ -91,9 +91,11 @@ _wrapped = partial(
 )
 
 
-def the_one(selection: Selection, *, own: bool, changed: bool) -> tuple[Paper, Claim]:
+def the_one(
+    selection: Selection, *, user_run: bool, changed: bool
+) -> tuple[Paper, Claim]:
     """The claim to explain, which must be a single one, judged on runs of ours."""
-    if own or changed:
+    if user_run or changed:
         raise ValueError(
             "--explain goes with neither --run nor --changed. Leave one of them out."
         )

@@ -55,20 +55,20 @@ def verify(
     from attnflow.runs.verify import verify_claims
 
     output = Output(json)
-    chosen = chosen_claims(target, only or ())
-    one = the_one(chosen, own=bool(run), changed=changed) if explain else None
+    selection = chosen_claims(target, only or ())
+    claim = the_one(selection, user_run=bool(run), changed=changed) if explain else None
     with shown_progress() as bar:
         rows = (
-            _judge_file(chosen, run, seeds, bar)
+            _judge_file(selection, run, seeds, bar)
             if run
             else verify_claims(
-                chosen, seeds=seeds, workers=workers, changed=changed, progress=bar
+                selection, seeds=seeds, workers=workers, changed=changed, progress=bar
             )
         )
     table = ClaimsTable(tuple(rows))
     content = table.as_json()
-    if one:
-        content["explanation"] = explain_claim(output, *one, rows[0], seeds=seeds)
+    if claim:
+        content["explanation"] = explain_claim(output, *claim, rows[0], seeds=seeds)
     else:
         show_claims(output, table)
     output.give(content)

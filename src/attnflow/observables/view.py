@@ -141,8 +141,8 @@ class View:
     @cached_property
     def self_scores(self) -> SelfScores:
         """Self-scores of each head on the shown tokens."""
-        own = self._basis_self_scores
-        return SelfScores(*(self._frame.shown_scores(table) for table in own))
+        basis = self._basis_self_scores
+        return SelfScores(*(self._frame.shown_scores(table) for table in basis))
 
     @cached_property
     def vocabulary_values(self) -> Array:

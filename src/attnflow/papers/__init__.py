@@ -37,6 +37,18 @@ def papers() -> "dict[str, Paper]":
     return ours | registered.usable(TAKEN)
 
 
+def select_papers(target: str | None) -> "list[tuple[Paper, str | None]]":
+    """The papers of `PAPER`, `PAPER/NAME` or, for `None`, all; each with that name."""
+    if target is None:
+        return [(every, None) for every in papers().values()]
+    slug, slash, name = target.partition("/")
+    if slash and not name:
+        raise ValueError(
+            f"{target!r} ends in a slash. Write {slug}, or a name after it."
+        )
+    return [(paper(slug), name or None)]
+
+
 def module_of(slug: str) -> str:
     """The name of the module in which a paper is."""
     return _ours(slug) if slug in SLUGS else package_of(slug) or _ours(slug)

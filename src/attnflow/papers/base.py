@@ -56,7 +56,9 @@ class Paper(AbstractPresentable):
     def facts(self) -> Facts:
         """What there is of this paper, by name."""
         verdicts = Counter(str(claim.expected) for claim in self.claims)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        recorded = ", ".join(
+            f"{count} {verdict}" for verdict, count in verdicts.items()
+        )
         return Facts(
             f"{self.slug}: {self.title}",
             (
@@ -64,7 +66,7 @@ class Paper(AbstractPresentable):
                 ("about", self.summary),
                 ("experiments", ", ".join(recipe.id for recipe in self.recipes)),
                 ("exhibits", ", ".join(exhibit.id for exhibit in self.exhibits)),
-                ("claims", f"{len(self.claims)} (recorded: {told or 'none'})"),
+                ("claims", f"{len(self.claims)} (recorded: {recorded or 'none'})"),
                 ("notes", f"{len(self.notes)}"),
             ),
             hint=f'af.run("{self.slug}/{self.recipes[0].id}")' if self.recipes else "",

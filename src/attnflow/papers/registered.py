@@ -33,7 +33,7 @@ def load(slug: str, points: Sequence[EntryPoint]) -> "Paper":
         )
     point = points[0]
     try:
-        found = point.load()
+        paper = point.load()
     # Whatever a stranger's module raises, even an exit, must not end the program.
     except (Exception, SystemExit) as error:
         raise BrokenPaper(
@@ -41,20 +41,20 @@ def load(slug: str, points: Sequence[EntryPoint]) -> "Paper":
             f"{point.value}: {type(error).__name__}: {error}. Mend that package, or "
             "uninstall it."
         ) from error
-    _check(slug, point, found)
-    return found
+    _check(slug, point, paper)
+    return paper
 
 
 def usable(ours: tuple[str, ...]) -> "dict[str, Paper]":
     """The papers of other packages; a warning for each that cannot be used."""
-    found = {}
+    papers = {}
     for slug, points in registered().items():
         try:
             _check_free(slug, points, ours)
-            found[slug] = load(slug, points)
+            papers[slug] = load(slug, points)
         except BrokenPaper as error:
             warnings.warn(f"{error}", BrokenPaperWarning, stacklevel=3)
-    return found
+    return papers
 
 
 def of_others(ours: tuple[str, ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
@@ -72,23 +72,23 @@ def _check_free(slug: str, points: Sequence[EntryPoint], ours: tuple[str, ...]) 
         )
 
 
-def _check(slug: str, point: EntryPoint, found: object) -> None:
+def _check(slug: str, point: EntryPoint, paper: object) -> None:
     from attnflow.papers.base import Paper
 
     who = f"The paper {slug!r} of {distribution_of(point)}"
-    if not isinstance(found, Paper):
+    if not isinstance(paper, Paper):
         raise BrokenPaper(
-            f"{who}: {point.value} is of type {type(found).__name__}, not an "
+            f"{who}: {point.value} is of type {type(paper).__name__}, not an "
             "attnflow.Paper. Let the entry point name the Paper itself."
         )
-    if found.slug != slug:
+    if paper.slug != slug:
         raise BrokenPaper(
-            f"{who} calls itself {found.slug!r}. Use one name in its pyproject.toml "
+            f"{who} calls itself {paper.slug!r}. Use one name in its pyproject.toml "
             "and in its Paper."
         )
-    if not PREFIX.fullmatch(found.letter):
+    if not PREFIX.fullmatch(paper.letter):
         raise BrokenPaper(
-            f"{who} has letter={found.letter!r}. Ids of its claims must begin with a "
+            f"{who} has letter={paper.letter!r}. Ids of its claims must begin with a "
             "word of its own, of 2 to 12 letters or digits with a capital first, such "
             "as letter='Needle': single letters are attnflow's."
         )

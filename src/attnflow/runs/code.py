@@ -95,6 +95,9 @@ def signature(value: object) -> str:
 def _closure(modules: Iterable[str]) -> dict[str, str]:
     """Digests of the modules that are reached, by name."""
     waiting = list(modules)
+    lost = [m for m in waiting if m.startswith("attnflow.") and _file(m) is None]
+    if lost:
+        raise ValueError(f"There are no modules {lost}: their code would be missed.")
     packages = {"attnflow", *(module.partition(".")[0] for module in waiting)}
     reached: dict[str, str] = {}
     with _remembered() as remembered:

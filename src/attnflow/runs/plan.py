@@ -83,7 +83,7 @@ class MakeRun:
     family: tuple[str, ...]
 
     usual_seconds = 1.0
-    verb = "made"
+    verb = "computed"
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -111,7 +111,7 @@ class Plan:
     """Jobs that can be done at once, and jobs that wait for runs.
 
     `waiting` is what a pool takes its tasks from; `lacking` has for each job that
-    waits the keys of those of its runs that are not made.
+    waits the keys of those of its runs that are not computed.
     """
 
     waiting: list[Job]
@@ -124,10 +124,10 @@ class Plan:
         return [*self.waiting, *self.lacking]
 
     def settle(self, done: Job) -> None:
-        """Let jobs be done whose last run was made; or tried, and failed.
+        """Let jobs be done whose last run was computed, or failed.
 
-        A run that could not be made is tried once more by the job that needs it, and
-        its error told there.
+        A run that could not be computed is tried once more by the job that needs it,
+        and its error reported there.
         """
         if not isinstance(done, MakeRun):
             return

@@ -247,8 +247,8 @@ def run(
             )
         return runner.run_experiment(experiment, seeds=seeds, **inputs)
     paper, id = find_experiment(experiment)
-    chosen = seeds if seeds is None or isinstance(seeds, int) else tuple(seeds)
-    return runner.run(paper, Request(id, overrides, seeds=chosen), **inputs)
+    numbers = seeds if seeds is None or isinstance(seeds, int) else tuple(seeds)
+    return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
 
 
 def run_code(experiment: "Experiment | Computation", build: str = "") -> str:

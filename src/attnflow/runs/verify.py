@@ -189,6 +189,6 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
 def judging_code(paper: Paper, claim: Claim) -> str:
     """A digest of what computes a claim's runs and turns them into a verdict."""
     judges = (claim.judge, claim.correction)
-    modules = {"attnflow.claims.verify", *RUN, *modules_behind(judges)}
+    modules = {"attnflow.claims.judgement", *RUN, *modules_behind(judges)}
     modules |= build_modules(paper, claim.needs.values())
     return digest(code_digest(*sorted(modules)), signature(judges))

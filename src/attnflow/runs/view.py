@@ -54,19 +54,19 @@ class RunView(AbstractPresentable):
 
     def facts(self) -> Facts:
         """Where the run comes from, how it went, and where it ended."""
-        run, told = self._checked(), self._run.attrs
+        run, attrs = self._checked(), self._run.attrs
         names = schema.observables_of(run) or [str(name) for name in run.data_vars]
         rows = [(name, _rounded(value)) for name, value in self.final.items()]
         return Facts(
-            f"Run of {told['paper']}/{told['experiment']} ({told['id']})",
+            f"Run of {attrs['paper']}/{attrs['experiment']} ({attrs['id']})",
             (
                 ("setting", " ".join(typed(self.setting))),
                 ("seeds", ", ".join(str(int(seed)) for seed in run["seed"])),
-                ("rule", told["rule"]),
-                ("form", f"{told['form']}: {told['form_reason'] or 'as asked'}"),
+                ("rule", attrs["rule"]),
+                ("form", f"{attrs['form']}: {attrs['form_reason'] or 'as asked'}"),
                 ("outcome", self.outcome),
                 ("recorded", ", ".join(names)),
-                ("seconds", _seconds(told)),
+                ("seconds", _seconds(attrs)),
             ),
             (("at the end", "value"), rows),
         )
@@ -87,6 +87,6 @@ def _rounded(value: Any) -> str:
     return ", ".join(f"{number:.4g}" for number in numbers)
 
 
-def _seconds(told: dict[str, Any]) -> str:
-    wall, compiling = float(told["wall_seconds"]), float(told["compile_seconds"])
+def _seconds(attrs: dict[str, Any]) -> str:
+    wall, compiling = float(attrs["wall_seconds"]), float(attrs["compile_seconds"])
     return f"{wall:.2f}, of which {compiling:.2f} to compile"

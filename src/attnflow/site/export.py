@@ -22,21 +22,21 @@ def export_site(source: Path, target: Path) -> list[Path]:
 
     **Returns:** the pages, the index last.
     """
-    made = [
+    pages_at = [
         (paper, Place(target / slug, target))
         for slug, paper in papers().items()
         if (source / slug / MARK).is_file()
     ]
-    if not made:
+    if not pages_at:
         raise ValueError(
             f"There is no site in {source}: it has no paper's page. Make one with "
             "`attnflow reproduce`, or name its folder with --from."
         )
     _check_target(target)
-    for paper, place in made:
+    for paper, place in pages_at:
         for exhibit in paper.shown:
             _hand_over(paper.slug, exhibit.id, source / paper.slug, place.directory)
-    return write_pages(made)
+    return write_pages(pages_at)
 
 
 def _check_target(target: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import xarray as xr
 
 from attnflow.papers import paper as find_paper
+from attnflow.papers import select_papers
 from attnflow.papers.base import Paper
 from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
@@ -35,11 +36,21 @@ from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.schema.installation import MissingData
 from attnflow.schema.libraries import library_versions
 from attnflow.schema.settings import canonical_json, digest
-from attnflow.site.pages import ExhibitResult, earlier_result, keep_reason, make_exhibit
+from attnflow.site.pages import (
+    ExhibitResult,
+    Place,
+    earlier_result,
+    keep_reason,
+    make_exhibit,
+)
+from attnflow.site.write import write_pages
 from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
 Progress = Callable[[float, str], None]
+OUTPUT = Path("attnflow-output")
+QUICK = OUTPUT / "quick"
+"""Apart, so that smaller runs never take the place of the papers' own."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +93,19 @@ class Drawing:
         result = earlier_result(self.paper.slug, self.exhibit.id, self.directory)
         return result if result is not None and result.key == self.key else None
 
+    def evidence(self, runner: Runner) -> dict[str, xr.Dataset]:
+        """Its runs and sweeps by name, as the `runner` computes or reads them."""
+        runs = runner.gather(self.paper, self.exhibit.needs)
+        sweeps = self.exhibit.sweeps.items()
+        return runs | {n: gather_sweep(runner, self.paper, r) for n, r in sweeps}
+
     def draw(self, runner: Runner) -> ExhibitResult:
         """The files, drawn from runs and sweeps that the `runner` computes or reads."""
-        evidence = runner.gather(self.paper, self.exhibit.needs)
-        for name, request in self.exhibit.sweeps.items():
-            evidence[name] = gather_sweep(runner, self.paper, request)
         # A runner with seeds of its own draws something else, which nobody asks for.
         return make_exhibit(
             self.paper,
             self.exhibit,
-            evidence,
+            self.evidence(runner),
             self.directory,
             quick=self.quick,
             key=self.key if runner.seeds is None else "",
@@ -134,7 +148,67 @@ class Draw:
         return drawing.draw_or_leave(runner_of(self.root, quick=self.quick))
 
 
+@dataclass(frozen=True)
+class Reproduction:
+    """Exhibits that were drawn or are up to date, and the pages that show them."""
+
+    results: tuple[ExhibitResult, ...]
+    pages: tuple[Path, ...]
+
+
 def reproduce(
+    target: str | None = None,
+    *,
+    quick: bool = False,
+    maps: bool = False,
+    out: str | Path | None = None,
+    store: Store | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
+) -> Reproduction:
+    """Draw figures and tables of papers, in parallel, and write their pages.
+
+    What is there already and did not change is left; killed, it goes on where it was.
+
+    **Arguments:**
+
+    - `target`: a paper such as `mixture`, one of its exhibits such as
+      `mixture/figure1a`, or all papers.
+    - `quick`: smaller runs; `maps`: the maps too, which take minutes each.
+    - `out`: the folder; without it `attnflow-output`, or its `quick`.
+    - `store`, `workers`, `progress`, `call`: as for `draw_exhibits`.
+    """
+    drawings, places = [], []
+    for paper, id in select_papers(target):
+        place = output_place(out, paper, alone=target is not None, quick=quick)
+        every = paper.shown if maps else paper.exhibits
+        exhibits = every if id is None else (paper.exhibit(id),)
+        drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
+        places.append((paper, place))
+    results = draw_exhibits(
+        drawings, store=store, workers=workers, progress=progress, call=call
+    )
+    return Reproduction(tuple(results), tuple(write_pages(places)))
+
+
+def output_place(
+    out: str | Path | None, paper: Paper, *, alone: bool, quick: bool = False
+) -> Place:
+    """Where a paper's files go, created if need be; one alone may have any folder."""
+    site = Path(out) if out else QUICK if quick else OUTPUT
+    directory = site if alone and out else site / paper.slug
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ValueError(
+            f"{directory} cannot be a folder: a file is in its way. Give another one "
+            "with --out DIR."
+        ) from error
+    return Place(directory, site)
+
+
+def draw_exhibits(
     drawings: Sequence[Drawing],
     *,
     store: Store | None = None,

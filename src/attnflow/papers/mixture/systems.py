@@ -249,10 +249,10 @@ def conformances(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     """Largest deviation of scores and values from full weights, up to each record.
 
     `difference` is that of the reduced forms, `divergence` that of runs of full weights
-    whose initial weights are one ulp apart.
+    whose initial weights are one ulp apart, `size` the largest entry up to a record.
     """
     forms: tuple[FormName, ...] = ("gram", "transport")
-    differences, divergences = [], []
+    differences, divergences, sizes = [], [], []
     for seed in seeds:
         weights = _plain_weights(setting, seed)
         plain = _trajectory(setting, "weights", weights)
@@ -263,10 +263,12 @@ def conformances(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
         others = [_trajectory(setting, form, weights) for form in forms]
         differences.append([_deviation(plain, other) for other in others])
         divergences.append(np.max([_deviation(plain, twin) for twin in twins], axis=0))
+        sizes.append(_deviation(plain, np.zeros_like(plain)))
     return xr.Dataset(
         {
             "difference": (("seed", "form", "record"), np.array(differences)),
             "divergence": (("seed", "record"), np.array(divergences)),
+            "size": (("seed", "record"), np.array(sizes)),
         },
         {"form": list(forms)},
     )

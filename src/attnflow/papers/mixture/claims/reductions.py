@@ -45,7 +45,9 @@ _claim = partial(
 
 def _judge_conformance(evidence: Evidence) -> Finding:
     run = evidence["forms"]
-    allowed = 10 * (run["divergence"] + EPS)
+    # Runs one ulp of their initial weights apart do not show the rounding of entries
+    # that have grown since: one rounding of the largest is allowed for.
+    allowed = 10 * (run["divergence"] + EPS * np.maximum(run["size"], 1.0))
     excess = (run["difference"] / allowed).max(("seed", "record"))
     checks = tuple(
         Exact(
@@ -152,9 +154,11 @@ REDUCTIONS = (
         judge=_judge_conformance,
         predicate="at every record scores and values deviate from those of full "
         "weights by at most ten times the divergence of runs that start one ulp apart "
-        "(plus ten ulps of 1); 2 seeds",
+        "(plus ten roundings of the largest entry so far, or of 1); 2 seeds",
         source="our runs, seeds 200, 201; tests/oracle/test_mixture.py compares with "
-        "PyTorch",
+        "PyTorch. The rounding of the largest entry was added with results in view: "
+        "with that of 1 alone, 0.76 to 0.92 of the tolerance was used, depending on "
+        "the instruction set",
         conditions="K = 2, L = 3, m = 64, ω = 0.1, learning rate 0.1, 2000 steps",
         mutations=named(
             mutate.scale(ALL, "difference", 10.0),
