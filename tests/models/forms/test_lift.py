@@ -134,8 +134,8 @@ def test_the_address_knows_of_it_only_where_asked(tmp_path):
     plan = experiment(until=2, grid=Grid(points=(0.0, 2.0)))
     store = af.Store(tmp_path)
     plain, lifted = (af.run(plan, store=store, lift=lift) for lift in (False, True))
-    assert plain.attrs["id"] == run(plan).attrs["id"] != lifted.attrs["id"]
-    assert lifted.attrs["id"] == run(plan, lift=True).attrs["id"]
+    assert plain.attrs["id"] == af.run(plan, store=store).attrs["id"]
+    assert plain.attrs["id"] != lifted.attrs["id"]
     assert "W_K_final" in lifted and "W_K_final" not in plain
     again = af.run(plan, store=store, lift=True)
     assert (again["W_K_final"] == lifted["W_K_final"]).all()
