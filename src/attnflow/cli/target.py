@@ -51,7 +51,7 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
     """
     from attnflow.claims import Scope, Verdict
     from attnflow.papers import select_papers
-    from attnflow.schema.names import did_you_mean
+    from attnflow.schema.settings import did_you_mean
 
     every = [
         (paper, paper.claims if id is None else (paper.claim(id),))

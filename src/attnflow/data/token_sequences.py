@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 # Arrays that `run(data=...)` takes.
 ARRAYS = (

@@ -51,7 +51,7 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
-from attnflow.schema.libraries import library_versions
+from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attnflow.papers import registered
 from attnflow.schema.installation import package_of
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper

@@ -14,7 +14,7 @@ from attnflow.claims.stages import StageRow
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ from attnflow.runs.store import Store
 from attnflow.schema import outcomes_of
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import LIBRARIES
+from attnflow.schema.installation import LIBRARIES
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from attnflow.runs.run_files import StoreError, for_zarr, read_run_file
 from attnflow.runs.summary import summarise
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.installation import cache_directory
-from attnflow.schema.names import did_you_mean
+from attnflow.schema.settings import did_you_mean
 
 VARIABLE = "ATTNFLOW_STORE"
 _RUN, _FILES = "run.zarr", "files.json"

@@ -8,8 +8,7 @@ from typing import Any, TypeVar, get_args
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.schema.names import look_up, unknown
-from attnflow.schema.settings import ScheduleName
+from attnflow.schema.settings import ScheduleName, look_up, unknown
 from attnflow.training.rules.base import Flow
 from attnflow.training.rules.descents import (
     Adam,
