@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from attnflow.cli.guard import OTHERWISE, complain, guarded
-from attnflow.cli.output import Json, Output, shown_progress
-from attnflow.cli.text import Table, number
+from attnflow.cli.output import Json, Output, Table, number, shown_progress
 
 if TYPE_CHECKING:
     from attnflow.data.real import DataSet
