@@ -71,7 +71,7 @@ def _is_usage(error: Exception) -> bool:
     from attnflow.schema.installation import MissingData
 
     if isinstance(error, OSError):
-        from attnflow.runs.run_files import StoreError
+        from attnflow.runs.store import StoreError
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None

@@ -69,8 +69,7 @@ def _packages() -> dict[str, str | None]:
 
 
 def _store() -> dict[str, str | bool | int]:
-    from attnflow.runs.run_files import StoreError
-    from attnflow.runs.store import Store
+    from attnflow.runs.store import Store, StoreError
 
     store = Store()
     trouble = ""

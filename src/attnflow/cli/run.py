@@ -126,8 +126,7 @@ def give_and_show(
 ) -> None:
     """Give the run's summary as JSON, and show it to people."""
     from attnflow.runs.runner import stage_rows
-    from attnflow.runs.store import Store
-    from attnflow.runs.summary import summarise
+    from attnflow.runs.store import Store, summarise
 
     summary = summarise(run, stage_rows(run, paper.stage_table))
     output.give({"runs": [summary]})
