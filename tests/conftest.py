@@ -74,7 +74,7 @@ def toy(monkeypatch):
     """The toy paper and experiment in the place of the real ones."""
     import sys
 
-    from attnflow import papers
+    from attnflow.papers import base as papers
     from tests import toy
 
     module = toy.ToyModule()

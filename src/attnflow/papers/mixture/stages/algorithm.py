@@ -7,9 +7,8 @@ from attnflow import schema
 from attnflow.claims.stages import Detected, Event, StageRow, first_crossing, select
 from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
+from attnflow.papers.mixture.formulas import stage_one_time, steps_per_time
 from attnflow.papers.mixture.settings import Setting
-from attnflow.papers.mixture.stages.closed_forms import stage_one_time, steps_per_time
-from attnflow.papers.mixture.stages.simultaneous import is_recorded
 from attnflow.schema.dims import SEED, STAGE
 
 MEANING = {
@@ -117,3 +116,12 @@ def convergence_margins(run: xr.Dataset) -> np.ndarray | None:
     plus, minus = (reads.sel(head=head).values for head in "+-")
     features = np.concatenate([plus, -minus], axis=-1) * label[..., None]
     return np.array([max_margin(rows).value for rows in features])
+
+
+def is_recorded(run: xr.Dataset, series: str) -> bool:
+    """Whether a run has recorded the series of a selector."""
+    try:
+        select(run, series)
+    except ValueError:
+        return False
+    return True
