@@ -16,8 +16,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data.real import DigitSplit, TextSplit, digits, words
-from attnflow.data.tasks import Task
-from attnflow.data.token_sequences import Sequences
+from attnflow.data.token_sequences import Sequences, Task
 from attnflow.schema.settings import look_up
 
 UNKNOWN = "<unk>"

@@ -9,9 +9,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from attnflow.schema.settings import ScheduleName, look_up, unknown
-from attnflow.training.rules.base import Flow
-from attnflow.training.rules.descents import (
+from attnflow.training.rules.records import (
     Adam,
+    Flow,
     GradientDescent,
     Momentum,
     Muon,
