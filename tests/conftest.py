@@ -40,7 +40,7 @@ def room_for_programs():
     import sys
 
     if "jax" in sys.modules:
-        from attnflow.experiments.compilation import make_room
+        from attnflow.training.system import make_room
 
         make_room()
 
@@ -74,7 +74,7 @@ def toy(monkeypatch):
     """The toy paper and experiment in the place of the real ones."""
     import sys
 
-    from attnflow import papers
+    from attnflow.papers import base as papers
     from tests import toy
 
     module = toy.ToyModule()

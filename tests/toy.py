@@ -222,7 +222,7 @@ def toy_claims():
 
 def install(module=None, paper=None):
     """Put the toys in the place of the experiment module and of the papers."""
-    from attnflow import papers
+    from attnflow.papers import base as papers
 
     chosen = paper or toy_paper()
     sys.modules["attnflow.experiments"] = (module or ToyModule()).as_module()

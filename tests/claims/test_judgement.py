@@ -16,8 +16,8 @@ from attnflow.claims import (
     as_expected,
     verify,
 )
-from attnflow.schema.names import UnknownName
 from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import UnknownName
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 
 DESIGNED = [

@@ -3,7 +3,7 @@ import pytest
 
 from attnflow.claims import NamedMutation, must_fail, mutations, named
 from attnflow.schema import setting_of
-from attnflow.schema.names import UnknownName
+from attnflow.schema.settings import UnknownName
 from attnflow.testing import check_claim, check_unchanged
 from tests.claims.toy import corrected_claim, make_claim, make_evidence
 

@@ -2,7 +2,7 @@ import pytest
 import typer
 
 from attnflow.cli.guard import guarded
-from attnflow.runs.run_files import StoreError
+from attnflow.runs.store import StoreError
 from attnflow.schema.installation import MissingData
 
 

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 
 from attnflow.claims import Verdict
-from attnflow.cli import text
-from attnflow.cli.output import Output
-from attnflow.cli.text import Table, draw, plain_lines
+from attnflow.cli.output import (
+    Output,
+    Table,
+    draw,
+    number,
+    plain_lines,
+    seconds,
+    spread,
+)
 from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import typed
 from tests.toy import ToyRow
 
 
@@ -83,21 +90,21 @@ def test_a_narrow_terminal_gets_sentences_below(capsys, monkeypatch):
     [(None, "–"), (3, "3"), (0.123456, "0.1235"), ("a", "a"), (1e12, "1e+12")],
 )
 def test_numbers(value, shown):
-    assert text.number(value) == shown
+    assert number(value) == shown
 
 
 def test_spread_passes_over_what_is_missing():
-    assert text.spread([1.0, float("nan"), 3.0]) == "2 (1 … 3)"
-    assert text.spread([float("nan")]) == "–"
+    assert spread([1.0, float("nan"), 3.0]) == "2 (1 … 3)"
+    assert spread([float("nan")]) == "–"
 
 
 def test_settings_as_typed():
     settings = {"a": None, "b": True, "c": [1, 2], "d": "infinite"}
-    assert text.settings(settings) == "a=none b=true c=1,2 d=infinite"
+    assert " ".join(typed(settings)) == "a=none b=true c=1,2 d=infinite"
 
 
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.05, "50 ms"), (2.0, "2.0 s"), (120.0, "2.0 min")]
 )
 def test_seconds(value, shown):
-    assert text.seconds(value) == shown
+    assert seconds(value) == shown

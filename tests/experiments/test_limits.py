@@ -2,12 +2,15 @@
 
 import warnings
 
+import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from attnflow import schema
 from attnflow.data import MixtureTask
 from attnflow.experiments import LearningRateWarning, run
+from attnflow.experiments.limits import stable_step
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.training import Grid, Stage
@@ -79,11 +82,11 @@ def test_thresholds_are_two_over_the_larger_curvature():
 
 
 def test_large_data_are_taken_product_by_product(monkeypatch):
-    from attnflow.observables.curvature import stability
+    from attnflow.observables.curvature import kernel
 
     plan = experiment(rule=GradientDescent(0.1), until=2)
     dense = run(plan, seeds=(0, 1))
-    monkeypatch.setattr(stability, "DENSE_ENTRIES", 0)
+    monkeypatch.setattr(kernel, "DENSE_ENTRIES", 0)
     products = run(plan, seeds=(0, 1))
     for name in LIMITS:
         np.testing.assert_allclose(products[name], dense[name], rtol=1e-12)
@@ -140,3 +143,29 @@ def test_a_rate_within_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run(experiment(rule=GradientDescent(0.1), until=2))
+
+
+@pytest.mark.usefixtures("precise")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        GradientDescent(1.0),
+        Momentum(1.0, 0.9),
+        Momentum(1.0, 0.5),
+        Momentum(1.0, 0.9, nesterov=True),
+        Momentum(1.0, 0.5, nesterov=True),
+    ],
+)
+def test_stable_steps_are_where_a_quadratic_begins_to_grow(rule):
+    """The rule itself on `λ θ² / 2` with λ = 1, 2% to either side of its limit."""
+    sizes = []
+    for factor in (0.98, 1.02):
+        rate = factor * stable_step(rule)
+        change = optax.chain(rule.transformation(), optax.scale(-rate))
+        theta = jnp.ones(())
+        memory = change.init(theta)
+        for _ in range(1500):
+            update, memory = change.update(theta, memory, theta)
+            theta = theta + update
+        sizes.append(abs(float(theta)))
+    assert sizes[0] < 1e-3 and sizes[1] > 1e3

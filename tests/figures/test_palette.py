@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from attnflow.figures.style import ALIASES, DARK, LIGHT, THEMES, mix
-from attnflow.schema.names import UnknownName
+from attnflow.schema.settings import UnknownName
 
 # Machado, Oliveira and Fernandes (2009), severity 1, on linear RGB.
 VISION = {

@@ -6,7 +6,7 @@ import pytest
 
 from attnflow import figures
 from attnflow.figures.style import DARK, LIGHT
-from attnflow.schema.names import UnknownName
+from attnflow.schema.settings import UnknownName
 
 
 def test_nothing_global_changes(run):

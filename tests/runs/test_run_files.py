@@ -1,8 +1,8 @@
 import pytest
 import xarray as xr
 
-from attnflow.runs.run_files import StoreError, export_netcdf, read_run_file
-from attnflow.runs.store import Store
+from attnflow.runs.run_files import export_netcdf, read_run_file
+from attnflow.runs.store import Store, StoreError
 
 
 def test_netcdf_round_trip(run, tmp_path):

@@ -4,9 +4,8 @@ import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.runs.run_files import StoreWarning
 from attnflow.runs.runner import Runner
-from attnflow.runs.store import Store
+from attnflow.runs.store import Store, StoreWarning
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import seed_numbers
 from tests.toy import ToyExperiment, toy_paper

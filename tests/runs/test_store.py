@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import xarray as xr
 
-from attnflow.runs.run_files import StoreError
-from attnflow.runs.store import Store, default_root
+from attnflow.runs.store import Store, StoreError, default_root
 from tests.toy import make_run
 
 

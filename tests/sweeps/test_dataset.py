@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.runs.run_files import StoreError, StoreWarning
+from attnflow.runs.store import StoreError, StoreWarning
 from attnflow.sweeps import (
     BatchStore,
     choose_executor,

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from attnflow.experiments import run
-from attnflow.experiments.compilation import compile_time
 from attnflow.schema.settings import RuleName
 from attnflow.training import Stage
 from attnflow.training.rules import (
@@ -34,6 +33,7 @@ from attnflow.training.rules import (
     schedule_named,
     split,
 )
+from attnflow.training.system import compile_time
 from tests.core import allowed, experiment, given_weights, largest_difference
 
 

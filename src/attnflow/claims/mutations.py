@@ -16,8 +16,7 @@ from attnflow import schema
 from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
 from attnflow.claims.judgement import judge
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.names import look_up
-from attnflow.schema.settings import Scalar, Value
+from attnflow.schema.settings import Scalar, Value, look_up
 
 Names = str | tuple[str, ...]
 ArrayChange = Callable[[xr.DataArray], xr.DataArray]

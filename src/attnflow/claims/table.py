@@ -12,9 +12,8 @@ from attnflow.claims.base import Scope, Verdict
 from attnflow.claims.chance import Family, family_of
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
-from attnflow.schema.names import look_up
 from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import JsonObject
+from attnflow.schema.settings import JsonObject, look_up
 
 CAUTION = (
     "A numerical check, not a proof: 'holds' means consistent over the printed range."

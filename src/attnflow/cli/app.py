@@ -11,10 +11,9 @@ from typing import Annotated
 import typer
 
 from attnflow._version import __version__
-from attnflow.cli.background import leave
 from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
-from attnflow.cli.guard import INTERRUPTED, complain
+from attnflow.cli.guard import INTERRUPTED, complain, leave
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
 from attnflow.cli.reproduce import reproduce

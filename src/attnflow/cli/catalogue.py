@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli import text
 from attnflow.cli.guard import guarded
-from attnflow.cli.output import Json, Output
-from attnflow.cli.text import Table
+from attnflow.cli.output import Json, Output, Table
+from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper
@@ -64,7 +63,7 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
     output.show(Table(("experiment", "what"), experiments))
     if settings:
-        values = [(r.id, text.settings(asdict(r.setting))) for r in paper.recipes]
+        values = [(r.id, " ".join(typed(asdict(r.setting)))) for r in paper.recipes]
         output.show(Table(("experiment", "settings"), values))
     if paper.statistics:
         known = [(statistic.name, statistic.title) for statistic in paper.statistics]

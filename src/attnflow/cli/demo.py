@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, guarded
+from attnflow.cli.guard import OTHERWISE, guarded, in_background
 from attnflow.cli.output import Json, Output, shown_progress
 from attnflow.cli.reproduce import as_json, exhibit_table
 
@@ -61,7 +60,7 @@ def demo(
 
 
 def _show_stages(output: Output, paper: "Paper", runner: "Runner") -> None:
-    from attnflow.cli.show_run import stage_table
+    from attnflow.cli.run import stage_table
     from attnflow.runs.runner import stage_rows
 
     for name, request in paper.exhibit(paper.headline).needs.items():

@@ -1,16 +1,19 @@
-"""Exit codes and error messages, the same for every command."""
+"""How a command ends: exit codes, error messages and Ctrl-C, for every command."""
 
 import errno
 import functools
 import os
 import sys
+import threading
 import traceback
 from collections.abc import Callable
-from typing import NoReturn, ParamSpec
+from concurrent.futures import Future
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 OTHERWISE = 1
 """A verdict or a number differs from the recorded one."""
@@ -18,6 +21,8 @@ WRONG_USAGE = 2
 FAULT = 70
 """A fault of attnflow: the number that sysexits.h gives to software errors."""
 INTERRUPTED = 130
+
+_abandoned = threading.Event()
 
 
 def guarded(command: Callable[P, int]) -> Callable[P, NoReturn]:
@@ -66,8 +71,43 @@ def _is_usage(error: Exception) -> bool:
     from attnflow.schema.installation import MissingData
 
     if isinstance(error, OSError):
-        from attnflow.runs.run_files import StoreError
+        from attnflow.runs.store import StoreError
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None
     return isinstance(error, ValueError | MissingData)
+
+
+def in_background(work: Callable[[], T]) -> T:
+    """The result of `work`, done in a thread so that an interrupt is heard at once.
+
+    A compiled loop is one call, and Python hears of an interrupt only between calls
+    of its main thread. What is interrupted goes on until the program ends; see
+    `leave`.
+    """
+    result: Future[T] = Future()
+    thread = threading.Thread(target=_fulfil, args=(result, work), daemon=True)
+    thread.start()
+    try:
+        return result.result()
+    except KeyboardInterrupt:
+        if thread.is_alive():
+            _abandoned.set()
+        raise
+
+
+def leave(code: Any) -> NoReturn:
+    """End the program, without waiting for work that was abandoned."""
+    if _abandoned.is_set():
+        # Python's own way out would wait for the compiled loop.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0)
+    sys.exit(code)
+
+
+def _fulfil(result: Future, work: Callable[[], Any]) -> None:
+    try:
+        result.set_result(work())
+    except BaseException as error:
+        result.set_exception(error)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from attnflow.cli.guard import OTHERWISE, complain, guarded
-from attnflow.cli.output import Json, Output, shown_progress
-from attnflow.cli.text import Table, number
+from attnflow.cli.output import Json, Output, Table, number, shown_progress
 
 if TYPE_CHECKING:
     from attnflow.data.real import DataSet
@@ -70,8 +69,7 @@ def _packages() -> dict[str, str | None]:
 
 
 def _store() -> dict[str, str | bool | int]:
-    from attnflow.runs.run_files import StoreError
-    from attnflow.runs.store import Store
+    from attnflow.runs.store import Store, StoreError
 
     store = Store()
     trouble = ""

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from attnflow.cli import target
 from attnflow.cli.guard import guarded
 from attnflow.cli.output import Json, Output, must_have_directory
+from attnflow.cli.run import give_and_show, parse_names, parse_overrides, parse_times
 
 
 @guarded
@@ -52,7 +52,6 @@ def observe(
     What is written is a run: `attnflow verify PAPER/CLAIM --run FILE.nc` judges it.
     """
     from attnflow import observe as observe_checkpoints
-    from attnflow.cli.show_run import give_and_show
     from attnflow.runs.run_files import export_netcdf
     from attnflow.runs.runner import find_experiment
     from attnflow.schema import left_out_of
@@ -68,7 +67,7 @@ def observe(
         at=times,
         names=name_map(name or ()),
         seeds=seed_numbers,
-        record=target.names(record),
+        record=parse_names(record),
         **settings,
     )
     export_netcdf(run, out)
@@ -86,14 +85,14 @@ def files_and_settings(texts: Sequence[str]) -> tuple[list[str], dict[str, str]]
     files = [text for text in texts if text not in settings]
     if not files:
         raise ValueError("There are no files: give checkpoints, such as weights.npz.")
-    return files, target.overrides(settings)
+    return files, parse_overrides(settings)
 
 
 def times_or_seeds(
     count: int, at: str | None, seeds: str | None
 ) -> tuple[list[float] | None, list[int] | None]:
     """The times of `count` files, or the seeds of files with a whole series each."""
-    times, texts = target.times(at), target.names(seeds) or []
+    times, texts = parse_times(at), parse_names(seeds) or []
     if not all(text.isdecimal() for text in texts):
         raise ValueError(f"--seeds {seeds!r} is no list. Write for example 0,1,2.")
     numbers = [int(text) for text in texts] or None
@@ -111,5 +110,5 @@ def name_map(texts: Sequence[str]) -> dict[str, str | list[str]] | None:
     """Names from texts such as `W_V=plus.weight+minus.weight`."""
     return {
         ours: theirs.split("+") if "+" in theirs else theirs
-        for ours, theirs in target.overrides(texts).items()
+        for ours, theirs in parse_overrides(texts).items()
     } or None

@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnflow.cli import text
-from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output, Workers, shown_progress
-from attnflow.cli.text import Table
+from attnflow.cli.guard import OTHERWISE, guarded, in_background
+from attnflow.cli.output import (
+    ABSENT,
+    Json,
+    Output,
+    Table,
+    Workers,
+    seconds,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,8 +79,8 @@ def exhibit_table(results: "Sequence[ExhibitResult]") -> Table:
     rows = [
         (
             f"{result.paper}/{result.id}",
-            {True: "agrees", False: "DIFFERS", None: text.ABSENT}[result.agrees],
-            text.seconds(result.seconds),
+            {True: "agrees", False: "DIFFERS", None: ABSENT}[result.agrees],
+            seconds(result.seconds),
             " ".join(map(str, result.files)),
         )
         for result in results

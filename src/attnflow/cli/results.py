@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli import text
 from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import Json, Output
+from attnflow.cli.output import ABSENT, Json, Output, Table, number, seconds
 from attnflow.cli.reproduce import OUTPUT, QUICK
-from attnflow.cli.text import Table
+from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:
     from attnflow.claims import Row
@@ -39,8 +38,8 @@ def runs(
             summary["form"],
             summary["outcome"],
             str(len(summary["seeds"])),
-            text.seconds(summary["seconds"]),
-            text.settings(summary["setting"]),
+            seconds(summary["seconds"]),
+            " ".join(typed(summary["setting"])),
         )
         for summary in summaries
     ]
@@ -121,6 +120,6 @@ def diff(
 def _summary(row: "Row | None") -> str:
     """`holds (theorem) 5/5, margin 0.93`."""
     if row is None:
-        return text.ABSENT
-    held = f"{row.held}/{row.seeds}, margin {text.number(row.margin)}"
+        return ABSENT
+    held = f"{row.held}/{row.seeds}, margin {number(row.margin)}"
     return f"{row.verdict} ({row.scope}) {held}"

@@ -6,9 +6,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.claims.statistics import Boundary
-from attnflow.cli import text
-from attnflow.cli.output import Output
-from attnflow.cli.text import Table
+from attnflow.cli.output import Output, Table, number
 from attnflow.sweeps import BatchStore, Status, law_of, status_in, sweep_id
 from attnflow.sweeps.batch_store import PENDING
 from attnflow.sweeps.sweep import Planned
@@ -97,8 +95,8 @@ def _law_sentence(law: Boundary, keys: list[str], power: float) -> str:
 
 
 def _within(value: float, interval: tuple[float, float]) -> str:
-    low, high = (text.number(end) for end in interval)
-    return f"{text.number(value)} [{low}, {high}]"
+    low, high = (number(end) for end in interval)
+    return f"{number(value)} [{low}, {high}]"
 
 
 def _record(planned: Planned, status: Status) -> dict[str, Any]:
@@ -140,7 +138,7 @@ def _cells(planned: Planned, result: xr.Dataset) -> Table:
         index = np.unravel_index(cell, sweep.shape) if sweep.axes else ()
         dims = (axis.name for axis in sweep.axes)
         values = result.isel(dict(zip(dims, map(int, index), strict=True)))
-        settings = [text.number(value) for value in sweep.row(cell)]
+        settings = [number(value) for value in sweep.row(cell)]
         rows.append((*settings, *(_mean(values[name]) for name in names)))
     if len(cells) > ROWS:
         rows.append(("…",) * (len(keys) + len(names)))
@@ -150,4 +148,4 @@ def _cells(planned: Planned, result: xr.Dataset) -> Table:
 def _mean(values: xr.DataArray) -> str:
     if values.dtype == object:
         return str(values.item())
-    return text.number(float(values.mean()))
+    return number(float(values.mean()))

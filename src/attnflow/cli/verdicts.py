@@ -8,13 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from attnflow.claims import Claim, ClaimsTable, Row, Verdict, with_seeds
-from attnflow.cli import text
-from attnflow.cli.output import Output
-from attnflow.cli.text import Table
+from attnflow.cli.output import ABSENT, Output, Table, number
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.verify import Selection
 from attnflow.schema.conditions import READING, Condition
+from attnflow.schema.settings import typed
 from attnflow.site.explain import Explanation, draw_claim, explain
 from attnflow.site.pages.files import save_figure
 
@@ -70,8 +69,8 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.verdict}{' !' if is_surprise(row) else ''}",
         str(row.expected),
         str(row.scope),
-        _held(row) if checked else text.ABSENT,
-        text.number(row.margin) if checked else text.ABSENT,
+        _held(row) if checked else ABSENT,
+        number(row.margin) if checked else ABSENT,
         row.correction or row.statement,
     )
 
@@ -153,7 +152,7 @@ def _say(output: Output, explanation: Explanation, row: Row) -> None:
             setting["experiment"],
             f"{len(setting['seeds'])} from {min(setting['seeds'])}",
             setting["form"],
-            text.settings(setting["changed"]) or text.ABSENT,
+            " ".join(typed(setting["changed"])) or ABSENT,
         )
         for name, setting in explanation.settings.items()
     ]
@@ -179,7 +178,7 @@ def _say_numbers(output: Output, explanation: Explanation, row: Row) -> None:
     for what, seeds in explanation.seeds.items():
         output.say(f"{what}, seed by seed (margin in units of the claim's scale)")
         cells = [
-            (seed["seed"], "yes" if seed["held"] else "no", text.number(seed["margin"]))
+            (seed["seed"], "yes" if seed["held"] else "no", number(seed["margin"]))
             for seed in seeds
         ]
         output.show(Table(("seed", "held", "margin"), cells))
@@ -196,7 +195,7 @@ def _short(value: object) -> str:
     if isinstance(value, list):
         shown = ", ".join(map(_short, value[:8]))
         return f"{shown}, …" if len(value) > 8 else shown
-    return text.number(value)
+    return number(value)
 
 
 COLUMNS = ("item", "condition", "value", "allowed", "met", "runs")

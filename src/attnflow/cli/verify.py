@@ -1,16 +1,17 @@
 """`attnflow verify`: the claims table."""
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.background import in_background
-from attnflow.cli.guard import OTHERWISE, complain, guarded
+from attnflow.cli.guard import OTHERWISE, complain, guarded, in_background
 from attnflow.cli.output import Bar, Json, Output, Workers, shown_progress
 
 if TYPE_CHECKING:
-    from attnflow.claims import Row
+    from attnflow.claims import Claim, Row
     from attnflow.runs.verify import Selection
 
 SEEDS = 5
@@ -44,7 +45,6 @@ def verify(
     What was judged before with the same code is read. Killed, it goes on where it was.
     """
     from attnflow.claims import ClaimsTable
-    from attnflow.cli.target import chosen_claims
     from attnflow.cli.verdicts import (
         explain_claim,
         is_surprise,
@@ -99,3 +99,37 @@ def _judge_file(
             "`attnflow list` shows claims and experiments; name another claim."
         )
     return rows
+
+
+def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
+    """The claims of a target, by paper.
+
+    `only` are traits that they all must have: an id such as `B-Thm4.1*`, a scope, an
+    origin, or a recorded verdict.
+    """
+    from attnflow.claims import Scope, Verdict
+    from attnflow.papers import select_papers
+    from attnflow.schema.settings import did_you_mean
+
+    every = [
+        (paper, paper.claims if id is None else (paper.claim(id),))
+        for paper, id in select_papers(target)
+    ]
+    kept = [
+        (paper, [c for c in claims if all(_has(c, trait) for trait in only)])
+        for paper, claims in every
+    ]
+    if only and not any(claims for _, claims in kept):
+        ids = [claim.id for _, claims in every for claim in claims]
+        words = (*map(str, Scope), *map(str, Verdict), "paper", "ours")
+        raise ValueError(
+            f"None of the {len(ids)} claims is {' and '.join(map(repr, only))}."
+            f"{did_you_mean(only[0], [*ids, *words])} Give an id, which may have a *, "
+            f"or one of {', '.join(words)}."
+        )
+    return [(paper, claims) for paper, claims in kept if claims]
+
+
+def _has(claim: "Claim", trait: str) -> bool:
+    traits = (claim.scope, claim.origin, claim.expected)
+    return trait in traits or fnmatchcase(claim.id, trait)

@@ -14,11 +14,11 @@ from .sequence_classes import AlikeClasses as AlikeClasses
 from .sequence_classes import SequenceClasses as SequenceClasses
 from .signal_noise import DisjointNoiseTask as DisjointNoiseTask
 from .signal_noise import SignalNoiseTask as SignalNoiseTask
-from .tasks import PermutedGroups as PermutedGroups
-from .tasks import PrivateTokens as PrivateTokens
-from .tasks import Symmetry as Symmetry
-from .tasks import Task as Task
+from .symmetries import PermutedGroups as PermutedGroups
+from .symmetries import PrivateTokens as PrivateTokens
+from .symmetries import Symmetry as Symmetry
 from .token_sequences import Sequences as Sequences
+from .token_sequences import Task as Task
 from .token_sequences import from_arrays as from_arrays
 from .token_sequences import sequences as sequences
 from .variants import NoisyLabels as NoisyLabels

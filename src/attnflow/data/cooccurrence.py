@@ -16,8 +16,8 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.tasks import PrivateTokens, Task
-from attnflow.data.token_sequences import Sequences, sequences
+from attnflow.data.symmetries import PrivateTokens
+from attnflow.data.token_sequences import Sequences, Task, sequences
 
 TYPES = ("both", "first", "second", "neither")
 TARGETS = {"both": (0, 1), "first": (0,), "second": (1,), "neither": ()}

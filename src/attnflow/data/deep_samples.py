@@ -16,9 +16,8 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data.real import DigitSplit, TextSplit, digits, words
-from attnflow.data.tasks import Task
-from attnflow.data.token_sequences import Sequences
-from attnflow.schema.names import look_up
+from attnflow.data.token_sequences import Sequences, Task
+from attnflow.schema.settings import look_up
 
 UNKNOWN = "<unk>"
 SIDE = 28

@@ -15,8 +15,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.tasks import Task
-from attnflow.data.token_sequences import Sequences, sequences
+from attnflow.data.token_sequences import Sequences, Task, sequences
 
 # Pair scores of a population are held in memory.
 LARGEST_POPULATION = 300_000

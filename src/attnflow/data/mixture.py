@@ -16,8 +16,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.data.tasks import PermutedGroups, Task
-from attnflow.data.token_sequences import Sequences, sequences
+from attnflow.data.symmetries import PermutedGroups
+from attnflow.data.token_sequences import Sequences, Task, sequences
 
 # Pair scores of a population are held in memory: samples × heads × length² floats.
 LARGEST_POPULATION = 300_000

@@ -26,11 +26,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data.signal_noise import Classes, check_counts
-from attnflow.data.tasks import Task
-from attnflow.data.token_sequences import Sequences, sequences
+from attnflow.data.token_sequences import Sequences, Task, sequences
 from attnflow.schema.identity import Same
-from attnflow.schema.names import look_up
-from attnflow.schema.settings import as_record, canonical_json, digest
+from attnflow.schema.settings import as_record, canonical_json, digest, look_up
 
 SIGNALS = 2
 Streams = Sequence[np.random.Generator]

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from attnflow.schema.installation import MissingData, cache_directory
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 VARIABLE = "ATTNFLOW_DATA"
 State = Literal["present", "missing", "damaged"]

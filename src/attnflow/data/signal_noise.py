@@ -19,8 +19,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.tasks import Task
-from attnflow.data.token_sequences import Sequences, sequences
+from attnflow.data.token_sequences import Sequences, Task, sequences
 
 Classes = Literal["equal", "drawn"]
 # Up to here norms are sums over drawn coordinates: 10 ms for each token at the top.

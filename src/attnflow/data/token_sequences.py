@@ -1,10 +1,11 @@
-"""Sequences: the one data type.
+"""Sequences: the one data type; and tasks, which are distributions of them.
 
 A vocabulary of token vectors with names, and per sample the positions that are keys,
 the positions that are queries, a label, a probability and a group.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -13,7 +14,8 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
-from attnflow.schema.names import look_up
+from attnflow.data.symmetries import Symmetry
+from attnflow.schema.settings import look_up
 
 # Arrays that `run(data=...)` takes.
 ARRAYS = (
@@ -288,3 +290,29 @@ def _check_scale(data: Sequences) -> None:
             f"scale has shape {scale.shape}; it must hold a finite number for each of "
             f"the {count} tokens. Leave it out to use the tokens as they are."
         )
+
+
+class Task(Protocol):
+    """A distribution of data, as a frozen dataclass.
+
+    One that inherits from it needs `sequences` alone: its data are the same for every
+    seed, without symmetry and without test samples, unless it says otherwise.
+    """
+
+    @property
+    def random(self) -> bool:
+        """Whether the data depend on the seed."""
+        return False
+
+    @property
+    def symmetry(self) -> Symmetry | None:
+        """The symmetry of which the data hold one representative per orbit."""
+        return None
+
+    def sequences(self, *, key: Array | None = None) -> Sequences:
+        """The samples."""
+        ...
+
+    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+        """Samples to test on, over the same vocabulary; `None` where there are none."""
+        return None

@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.tasks import Symmetry, Task
-from attnflow.data.token_sequences import Sequences
+from attnflow.data.symmetries import Symmetry
+from attnflow.data.token_sequences import Sequences, Task
 
 # What a variant draws must be independent of what the task draws with the same key.
 VARIANT_STREAM = 101

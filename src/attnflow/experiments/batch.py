@@ -11,15 +11,14 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
-from attnflow.experiments.course import Progress, train_members
-from attnflow.experiments.dataset import as_dataset, labels_of
+from attnflow.experiments.course import Progress, as_dataset, labels_of, train_members
 from attnflow.experiments.members import Built, build_members
 from attnflow.experiments.record import Experiment, address
 from attnflow.experiments.run import attributes
 from attnflow.observables import find
 from attnflow.training import Course, Records, Stage, precise
 from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
+from attnflow.training.system import compile_time, keep_compiled, make_room
 
 Cell = tuple[int, Experiment, Built]
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from attnflow.experiments.record import Computation, Experiment, SystemExperiment
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -18,16 +18,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
-from attnflow.experiments.course import Axes
-from attnflow.experiments.dataset import Variable
+from attnflow.experiments.course import Axes, Variable
 from attnflow.models.systems import Training
 from attnflow.observables.curvature import (
     gauss_newton_sharpness,
     output_curvature,
-    stable_step,
     tangent_kernel,
 )
-from attnflow.observables.curvature.stability import is_small, require_kernel
+from attnflow.observables.curvature.kernel import is_small, require_kernel
 from attnflow.training import Course, Stage
 from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
 
@@ -203,3 +201,15 @@ def _of_seed(system: Training, axes: tuple[int | None, ...], number: int) -> Tra
         for leaf, axis in zip(leaves, axes, strict=True)
     ]
     return jax.tree.unflatten(tree, rows)
+
+
+def stable_step(rule: GradientDescent | Momentum) -> float:
+    """The largest `learning_rate · λ` at which a rule is stable on a quadratic.
+
+    2 for gradient descent, `2 (1 + β)` with momentum β, and `2 (1 + β) / (1 + 2 β)`
+    with Nesterov's: there the iteration has the eigenvalue −1.
+    """
+    if isinstance(rule, GradientDescent):
+        return 2.0
+    heavy = 2 * (1 + rule.momentum)
+    return heavy / (1 + 2 * rule.momentum) if rule.nesterov else heavy

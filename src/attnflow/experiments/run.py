@@ -14,20 +14,17 @@ import jax
 import xarray as xr
 
 from attnflow import schema
-from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
 from attnflow.experiments.course import (
     Observe,
     Prepared,
     Progress,
-    course_of,
-    event_of,
-    prepare,
-)
-from attnflow.experiments.dataset import (
     Variable,
     as_dataset,
+    course_of,
     drifts,
+    event_of,
     finer,
+    prepare,
     refinement,
 )
 from attnflow.experiments.limits import rate_limit, swamping
@@ -51,9 +48,10 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
-from attnflow.schema.libraries import library_versions
+from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
+from attnflow.training.system import compile_time, keep_compiled, make_room
 
 
 def run(

@@ -34,7 +34,7 @@ import matplotlib
 import numpy as np
 from matplotlib.colors import Colormap, LinearSegmentedColormap, to_hex, to_rgb
 
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,8 +1,7 @@
 """Observables: named functions of a system in one state."""
 
 # Each of these registers the observables of its topic.
-from attnflow.observables import outputs as outputs
-from attnflow.observables import tables as tables
+from attnflow.observables import model as model
 from attnflow.observables import weights as weights
 from attnflow.observables.registry import OBSERVABLES as OBSERVABLES
 from attnflow.observables.registry import Observable as Observable

@@ -13,7 +13,7 @@ from typing import Generic, Literal, TypeVar
 from jaxtyping import Array, PyTree
 
 from attnflow.observables.view import View
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 
 V = TypeVar("V")
 Compute = TypeVar("Compute", bound=Callable[..., Array])

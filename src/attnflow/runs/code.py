@@ -24,8 +24,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from attnflow.runs import atomic
-from attnflow.schema.installation import cache_directory
-from attnflow.schema.libraries import library_versions
+from attnflow.schema.installation import cache_directory, library_versions
 
 RUN = ("attnflow.experiments.run", "attnflow.observables")
 """What computes every run, beside the experiment's own modules."""

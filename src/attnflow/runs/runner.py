@@ -16,12 +16,11 @@ from attnflow.papers.base import Paper
 # Gives every Dataset `run.attnflow`, from the first run on.
 from attnflow.runs import view as view
 from attnflow.runs.code import RUN, code_digest, modules_behind
-from attnflow.runs.run_files import StoreError, StoreWarning
-from attnflow.runs.store import Store
+from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.schema import outcomes_of
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import LIBRARIES
+from attnflow.schema.installation import LIBRARIES
 from attnflow.schema.settings import canonical_json, digest, seed_numbers
 
 if TYPE_CHECKING:

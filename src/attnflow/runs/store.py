@@ -13,23 +13,47 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.runs import atomic
-from attnflow.runs.run_files import StoreError, for_zarr, read_run_file
-from attnflow.runs.summary import summarise
 from attnflow.schema.dataset import Outcome
+from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.installation import cache_directory
-from attnflow.schema.names import did_you_mean
+from attnflow.schema.settings import did_you_mean
 
 VARIABLE = "ATTNFLOW_STORE"
 _RUN, _FILES = "run.zarr", "files.json"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Times are training times, whatever their units are called, and never dates.
+AS_NUMBERS: dict[str, Any] = {"decode_times": False, "decode_timedelta": False}
+# By the last of them codecs say that a chunk cannot be unpacked.
+UNREADABLE = (OSError, ValueError, KeyError, RuntimeError)
+# The last of these that a seed met is the outcome of the run.
+_FROM_GOOD_TO_BAD = (
+    Outcome.FINISHED,
+    Outcome.EVENT,
+    Outcome.EVENT_NOT_REACHED,
+    Outcome.OUT_OF_STEPS,
+    Outcome.DIVERGED,
+    Outcome.INTERRUPTED,
+)
+
+
+class StoreError(OSError):
+    """A run could not be written or read; the message says where, why and what to do.
+
+    It is raised with one argument, so `str` gives the message alone.
+    """
+
+
+class StoreWarning(UserWarning):
+    """The store could not be used, and the work went on without it."""
 
 
 def default_root() -> Path:
@@ -74,8 +98,8 @@ class Store:
         if wrong := damage(self.path(id)):
             raise self._damaged(id, wrong)
         try:
-            return schema.check(read_run_file(self.path(id)))
-        except ValueError as error:
+            return schema.check(read_zarr(self.path(id) / _RUN))
+        except UNREADABLE as error:
             raise self._damaged(id, error) from error
 
     def write(
@@ -207,3 +231,110 @@ def _sizes(folder: Path) -> dict[str, int]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def summarise(
+    run: xr.Dataset, stages: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """The `run` as a table of plain values.
+
+    **Arguments:**
+
+    - `stages`: rows of the run's stage table.
+
+    **Returns:** `id`, `paper`, `experiment`, `setting`, `form`, `outcome` (the worst
+    of the seeds'), `stages`, `final` (scalar observable → last value: a number for
+    one seed, a list by seed otherwise), `seconds`, `compile_seconds`, `seeds`, and the
+    worst over seeds of `drift`, `refinement` and `rate_threshold` (None where there
+    are none).
+    """
+    return {
+        "id": str(run.attrs["id"]),
+        "paper": str(run.attrs["paper"]),
+        "experiment": str(run.attrs["experiment"]),
+        "setting": schema.setting_of(run),
+        "form": str(run.attrs["form"]),
+        "outcome": worst_outcome(run).label,
+        "stages": [dict(row) for row in stages],
+        "final": final_values(run),
+        "seconds": float(run.attrs["wall_seconds"]),
+        "compile_seconds": float(run.attrs["compile_seconds"]),
+        "seeds": [int(seed) for seed in run[SEED].values],
+        "drift": _worst(run, "drift", np.max),
+        # One seed without a finer run leaves the whole without one.
+        "refinement": _worst(run, "refinement", np.max),
+        "rate_threshold": _worst(run, "rate_threshold", np.min),
+    }
+
+
+def _worst(
+    run: xr.Dataset, name: str, choose: Callable[[np.ndarray], Any]
+) -> float | None:
+    return float(choose(run[name].values)) if name in run else None
+
+
+def worst_outcome(run: xr.Dataset) -> Outcome:
+    """The worst of the seeds' outcomes."""
+    return max(schema.outcomes_of(run), key=_FROM_GOOD_TO_BAD.index)
+
+
+def final_values(run: xr.Dataset) -> dict[str, Any]:
+    """The last recorded value of each scalar observable."""
+    return {
+        name: _by_seed(_last(run, name))
+        for name in map(str, run.data_vars)
+        if _is_scalar_observable(run, name)
+    }
+
+
+def _is_scalar_observable(run: xr.Dataset, name: str) -> bool:
+    if name in schema.BOOKKEEPING or run[name].dtype.kind not in "fiub":
+        return False
+    dims = {SEED, TIME} if TIME in run.dims else {SEED}
+    return set(run[name].dims) == dims
+
+
+def _last(run: xr.Dataset, name: str) -> np.ndarray:
+    if TIME not in run.dims:
+        return run[name].values
+    return schema.last(run, name).values
+
+
+def _by_seed(values: np.ndarray) -> Any:
+    return values[0].item() if values.size == 1 else values.tolist()
+
+
+def for_zarr(run: xr.Dataset) -> xr.Dataset:
+    """The `run` with texts as objects: zarr 3 has no standard fixed-length texts."""
+    return _convert(run.drop_encoding(), "UT", lambda values: values.astype(object))
+
+
+def read_zarr(path: Path) -> xr.Dataset:
+    """The run in a zarr directory, loaded into memory."""
+    options = {"consolidated": False, "chunks": None, **AS_NUMBERS}
+    with xr.open_zarr(path, **options) as opened:
+        return restored(opened.load())
+
+
+def restored(run: xr.Dataset) -> xr.Dataset:
+    """A `run` as it was before it was written: numpy texts, plain attributes."""
+    run = _convert(run.drop_encoding(), "OT", _texts)
+    return run.assign_attrs({k: _plain(v) for k, v in run.attrs.items()})
+
+
+def _convert(
+    run: xr.Dataset, kinds: str, change: Callable[[np.ndarray], np.ndarray]
+) -> xr.Dataset:
+    old = {name: v for name, v in run.variables.items() if v.dtype.kind in kinds}
+    return run.assign({name: v.copy(data=change(v.values)) for name, v in old.items()})
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    # Through a list: not every numpy 2 casts its variable-length texts to fixed ones.
+    return np.array(values.tolist(), dtype=str).reshape(values.shape)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.tolist() if isinstance(value, np.ndarray) else value

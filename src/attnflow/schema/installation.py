@@ -1,4 +1,4 @@
-"""What this machine has: the user's cache directory, papers of other packages, data.
+"""What this machine has: the user's cache, libraries, data, papers of other packages.
 
 A package registers a paper in its `pyproject.toml`, under the paper's slug:
 
@@ -8,12 +8,16 @@ A package registers a paper in its `pyproject.toml`, under the paper's slug:
 This file only finds entry points; `attnflow.papers` loads them.
 """
 
+import functools
+import importlib.metadata
 import os
+import platform
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 GROUP = "attnflow.papers"
+LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")
 
 
 class MissingData(Exception):
@@ -57,3 +61,10 @@ def package_of(slug: str) -> str | None:
 def distribution_of(point: EntryPoint) -> str:
     """The name of the package to which an entry point belongs, for messages."""
     return f"the package {point.dist.name}" if point.dist else "an unnamed package"
+
+
+@functools.cache
+def library_versions() -> dict[str, str]:
+    """Versions of Python and of `LIBRARIES`, by name."""
+    versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), **versions}

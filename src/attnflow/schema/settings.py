@@ -1,6 +1,10 @@
-"""Settings: flat frozen dataclasses whose fields a user can set by `key=value`."""
+"""Settings: flat frozen dataclasses whose fields a user can set by `key=value`.
+
+Names that users type are looked up here too; an error says which one was meant.
+"""
 
 import dataclasses
+import difflib
 import hashlib
 import json
 import math
@@ -8,8 +12,6 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
-
-from attnflow.schema.names import unknown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,6 +27,7 @@ JsonObject = dict[str, Any]
 """An object as `json` reads it; its reader knows the types of its values."""
 Hint: TypeAlias = Any
 """What `typing.get_type_hints` gives: types and unions, which have no common type."""
+T = TypeVar("T")
 SettingT = TypeVar("SettingT", bound="DataclassInstance")
 
 
@@ -183,3 +186,31 @@ def _typed(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
+
+
+class UnknownName(ValueError):
+    """A name that is not known; the message says which are, and the likely one."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'loss'?`, or the empty string where nothing is near."""
+    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    if not near:
+        return ""
+    return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
+    """The error for a `name` that is not among the `known` ones of its `kind`."""
+    known = list(known)
+    return UnknownName(
+        f"There is no {kind} {name!r}.{did_you_mean(name, known)} "
+        f"Known: {', '.join(known) or 'none'}."
+    )
+
+
+def look_up(kind: str, name: str, table: Mapping[str, T]) -> T:
+    """`table[name]`, or an error with the nearest names."""
+    if name not in table:
+        raise unknown(kind, name, table)
+    return table[name]

@@ -19,8 +19,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.runs import atomic
-from attnflow.runs.run_files import StoreError
-from attnflow.runs.store import Store
+from attnflow.runs.store import Store, StoreError
 from attnflow.sweeps.plan import Batch
 
 PENDING = "pending"

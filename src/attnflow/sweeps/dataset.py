@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow.runs.plan import time_left
-from attnflow.runs.run_files import StoreError, StoreWarning
+from attnflow.runs.store import StoreError, StoreWarning
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.executors import Executor

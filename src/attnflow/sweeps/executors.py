@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from attnflow.runs.pool import Pool, Trouble
 from attnflow.runs.workers import cores, pin, worker_environment
-from attnflow.schema.names import unknown
+from attnflow.schema.settings import unknown
 from attnflow.sweeps.job import Job
 from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.worker import Report, work

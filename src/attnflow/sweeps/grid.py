@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from attnflow.schema import settings
-from attnflow.schema.names import did_you_mean, unknown
-from attnflow.schema.settings import Value
+from attnflow.schema.settings import Value, did_you_mean, unknown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -13,8 +13,7 @@ from attnflow.runs.runner import Progress, find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.names import did_you_mean
-from attnflow.schema.settings import seed_numbers
+from attnflow.schema.settings import did_you_mean, seed_numbers
 from attnflow.sweeps.batch_store import BatchStore, Status, status_of
 from attnflow.sweeps.boundary import run_refined
 from attnflow.sweeps.dataset import run_sweep

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import xarray as xr
 
-from attnflow.runs.run_files import StoreError
+from attnflow.runs.store import StoreError
 from attnflow.sweeps.batch_store import (
     BEGUN,
     FAILED,

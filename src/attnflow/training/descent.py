@@ -11,8 +11,8 @@ from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
 from attnflow.training.flows import CODES, Leg
-from attnflow.training.rules import Descent, split
-from attnflow.training.scaled_numbers import begin_adam, swamped_step, takes_scales
+from attnflow.training.rules import Adam, Descent, split
+from attnflow.training.scaled_numbers import AdamMemory, begin_adam, swamped_step
 from attnflow.training.system import (
     Axes,
     DescentSystem,
@@ -84,8 +84,8 @@ def descend(
 
 def _swamped(carry: Carry) -> np.ndarray | None:
     """By seed, the first step at which some Adam's ε outweighed its gradients."""
-    by_part = [swamped_step(memory) for memory in carry.memory.values()]
-    steps = [step for step in by_part if step is not None]
+    memories = [m for m in carry.memory.values() if isinstance(m, AdamMemory)]
+    steps = [swamped_step(memory) for memory in memories]
     if not steps:
         return None
     last = np.iinfo(np.int64).max
@@ -104,7 +104,7 @@ def _begin(
     memory = {}
     for name, rule in rules:
         begin = rule.transformation().init
-        if scaled and takes_scales(rule):
+        if scaled and isinstance(rule, Adam):
             begin = begin_adam
         # What is empty is so for all seeds: a vmap over them costs a millisecond.
         each = begin if rule.memoryless else jax.vmap(begin)

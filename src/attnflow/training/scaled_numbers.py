@@ -11,9 +11,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, PyTree
+from jaxtyping import Array
 
-from attnflow.training.rules import Adam, Descent, SignGD
+from attnflow.training.rules import Adam
 
 Arrays = dict[str, Array]
 
@@ -45,28 +45,6 @@ class AdamMemory(NamedTuple):
     second: Arrays
     log: Arrays
     swamped: Arrays
-
-
-def takes_scales(rule: Descent) -> bool:
-    """Whether a rule needs the scales beside the mantissas."""
-    return isinstance(rule, Adam)
-
-
-def gradient_for(rule: Descent, direction: PyTree) -> PyTree:
-    """The gradient that a rule takes, from a direction that may have scaled leaves."""
-
-    def gradient(leaf: Array | Scaled) -> Array | Scaled:
-        if not isinstance(leaf, Scaled):
-            return -leaf
-        if isinstance(rule, SignGD):
-            return -leaf.mantissa
-        if takes_scales(rule):
-            return Scaled(-leaf.mantissa, leaf.log)
-        return -leaf.plain
-
-    return jax.tree.map(
-        gradient, direction, is_leaf=lambda leaf: isinstance(leaf, Scaled)
-    )
 
 
 def begin_adam(state: Arrays) -> AdamMemory:
@@ -130,10 +108,8 @@ def _adam_leaf(
     return mean / below, first, second, log, swamped
 
 
-def swamped_step(memory: PyTree) -> np.ndarray | None:
+def swamped_step(memory: AdamMemory) -> np.ndarray:
     """By seed, the first step at which ε outweighed some weight; −1 where none."""
-    if not isinstance(memory, AdamMemory):
-        return None
     steps = np.stack([np.asarray(step) for step in memory.swamped.values()])
     steps = np.where(steps < 0, np.iinfo(np.int64).max, steps).min(axis=0)
     return np.where(steps == np.iinfo(np.int64).max, -1, steps)

@@ -5,10 +5,10 @@ from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, PyTree
 
-from attnflow.training.rules import Adam, Descent, Muon, joined
-from attnflow.training.scaled_numbers import AdamMemory, adam, gradient_for
+from attnflow.training.rules import Adam, Descent, Muon, SignGD, joined
+from attnflow.training.scaled_numbers import AdamMemory, Scaled, adam
 from attnflow.training.system import (
     BatchSystem,
     DescentSystem,
@@ -228,3 +228,20 @@ def orthogonal_update(
     if not rule.weight_decay:
         return orthogonal
     return jax.tree.map(lambda u, x: u + rule.weight_decay * x, orthogonal, state[name])
+
+
+def gradient_for(rule: Descent, direction: PyTree) -> PyTree:
+    """The gradient that a rule takes, from a direction that may have scaled leaves."""
+
+    def gradient(leaf: Array | Scaled) -> Array | Scaled:
+        if not isinstance(leaf, Scaled):
+            return -leaf
+        if isinstance(rule, SignGD):
+            return -leaf.mantissa
+        if isinstance(rule, Adam):
+            return Scaled(-leaf.mantissa, leaf.log)
+        return -leaf.plain
+
+    return jax.tree.map(
+        gradient, direction, is_leaf=lambda leaf: isinstance(leaf, Scaled)
+    )

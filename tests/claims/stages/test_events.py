@@ -15,7 +15,7 @@ from attnflow.claims.stages import (
     settled,
     stage_table,
 )
-from attnflow.schema.names import UnknownName
+from attnflow.schema.settings import UnknownName
 from tests.claims.stages.runs import make_run
 
 RUN = make_run()

@@ -9,7 +9,7 @@ from tests.core import STEP_ROUNDINGS, TABLES, experiment
 
 from attnflow.experiments import run
 from attnflow.models.forms import Chain, Initial, Neurons, Vector
-from attnflow.models.forms.laws import bartlett_factor
+from attnflow.models.forms.initial_values import bartlett_factor
 from attnflow.models.forms.scores import score_factor
 from attnflow.training import Grid
 from attnflow.training.rules import GradientDescent

@@ -1,6 +1,6 @@
 """Events of a run: when something happens in each seed, in which order, by which stage.
 
-A detector of `attnflow.claims.stages.detectors` is applied to each seed of a series.
+A detector of `attnflow.claims.stages.series` is applied to each seed of a series.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,9 +15,19 @@ import xarray as xr
 from jaxtyping import Float
 
 from attnflow import schema
-from attnflow.claims.stages import detectors
-from attnflow.claims.stages.detectors import Clock, Detected, Direction
-from attnflow.claims.stages.selectors import Labels, Series, recorded_series
+from attnflow.claims.stages.series import (
+    Clock,
+    Detected,
+    Direction,
+    Labels,
+    Series,
+    all_crossed,
+    crossing,
+    extreme,
+    plateau_end,
+    recorded_series,
+    settling,
+)
 from attnflow.schema.dims import SEED, TIME
 
 
@@ -81,7 +91,7 @@ def first_crossing(
     scale: Clock = "linear",
     name: str = "",
 ) -> Event:
-    """When a series first reaches a level, per seed; see `detectors.crossing`.
+    """When a series first reaches a level, per seed; see `crossing`.
 
     !!! example
 
@@ -91,7 +101,7 @@ def first_crossing(
         ).median
         ```
     """
-    detector = partial(detectors.crossing, level=level, direction=direction)
+    detector = partial(crossing, level=level, direction=direction)
     return _event(run, series, where, partial(detector, clock=clock, scale=scale), name)
 
 
@@ -107,7 +117,7 @@ def last_crossing(
     name: str = "",
 ) -> Event:
     """When a series last comes to a level from the other side, per seed."""
-    detector = partial(detectors.crossing, level=level, direction=direction)
+    detector = partial(crossing, level=level, direction=direction)
     detector = partial(detector, which="last", clock=clock, scale=scale)
     return _event(run, series, where, detector, name)
 
@@ -122,7 +132,7 @@ def settled(
     name: str = "",
 ) -> Event:
     """From when on a series stays beyond a level, per seed."""
-    detector = partial(detectors.settling, level=level, direction=direction)
+    detector = partial(settling, level=level, direction=direction)
     return _event(run, series, where, detector, name)
 
 
@@ -138,7 +148,7 @@ def first_all(
     name: str = "",
 ) -> Event:
     """When all entries of a series are first beyond a level together, per seed."""
-    detector = partial(detectors.all_crossed, level=level, direction=direction)
+    detector = partial(all_crossed, level=level, direction=direction)
     detector = partial(detector, clock=clock, scale=scale)
     return _event(run, series, where, detector, name, entries=True)
 
@@ -152,8 +162,8 @@ def plateau_left(
     level: float | None = None,
     name: str = "",
 ) -> Event:
-    """When a series leaves its plateau, per seed; see `detectors.plateau_end`."""
-    detector = partial(detectors.plateau_end, tolerance=tolerance, level=level)
+    """When a series leaves its plateau, per seed; see `plateau_end`."""
+    detector = partial(plateau_end, tolerance=tolerance, level=level)
     return _event(run, series, where, detector, name)
 
 
@@ -166,7 +176,7 @@ def extreme_time(
     name: str = "",
 ) -> Event:
     """When a series is largest or least among its records, per seed."""
-    return _event(run, series, where, partial(detectors.extreme, kind=kind), name)
+    return _event(run, series, where, partial(extreme, kind=kind), name)
 
 
 @dataclass(frozen=True)

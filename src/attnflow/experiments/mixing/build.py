@@ -17,8 +17,7 @@ from attnflow.models.problem import (
     ReluPair,
     Squared,
 )
-from attnflow.schema.names import look_up
-from attnflow.schema.settings import as_record
+from attnflow.schema.settings import as_record, look_up
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import RULES, Batches, Rules, per_part, schedule_named
 

@@ -75,7 +75,7 @@ from attnflow.models.forms.scores import (
     reduced_scores,
     sampled_scores,
 )
-from attnflow.schema.names import look_up
+from attnflow.schema.settings import look_up
 from attnflow.training.rules import Flow, Rule, SignGD
 
 FORMS = (

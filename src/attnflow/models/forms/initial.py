@@ -11,8 +11,13 @@ from jax.typing import ArrayLike
 from jaxtyping import Array
 
 from attnflow.models.forms.base import Arrays
-from attnflow.models.forms.initial_values import AbstractValues, Vector
-from attnflow.models.forms.laws import Draw, Law, draw_entries
+from attnflow.models.forms.initial_values import (
+    AbstractValues,
+    Draw,
+    Law,
+    Vector,
+    draw_entries,
+)
 
 # Up to this many weights they are drawn themselves, so that every form of one seed
 # starts from the same ones; beyond, only their Gram factor is.

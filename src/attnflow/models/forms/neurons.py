@@ -33,7 +33,7 @@ from attnflow.models.forms.base import (
     divisor,
     rotation_refusal,
 )
-from attnflow.models.forms.laws import Draw
+from attnflow.models.forms.initial_values import Draw
 from attnflow.models.forms.values import ChainTransport
 from attnflow.training.rules import Rule
 

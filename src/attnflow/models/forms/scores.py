@@ -28,7 +28,7 @@ from attnflow.models.forms.base import (
     rotation_refusal,
 )
 from attnflow.models.forms.initial import Initial
-from attnflow.models.forms.laws import (
+from attnflow.models.forms.initial_values import (
     Draw,
     bartlett_factor,
     draw_entries,

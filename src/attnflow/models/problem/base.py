@@ -2,7 +2,8 @@
 
 All that data can see of a shallow transformer is two tables over the tokens, scores
 and values; a `Problem` takes their entries at the positions of each sample and gives
-outputs, losses and forces. It knows nothing of weights or of training.
+outputs, losses and forces. It knows nothing of weights or of training. A readout and a
+loss tell their slopes, a loss in the log domain, where no pull underflows.
 
 Forces are minus the gradient of the loss by pair scores and values. With `p` the
 attention, `c_{n,h}` the pull of the loss on head h of sample n (minus the derivative of
@@ -18,6 +19,7 @@ exponential; and `v_k − v̄_q = Σ_j p(j|q) (v_k − v_j)` has no term for k i
 it is known where a softmax has all but put its whole mass on k.
 """
 
+import abc
 from typing import NamedTuple
 
 import equinox as eqx
@@ -26,18 +28,127 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
-from attnflow.models.problem.losses import (
-    AbstractLoss,
-    AbstractReadout,
-    Linear,
-    Logistic,
-)
 from attnflow.models.tables import Pairs
 from attnflow.training.scaled_numbers import Scaled
 
+Heads = Float[Array, "samples heads"]
+Samples = Float[Array, " samples"]
 PairScores = Float[Array, "samples heads queries keys"]
 KeyValues = Float[Array, "samples heads keys"]
 Mass = Float[Array, "samples keys"]
+
+
+class AbstractReadout(eqx.Module):
+    """The model's output as a function of its heads' outputs, with its slope."""
+
+    @property
+    @abc.abstractmethod
+    def head_names(self) -> tuple[str, ...]:
+        """A name per head."""
+
+    @abc.abstractmethod
+    def __call__(self, heads: Heads) -> Samples:
+        """The output of each sample."""
+
+    @abc.abstractmethod
+    def slope(self, heads: Heads) -> Heads:
+        """The derivative of each output by each head's output."""
+
+
+class Linear(AbstractReadout):
+    """`f = Σ_h H_h`."""
+
+    heads: int = 1
+
+    @property
+    def head_names(self) -> tuple[str, ...]:
+        """A number per head."""
+        return tuple(str(h) for h in range(self.heads))
+
+    def __call__(self, heads: Heads) -> Samples:
+        """The output of each sample."""
+        return heads.sum(axis=1)
+
+    def slope(self, heads: Heads) -> Heads:
+        """One everywhere."""
+        return jnp.ones_like(heads)
+
+
+class ReluPair(AbstractReadout):
+    """`f = max(H_+ + b, 0) − max(H_− + b, 0)`, with a fixed bias shared by the heads.
+
+    At a kink the slope is 0, as in PyTorch.
+    """
+
+    bias: float = 0.5
+
+    @property
+    def head_names(self) -> tuple[str, ...]:
+        """The head that adds, and the head that subtracts."""
+        return ("+", "-")
+
+    def __call__(self, heads: Heads) -> Samples:
+        """The output of each sample."""
+        active = jnp.maximum(heads + self.bias, 0.0)
+        return active[:, 0] - active[:, 1]
+
+    def slope(self, heads: Heads) -> Heads:
+        """The derivative of each output by each head's output."""
+        return jnp.where(heads + self.bias > 0, jnp.array([1.0, -1.0]), 0.0)
+
+
+class AbstractLoss(eqx.Module):
+    """A loss `l(f, y)`; its pull on the output is `−∂l/∂f = sign · exp(log)`."""
+
+    @abc.abstractmethod
+    def __call__(self, output: Samples, label: Samples) -> Samples:
+        """The loss of each sample."""
+
+    @abc.abstractmethod
+    def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
+        """`−∂l/∂f` as a sign and a log-magnitude, which never underflow."""
+
+
+class Logistic(AbstractLoss):
+    """`l = log(1 + exp(−y f))`, with pull `y / (1 + exp(y f))`."""
+
+    def __call__(self, output: Samples, label: Samples) -> Samples:
+        """The loss of each sample."""
+        return jax.nn.softplus(-label * output)
+
+    def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
+        """`−∂l/∂f` as a sign and a log-magnitude."""
+        return jnp.sign(label), _size(label) - jax.nn.softplus(label * output)
+
+
+class Exponential(AbstractLoss):
+    """`l = exp(−y f)`, with pull `y exp(−y f)`."""
+
+    def __call__(self, output: Samples, label: Samples) -> Samples:
+        """The loss of each sample."""
+        return jnp.exp(-label * output)
+
+    def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
+        """`−∂l/∂f` as a sign and a log-magnitude."""
+        return jnp.sign(label), _size(label) - label * output
+
+
+class Squared(AbstractLoss):
+    """`l = (f − y)² / 2`, with pull `y − f`."""
+
+    def __call__(self, output: Samples, label: Samples) -> Samples:
+        """The loss of each sample."""
+        return 0.5 * (output - label) ** 2
+
+    def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
+        """`−∂l/∂f` as a sign and a log-magnitude."""
+        rest = label - output
+        return jnp.sign(rest), jnp.log(jnp.abs(rest))
+
+
+def _size(label: Samples) -> Samples:
+    """`log |y|`, which is 0 for classes and not for labels with additive noise."""
+    return jnp.log(jnp.abs(label))
 
 
 def attention(scores: PairScores, mass: Mass) -> PairScores:

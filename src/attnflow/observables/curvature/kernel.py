@@ -19,6 +19,9 @@ from attnflow.training import require_precise
 Rates = Mapping[str, Array | float]
 Kernel = Float[Array, "samples other_samples"]
 Outputs = Float[Array, " samples"]
+# Up to this many entries of all samples' derivatives by the scores, the kernel is
+# written out; beyond, only products with it are taken.
+DENSE_ENTRIES = 2**17
 
 
 def tangent_kernel(
@@ -242,3 +245,35 @@ def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
         probability=system.probability,
     )
     return lazy, system.problem.outputs(system.pairs(state), system.data)
+
+
+def require_kernel(system: Training) -> None:
+    """Raise where a form does not know the tangent kernel."""
+    if not isinstance(system.form, TokenForm):
+        require_heads(system.form.frame)
+
+
+def output_curvature(
+    system: Training, state: State, outputs: Float[Array, " samples"] | None = None
+) -> Float[Array, " samples"]:
+    """The diagonal of H, `p_n l''_n`, at the model's own outputs or at given ones."""
+    if outputs is None:
+        outputs = system.problem.outputs(system.pairs(state), system.data)
+
+    def total(values: Array) -> Array:
+        return system.problem.loss(values, system.data.label).sum()
+
+    # The loss of a sample sees its own output alone: one product gives the diagonal.
+    second = jax.jvp(jax.grad(total), (outputs,), (jnp.ones_like(outputs),))[1]
+    return system.probability * second
+
+
+def is_small(system: Training) -> bool:
+    """Whether the kernel of all samples is cheap to write out."""
+    if isinstance(system.form, TokenForm):
+        return True
+    frame = system.form.frame
+    assert isinstance(frame, DenseFrame | GatherFrame)
+    rank = frame.shown_coordinates.shape[-1]
+    entries = system.data.label.shape[-1] * system.problem.heads * rank**2
+    return entries <= DENSE_ENTRIES

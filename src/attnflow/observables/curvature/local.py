@@ -35,7 +35,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart, Chain, Initial, Neurons
-from attnflow.models.forms.laws import shortened
+from attnflow.models.forms.initial_values import shortened
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.scores import (
     Gram,

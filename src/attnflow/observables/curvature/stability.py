@@ -10,9 +10,9 @@ form gives at every width. The second term vanishes as samples are fitted, and h
 entries at small initial weights.
 
 On a quadratic of curvature λ, descent by the learning rate η shrinks what it descends
-while `η λ` lies below `stable_step(rule)`; beyond, it overshoots further at each step.
-With a rate η_p for every part, `η λ` becomes the top eigenvalue of
-`H^½ (Σ_p η_p K_p) H^½`, where K_p is the part's line of K.
+while `η λ` lies below a bound of the rule (`stable_step` of the experiments' limits);
+beyond, it overshoots further at each step. With a rate η_p for every part, `η λ`
+becomes the top eigenvalue of `H^½ (Σ_p η_p K_p) H^½`, with K_p the part's line of K.
 """
 
 import equinox as eqx
@@ -23,22 +23,18 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from attnflow.models.forms import State, TokenForm
-from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.forms import State
 from attnflow.models.systems import Training
 from attnflow.models.tables import Tables
 from attnflow.observables.curvature.kernel import (
     Rates,
-    require_heads,
+    is_small,
+    output_curvature,
+    require_kernel,
     table_rates,
     tangent_kernel,
 )
 from attnflow.training import require_precise
-from attnflow.training.rules import GradientDescent, Momentum
-
-# Up to this many entries of all samples' derivatives by the scores, the kernel is
-# written out; beyond, only products with it are taken.
-DENSE_ENTRIES = 2**17
 
 
 def gauss_newton_sharpness(
@@ -66,50 +62,6 @@ def gauss_newton_sharpness(
         return _dense(system, state, rates, outputs)
     roots = jnp.sqrt(_curvature(system, state, outputs))
     return jnp.asarray(_top_by_products(system, state, roots, rates))
-
-
-def require_kernel(system: Training) -> None:
-    """Raise where a form does not know the tangent kernel."""
-    if not isinstance(system.form, TokenForm):
-        require_heads(system.form.frame)
-
-
-def output_curvature(
-    system: Training, state: State, outputs: Float[Array, " samples"] | None = None
-) -> Float[Array, " samples"]:
-    """The diagonal of H, `p_n l''_n`, at the model's own outputs or at given ones."""
-    if outputs is None:
-        outputs = system.problem.outputs(system.pairs(state), system.data)
-
-    def total(values: Array) -> Array:
-        return system.problem.loss(values, system.data.label).sum()
-
-    # The loss of a sample sees its own output alone: one product gives the diagonal.
-    second = jax.jvp(jax.grad(total), (outputs,), (jnp.ones_like(outputs),))[1]
-    return system.probability * second
-
-
-def stable_step(rule: GradientDescent | Momentum) -> float:
-    """The largest `learning_rate · λ` at which a rule is stable on a quadratic.
-
-    2 for gradient descent, `2 (1 + β)` with momentum β, and `2 (1 + β) / (1 + 2 β)`
-    with Nesterov's: there the iteration has the eigenvalue −1.
-    """
-    if isinstance(rule, GradientDescent):
-        return 2.0
-    heavy = 2 * (1 + rule.momentum)
-    return heavy / (1 + 2 * rule.momentum) if rule.nesterov else heavy
-
-
-def is_small(system: Training) -> bool:
-    """Whether the kernel of all samples is cheap to write out."""
-    if isinstance(system.form, TokenForm):
-        return True
-    frame = system.form.frame
-    assert isinstance(frame, DenseFrame | GatherFrame)
-    rank = frame.shown_coordinates.shape[-1]
-    entries = system.data.label.shape[-1] * system.problem.heads * rank**2
-    return entries <= DENSE_ENTRIES
 
 
 @eqx.filter_jit

@@ -11,8 +11,7 @@ import xarray as xr
 from attnflow import schema
 from attnflow.data import Sequences
 from attnflow.experiments import Experiment, address
-from attnflow.experiments.compilation import compile_time, keep_compiled, make_room
-from attnflow.experiments.dataset import as_dataset
+from attnflow.experiments.course import as_dataset
 from attnflow.experiments.members import samples_of, test_samples_of
 from attnflow.experiments.record import load
 from attnflow.experiments.run import attributes
@@ -34,6 +33,7 @@ from attnflow.runs.checkpoints.systems import Subject
 from attnflow.runs.runner import Arrays
 from attnflow.schema.settings import Value, digest, seed_numbers
 from attnflow.training import precise
+from attnflow.training.system import compile_time, keep_compiled, make_room
 
 
 def observe(

@@ -14,8 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.experiments import Experiment, SystemExperiment
-from attnflow.experiments.course import Observe
-from attnflow.experiments.dataset import labels_of
+from attnflow.experiments.course import Observe, labels_of
 from attnflow.experiments.members import Member
 from attnflow.experiments.record import fingerprint, rule_names
 from attnflow.models.forms import State as FormState

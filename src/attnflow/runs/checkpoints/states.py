@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from attnflow.experiments.record import load
 from attnflow.models.forms.initial import OpenShape
-from attnflow.schema.names import did_you_mean, unknown
+from attnflow.schema.settings import did_you_mean, unknown
 
 State = Mapping[str, Any]
 Checkpoints = Mapping[Any, Any] | Iterable[Any] | str | Path

@@ -1,10 +1,3 @@
-from .base import Flow as Flow
-from .descents import Adam as Adam
-from .descents import GradientDescent as GradientDescent
-from .descents import Momentum as Momentum
-from .descents import Muon as Muon
-from .descents import NormalisedDescent as NormalisedDescent
-from .descents import SignGD as SignGD
 from .names import RULES as RULES
 from .names import SCHEDULES as SCHEDULES
 from .names import Descent as Descent
@@ -17,6 +10,13 @@ from .names import rule_named as rule_named
 from .names import rule_of as rule_of
 from .names import schedule_named as schedule_named
 from .names import split as split
+from .records import Adam as Adam
+from .records import Flow as Flow
+from .records import GradientDescent as GradientDescent
+from .records import Momentum as Momentum
+from .records import Muon as Muon
+from .records import NormalisedDescent as NormalisedDescent
+from .records import SignGD as SignGD
 from .schedules import AbstractSchedule as AbstractSchedule
 from .schedules import Batches as Batches
 from .schedules import CosineDecay as CosineDecay

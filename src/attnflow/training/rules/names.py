@@ -8,11 +8,10 @@ from typing import Any, TypeVar, get_args
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from attnflow.schema.names import look_up, unknown
-from attnflow.schema.settings import ScheduleName
-from attnflow.training.rules.base import Flow
-from attnflow.training.rules.descents import (
+from attnflow.schema.settings import ScheduleName, look_up, unknown
+from attnflow.training.rules.records import (
     Adam,
+    Flow,
     GradientDescent,
     Momentum,
     Muon,

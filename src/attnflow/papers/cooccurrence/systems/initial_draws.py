@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from attnflow.models.forms.laws import bartlett_factor, draw_entries, gram_of
+from attnflow.models.forms.initial_values import bartlett_factor, draw_entries, gram_of
 
 # Limits the draws in a batch: their Gram matrices stay below about 50 MB.
 ENTRIES = 6_000_000

@@ -16,23 +16,23 @@ paper gives orders of magnitude only; the closed forms are ours. They hold at in
 width for K = 2, L = 3.
 """
 
-from attnflow.papers.mixture.stages.algorithm import (
-    convergence_margins as convergence_margins,
-)
-from attnflow.papers.mixture.stages.closed_forms import alignment_time as alignment_time
-from attnflow.papers.mixture.stages.closed_forms import stage_one_time as stage_one_time
-from attnflow.papers.mixture.stages.closed_forms import steps_per_time as steps_per_time
-from attnflow.papers.mixture.stages.simultaneous import LEARNED as LEARNED
-from attnflow.papers.mixture.stages.simultaneous import LEFT_PLATEAU as LEFT_PLATEAU
-from attnflow.papers.mixture.stages.simultaneous import (
+from attnflow.papers.mixture.formulas import alignment_time as alignment_time
+from attnflow.papers.mixture.formulas import stage_one_time as stage_one_time
+from attnflow.papers.mixture.formulas import steps_per_time as steps_per_time
+from attnflow.papers.mixture.stages.table import LEARNED as LEARNED
+from attnflow.papers.mixture.stages.table import LEFT_PLATEAU as LEFT_PLATEAU
+from attnflow.papers.mixture.stages.table import (
     attention_grown as attention_grown,
 )
-from attnflow.papers.mixture.stages.simultaneous import learned as learned
-from attnflow.papers.mixture.stages.simultaneous import (
+from attnflow.papers.mixture.stages.table import (
+    convergence_margins as convergence_margins,
+)
+from attnflow.papers.mixture.stages.table import learned as learned
+from attnflow.papers.mixture.stages.table import (
     main_score_reaches as main_score_reaches,
 )
-from attnflow.papers.mixture.stages.simultaneous import (
+from attnflow.papers.mixture.stages.table import (
     neurons_aligned as neurons_aligned,
 )
-from attnflow.papers.mixture.stages.simultaneous import shading as shading
+from attnflow.papers.mixture.stages.table import shading as shading
 from attnflow.papers.mixture.stages.table import stage_table as stage_table

@@ -1,14 +1,9 @@
-"""Tasks: distributions of sequences, and their symmetries as plain records.
+"""Symmetries of distributions of sequences, as plain records.
 
 Forms turn a symmetry into a quotient.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
-
-from jaxtyping import Array
-
-from attnflow.data.token_sequences import Sequences
 
 
 @dataclass(frozen=True)
@@ -63,29 +58,3 @@ class PrivateTokens:
 
 
 Symmetry = PermutedGroups | PrivateTokens
-
-
-class Task(Protocol):
-    """A distribution of data, as a frozen dataclass.
-
-    One that inherits from it needs `sequences` alone: its data are the same for every
-    seed, without symmetry and without test samples, unless it says otherwise.
-    """
-
-    @property
-    def random(self) -> bool:
-        """Whether the data depend on the seed."""
-        return False
-
-    @property
-    def symmetry(self) -> Symmetry | None:
-        """The symmetry of which the data hold one representative per orbit."""
-        return None
-
-    def sequences(self, *, key: Array | None = None) -> Sequences:
-        """The samples."""
-        ...
-
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
-        """Samples to test on, over the same vocabulary; `None` where there are none."""
-        return None

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from attnflow.experiments.compilation import make_room
+from attnflow.training.system import make_room
 
 MAPS = Path("/proc/self/maps")
 
