@@ -299,9 +299,7 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
             )
 
     cells = runner.call(compute) if runner.quick else compute()
-    return cells.assign_attrs(
-        _about(cells, plan.sweep.recipe.id, batches)
-    ).assign_attrs(
+    return cells.assign_attrs(_about(cells, plan.recipe.id, batches)).assign_attrs(
         changed=json.dumps(_changed(request) if runner.quick else []),
     )
 
