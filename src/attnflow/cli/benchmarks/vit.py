@@ -10,9 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, seed_arrays
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, run_rows, seed_arrays
 
 if TYPE_CHECKING:
     from attnflow.experiments import Experiment
@@ -32,7 +31,7 @@ def _steps(samples: int, readout: str) -> Case:
     experiment = _experiment(samples, steps, READOUTS[readout])
     return Case(
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
-        ours=partial(_ours, experiment),
+        ours=partial(run_rows, experiment, at=RECORDED),
         torch=partial(
             _torch, seed_arrays(experiment, tested=False), readout == "trained", theirs
         ),
@@ -56,9 +55,14 @@ def _map(readout: str) -> Case:
 
 
 def _any_d(power: int) -> Case:
+    from attnflow.papers.vit.experiments import theory
+    from attnflow.papers.vit.settings import Theory
+
+    sizes = {"embed": 2**power, "key_width": 2**20, "steps": 2000}
+    experiment = theory(Theory(**sizes, target=1e-300, record=("loss",)))
     return Case(
         size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
-        ours=partial(_our_theory, power),
+        ours=partial(run_rows, experiment, at=RECORDED),
         repeats=5,
     )
 
@@ -83,31 +87,6 @@ def _experiment(
     fields = {"test_samples": 0, "dense": steps, "record": ("loss", "pair_value")}
     fields |= {"target": 1e-300, "classes": "equal", **changes}
     return train(Train(samples=samples, steps=steps, readout=readout, **fields))  # pyright: ignore
-
-
-def _ours(experiment: "Experiment") -> Rows:
-    result = _run(experiment)
-    return {name: result[name].values[0] for name in experiment.observables}
-
-
-def _our_theory(power: int) -> Rows:
-    from attnflow.papers.vit.experiments import theory
-    from attnflow.papers.vit.settings import Theory
-
-    steps = 2000
-    setting = Theory(
-        embed=2**power, key_width=2**20, steps=steps, target=1e-300, record=("loss",)
-    )
-    return {"loss": _run(theory(setting))["loss"].values[0]}
-
-
-def _run(experiment: "Experiment") -> xr.Dataset:
-    from attnflow.experiments import LearningRateWarning, run
-
-    with warnings.catch_warnings():
-        # Steps of the paper are large; that is not what is timed here.
-        warnings.simplefilter("ignore", LearningRateWarning)
-        return run(experiment, at=RECORDED)
 
 
 def _our_map(readout: str) -> Rows:
@@ -160,7 +139,6 @@ def _loop(
     """The loop that the authors would write; rows, and the test loss at the end."""
     import torch
 
-    torch.set_num_threads(1)
     state = {name: torch.tensor(array) for name, array in arrays.items()}
     moving = ["W_K", "W_Q", "W_V", *(["w_O"] if trained else [])]
     update = torch.optim.SGD([state[n].requires_grad_() for n in moving], lr=0.1)
