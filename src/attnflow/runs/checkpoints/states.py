@@ -270,10 +270,6 @@ def read_checkpoint(path: str | Path) -> Mapping[Any, Any]:
     return _READERS[path.suffix](path)
 
 
-def _read_npz(path: Path) -> State:
-    return load(path) or {}
-
-
 def _read_safetensors(path: Path) -> State:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -314,7 +310,7 @@ def _read_torch(path: Path) -> Mapping[Any, Any]:
 
 
 _READERS: dict[str, Callable[[Path], Mapping[Any, Any]]] = {
-    ".npz": _read_npz,
+    ".npz": lambda path: load(path) or {},
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,
