@@ -1,25 +1,8 @@
 """Checkpoints as pairs of a time and a state, and the arrays of a state by our names.
 
-A series of checkpoints is one of
-
-- pairs `(time, state)`, also from a generator, so that a training loop may be observed
-  while it runs and keeps no checkpoint;
-- a mapping from times to states;
-- a list of states, beside a list of times;
-- arrays by name with the times as their first axis, beside a list of times or an entry
-  `time`;
-- the path of a file (npz, safetensors, PyTorch) that holds one of these.
-
-A state is a mapping from names to arrays or tensors, or the path of a file of one. A
-map of names says where each of our arrays is in a state:
-
-- a name;
-- a list of names, whose arrays are stacked along a new first axis (heads that are
-  modules of their own, or the two banks of neurons of a class);
-- an array, for what is fixed and not in the checkpoint;
-- a function of the whole state, for everything else.
-
-Where there is one head, its axis may be left out.
+`observe` says what a series of checkpoints, a state and a map of names may be. Pairs
+may also come from a generator, so that a training loop is observed while it runs and
+keeps no checkpoint.
 """
 
 import pickle
