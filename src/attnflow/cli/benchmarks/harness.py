@@ -151,12 +151,9 @@ def _functions(slug: str) -> dict[str, Callable[[], Case]]:
     return importlib.import_module(f"attnflow.cli.benchmarks.{slug}").CASES
 
 
-def run_case(
-    case: CaseName, progress: Callable[[float, str], None] | None = None
-) -> dict[str, Any]:
+def run_case(case: CaseName, progress: Callable[[float, str], None]) -> dict[str, Any]:
     """Compare and time one case in a fresh process; a row of `attnflow bench`."""
-    if progress is not None:
-        progress(0.0, f"{case.paper}/{case.id}")
+    progress(0.0, f"{case.paper}/{case.id}")
     command = [sys.executable, "-m", "attnflow.cli.benchmarks", case.paper, case.id]
     environment = {**os.environ, **ENVIRONMENT}
     process = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -167,8 +164,7 @@ def run_case(
             f"{lines[-1] if lines else 'no message'}. "
             "`attnflow doctor` says what is installed."
         )
-    if progress is not None:
-        progress(1.0, f"{case.paper}/{case.id}")
+    progress(1.0, f"{case.paper}/{case.id}")
     return json.loads(process.stdout)
 
 

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, run_rows, seed_arrays
+from attnflow.cli.benchmarks.harness import (
+    Arrays,
+    Case,
+    Rows,
+    run_rows,
+    seed_arrays,
+    torch_losses,
+)
 
 if TYPE_CHECKING:
     from attnflow.experiments import Experiment
@@ -141,30 +148,28 @@ def _loop(
 
     state = {name: torch.tensor(array) for name, array in arrays.items()}
     moving = ["W_K", "W_Q", "W_V", *(["w_O"] if trained else [])]
-    update = torch.optim.SGD([state[n].requires_grad_() for n in moving], lr=0.1)
+    weights = [state[name].requires_grad_() for name in moving]
+    advance = torch.optim.SGD(weights, lr=0.1).step
 
-    def loss_of(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
         attention = torch.softmax(scores, dim=-1)
-        value = (x @ state["W_V"].T) @ state["w_O"]
+        value = state["value"] = (x @ state["W_V"].T) @ state["w_O"]
         output = torch.einsum("nlj,nj->nl", attention, value).mean(dim=1)
-        return torch.nn.functional.softplus(-y * output).mean(), value
+        return torch.nn.functional.softplus(-y * output).mean()
 
     losses, values = [], []
-    for step in range(steps + 1):
-        update.zero_grad()
-        loss, value = loss_of(state["x"], state["y"])
+    train = partial(loss_of, state["x"], state["y"])
+    for step, loss in torch_losses(train, weights, advance, steps):
         losses.append(loss.item())
         if step in RECORDED:
-            values.append(value.detach().numpy()[:, None].copy())
+            values.append(state["value"].detach().numpy()[:, None].copy())
         if step == steps or losses[-1] <= target:
             break
-        loss.backward()
-        update.step()
     last = float("nan")
     if "test_x" in state:
         with torch.no_grad():
-            last = loss_of(state["test_x"], state["test_y"])[0].item()
+            last = loss_of(state["test_x"], state["test_y"]).item()
     every = np.array(losses)
     return {
         "loss": every[[step for step in RECORDED if step < len(every)]],

@@ -156,11 +156,11 @@ def as_array(value: Any) -> np.ndarray:
     return np.array(value, float)
 
 
-def listing(state: State, most: int = 40) -> str:
-    """Names with their shapes, for errors."""
+def listing(state: State) -> str:
+    """Names with their shapes, the first 40 of them, for errors."""
     entries = [f"{name} {np.shape(value)}" for name, value in state.items()]
-    more = f" and {len(entries) - most} more" if len(entries) > most else ""
-    return (", ".join(entries[:most]) or "nothing") + more
+    more = f" and {len(entries) - 40} more" if len(entries) > 40 else ""
+    return (", ".join(entries[:40]) or "nothing") + more
 
 
 def pick(
