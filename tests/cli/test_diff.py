@@ -45,10 +45,10 @@ def test_how_a_claim_differs(compared, table, change, kind):
     one, two = table
     comparison = compared({**one, **change}, two)
     assert comparison["same"] == 1
-    (told,) = comparison["changes"]
-    assert (told["paper"], told["id"], told["kind"]) == ("toy", "T-Thm1", kind)
-    assert {name: told["new"][name] for name in change} == change
-    assert {name: told["old"][name] for name in change} == {n: one[n] for n in change}
+    (row,) = comparison["changes"]
+    assert (row["paper"], row["id"], row["kind"]) == ("toy", "T-Thm1", kind)
+    assert {name: row["new"][name] for name in change} == change
+    assert {name: row["old"][name] for name in change} == {n: one[n] for n in change}
 
 
 def test_another_verdict_comes_first_and_is_exit_code_1(compared, table):
@@ -65,8 +65,8 @@ def test_another_verdict_comes_first_and_is_exit_code_1(compared, table):
 
 
 def test_a_claim_that_is_gone(compared, table):
-    (told,) = compared(table[0])["changes"]
-    assert (told["kind"], told["new"]) == ("in the old one alone", None)
+    (row,) = compared(table[0])["changes"]
+    assert (row["kind"], row["new"]) == ("in the old one alone", None)
 
 
 def test_for_people(program, tmp_path, table):

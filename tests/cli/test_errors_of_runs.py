@@ -30,8 +30,8 @@ def test_a_rate_that_is_too_large_is_one_line_on_stderr(tmp_path):
     assert done.returncode == 0, done.stderr
     (run,) = json.loads(done.stdout)["runs"]
     assert 0 < run["rate_threshold"] < 50
-    told = [line for line in done.stderr.splitlines() if "Warning" in line]
-    (line,) = told
+    lines = [line for line in done.stderr.splitlines() if "Warning" in line]
+    (line,) = lines
     assert line.startswith("Warning: The learning rate 50 lies beyond ")
     assert f"{run['rate_threshold']:.4g}" in line
     assert "rates.py" not in done.stderr and "warn(" not in done.stderr

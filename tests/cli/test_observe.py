@@ -35,8 +35,8 @@ def test_series_become_a_run_that_is_judged(weights):
     np.savez("series.npz", time=[0.0, 10.0, 20.0], **stacked)
     np.savez("other.npz", time=[0.0, 10.0, 20.0], **stacked)
     args = ("observe", TARGET, "series.npz", "other.npz", *SETTING, "-o", "mine.nc")
-    (told,) = json.loads(call(*args, "--json", "-").stdout)["runs"]
-    assert (told["form"], told["seeds"]) == ("observed", [0, 1])
+    (run,) = json.loads(call(*args, "--json", "-").stdout)["runs"]
+    assert (run["form"], run["seeds"]) == ("observed", [0, 1])
     done = call("verify", "mixture/B-Sec3-order", "--run", "mine.nc", "--json", "-")
     (row,) = json.loads(done.stdout)["claims"]
     # Weights that never move learn nothing in any order.

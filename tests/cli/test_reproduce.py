@@ -44,23 +44,23 @@ def test_maps_are_made_when_they_are_asked_for(program, toy, monkeypatch):
     swept = {"map": SweepRequest("flow", {"width": "2,4"}, ("loss",))}
     one = Exhibit(**{**vars(plain), "id": "map", "sweeps": swept})
     toys.install(toy, toys.toy_paper(maps=(one,)))
-    found = swept_by_hand({"loss": np.full((2, 1), 0.1)}, {"width": [2, 4]}, seeds=1)
-    monkeypatch.setattr("attnflow.site.reproduce.gather_sweep", lambda *_: found)
-    names = [made["id"] for made in program.json("reproduce", "toy")["exhibits"]]
+    cells = swept_by_hand({"loss": np.full((2, 1), 0.1)}, {"width": [2, 4]}, seeds=1)
+    monkeypatch.setattr("attnflow.site.reproduce.gather_sweep", lambda *_: cells)
+    names = [exhibit["id"] for exhibit in program.json("reproduce", "toy")["exhibits"]]
     assert names == ["figure1"]
     assert "reproduce toy/map" in Path("attnflow-output/toy/index.html").read_text()
     (alone,) = program.json("reproduce", "toy/map")["exhibits"]
     assert alone["id"] == "map" and alone["agrees"] is True
     whole = program.json("reproduce", "toy", "--maps")["exhibits"]
-    assert [made["id"] for made in whole] == ["figure1", "map"]
+    assert [exhibit["id"] for exhibit in whole] == ["figure1", "map"]
 
 
 def test_disagreement_is_exit_code_1(program, toy):
     exhibit = toys.toy_paper().exhibits[0]
     other = Exhibit(**{**vars(exhibit), "printed": {"loss": 0.7}})
     toys.install(toy, toys.toy_paper(exhibits=(other,)))
-    (made,) = program.json("reproduce", code=1)["exhibits"]
-    assert made["agrees"] is False
+    (exhibit,) = program.json("reproduce", code=1)["exhibits"]
+    assert exhibit["agrees"] is False
     assert "DIFFERS" in program("reproduce").stdout
 
 
@@ -103,8 +103,8 @@ def several(toy):
 
 def test_runs_are_made_once_for_several_figures(program, toy):
     several(toy)
-    made = program.json("reproduce")["exhibits"]
-    assert [exhibit["id"] for exhibit in made] == ["figure1", "figure2"]
+    exhibits = program.json("reproduce")["exhibits"]
+    assert [exhibit["id"] for exhibit in exhibits] == ["figure1", "figure2"]
     assert len(toy.calls) == 1
 
 
@@ -127,8 +127,8 @@ def test_smaller_runs_never_take_the_place_of_the_papers_own(program, tmp_path):
     program("reproduce")
     program("reproduce", "--quick")
     output = tmp_path / "attnflow-output"
-    made = [output / "toy", output / "quick" / "toy"]
-    records = [json.loads((place / "figure1.json").read_text()) for place in made]
+    folders = [output / "toy", output / "quick" / "toy"]
+    records = [json.loads((place / "figure1.json").read_text()) for place in folders]
     assert [record["quick"] for record in records] == [False, True]
     assert [r["runs"][0]["setting"]["width"] for r in records] == [4, 2]
 
@@ -162,8 +162,8 @@ def test_of_several_what_lacks_its_data_set_is_left_out(program, toy, tmp_path):
     two = Exhibit(**{**vars(one), "id": "figure2", "draw": missing})
     toys.install(toy, toys.toy_paper(exhibits=(one, two)))
     with pytest.warns(UserWarning, match="toy/figure2 is left out: there is no such"):
-        made = program.json("reproduce")["exhibits"]
-    assert [exhibit["id"] for exhibit in made] == ["figure1"]
+        exhibits = program.json("reproduce")["exhibits"]
+    assert [exhibit["id"] for exhibit in exhibits] == ["figure1"]
     page = (tmp_path / "attnflow-output" / "toy" / "index.html").read_text("utf-8")
     assert "there is no such data set here." in page
     assert "put it to" not in page

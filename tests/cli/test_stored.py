@@ -27,8 +27,8 @@ def test_no_runs(program):
 
 def test_export(program, tmp_path):
     id = program.json("run", "toy/flow")["runs"][0]["id"]
-    given = program.json("export", id[:6], "--netcdf", "run.nc")
-    assert given == {"version": 1, "run": id, "file": "run.nc"}
+    answer = program.json("export", id[:6], "--netcdf", "run.nc")
+    assert answer == {"version": 1, "run": id, "file": "run.nc"}
     assert read_run_file(tmp_path / "run.nc").attrs["id"] == id
 
 

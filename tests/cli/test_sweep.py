@@ -21,7 +21,7 @@ def program():
     return call
 
 
-def given(program, *args, code=0):
+def sweeps_of(program, *args, code=0):
     done = program("sweep", *args, "--json", "-")
     assert done.exit_code == code, done.output
     content = json.loads(done.stdout)
@@ -37,10 +37,10 @@ def refused(program, *args):
 
 
 def test_a_sweep_its_status_and_its_file(program, tmp_path):
-    (before,) = given(program, *CELLS, *ASKED, "--status")
+    (before,) = sweeps_of(program, *CELLS, *ASKED, "--status")
     assert before["status"]["pending"] == 6 and "values" not in before
     file = tmp_path / "map.nc"
-    (sweep,) = given(program, *CELLS, *ASKED, "--out", file)
+    (sweep,) = sweeps_of(program, *CELLS, *ASKED, "--out", file)
     assert sweep["name"] == "mixture/concentration"
     assert [axis["dim"] for axis in sweep["axes"]] == ["omega", "width"]
     assert sweep["axes"][1]["values"] == [[8], [16]]
@@ -51,9 +51,9 @@ def test_a_sweep_its_status_and_its_file(program, tmp_path):
     with xr.open_dataset(file, engine="h5netcdf") as stored:
         assert stored["bound"].values.tolist() == values
         assert (stored["error"] == "").all()
-    (after,) = given(program, *CELLS, *ASKED, "--status")
+    (after,) = sweeps_of(program, *CELLS, *ASKED, "--status")
     assert after["status"]["done"] == 6
-    (listed,) = given(program, "--status")
+    (listed,) = sweeps_of(program, "--status")
     assert (listed["batches"], listed["batches_done"]) == (1, 1)
     shown = program("sweep", *CELLS, *ASKED).stdout
     assert "6 of 6 cells of mixture/concentration are done." in shown
@@ -65,7 +65,7 @@ def test_failed_cells_are_told_and_are_no_success(program):
     done = program("sweep", *cells, *ASKED)
     assert done.exit_code == 1
     assert "1 have no result (1 failed); --retry computes them" in done.stdout
-    (again,) = given(program, *cells, *ASKED, "--retry", code=1)
+    (again,) = sweeps_of(program, *cells, *ASKED, "--retry", code=1)
     assert again["status"]["outcomes"] == {"failed": 1}
     assert again["values"]["outcome"][1] == ["failed", "failed"]
 
@@ -95,7 +95,7 @@ def test_mistakes_are_explained(program, args, said):
 def test_refinement_from_the_command_line(program):
     cells = ("mixture/concentration", "delta=0.05..0.5:9", "omega=0.1..0.9:9")
     options = ("--refine", "0.5", "--coarse", "4", "width=8", "draws=3")
-    (sweep,) = given(program, *cells, *ASKED, *options)
+    (sweep,) = sweeps_of(program, *cells, *ASKED, *options)
     assert sweep["cells_full"] == 81
     assert sweep["cells_computed"] == sweep["status"]["cells"] < 81
     shape = len(sweep["values"]["inside"]), len(sweep["values"]["inside"][0])

@@ -102,12 +102,12 @@ def test_the_family_is_told_under_the_table_and_in_json(program, toy):
 
 def test_a_verdict_is_read_until_its_code_changes(program, toy, monkeypatch):
     first = program.json("verify", "--seeds", 3)["claims"]
-    made = len(toy.calls)
+    before = len(toy.calls)
     assert program.json("verify", "--seeds", 3)["claims"] == first
     assert program.json("verify", "--changed", "--seeds", 3)["claims"] == []
     changed = program.json("verify", "--changed", "--seeds", 4)["claims"]
     assert [row["id"] for row in changed] == ["T-Thm1", "T-Thm2"]
-    assert len(toy.calls) == made + 2
+    assert len(toy.calls) == before + 2
     monkeypatch.setattr("attnflow.runs.verify.judging_code", lambda *_: "other code")
     assert len(program.json("verify", "--changed", "--seeds", 4)["claims"]) == 2
 
@@ -181,14 +181,14 @@ class TestOwnRun:
 
     def test_it_takes_the_place_of_the_evidence(self, program, toy):
         self.save()
-        made = len(toy.calls)
+        before = len(toy.calls)
         (row,) = program.json("verify", "toy/T-Thm1", "--run", "mine.nc")["claims"]
         assert (row["id"], row["verdict"], row["scope"]) == (
             "T-Thm1",
             "holds",
             "theorem",
         )
-        assert len(toy.calls) == made
+        assert len(toy.calls) == before
 
     def test_other_settings_are_beyond_the_theorem(self, program):
         export_netcdf(af.run("toy/flow", width=64), "mine.nc")
@@ -307,12 +307,12 @@ class TestExplained:
         assert line.split() == ["m", "m", "≥", "~8", "4", "≥", "8", "no", "all"]
 
     def test_for_programs(self, program):
-        found = program.json("verify", "toy/T-Thm1", "--explain")
-        assert found["claims"][0]["id"] == "T-Thm1"
-        told = found["explanation"]
-        assert told["broken"][0]["verdict"] == "fails"
-        assert told["code"][0]["name"].endswith("judge")
-        assert all(Path(file).is_file() for file in told["files"])
+        answer = program.json("verify", "toy/T-Thm1", "--explain")
+        assert answer["claims"][0]["id"] == "T-Thm1"
+        explanation = answer["explanation"]
+        assert explanation["broken"][0]["verdict"] == "fails"
+        assert explanation["code"][0]["name"].endswith("judge")
+        assert all(Path(file).is_file() for file in explanation["files"])
 
     def test_what_is_unchecked_has_a_reason_and_no_picture(self, program, toy):
         def judge(evidence):

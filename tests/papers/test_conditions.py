@@ -33,7 +33,7 @@ def swept(paper):
             name = f"{paper.slug}/{request.experiment}"
             sweep = plan_sweep(
                 name, request.sized(quick=False).settings, zip=request.zip, seeds=1
-            ).sweep
+            )
             for cell in (sweep.cells[0], sweep.cells[-1]):
                 values = dict(zip(sweep.keys, sweep.row(cell), strict=True))
                 yield replace(sweep.setting, **values)

@@ -37,7 +37,7 @@ def test_what_is_asked_for_exists_and_quick_ones_are_smaller(paper, map):
                 seeds=request.sized(quick=quick).seeds,
                 measure=request.measure,
             )
-            cells[quick] = int(np.prod(made.sweep.shape))
+            cells[quick] = int(np.prod(made.shape))
         assert cells[True] < cells[False] <= MOST_CELLS
 
 

@@ -67,7 +67,7 @@ def test_its_statistics_can_be_swept(site):
     file = site("needle_three", f"{imports}\n{text}\n{fall}")
 
     def code():
-        sweep = plan_sweep("needle_three/trivial", {}, measure="fall").sweep
+        sweep = plan_sweep("needle_three/trivial", {}, measure="fall")
         return sweep.statistics[0].code
 
     before = code()

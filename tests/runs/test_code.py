@@ -42,7 +42,7 @@ def keys():
         "other paper's run": run_code(None, vit.recipe("figure1").build),
         "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
         "figure": drawing.key,
-        "sweep": plan_sweep("mixture/figure1", {}).sweep.code,
+        "sweep": plan_sweep("mixture/figure1", {}).code,
     }
 
 

@@ -21,33 +21,33 @@ from tests.runs.running import is_running
 
 @pytest.fixture(scope="module", params=["pool", "here"])
 def team(request):
-    with closing(Pool(2) if request.param == "pool" else Here()) as made:
-        yield made
+    with closing(Pool(2) if request.param == "pool" else Here()) as pool:
+        yield pool
 
 
 def test_every_task_has_its_answer(team):
     waiting = [1, 2, 3, 4, 5]
-    found = dict(team.run(tasks.square, waiting))
-    assert found == {1: 1, 2: 4, 3: 9, 4: 16, 5: 25}
+    answers = dict(team.run(tasks.square, waiting))
+    assert answers == {1: 1, 2: 4, 3: 9, 4: 16, 5: 25}
     assert waiting == []
 
 
 def test_tasks_may_be_added_by_whoever_iterates(team):
-    waiting, found = [2], []
+    waiting, answers = [2], []
     for _, answer in team.run(tasks.square, waiting):
-        found.append(answer)
+        answers.append(answer)
         if answer < 100:
             waiting.extend([answer, answer + 1])
     # Each answer below 100 asks for two more: 4; 16 and 25; four above 100.
-    assert sorted(found) == [4, 16, 25, 256, 289, 625, 676]
+    assert sorted(answers) == [4, 16, 25, 256, 289, 625, 676]
 
 
 def test_an_error_is_told_with_its_place_and_others_go_on(team):
-    found = dict(team.run(tasks.square, [3, "three"]))
-    assert found[3] == 9
-    assert isinstance(found["three"], Trouble)
-    assert found["three"].text.startswith("TypeError: unsupported operand")
-    assert "tasks.py" in found["three"].details
+    answers = dict(team.run(tasks.square, [3, "three"]))
+    assert answers[3] == 9
+    assert isinstance(answers["three"], Trouble)
+    assert answers["three"].text.startswith("TypeError: unsupported operand")
+    assert "tasks.py" in answers["three"].details
 
 
 def test_who_picks_decides(team):
@@ -68,9 +68,9 @@ def test_no_tasks(team):
 
 
 def test_workers_have_a_core_and_a_thread_each_and_stay():
-    with closing(Pool(2, prepare=tasks.prepare)) as made:
-        first = [answer for _, answer in made.run(tasks.who, list(range(6)))]
-        again = [answer for _, answer in made.run(tasks.who, list(range(6)))]
+    with closing(Pool(2, prepare=tasks.prepare)) as pool:
+        first = [answer for _, answer in pool.run(tasks.who, list(range(6)))]
+        again = [answer for _, answer in pool.run(tasks.who, list(range(6)))]
         assert {pid for pid, *_ in first} == {pid for pid, *_ in again}
     assert len({pid for pid, *_ in first}) == 2
     used = {core for _, own, *_ in first for core in own}
@@ -82,23 +82,23 @@ def test_workers_have_a_core_and_a_thread_each_and_stay():
 
 
 def test_a_task_that_lost_its_worker_is_tried_again(tmp_path):
-    with closing(Pool(1)) as made:
-        found = dict(made.run(tasks.dies_once, [tmp_path / "died"]))
-    assert list(found.values()) == ["alive"]
+    with closing(Pool(1)) as pool:
+        answers = dict(pool.run(tasks.dies_once, [tmp_path / "died"]))
+    assert list(answers.values()) == ["alive"]
 
 
 def test_a_deadly_task_is_given_up_and_others_go_on():
-    with closing(Pool(1, deaths=2)) as made:
-        found = dict(made.run(tasks.deadly, ["one", "deadly", "two"]))
-    assert found.pop("deadly") == Trouble(
+    with closing(Pool(1, deaths=2)) as pool:
+        answers = dict(pool.run(tasks.deadly, ["one", "deadly", "two"]))
+    assert answers.pop("deadly") == Trouble(
         "2 worker processes died while they worked on it."
     )
-    assert found == {"one": "one", "two": "two"}
+    assert answers == {"one": "one", "two": "two"}
 
 
 def test_who_stops_listening_ends_the_work():
-    made = Pool(1)
-    running = made.run(tasks.slowly, [0, 60])
+    pool = Pool(1)
+    running = pool.run(tasks.slowly, [0, 60])
     assert next(running) == (0, 0)
     running.close()
     assert not multiprocessing.active_children()

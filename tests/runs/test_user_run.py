@@ -48,8 +48,8 @@ def reading(name):
     """A judge that looks at one variable."""
 
     def judge(evidence):
-        found = float(evidence["main"][name].min())
-        return Finding((Exact(found, 10.0, "the lowest", True),))
+        lowest = float(evidence["main"][name].min())
+        return Finding((Exact(lowest, 10.0, "the lowest", True),))
 
     return judge
 

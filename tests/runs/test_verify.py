@@ -114,6 +114,6 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(toy, tmp_path, seen, left)
     process.send_signal(signal.SIGKILL)
     process.wait(timeout=30)
     assert process.returncode == -signal.SIGKILL
-    found = judged(store=Store(store))
+    rows = judged(store=Store(store))
     assert len(toy.calls) <= left
-    assert table(found) == table(judged(store=Store(tmp_path / "undisturbed")))
+    assert table(rows) == table(judged(store=Store(tmp_path / "undisturbed")))

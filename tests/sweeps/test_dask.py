@@ -114,15 +114,11 @@ def test_reports_that_are_lost_are_asked_for_again(loss):
     """Until the batch has been lost too often, or its own error is the answer."""
     failing = SimpleNamespace(result=raising(loss))
     batch = make_batches(make_sweep({"a": "1,2"}))[0]
-    submissions = object.__new__(executors._Submissions)
-    submissions._batches, submissions._tries = {batch.key: batch}, {batch.key: 1}
-    assert submissions._report(failing, batch.key) is None
-    submissions._tries[batch.key] = executors.RESUBMISSIONS + 1
-    given_up = submissions._report(failing, batch.key)
-    assert given_up is not None and "it was lost 200 times" in given_up.trouble
-    submissions._tries[batch.key] = 1
+    assert executors._report(failing, batch, 1) is None
+    last = executors._report(failing, batch, executors.RESUBMISSIONS + 1)
+    assert last is not None and "it was lost 200 times" in last.trouble
     wrong = SimpleNamespace(result=raising(KeyError("no such thing")))
-    report = submissions._report(wrong, batch.key)
+    report = executors._report(wrong, batch, 1)
     assert report is not None and report.trouble.startswith("KeyError")
 
 

@@ -202,7 +202,7 @@ def test_another_workers_batch_is_not_computed_twice(store, log):
     from attnflow.sweeps.job import Job
 
     sweep = make_sweep({"a": "1,2"}, statistics=(Direct(log=str(log)),))
-    job, (batch,) = Job.of(sweep, store.root.parent), make_batches(sweep)
+    job, (batch,) = Job(sweep, str(store.root.parent)), make_batches(sweep)
     assert work(job, batch).cells == work(job, batch).cells == 2
     assert len(list(log.iterdir())) == 2
 

@@ -74,10 +74,10 @@ def test_only_what_is_measured_is_recorded():
     paper, id = af.paper("mixture"), "figure1"
     recipe = paper.recipe(id)
     plan = recipe.experiment(recipe.setting)
-    last = plan_sweep("mixture/figure1", {"omega": "1,2"}).sweep
+    last = plan_sweep("mixture/figure1", {"omega": "1,2"})
     assert narrowed(plan, last.statistics).observables == ("loss",)
     assert len(narrowed(plan, last.statistics).grid.times(whole=True)) == 1
-    timed = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure="accuracy@1").sweep
+    timed = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure="accuracy@1")
     assert narrowed(plan, timed.statistics).observables == ("accuracy",)
     assert narrowed(plan, timed.statistics).grid == plan.grid
 

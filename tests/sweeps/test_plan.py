@@ -84,6 +84,6 @@ def test_a_batch_without_cells_is_refused():
 
 def test_what_cells_share_may_lack_what_is_swept():
     overrides = {"rule": "flow,gd", "learning_rate": "0.1,0.2"}
-    assert plan_sweep("mix/mixture", overrides).sweep.shape == (2, 2)
+    assert plan_sweep("mix/mixture", overrides).shape == (2, 2)
     with pytest.raises(ValueError, match="is not used by rule=flow"):
         plan_sweep("mix/mixture", {**overrides, "rule": "flow"})

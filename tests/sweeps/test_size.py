@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 def mixture(high):
     overrides = {"omega": f"0.05..{high}:20", "bias": f"0.1..{high}:20"}
-    return plan_sweep("mixture/figure1", overrides, seeds=3).sweep
+    return plan_sweep("mixture/figure1", overrides, seeds=3)
 
 
 @pytest.mark.slow

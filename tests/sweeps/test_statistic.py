@@ -156,7 +156,7 @@ def test_one_number_for_all_seeds_is_refused():
 
 def test_papers_have_theirs_by_name():
     plan = plan_sweep("signgd/disjoint", {"embed": "500,1000"}, measure="stage_gap")
-    (gap,) = plan.sweep.statistics
+    (gap,) = plan.statistics
     assert isinstance(gap, PaperStatistic)
     assert gap.statistic.function == "attnflow.papers.signgd.statistics:stage_gap"
     assert set(gap.outline.columns) == {"stage_gap"}

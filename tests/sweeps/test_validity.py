@@ -26,7 +26,7 @@ def test_verdicts_are_those_of_verify():
 
 
 def test_claims_are_known_by_their_ids_and_their_code():
-    sweep = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM).sweep
+    sweep = plan_sweep("mixture/figure1", {"omega": "1,2"}, measure=CLAIM)
     (claim,) = sweep.statistics
     assert claim == ClaimStatistic("mixture", CLAIM)
     assert claim.outline.identity.startswith(f"mixture/{CLAIM} ")

@@ -79,7 +79,7 @@ def export_site(
     json: Json = None,
 ) -> int:
     """Write what was reproduced as a static site, with the verdicts known by now."""
-    from attnflow.site.export import export_site as export
+    from attnflow.site.write import export_site as export
 
     output = Output(json)
     pages = export(source or (QUICK if quick else OUTPUT), target)

@@ -9,7 +9,7 @@ from attnflow.claims.statistics import Boundary
 from attnflow.cli.output import Output, Table, number
 from attnflow.sweeps import BatchStore, Status, law_of, status_in, sweep_id
 from attnflow.sweeps.batch_store import PENDING
-from attnflow.sweeps.sweep import Planned
+from attnflow.sweeps.plan import Sweep
 
 ROWS = 40
 """How many cells are shown; a file has all of them."""
@@ -38,14 +38,14 @@ def show_all(output: Output, store: BatchStore, *, status: bool) -> None:
     output.show(Table(columns, rows))
 
 
-def show_status(output: Output, planned: Planned, status: Status) -> None:
+def show_status(output: Output, sweep: Sweep, status: Status) -> None:
     """Show how many cells of a sweep are done."""
-    output.give({"sweeps": [_record(planned, status)]})
-    _say(output, planned, status)
+    output.give({"sweeps": [_record(sweep, status)]})
+    _say(output, sweep, status)
 
 
 def show_result(
-    output: Output, planned: Planned, result: xr.Dataset, *, power: float = 2.0
+    output: Output, sweep: Sweep, result: xr.Dataset, *, power: float = 2.0
 ) -> None:
     """Show the result of a sweep: its first cells as a table, all of them as JSON.
 
@@ -61,18 +61,16 @@ def show_result(
     law = law_of(result, power=power)
     if law is not None:
         refined["boundary"] = _law(law, power)
-    output.give({"sweeps": [{**_record(planned, status), **refined, "values": values}]})
-    output.show(_cells(planned, result))
-    _say(output, planned, status)
+    output.give({"sweeps": [{**_record(sweep, status), **refined, "values": values}]})
+    output.show(_cells(sweep, result))
+    _say(output, sweep, status)
     if refined:
         output.say(
             f"The boundary needed {refined['cells_computed']} of the "
             f"{refined['cells_full']} cells of the grid."
         )
     if law is not None:
-        output.say(
-            _law_sentence(law, [axis.name for axis in planned.sweep.axes], power)
-        )
+        output.say(_law_sentence(law, [axis.name for axis in sweep.axes], power))
 
 
 def _law(law: Boundary, power: float) -> dict[str, Any]:
@@ -99,15 +97,14 @@ def _within(value: float, interval: tuple[float, float]) -> str:
     return f"{number(value)} [{low}, {high}]"
 
 
-def _record(planned: Planned, status: Status) -> dict[str, Any]:
-    sweep = planned.sweep
+def _record(sweep: Sweep, status: Status) -> dict[str, Any]:
     axes = [
         {"dim": axis.name, "keys": axis.keys, "values": axis.rows}
         for axis in sweep.axes
     ]
     return {
         "id": sweep_id(sweep),
-        "name": planned.name,
+        "name": sweep.name,
         "axes": axes,
         "seeds": sweep.seeds,
         "measures": [each.outline.text for each in sweep.statistics],
@@ -115,8 +112,8 @@ def _record(planned: Planned, status: Status) -> dict[str, Any]:
     }
 
 
-def _say(output: Output, planned: Planned, status: Status) -> None:
-    sentence = f"{status.done} of {status.cells} cells of {planned.name} are done"
+def _say(output: Output, sweep: Sweep, status: Status) -> None:
+    sentence = f"{status.done} of {status.cells} cells of {sweep.name} are done"
     if status.failed:
         kinds = ", ".join(f"{n} {label}" for label, n in status.outcomes.items())
         sentence += f"; {status.failed} have no result ({kinds}); --retry computes them"
@@ -127,9 +124,8 @@ def _say(output: Output, planned: Planned, status: Status) -> None:
         output.say(f"  {count} × {error}")
 
 
-def _cells(planned: Planned, result: xr.Dataset) -> Table:
+def _cells(sweep: Sweep, result: xr.Dataset) -> Table:
     """The first cells, with means over seeds."""
-    sweep, keys = planned.sweep, planned.sweep.keys
     names = [str(name) for name in result.data_vars if name not in ("outcome", "error")]
     rows = []
     done = (result["outcome"].isel(seed=0) != PENDING).values.ravel()
@@ -141,8 +137,8 @@ def _cells(planned: Planned, result: xr.Dataset) -> Table:
         settings = [number(value) for value in sweep.row(cell)]
         rows.append((*settings, *(_mean(values[name]) for name in names)))
     if len(cells) > ROWS:
-        rows.append(("…",) * (len(keys) + len(names)))
-    return Table((*keys, *names), rows)
+        rows.append(("…",) * (len(sweep.keys) + len(names)))
+    return Table((*sweep.keys, *names), rows)
 
 
 def _mean(values: xr.DataArray) -> str:

@@ -72,8 +72,15 @@ def sweep(
     """
     from attnflow.cli import show_sweep
     from attnflow.runs.run_files import export_netcdf
-    from attnflow.sweeps import BatchStore, choose_executor, parse_settings, status_in
-    from attnflow.sweeps.sweep import compute_sweep, plan_sweep, sweep_status
+    from attnflow.sweeps import (
+        BatchStore,
+        choose_executor,
+        make_batches,
+        parse_settings,
+        status_in,
+        status_of,
+    )
+    from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
     output = Output(json)
     if out:
@@ -81,7 +88,7 @@ def sweep(
     if experiment is None:
         show_sweep.show_all(output, BatchStore(), status=status)
         return 0
-    planned = plan_sweep(
+    plan = plan_sweep(
         experiment,
         parse_settings(settings or ()),
         zip=[group.split(",") for group in zip or ()],
@@ -90,14 +97,22 @@ def sweep(
         batch=batch,
     )
     if status:
-        show_sweep.show_status(output, planned, sweep_status(planned))
+        done = status_of(make_batches(plan), BatchStore())
+        show_sweep.show_status(output, plan, done)
         return 0
     pool = choose_executor(executor, workers=workers, scheduler=scheduler)
     with shown_progress() as bar, closing(pool):
-        bar.begin(planned.name)
-        options = {"retry": retry, "limit": limit, "progress": bar}
-        result = compute_sweep(planned, pool, refine=refine, coarse=coarse, **options)
+        bar.begin(plan.name)
+        result = compute_sweep(
+            plan,
+            pool,
+            refine=refine,
+            coarse=coarse,
+            retry=retry,
+            limit=limit,
+            progress=bar,
+        )
     if out:
         export_netcdf(result, out)
-    show_sweep.show_result(output, planned, result, power=power)
+    show_sweep.show_result(output, plan, result, power=power)
     return 0 if status_in(result).is_complete else OTHERWISE

@@ -3,6 +3,6 @@
 The names of `__init__.pyi` load on first use: `attnflow.data.real` needs no JAX.
 """
 
-import lazy_loader
+import lazy_loader  # pyright: ignore[reportMissingTypeStubs] # it has none
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)  # pyright: ignore[reportUnknownVariableType] # nor annotations

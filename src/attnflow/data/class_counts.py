@@ -87,7 +87,7 @@ def draw_counts(
     return Counts(label, counts)
 
 
-def count_type(length: int) -> type:
+def count_type(length: int) -> type[np.uint8 | np.int32]:
     """The smallest integers that hold all counts of a sequence."""
     return np.uint8 if length - 1 <= 255 else np.int32
 
@@ -118,7 +118,7 @@ def published_draws(
     generator = torch.Generator().manual_seed(seed + TORCH_OFFSET)
     # A square layer as PyTorch initialises it.
     bound, shape = 1 / np.sqrt(task.vocabulary), (task.vocabulary, task.vocabulary)
-    layers = []
+    layers: list[np.ndarray] = []
     for _ in range(2):
         weight = torch.empty(*shape, dtype=torch.float32)
         weight.uniform_(-bound, bound, generator=generator)
@@ -187,7 +187,8 @@ class _Search(NamedTuple):
 
     def __call__(self, rows: np.ndarray, uniform: np.ndarray) -> np.ndarray:
         pairs = zip(rows, uniform, strict=True)
-        return np.array([np.searchsorted(self.table[row], u) for row, u in pairs])
+        places: list[np.intp] = [np.searchsorted(self.table[r], u) for r, u in pairs]
+        return np.array(places)
 
 
 class _Cells(NamedTuple):

@@ -133,7 +133,8 @@ def _exact_counts(samples: int) -> list[int]:
 def _assemble(
     types: Sequence[int] | np.ndarray, fillers: np.ndarray, length: int, embed: int
 ) -> Sequences:
-    rows, used = [], 0
+    rows: list[list[int]] = []
+    used = 0
     for kind in types:
         named = _named(kind)
         free = length - len(named)

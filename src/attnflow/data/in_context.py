@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from attnflow.data.token_sequences import Sequences, Task, sequences
+from attnflow.data.token_sequences import Sequences, Task, on_device, sequences
 
 # Pair scores of a population are held in memory.
 LARGEST_POPULATION = 300_000
@@ -118,7 +118,8 @@ class InContextTask(Task):
 
 def _multisets(law: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
     """Counts of features in every multiset of examples, and its probability."""
-    counts, chances = [], []
+    counts: list[list[int]] = []
+    chances: list[float] = []
     for multiset in itertools.combinations_with_replacement(range(len(law)), length):
         times = Counter(multiset)
         orders = math.factorial(length)
@@ -133,7 +134,7 @@ def _draw(
     key: Array, law: np.ndarray, length: int, samples: int
 ) -> tuple[np.ndarray, ...]:
     keys = jax.random.split(key, 3)
-    size, share = len(law), jax.numpy.asarray(law)
+    size, share = len(law), on_device(law)
     shown = np.asarray(jax.random.choice(keys[0], size, (samples, length), p=share))
     question = np.asarray(jax.random.choice(keys[1], size, (samples,), p=share))
     hidden = np.asarray(jax.random.normal(keys[2], (samples, size), float))

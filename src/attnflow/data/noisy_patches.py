@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data.signal_noise import Classes, check_counts
-from attnflow.data.token_sequences import Sequences, Task, sequences
+from attnflow.data.token_sequences import Sequences, Task, on_device, sequences
 from attnflow.schema.identity import Same
 from attnflow.schema.settings import as_record, canonical_json, digest, look_up
 
@@ -187,7 +187,7 @@ class NoisyPatchesTask(Task):
         """Unit signals, and noise before it is scaled; the same array for one draw."""
         make = _test_vectors if test else _training_vectors
         # Double precision is on within runs, and off where a caller left it so.
-        kind = jnp.zeros(()).dtype.name
+        kind = jnp.zeros(()).dtype.name  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
         sizes = {
             "freedom": self.embed - SIGNALS,
             "training": self._size * (self.length - 1),
@@ -225,7 +225,9 @@ class NoisyPatchesTask(Task):
 
 # A sweep goes through sizes of the signal for one number of samples after the other.
 @lru_cache(maxsize=32)
-def _test_of(task: NoisyPatchesTask, key: tuple[int, ...], vectors: Same) -> Sequences:
+def _test_of(
+    task: NoisyPatchesTask, key: tuple[int, ...], vectors: Same[Array]
+) -> Sequences:
     label = _draw_labels(task.test_samples, _streams(*key)[0])
     return task.samples_of(vectors.array, label)
 
@@ -267,7 +269,7 @@ def _test_vectors(
 def _with_signals(noise: np.ndarray, projected: bool) -> Array:
     if projected:
         noise[:, :SIGNALS] = 0.0
-    return jax.device_put(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
+    return on_device(np.concatenate([np.eye(SIGNALS, noise.shape[1]), noise]))
 
 
 def _draw_labels(count: int, draw: np.random.Generator) -> np.ndarray:

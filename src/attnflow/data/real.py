@@ -217,7 +217,7 @@ def fetch(id: str, *, progress: Progress | None = None) -> list[Path]:
     `progress` is called with the fraction of files done and the name of the next.
     """
     owner = data_set(id)
-    paths = []
+    paths: list[Path] = []
     for number, file in enumerate(owner.files):
         if progress is not None:
             progress(number / len(owner.files), file.name)
@@ -229,12 +229,12 @@ def fetch(id: str, *, progress: Progress | None = None) -> list[Path]:
 
 def _download(owner: DataSet, file: DataFile) -> None:
     # pooch imports an HTTP client, which nothing else needs.
-    import pooch
+    import pooch  # pyright: ignore[reportMissingTypeStubs] # it has none
 
     pooch.get_logger().setLevel("WARNING")
     path = place_of(owner, file)
     try:
-        pooch.retrieve(
+        pooch.retrieve(  # pyright: ignore[reportUnknownMemberType] # nor annotations
             file.url, f"sha256:{file.sha256}", fname=path.name, path=path.parent
         )
     except (OSError, ValueError) as error:

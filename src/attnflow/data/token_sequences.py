@@ -5,6 +5,7 @@ the positions that are queries, a label, a probability and a group.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import equinox as eqx
@@ -80,12 +81,12 @@ class Sequences(eqx.Module):
                 f"The group {group!r} has no samples with positive probability: a "
                 "stage that trains on it would train nothing. Choose another group."
             )
-        return eqx.tree_at(lambda s: s.probability, self, kept / kept.sum())
+        return replace(self, probability=kept / kept.sum())
 
     def sample_names(self) -> list[str]:
         """A name per sample: its keys' tokens, and its label."""
-        keys = np.asarray(self.key)
-        mass = np.asarray(self.mass)
+        keys: list[list[int]] = np.asarray(self.key).tolist()
+        mass: list[list[float]] = np.asarray(self.mass).tolist()
         return [
             " ".join(self.names[i] for i, m in zip(row, masses, strict=True) if m > 0)
             for row, masses in zip(keys, mass, strict=True)
@@ -202,9 +203,15 @@ def from_arrays(
 
 def _array(values: np.ndarray | Array, kind: type) -> Array:
     if isinstance(values, jax.Array):
-        return jnp.asarray(values, jnp.float64 if kind is float else jnp.int32)
+        dtype = jnp.float64 if kind is float else jnp.int32
+        return jnp.asarray(values, dtype)  # pyright: ignore[reportUnknownMemberType] # as `on_device`
+    return on_device(np.asarray(values, float if kind is float else np.int32))
+
+
+def on_device(array: np.ndarray) -> Array:
+    """An array of NumPy as one of JAX."""
     # `jnp.asarray` would compile a program for every shape.
-    return jax.device_put(np.asarray(values, float if kind is float else np.int32))
+    return jax.device_put(array)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
 
 
 def _check(data: Sequences) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data.symmetries import Symmetry
-from attnflow.data.token_sequences import Sequences, Task
+from attnflow.data.token_sequences import Sequences, Task, on_device
 
 # What a variant draws must be independent of what the task draws with the same key.
 VARIANT_STREAM = 101
@@ -176,10 +176,10 @@ class Positions(AbstractVariant):
         vectors, names = self._vocabulary(data, length)
         return replace(
             data,
-            vectors=jax.device_put(vectors),
+            vectors=on_device(vectors),
             scale=None,
-            key=jax.device_put((np.asarray(data.key) + offset).astype(np.int32)),
-            query=jax.device_put(query.astype(np.int32)),
+            key=on_device((np.asarray(data.key) + offset).astype(np.int32)),
+            query=on_device(query.astype(np.int32)),
             names=names,
             shown=self._shown(data, length),
         )
@@ -250,10 +250,10 @@ class PromptQuery(AbstractVariant):
         samples = len(data.label)
         return replace(
             data,
-            vectors=jax.device_put(vectors),
+            vectors=on_device(vectors),
             scale=None,
-            query=jax.device_put(np.full((samples, 1), count, np.int32)),
-            query_weight=jax.device_put(np.ones((samples, 1))),
+            query=on_device(np.full((samples, 1), count, np.int32)),
+            query_weight=on_device(np.ones((samples, 1))),
             names=(*data.names, PROMPT),
             shown=(*data.shown, count),
         )
@@ -292,7 +292,7 @@ def _double(
     weight = np.asarray(data.probability)
     twice["label"] = np.concatenate(labels)
     twice["probability"] = np.concatenate([(1 - chance) * weight, chance * weight])
-    return replace(data, **{n: jax.device_put(a) for n, a in twice.items()})
+    return replace(data, **{n: on_device(a) for n, a in twice.items()})
 
 
 def _queries_are_keys(data: Sequences) -> bool:
@@ -307,4 +307,4 @@ def _shuffle(data: Sequences, key: Array) -> Sequences:
         names += ["query", "query_weight"]
     arrays = {n: a for n in names if (a := getattr(data, n)) is not None}
     moved = {n: np.take_along_axis(np.asarray(a), order, 1) for n, a in arrays.items()}
-    return replace(data, **{n: jax.device_put(a) for n, a in moved.items()})
+    return replace(data, **{n: on_device(a) for n, a in moved.items()})

@@ -89,22 +89,19 @@ def number_axis(ax: Axes, which: Literal["x", "y"], *, ticks: int = 5) -> None:
     axis = ax.xaxis if which == "x" else ax.yaxis
     if axis.get_scale() != "log":
         axis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(_plain))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         return
     low, high = sorted(axis.get_view_interval())
     # One power of ten alone gives no scale.
     narrow = np.floor(np.log10(high)) - np.ceil(np.log10(low)) < 1
     subs = (1.0, 2.0, 5.0) if narrow else (1.0,)
     axis.set_major_locator(LogLocator(subs=subs, numticks=ticks + 1))
-    axis.set_major_formatter(FuncFormatter(_plain if narrow else _power))
+    text = number if narrow else _power
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
-def _plain(value: float, _position: int | None = None) -> str:
-    return number(value)
-
-
-def _power(value: float, _position: int | None = None) -> str:
+def _power(value: float) -> str:
     exponent = round(np.log10(value))
     return {0: "1", 1: "10"}.get(exponent, f"$10^{{{exponent}}}$")
 

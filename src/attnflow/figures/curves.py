@@ -1,8 +1,7 @@
 """Curves over time, finite beside infinite width, and points along ladders of sizes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -89,13 +88,13 @@ def series(
     return line
 
 
-def thin(values: xr.DataArray, points: int = POINTS) -> xr.DataArray:
-    """At most about `points` times: even both on a linear and on a logarithmic axis."""
+def thin(values: xr.DataArray) -> xr.DataArray:
+    """At most about `POINTS` times: even both on a linear and on a logarithmic axis."""
     count = values.sizes[TIME]
-    if count <= points:
+    if count <= POINTS:
         return values
-    even = np.linspace(0, count - 1, points // 2)
-    early = np.geomspace(1, count, points // 2) - 1
+    even = np.linspace(0, count - 1, POINTS // 2)
+    early = np.geomspace(1, count, POINTS // 2) - 1
     index = np.unique(np.concatenate([even, early]).round().astype(int))
     return values.isel(time=index)
 
@@ -171,8 +170,7 @@ def beside(
     return [*lines, limit]
 
 
-@dataclass(frozen=True)
-class Fit:
+class Fit(NamedTuple):
     """A least-squares line through the logarithms: `y = exp(intercept) x^slope`."""
 
     slope: float
@@ -181,8 +179,7 @@ class Fit:
 
 def fit_power(size: Sequence[float], measured: Sequence[float]) -> Fit:
     """The power law nearest to the points, on logarithmic axes."""
-    slope, intercept = np.polyfit(np.log(size), np.log(measured), 1)
-    return Fit(float(slope), float(intercept))
+    return Fit(*map(float, np.polyfit(np.log(size), np.log(measured), 1)))
 
 
 @styled

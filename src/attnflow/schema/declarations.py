@@ -40,9 +40,9 @@ class Request:
     """
 
     experiment: str
-    overrides: Mapping[str, Value] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict[str, Value])
     seeds: int | tuple[int, ...] | None = None
-    quick: Mapping[str, Value] = field(default_factory=dict)
+    quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | tuple[int, ...] | None = None
 
     def sized(self, *, quick: bool) -> "Request":
@@ -79,7 +79,7 @@ class SweepRequest:
     refine: float | str | None = None
     coarse: int = 8
     batch: int = 32
-    quick: Mapping[str, Value] = field(default_factory=dict)
+    quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | None = None
 
     def sized(self, *, quick: bool) -> "SweepRequest":
@@ -164,10 +164,10 @@ class Exhibit:
     draw: Callable[[Evidence], "Figure"]
     values: Callable[[Evidence], Numbers]
     seen: Callable[[Evidence], Mapping[str, bool]]
-    printed: Numbers = field(default_factory=dict)
+    printed: Numbers = field(default_factory=dict[str, Any])
     tolerance: float = 0.02
     silent: tuple[str, ...] = ()
-    sweeps: Mapping[str, SweepRequest] = field(default_factory=dict)
+    sweeps: Mapping[str, SweepRequest] = field(default_factory=dict[str, SweepRequest])
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Arrays as keys of caches."""
 
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -15,4 +15,6 @@ class Same(Generic[T]):
         return id(self.array)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.array is other.array
+        if not isinstance(other, Same):
+            return False
+        return self.array is cast("Same[object]", other).array

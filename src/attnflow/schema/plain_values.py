@@ -1,10 +1,10 @@
 """Values as JSON holds them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 
 def plain(value: object) -> Any:
@@ -14,9 +14,10 @@ def plain(value: object) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
+        parts = cast("Mapping[object, object]", value)
+        return {str(name): plain(part) for name, part in parts.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(part) for part in value]
+        return [plain(part) for part in cast("Iterable[object]", value)]
     # Labelled arrays have the first of these, arrays and numbers of NumPy the second.
     for method in ("to_numpy", "tolist"):
         if hasattr(value, method) and not isinstance(value, type):

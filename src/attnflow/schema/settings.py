@@ -11,7 +11,7 @@ import math
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -48,9 +48,10 @@ def as_record(value: Any) -> Any:
         fields = {name: as_record(getattr(value, name)) for name in names}
         return {"type": type(value).__name__, **fields}
     if isinstance(value, dict):
-        return {str(k): as_record(v) for k, v in value.items()}
+        entries = cast("dict[object, object]", value)
+        return {str(k): as_record(v) for k, v in entries.items()}
     if isinstance(value, tuple | list):
-        return [as_record(v) for v in value]
+        return [as_record(v) for v in cast("Sequence[object]", value)]
     return value
 
 
@@ -182,7 +183,7 @@ def _example(option: Hint) -> str:
 
 def _typed(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ",".join(map(_typed, value))
+        return ",".join(map(_typed, cast("Sequence[object]", value)))
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)

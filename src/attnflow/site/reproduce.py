@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 
@@ -298,30 +297,19 @@ def gather_sweep(runner: Runner, paper: Paper, request: SweepRequest) -> xr.Data
             )
 
     cells = runner.call(compute) if runner.quick else compute()
-    return cells.assign_attrs(
-        _about(cells, plan.sweep.recipe.id, batches)
-    ).assign_attrs(
-        changed=json.dumps(_changed(request) if runner.quick else []),
-    )
-
-
-def _changed(request: SweepRequest) -> list[str]:
-    """Names of what the smaller sweep has otherwise."""
     seeds = ["seeds"] if request.quick_seeds is not None else []
-    return sorted([*request.quick, *seeds])
-
-
-def _about(cells: xr.Dataset, experiment: str, batches: BatchStore) -> dict[str, Any]:
-    count = int(cells["error"].size)
-    id = cells.attrs["sweep"]
-    return {
+    changed = sorted([*request.quick, *seeds]) if runner.quick else []
+    count, id = int(cells["error"].size), cells.attrs["sweep"]
+    about = {
         "cells_computed": count,
         "cells_full": count,
         # A refined sweep has its own two numbers.
-        **{key: cells.attrs[key] for key in cells.attrs if key.startswith("cells_")},
+        **cells.attrs,
         "id": id,
-        "experiment": experiment,
+        "experiment": plan.recipe.id,
         "wall_seconds": batches.seconds(id),
         "versions": json.dumps(library_versions()),
         "platform": f"{platform.machine()} {platform.system()}",
+        "changed": json.dumps(changed),
     }
+    return cells.assign_attrs(about)

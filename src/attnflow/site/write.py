@@ -1,16 +1,23 @@
-"""The pages of a site: what was made of each paper, and what is known of its claims."""
+"""The pages of a site, with verdicts that are known by now; and a copy to give away."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from attnflow.claims import Claim, Row
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
 from attnflow.runs.verify import Verdicts, verdict_key
-from attnflow.site.pages import Place, write_index, write_page
+from attnflow.site.pages import (
+    Place,
+    copy_file,
+    earlier_reason,
+    earlier_result,
+    keep_reason,
+    write_index,
+    write_page,
+)
 
-_NONE: Mapping[str, Sequence[Row]] = MappingProxyType({})
+MARK = "index.html"
 SEEDS = range(50, 0, -1)
 """Numbers of seeds with which a claim that leaves it open may have been judged."""
 
@@ -29,7 +36,9 @@ def write_pages(papers_at: Sequence[tuple[Paper, Place]]) -> list[Path]:
     return [*pages, *(write_site_index(site, rows) for site in sites)]
 
 
-def write_site_index(site: Path, rows: Mapping[str, Sequence[Row]] = _NONE) -> Path:
+def write_site_index(
+    site: Path, rows: Mapping[str, Sequence[Row]] | None = None
+) -> Path:
     """Write the index of a site, over all papers that have a page in it.
 
     **Arguments:**
@@ -39,9 +48,12 @@ def write_site_index(site: Path, rows: Mapping[str, Sequence[Row]] = _NONE) -> P
     every = {
         slug: paper
         for slug, paper in papers().items()
-        if (site / slug / "index.html").is_file()
+        if (site / slug / MARK).is_file()
     }
-    known = {slug: rows.get(slug) or known_rows(p) for slug, p in every.items()}
+    known = {
+        slug: (rows or {}).get(slug) or known_rows(paper)
+        for slug, paper in every.items()
+    }
     return write_index(site, list(every.values()), known)
 
 
@@ -61,3 +73,45 @@ def _best(verdicts: Verdicts, paper: Paper, claim: Claim) -> Row | None:
     is_open = any(request.seeds is None for request in claim.needs.values())
     keys = (verdict_key(paper, claim, n) for n in (SEEDS if is_open else SEEDS[:1]))
     return next(filter(None, map(verdicts.read, keys)), None)
+
+
+def export_site(source: Path, target: Path) -> list[Path]:
+    """Put the site that lies in `source` into `target`, ready for any web server.
+
+    Pages are written anew, so that they have the verdicts that are known by now.
+
+    **Returns:** the pages, the index last.
+    """
+    pages_at = [
+        (paper, Place(target / slug, target))
+        for slug, paper in papers().items()
+        if (source / slug / MARK).is_file()
+    ]
+    if not pages_at:
+        raise ValueError(
+            f"There is no site in {source}: it has no paper's page. Make one with "
+            "`attnflow reproduce`, or name its folder with --from."
+        )
+    _check_target(target)
+    for paper, place in pages_at:
+        for exhibit in paper.shown:
+            _hand_over(paper.slug, exhibit.id, source / paper.slug, place.directory)
+    return write_pages(pages_at)
+
+
+def _check_target(target: Path) -> None:
+    """Refuse a folder that holds something else than an earlier site."""
+    if target.is_dir() and any(target.iterdir()) and not (target / MARK).is_file():
+        raise ValueError(
+            f"{target} is not empty, and holds no earlier site. Give a new folder."
+        )
+
+
+def _hand_over(slug: str, id: str, source: Path, target: Path) -> None:
+    """Copy the files of an exhibit, or why there are none."""
+    kept = earlier_result(slug, id, source)
+    for name in kept.files if kept is not None else ():
+        copy_file(Path(name), target / Path(name).name)
+    reason = earlier_reason(id, source)
+    if reason:
+        keep_reason(id, reason, target)

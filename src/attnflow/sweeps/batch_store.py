@@ -85,19 +85,8 @@ class BatchStore:
             for name, values in arrays.items()
         }
         members[_ABOUT] = np.array(json.dumps(about))
-        try:
-            self._batches.mkdir(parents=True, exist_ok=True)
-            with (
-                atomic.new_file(self._path(key)) as temporary,
-                temporary.open("wb") as file,
-            ):
-                np.savez(file, **members)
-        except OSError as error:
-            raise StoreError(
-                f"The batch {key} could not be stored in {self._batches}: "
-                f"{error.strerror or error}. Make room, or set ATTNFLOW_STORE to a "
-                "directory that you can write to."
-            ) from error
+        with _new_file(self._path(key)) as path, path.open("wb") as file:
+            np.savez(file, **members)
 
     def remove(self, key: str) -> None:
         """Remove a batch, if it is there."""
@@ -151,16 +140,9 @@ class BatchStore:
         """Remember what a sweep requested, so that its status can be listed."""
         path = self.root / f"{id}.json"
         content = {"id": id, "created": time.time(), **about, "batches": list(keys)}
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            if not path.is_file():
-                with atomic.new_file(path) as temporary:
-                    temporary.write_text(json.dumps(content), "utf-8")
-        except OSError as error:
-            raise StoreError(
-                f"{self.root} cannot be written to: {error.strerror or error}. "
-                "Set ATTNFLOW_STORE to a directory that you can write to."
-            ) from error
+        if not path.is_file():
+            with _new_file(path) as temporary:
+                temporary.write_text(json.dumps(content), "utf-8")
 
     def seconds(self, id: str) -> float:
         """The CPU time that the stored batches of a sweep took."""
@@ -195,6 +177,21 @@ class BatchStore:
 
     def _path(self, key: str) -> Path:
         return self._batches / f"{key}.npz"
+
+
+@contextmanager
+def _new_file(path: Path) -> Iterator[Path]:
+    """A file that takes its place when it is complete, in a folder made if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic.new_file(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise StoreError(
+            f"{path.name} could not be stored in {path.parent}: "
+            f"{error.strerror or error}. Make room, or set ATTNFLOW_STORE to a "
+            "directory that you can write to."
+        ) from error
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,18 @@ lattice must be finer than the islands that matter.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Literal
+from dataclasses import replace
+from itertools import pairwise, product
+from typing import Literal, Unpack
 
 import numpy as np
 import xarray as xr
+from scipy.ndimage import binary_dilation
 
 from attnflow.claims.statistics import Boundary, fit_partial, nearest
 from attnflow.schema import mean_over_seeds
 from attnflow.sweeps.batch_store import PENDING, BatchStore
-from attnflow.sweeps.dataset import Progress, assemble, complete, register
+from attnflow.sweeps.dataset import Options, assemble, complete, register
 from attnflow.sweeps.executors import Executor
 from attnflow.sweeps.plan import Batch, Sweep, make_batches
 
@@ -43,10 +44,7 @@ def run_refined(
     coarse: int = 8,
     band: int = 1,
     store: BatchStore | None = None,
-    name: str = "",
-    retry: bool = False,
-    limit: float | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> xr.Dataset:
     """Compute a sweep over two axes only where its first statistic crosses a level.
 
@@ -70,7 +68,7 @@ def run_refined(
             "Sweep two keys, or zip some."
         )
     store = store or BatchStore()
-    answers_in = _answers_in(sweep, level)
+    name = _first_column(sweep, level)
     computed: list[Batch] = []
     reads: dict[str, Callable[[str], xr.Dataset | None]] = {}
     shape = sweep.shape[0], sweep.shape[1]
@@ -79,16 +77,17 @@ def run_refined(
         cells = [int(np.ravel_multi_index(index, shape)) for index in indices]
         part = replace(sweep, subset=tuple(cells))
         batches = make_batches(part)
-        options = {"retry": retry, "limit": limit, "progress": progress}
-        read = complete(part, batches, executor, store=store, **options)
+        read = complete(part, batches, executor, store, **options)
         computed.extend(batches)
         reads.update(dict.fromkeys((batch.key for batch in batches), read))
-        answers = answers_in(assemble(part, batches, read))
-        return [bool(answers[index]) for index in indices]
+        values = assemble(part, batches, read)[name]
+        is_text = isinstance(level, str)
+        answers = values == level if is_text else mean_over_seeds(values) > level
+        return [bool(answers.values[index]) for index in indices]
 
     refined = refine(compute, shape, coarse=coarse, band=band)
     whole = replace(sweep, subset=tuple(c for batch in computed for c in batch.cells))
-    register(whole, computed, store, name)
+    register(whole, computed, store)
     result = assemble(whole, computed, lambda key: reads[key](key))
     dims = tuple(axis.name for axis in sweep.axes)
     result["inside"] = (dims, refined.filled)
@@ -101,8 +100,8 @@ def run_refined(
     )
 
 
-def _answers_in(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray]:
-    """The function that gives yes or no of the first statistic in every cell."""
+def _first_column(sweep: Sweep, level: Level) -> str:
+    """The name of the first statistic's variable that can be compared with a level."""
     first = sweep.statistics[0].outline
     is_text = isinstance(level, str)
     names = [name for name, column in first.columns.items() if column.text == is_text]
@@ -112,14 +111,7 @@ def _answers_in(sweep: Sweep, level: Level) -> Callable[[xr.Dataset], np.ndarray
             f"{first.text!r} gives none. Give a number for observables, a verdict such "
             "as 'holds' for claims."
         )
-
-    def answers_in(result: xr.Dataset) -> np.ndarray:
-        values = result[names[0]]
-        if isinstance(level, str):
-            return np.asarray(values.values == level)
-        return mean_over_seeds(values).values > level
-
-    return answers_in
+    return names[0]
 
 
 def fit_refined(
@@ -167,7 +159,6 @@ def law_of(result: xr.Dataset, *, power: float = 2.0) -> Boundary | None:
     return fit_refined(result, variable, level, generator=generator, power=power)
 
 
-@dataclass(frozen=True)
 class Refined:
     """A yes/no map along its boundary.
 
@@ -175,9 +166,11 @@ class Refined:
     - `rounds`: how many cells were computed at once, round by round.
     """
 
-    computed: np.ndarray
-    answers: np.ndarray
-    rounds: tuple[int, ...]
+    def __init__(self, compute: Compute, shape: Index):
+        self._compute = compute
+        self.computed = np.zeros(shape, bool)
+        self.answers = np.zeros(shape, bool)
+        self.rounds: tuple[int, ...] = ()
 
     @property
     def boundary(self) -> np.ndarray:
@@ -202,6 +195,39 @@ class Refined:
                 filled[row] = filled[row - 1]
         return filled
 
+    def add(self, cells: Iterable[Index]) -> bool:
+        """Compute those cells that are new; whether there were any."""
+        new = sorted({cell for cell in cells if not self.computed[cell]})
+        if not new:
+            return False
+        for cell, answer in zip(new, self._compute(new), strict=True):
+            self.computed[cell], self.answers[cell] = True, bool(answer)
+        self.rounds += (len(new),)
+        return True
+
+    def differs(self, box: tuple[Index, Index]) -> bool:
+        """Whether the corners of a box have different answers."""
+        return len({bool(self.answers[i, j]) for i in box[0] for j in box[1]}) > 1
+
+    def follow(self) -> None:
+        """Compute along the boundary until all squares that it passes are known."""
+        while self.add(_cells(self._squares())):
+            pass
+
+    def widen(self, band: int) -> None:
+        """Compute within a distance of the boundary, wherever that may lead."""
+        square = np.ones((3, 3))
+        while self.add(_cells(binary_dilation(self.boundary, square, band))):
+            self.follow()
+
+    def _squares(self) -> np.ndarray:
+        """The cells of all squares in which two known neighbours differ."""
+        # A pair, and the pairs beside it on both sides.
+        return np.logical_or(
+            binary_dilation(_parted(self.answers, self.computed, 0), np.ones((1, 3))),
+            binary_dilation(_parted(self.answers, self.computed, 1), np.ones((3, 1))),
+        )
+
 
 def refine(
     compute: Compute, shape: Index, *, coarse: int = 8, band: int = 0
@@ -219,102 +245,37 @@ def refine(
             f"shape={shape}, coarse={coarse}, band={band}: a map has two values or "
             "more along each axis, a lattice a step of 1 or more, and a band 0 or more."
         )
-    state = _Map(compute, shape)
-    lines = [sorted({*range(0, size, coarse), size - 1}) for size in shape]
-    state.add((i, j) for i in lines[0] for j in lines[1])
-    boxes = _boxes(*lines)
-    while boxes := [box for box in boxes if state.differs(box) and _splits(box)]:
+    refined = Refined(compute, shape)
+    rows, columns = (sorted({*range(0, n, coarse), n - 1}) for n in shape)
+    refined.add(product(rows, columns))
+    boxes = _boxes(rows, columns)
+    while boxes := [box for box in boxes if refined.differs(box) and _splits(box)]:
         halves = [(_half(i), _half(j)) for i, j in boxes]
-        state.add((i, j) for xs, ys in halves for i in xs for j in ys)
+        refined.add(cell for xs, ys in halves for cell in product(xs, ys))
         boxes = [box for xs, ys in halves for box in _boxes(xs, ys)]
-    state.follow()
+    refined.follow()
     if band:
-        state.widen(band)
-    return Refined(state.computed, state.answers, tuple(state.rounds))
+        refined.widen(band)
+    return refined
 
 
 def boundary_of(answers: np.ndarray, computed: np.ndarray | None = None) -> np.ndarray:
     """The cells of a map next to which a neighbour (not a diagonal one) differs."""
-    boundary = np.zeros(answers.shape, bool)
-    for axis in (0, 1):
-        low, high = _neighbours(axis)
-        differs = answers[low] != answers[high]
-        if computed is not None:
-            differs &= computed[low] & computed[high]
-        boundary[low] |= differs
-        boundary[high] |= differs
-    return boundary
+    known = np.ones_like(answers) if computed is None else computed
+    return _parted(answers, known, 0) | _parted(answers, known, 1)
 
 
-class _Map:
-    """Answers so far."""
-
-    def __init__(self, compute: Compute, shape: Index):
-        self._compute = compute
-        self.computed = np.zeros(shape, bool)
-        self.answers = np.zeros(shape, bool)
-        self.rounds: list[int] = []
-
-    def add(self, cells: Iterable[Index]) -> bool:
-        """Compute those cells that are new; whether there were any."""
-        new = sorted({cell for cell in cells if not self.computed[cell]})
-        if not new:
-            return False
-        for cell, answer in zip(new, self._compute(new), strict=True):
-            self.computed[cell], self.answers[cell] = True, bool(answer)
-        self.rounds.append(len(new))
-        return True
-
-    def differs(self, box: tuple[Index, Index]) -> bool:
-        """Whether the corners of a box have different answers."""
-        return len({bool(self.answers[i, j]) for i in box[0] for j in box[1]}) > 1
-
-    def follow(self) -> None:
-        """Compute along the boundary until all squares that it passes are known."""
-        while self.add(self._squares()):
-            pass
-
-    def widen(self, band: int) -> None:
-        """Compute within a distance of the boundary, wherever that may lead."""
-        while True:
-            near = boundary_of(self.answers, self.computed)
-            for _ in range(band):
-                for axis in (0, 1):
-                    near = _spread(near, axis)
-            if not self.add(_cells(near)):
-                return
-            self.follow()
-
-    def _squares(self) -> list[Index]:
-        """The cells of all squares in which two known neighbours differ."""
-        marked = np.zeros(self.computed.shape, bool)
-        for axis in (0, 1):
-            low, high = _neighbours(axis)
-            pair = self.computed[low] & self.computed[high]
-            edge = np.zeros_like(marked)
-            edge[low] = pair & (self.answers[low] != self.answers[high])
-            # The pair, and the pairs beside it on both sides.
-            marked |= _spread(edge | np.roll(edge, 1, axis), 1 - axis)
-        return _cells(marked)
+def _parted(answers: np.ndarray, computed: np.ndarray, axis: int) -> np.ndarray:
+    """The cells that have a neighbour along an axis with the other answer."""
+    low, high = (np.delete(computed, end, axis) for end in (-1, 0))
+    pairs = np.diff(answers, axis=axis) & low & high
+    before, after = np.zeros((2, 2), int), np.zeros((2, 2), int)
+    before[axis, 0] = after[axis, 1] = 1
+    return np.pad(pairs, before) | np.pad(pairs, after)
 
 
 def _cells(mask: np.ndarray) -> list[Index]:
-    return [(int(i), int(j)) for i, j in np.argwhere(mask)]
-
-
-def _neighbours(axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """All cells but the last along an axis, and all but the first."""
-    before = (slice(None),) * axis
-    return (*before, slice(None, -1)), (*before, slice(1, None))
-
-
-def _spread(mask: np.ndarray, axis: int) -> np.ndarray:
-    """The mask and its neighbours along an axis."""
-    low, high = _neighbours(axis)
-    wide = mask.copy()
-    wide[low] |= mask[high]
-    wide[high] |= mask[low]
-    return wide
+    return [(i, j) for i, j in np.argwhere(mask).tolist()]
 
 
 def _boxes(xs: list[int], ys: list[int]) -> list[tuple[Index, Index]]:

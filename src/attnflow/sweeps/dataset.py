@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from typing import TypedDict, Unpack
 
 import numpy as np
 import xarray as xr
@@ -23,41 +24,42 @@ from attnflow.sweeps.worker import Report
 Progress = Callable[[float, str], None]
 
 
+class Options(TypedDict, total=False):
+    """How the cells of a sweep are computed.
+
+    - `retry`: compute those cells again that failed.
+    - `limit`: seconds that a cell may take.
+    - `progress`: called with the fraction done and how long the rest may take.
+    """
+
+    retry: bool
+    limit: float | None
+    progress: Progress | None
+
+
 def run_sweep(
     sweep: Sweep,
     executor: Executor,
     *,
     store: BatchStore | None = None,
-    name: str = "",
-    retry: bool = False,
-    limit: float | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> xr.Dataset:
-    """Compute what is not stored of a sweep, and return all of it as one Dataset.
+    """Compute what is not stored of a sweep, and return all of it; see `assemble`.
 
-    **Arguments:**
-
-    - `store`: of batches; that of the user without it.
-    - `name`: what the sweep is called in the list of sweeps.
-    - `retry`: compute those cells again that failed.
-    - `limit`: seconds that a cell may take.
-    - `progress`: called with the fraction done and how long the rest may take.
-
-    **Returns:** see `assemble`.
+    `store` is that of the batches, the user's without it.
     """
     store = store or BatchStore()
     batches = make_batches(sweep)
-    register(sweep, batches, store, name)
-    options = {"retry": retry, "limit": limit, "progress": progress}
-    read = complete(sweep, batches, executor, store=store, **options)
+    register(sweep, batches, store)
+    read = complete(sweep, batches, executor, store, **options)
     return assemble(sweep, batches, read)
 
 
-def register(sweep: Sweep, batches: list[Batch], store: BatchStore, name: str) -> None:
+def register(sweep: Sweep, batches: list[Batch], store: BatchStore) -> None:
     """Store what a sweep requests, before anything is computed."""
     store.tidy()
     about = {
-        "name": name or sweep.recipe.id,
+        "name": sweep.name or sweep.recipe.id,
         "axes": {axis.name: len(axis) for axis in sweep.axes},
         "seeds": list(sweep.seeds),
         "measures": [each.outline.text for each in sweep.statistics],
@@ -70,13 +72,11 @@ def complete(
     sweep: Sweep,
     batches: list[Batch],
     executor: Executor,
-    *,
     store: BatchStore,
-    retry: bool = False,
-    limit: float | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[Options],
 ) -> Callable[[str], xr.Dataset | None]:
     """Compute those batches that are not stored, and return what reads any of them."""
+    limit, retry = options.get("limit"), options.get("retry", False)
     if limit is not None and not limit > 0:
         raise ValueError(f"limit={limit}: give a positive number of seconds.")
     known = store.known()
@@ -85,8 +85,9 @@ def complete(
         for batch in batches
         if batch.key not in known or (retry and _lacks_cells(batch.key, store))
     ]
-    log = _Log(sum(map(len, batches)), sum(map(len, waiting)), progress)
-    job = Job.of(sweep, store.root.parent, limit)
+    cells, todo = (sum(map(len, part)) for part in (batches, waiting))
+    log = _Log(cells, todo, options.get("progress"))
+    job = Job(sweep, str(store.root.parent), limit)
     if waiting:
         log.report()
         try:
@@ -109,17 +110,18 @@ def assemble(
     where it has a result. Cells that are not there are NaN or empty, with the outcome
     `pending`.
     """
-    flat = _empty(sweep)
+    flat = sweep.blank(int(np.prod(sweep.shape, dtype=np.int64)))
+    flat["outcome"][:] = PENDING
     for batch in batches:
         stored = read(batch.key)
         if stored is not None:
             for name, values in flat.items():
                 values[stored["cell"].values] = stored[name].values
-    dims = tuple(axis.name for axis in sweep.axes)
+    dims = (*(axis.name for axis in sweep.axes), "seed")
     variables = {}
     for name, values in flat.items():
         shaped = values.reshape(*sweep.shape, *values.shape[1:])
-        variables[name] = ((*dims, *(["seed"] if values.ndim > 1 else [])), shaped)
+        variables[name] = (dims[: shaped.ndim], shaped)
     coords: dict[str, list[int] | tuple] = {"seed": list(sweep.seeds)}
     for axis in sweep.axes:
         for key, column in zip(axis.keys, zip(*axis.rows, strict=True), strict=True):
@@ -132,19 +134,6 @@ def assemble(
         "code": sweep.code,
     }
     return xr.Dataset(variables, coords, attrs)
-
-
-def _empty(sweep: Sweep) -> dict[str, np.ndarray]:
-    total, seeds = int(np.prod(sweep.shape, dtype=np.int64)), len(sweep.seeds)
-    empty: dict[str, np.ndarray] = {}
-    for name, column in sweep.columns.items():
-        shape = (total, seeds) if column.by_seed else (total,)
-        fill, kind = ("", object) if column.text else (np.nan, np.float64)
-        empty[name] = np.full(shape, fill, dtype=kind)
-    # Objects: equal texts are one in memory, and one long message costs no other.
-    empty["outcome"] = np.full((total, seeds), PENDING, dtype=object)
-    empty["error"] = np.full(total, "", dtype=object)
-    return empty
 
 
 def _labels(values: tuple[Value, ...]) -> np.ndarray:

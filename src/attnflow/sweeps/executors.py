@@ -150,19 +150,38 @@ class Dask:
         self, job: Job, batches: Sequence[Batch], *, retry: bool = False
     ) -> Iterator[Report]:
         """Compute the batches on the cluster."""
-        if self._client is None:
-            self._client = self._connect()
-        submissions = _Submissions(self._client, job, batches, retry=retry)
+        client = self._client = self._client or self._connect()
+        # Drivers that share a cluster must not wait for one another's futures.
+        name = f"attnflow-{uuid.uuid4().hex[:8]}"
+
+        def submit(batch: Batch, tries: int) -> "Future":
+            key = f"{name}-{batch.key}-{tries}"
+            return client.submit(work, job, batch, retry=retry, key=key, pure=False)
+
+        futures = {submit(batch, 1): (batch, 1) for batch in batches}
+        done = self._distributed.as_completed(futures)
         mended = time.monotonic()
         try:
-            while not submissions.is_empty:
-                yield from submissions.ready()
+            while futures:
+                while futures and done.has_ready():
+                    future = next(done)
+                    batch, tries = futures.pop(future)
+                    report = _report(future, batch, tries)
+                    future.release()
+                    if report is not None:
+                        yield report
+                        continue
+                    again = submit(batch, tries + 1)
+                    futures[again] = batch, tries + 1
+                    done.add(again)
                 time.sleep(POLL)
                 if time.monotonic() - mended > MEND:
                     self._mend()
                     mended = time.monotonic()
         finally:
-            submissions.cancel()
+            # A cluster that goes on need not compute what nobody waits for.
+            if futures:
+                client.cancel(list(futures))
 
     def close(self) -> None:
         """Leave the cluster; one of our own ends."""
@@ -220,72 +239,19 @@ def _pinning(usable: list[int]) -> "WorkerPlugin":
     return Pinning()
 
 
-class _Submissions:
-    """Batches on their way through a cluster."""
+def _report(future: "Future", batch: Batch, tries: int) -> Report | None:
+    """The report of a future; `None` where the batch has to be tried again."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm.core import CommClosedError
 
-    def __init__(
-        self, client: "Client", job: Job, batches: Sequence[Batch], *, retry: bool
-    ):
-        from distributed import as_completed
-
-        self._client = client
-        self._job = job
-        self._retry = retry
-        self._batches = {batch.key: batch for batch in batches}
-        self._tries = dict.fromkeys(self._batches, 0)
-        # Drivers that share a cluster must not wait for one another's futures.
-        self._name = f"attnflow-{uuid.uuid4().hex[:8]}"
-        self._futures = {self._submit(key): key for key in self._batches}
-        self._done = as_completed(self._futures)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is a report on every batch."""
-        return not self._futures
-
-    def ready(self) -> Iterator[Report]:
-        """Reports on batches that are done by now."""
-        while self._futures and self._done.has_ready():
-            future = next(self._done)
-            key = self._futures.pop(future)
-            report = self._report(future, key)
-            future.release()
-            if report is None:
-                again = self._submit(key)
-                self._futures[again] = key
-                self._done.add(again)
-            else:
-                yield report
-
-    def cancel(self) -> None:
-        """Tell a cluster that goes on what it need not compute."""
-        if self._futures:
-            self._client.cancel(list(self._futures))
-
-    def _submit(self, key: str) -> "Future":
-        self._tries[key] += 1
-        return self._client.submit(
-            work,
-            self._job,
-            self._batches[key],
-            retry=self._retry,
-            key=f"{self._name}-{key}-{self._tries[key]}",
-            pure=False,
-        )
-
-    def _report(self, future: "Future", key: str) -> Report | None:
-        """The report of a future; `None` where the batch has to be tried again."""
-        from distributed import CancelledError, KilledWorker
-        from distributed.comm.core import CommClosedError
-
-        # A report may also be lost on its way, with the worker or the scheduler.
-        cancelled = (CancelledError, asyncio.CancelledError)
-        try:
-            return future.result()
-        except (*cancelled, KilledWorker, CommClosedError, TimeoutError) as error:
-            if self._tries[key] <= RESUBMISSIONS:
-                return None
-            trouble = f"it was lost {RESUBMISSIONS} times, the last by {error!r}"
-        except Exception as error:
-            trouble = f"{type(error).__name__}: {error}"
-        return Report(key, len(self._batches[key]), trouble=trouble)
+    # A report may also be lost on its way, with the worker or the scheduler.
+    cancelled = (CancelledError, asyncio.CancelledError)
+    try:
+        return future.result()
+    except (*cancelled, KilledWorker, CommClosedError, TimeoutError) as error:
+        if tries <= RESUBMISSIONS:
+            return None
+        trouble = f"it was lost {RESUBMISSIONS} times, the last by {error!r}"
+    except Exception as error:
+        trouble = f"{type(error).__name__}: {error}"
+    return Report(batch.key, len(batch), trouble=trouble)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +10,12 @@ import xarray as xr
 from attnflow import schema
 from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.declarations import Recipe
 from attnflow.sweeps.batch_store import FAILED
 from attnflow.sweeps.grid import Value
-from attnflow.sweeps.plan import Batch, Sweep, columns_of
+from attnflow.sweeps.plan import Batch, Sweep
 from attnflow.sweeps.statistic import AbstractStatistic, Cell, RunStatistic
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     # Workers whose statistics need no run import no JAX.
     from attnflow.experiments.record import Runnable
 
@@ -31,46 +27,19 @@ Values = Mapping[str, np.ndarray | float | str | list[str]]
 
 @dataclass(frozen=True)
 class Job:
-    """What all batches of a sweep have in common, as workers get it.
+    """What workers need for any batch of a sweep.
 
-    **Arguments:**
-
-    - `root`: the directory of the store.
-    - `limit`: seconds that a cell may take, or `None`.
-    - `pad`: batches have many lengths; see `run_batch`.
+    `root` is the directory of the store, `limit` the seconds that a cell may take.
     """
 
-    recipe: Recipe
-    setting: "DataclassInstance"
-    fixed: tuple[tuple[str, Value], ...]
-    keys: tuple[str, ...]
-    seeds: tuple[int, ...]
-    statistics: tuple[AbstractStatistic, ...]
+    sweep: Sweep
     root: str
     limit: float | None = None
-    pad: bool = False
-
-    @classmethod
-    def of(cls, sweep: Sweep, root: str | Path, limit: float | None = None) -> "Job":
-        """The job of a sweep."""
-        return cls(
-            sweep.recipe,
-            sweep.setting,
-            sweep.fixed,
-            sweep.keys,
-            sweep.seeds,
-            sweep.statistics,
-            str(root),
-            limit,
-            pad=sweep.subset is not None,
-        )
 
     @property
     def reads(self) -> set[str]:
         """The variables of a cell's run that statistics read."""
-        return {
-            name for statistic in self.statistics for name in statistic.outline.reads
-        }
+        return {name for each in self.sweep.statistics for name in each.outline.reads}
 
 
 @dataclass(frozen=True)
@@ -149,28 +118,15 @@ def as_batch(
     job: Job, cells: Sequence[int], results: Sequence[Values | Failure]
 ) -> xr.Dataset:
     """A batch as it is stored, with the dims `cell` and `seed`."""
-    seeds = len(job.seeds)
-    variables = {}
-    for name, column in columns_of(job.statistics).items():
-        shape = (len(results), seeds) if column.by_seed else (len(results),)
-        dims = ("cell", "seed") if column.by_seed else ("cell",)
-        kind = object if column.text else np.float64
-        values = np.full(shape, "" if column.text else np.nan, kind)
-        for number, result in enumerate(results):
-            if not isinstance(result, Failure):
-                values[number] = result[name]
-        variables[name] = (dims, values)
-    outcomes, errors = [], []
-    for result in results:
+    arrays = job.sweep.blank(len(results))
+    for number, result in enumerate(results):
         if isinstance(result, Failure):
-            outcomes.append([result.outcome] * seeds)
-            errors.append(result.reason)
-        else:
-            outcomes.append(result["outcome"])
-            errors.append("")
-    variables["outcome"] = (("cell", "seed"), np.array(outcomes, object))
-    variables["error"] = ("cell", np.array(errors, object))
-    coords = {"cell": list(cells), "seed": list(job.seeds)}
+            result = {"outcome": result.outcome, "error": result.reason}
+        for name, value in result.items():
+            arrays[name][number] = value
+    dims = ("cell", "seed")
+    variables = {name: (dims[: a.ndim], a) for name, a in arrays.items()}
+    coords = {"cell": list(cells), "seed": list(job.sweep.seeds)}
     failed = sum(isinstance(result, Failure) for result in results)
     return xr.Dataset(variables, coords, {FAILED: failed})
 
@@ -178,9 +134,9 @@ def as_batch(
 def _experiment(job: Job, row: tuple[Value, ...]) -> "Runnable | Failure":
     """The experiment of a cell, which records what statistics read; or a failure."""
     try:
-        changes = dict(zip(job.keys, row, strict=True))
-        experiment = job.recipe.experiment(replace(job.setting, **changes))
-        return narrowed(experiment, job.statistics)
+        changes = dict(zip(job.sweep.keys, row, strict=True))
+        setting = replace(job.sweep.setting, **changes)
+        return narrowed(job.sweep.recipe.experiment(setting), job.sweep.statistics)
     except Exception as error:
         return Failure.of(error)
 
@@ -188,40 +144,42 @@ def _experiment(job: Job, row: tuple[Value, ...]) -> "Runnable | Failure":
 def _runs(job: Job, plans: "list[Runnable | Failure]") -> list[xr.Dataset | Failure]:
     from attnflow.experiments import Experiment, run, run_batch
 
-    results: dict[int, xr.Dataset | Failure] = {}
+    seeds = job.sweep.seeds
     together: dict[int, Experiment] = {}
     # Runs side by side have no bookkeeping but what a course has.
     if not job.reads & (schema.BOOKKEEPING - _IN_BATCHES):
         together = {n: p for n, p in enumerate(plans) if isinstance(p, Experiment)}
-    if together:
-        runs = run_batch(list(together.values()), seeds=job.seeds, pad=job.pad)
-        for number, result in zip(together, runs, strict=True):
-            if isinstance(result, Exception):
-                result = Failure.of(result)
-            results[number] = result
+    # The batches of a part of a grid have many lengths.
+    pad = job.sweep.subset is not None
+    runs = run_batch(list(together.values()), seeds=seeds, pad=pad) if together else ()
+    done = dict(zip(together, runs, strict=True))
+    results: list[xr.Dataset | Failure] = []
     for number, plan in enumerate(plans):
         if isinstance(plan, Failure):
-            results[number] = plan
-        elif number not in together:
-            try:
-                results[number] = run(plan, seeds=job.seeds)
-            except Exception as error:
-                results[number] = Failure.of(error)
-    return [results[number] for number in range(len(plans))]
+            results.append(plan)
+            continue
+        try:
+            result = done[number] if number in done else run(plan, seeds=seeds)
+        except Exception as error:
+            result = error
+        results.append(Failure.of(result) if isinstance(result, Exception) else result)
+    return results
 
 
 def _values(
     job: Job, row: tuple[Value, ...], run: xr.Dataset | None
 ) -> Values | Failure:
-    outcomes = [Outcome.FINISHED] * len(job.seeds)
+    sweep = job.sweep
+    outcomes = [Outcome.FINISHED] * len(sweep.seeds)
     if run is not None:
         outcomes = schema.outcomes_of(run)
     if Outcome.INTERRUPTED in outcomes:
         raise KeyboardInterrupt
-    cell = Cell({**dict(job.fixed), **dict(zip(job.keys, row, strict=True))}, job.seeds)
+    swept = dict(zip(sweep.keys, row, strict=True))
+    cell = Cell({**dict(sweep.fixed), **swept}, sweep.seeds)
     values = {}
     try:
-        for statistic in job.statistics:
+        for statistic in sweep.statistics:
             values |= statistic.of(run, cell)
     except Exception as error:
         return Failure.of(error)

@@ -38,6 +38,7 @@ class Sweep:
     - `axes`: what differs; `subset`: cells of their grid, all of them without it.
     - `seeds`, `statistics`: of every cell.
     - `size`: how many cells a batch has at most.
+    - `name`: what it is called in lists of sweeps; the recipe's id without it.
     - `code`: a digest of the code that computes cells and statistics.
     """
 
@@ -50,6 +51,7 @@ class Sweep:
     fixed: tuple[tuple[str, Value], ...] = ()
     size: int = BATCH
     subset: tuple[int, ...] | None = None
+    name: str = ""
 
     def __post_init__(self) -> None:
         if self.size < 1:
@@ -82,10 +84,24 @@ class Sweep:
             return np.arange(total)
         return np.unique(np.array(self.subset, dtype=np.int64))
 
-    @property
-    def columns(self) -> dict[str, Column]:
-        """The variables of all statistics."""
-        return columns_of(self.statistics)
+    def blank(self, cells: int) -> dict[str, np.ndarray]:
+        """The variables of so many cells without results: NaN, and empty texts."""
+        columns = {
+            name: column
+            for statistic in self.statistics
+            for name, column in statistic.outline.columns.items()
+        }
+        columns |= {"outcome": Column(text=True)}
+        columns |= {"error": Column(by_seed=False, text=True)}
+        return {
+            name: np.full(
+                (cells, len(self.seeds)) if column.by_seed else cells,
+                "" if column.text else np.nan,
+                # Objects: equal texts are one in memory, a long one costs no other.
+                object if column.text else np.float64,
+            )
+            for name, column in columns.items()
+        }
 
     def row(self, cell: int) -> tuple[Value, ...]:
         """The values of the swept keys in a cell."""
@@ -206,9 +222,3 @@ def sweep_id(sweep: Sweep) -> str:
     rows = [list(axis.rows) for axis in sweep.axes]
     subset = None if sweep.subset is None else sweep.cells.tolist()
     return digest(sweep.identity, canonical_json([rows, subset, sweep.size]))
-
-
-def columns_of(statistics: Sequence[AbstractStatistic]) -> dict[str, Column]:
-    """The variables of all statistics."""
-    each = (statistic.outline.columns for statistic in statistics)
-    return {name: column for columns in each for name, column in columns.items()}

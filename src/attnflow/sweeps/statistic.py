@@ -16,7 +16,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast
+from typing import Literal, Protocol
 
 import numpy as np
 import xarray as xr
@@ -38,6 +38,8 @@ _EXAMPLES = "Write for example loss, loss@0.1, loss~loglog or loss~log:100..2000
 _LEAST = 3
 Extreme = Literal["max", "min"]
 Slope = Literal["loglog", "log", "linear"]
+_EXTREMES: dict[str, Extreme] = {"max": "max", "min": "min"}
+_SLOPES: dict[str, Slope] = {"loglog": "loglog", "log": "log", "linear": "linear"}
 
 
 @dataclass(frozen=True)
@@ -202,13 +204,11 @@ def parse_statistic(text: str) -> RunStatistic:
     if match["level"] is not None:
         return RunStatistic(text, series, level=_number(text, match["level"]))
     if match["extreme"] is not None:
-        known = {name: name for name in ("max", "min")}
-        extreme = look_up(f"extreme in {text!r}:", match["extreme"], known)
-        return RunStatistic(text, series, extreme=cast(Extreme, extreme))
+        extreme = look_up(f"extreme in {text!r}:", match["extreme"], _EXTREMES)
+        return RunStatistic(text, series, extreme=extreme)
     if match["kind"] is None:
         return RunStatistic(text, series)
-    known = {name: name for name in ("loglog", "log", "linear")}
-    kind = cast(Slope, look_up(f"slope in {text!r}:", match["kind"], known))
+    kind = look_up(f"slope in {text!r}:", match["kind"], _SLOPES)
     if match["low"] is None:
         return RunStatistic(text, series, kind=kind)
     window = _number(text, match["low"]), _number(text, match["high"])

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import xarray as xr
 
@@ -14,30 +13,22 @@ from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.settings import did_you_mean, seed_numbers
-from attnflow.sweeps.batch_store import BatchStore, Status, status_of
+from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.boundary import run_refined
-from attnflow.sweeps.dataset import run_sweep
+from attnflow.sweeps.dataset import Options, run_sweep
 from attnflow.sweeps.executors import Executor, choose_executor
 from attnflow.sweeps.grid import Values, make_axes
 from attnflow.sweeps.job import check_readable
-from attnflow.sweeps.plan import BATCH, Sweep, example_of, make_batches
+from attnflow.sweeps.plan import BATCH, Sweep, example_of
 from attnflow.sweeps.statistic import (
     AbstractStatistic,
     PaperStatistic,
     parse_statistic,
 )
-from attnflow.sweeps.validity import ClaimStatistic, check_swept, claim_statistic
+from attnflow.sweeps.validity import ClaimStatistic, check_swept
 
 if TYPE_CHECKING:
     from attnflow.experiments.record import Runnable
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A sweep that can be run, and what it is called."""
-
-    name: str
-    sweep: Sweep
 
 
 def plan_sweep(
@@ -48,7 +39,7 @@ def plan_sweep(
     seeds: int | Sequence[int] | None = None,
     measure: str | Sequence[str] | None = None,
     batch: int = BATCH,
-) -> Planned:
+) -> Sweep:
     """The sweep that is requested, checked as far as it can be before it is run.
 
     Arguments are those of `sweep`.
@@ -68,18 +59,19 @@ def plan_sweep(
         if isinstance(statistic, ClaimStatistic) and paper is not None:
             swept = (key for axis in axes for key in axis.keys)
             check_swept(paper, statistic, [*fixed, *swept])
-    sweep = Sweep(
+    build = recipe.build.partition(":")[0]
+    cells = ("attnflow.sweeps.job", "attnflow.sweeps.statistic", *RUN, build)
+    return Sweep(
         recipe,
         setting,
         axes,
         seed_numbers(seeds),
         statistics,
-        code=_cell_code(recipe),
+        code=code_digest(*cells),
         fixed=tuple(fixed.items()),
         size=batch,
+        name=f"{paper.slug}/{recipe.id}" if paper else recipe.id,
     )
-    name = f"{paper.slug}/{recipe.id}" if paper else recipe.id
-    return Planned(name, sweep)
 
 
 def sweep(
@@ -133,7 +125,7 @@ def sweep(
         >>> result["loss"].dims
         ('omega', 'seed')
     """
-    planned = plan_sweep(
+    plan = plan_sweep(
         experiment,
         {**(settings or {}), **more},
         zip=zip,
@@ -141,39 +133,39 @@ def sweep(
         measure=measure,
         batch=batch,
     )
-    options = {"limit": limit, "retry": retry, "progress": progress}
-    batches = BatchStore(store.root if store else None)
-    with closing(
-        choose_executor(executor, workers=workers, scheduler=scheduler)
-    ) as pool:
+    pool = choose_executor(executor, workers=workers, scheduler=scheduler)
+    with closing(pool):
         return compute_sweep(
-            planned, pool, refine=refine, coarse=coarse, store=batches, **options
+            plan,
+            pool,
+            refine=refine,
+            coarse=coarse,
+            store=BatchStore(store.root if store else None),
+            limit=limit,
+            retry=retry,
+            progress=progress,
         )
 
 
 def compute_sweep(
-    planned: Planned,
+    sweep: Sweep,
     executor: Executor,
     *,
     refine: float | str | None = None,
     coarse: int = 8,
-    **options: Any,
+    store: BatchStore | None = None,
+    **options: Unpack[Options],
 ) -> xr.Dataset:
-    """A sweep over its whole grid, or refined; `options` are those of `run_sweep`."""
-    sweep, options = planned.sweep, {"name": planned.name, **options}
+    """A sweep over its whole grid by `run_sweep`, or by `run_refined`."""
     if refine is None:
-        return run_sweep(sweep, executor, **options)
+        return run_sweep(sweep, executor, store=store, **options)
     try:
         level = float(refine)
     except ValueError:
         level = str(refine)
-    return run_refined(sweep, executor, level=level, coarse=coarse, **options)
-
-
-def sweep_status(planned: Planned, store: Store | None = None) -> Status:
-    """How far a sweep is."""
-    batches = make_batches(planned.sweep)
-    return status_of(batches, BatchStore(store.root if store else None))
+    return run_refined(
+        sweep, executor, level=level, coarse=coarse, store=store, **options
+    )
 
 
 def _texts(plan: "Runnable", measure: str | Sequence[str] | None) -> list[str]:
@@ -188,28 +180,18 @@ def _texts(plan: "Runnable", measure: str | Sequence[str] | None) -> list[str]:
 
 
 def _statistic(paper: Paper | None, text: str) -> AbstractStatistic:
-    if paper is not None:
-        statistic = claim_statistic(paper, text) or _paper_statistic(paper, text)
-        if statistic is not None:
-            return statistic
-        if text.startswith(f"{paper.letter}-"):
-            known = [claim.id for claim in paper.claims]
-            raise ValueError(
-                f"There is no claim {text!r} of {paper.slug}."
-                f"{did_you_mean(text, known)} `attnflow list` shows all of them."
-            )
+    if paper is None:
+        return parse_statistic(text)
+    claims = [claim.id for claim in paper.claims]
+    if text in claims:
+        return ClaimStatistic(paper.slug, text)
+    for statistic in paper.statistics:
+        if statistic.name == text:
+            code = code_digest(statistic.function.partition(":")[0])
+            return PaperStatistic(statistic, code)
+    if text.startswith(f"{paper.letter}-"):
+        raise ValueError(
+            f"There is no claim {text!r} of {paper.slug}.{did_you_mean(text, claims)} "
+            "`attnflow list` shows all of them."
+        )
     return parse_statistic(text)
-
-
-def _paper_statistic(paper: Paper, text: str) -> PaperStatistic | None:
-    known = {statistic.name: statistic for statistic in paper.statistics}
-    if text not in known:
-        return None
-    code = code_digest(known[text].function.partition(":")[0])
-    return PaperStatistic(known[text], code)
-
-
-def _cell_code(recipe: Recipe) -> str:
-    """A digest of the code that computes cells of an experiment and reads them."""
-    build = recipe.build.partition(":")[0]
-    return code_digest("attnflow.sweeps.job", "attnflow.sweeps.statistic", *RUN, build)

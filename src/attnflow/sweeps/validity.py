@@ -64,12 +64,6 @@ class ClaimStatistic:
         }
 
 
-def claim_statistic(paper: Paper, text: str) -> ClaimStatistic | None:
-    """The statistic of a claim of the paper; `None` where the text names no claim."""
-    known = {claim.id for claim in paper.claims}
-    return ClaimStatistic(paper.slug, text) if text in known else None
-
-
 def check_swept(paper: Paper, statistic: ClaimStatistic, keys: Iterable[str]) -> None:
     """Refuse keys that no run of the claim has, or of which it compares values."""
     claim = paper.claim(statistic.id)

@@ -219,7 +219,9 @@ def train(
     records = Records(times, seeds)
     start = np.zeros(seeds)
     outcome = np.full(seeds, CODES.index(Outcome.FINISHED))
-    starts, ends, swamped = [], [], []
+    starts: list[np.ndarray] = []
+    ends: list[np.ndarray] = []
+    swamped: list[np.ndarray | None] = []
     for number, (stage, system, axes, event) in enumerate(legs):
 
         def report(fraction: float, number: int = number, stage: Stage = stage) -> None:

@@ -12,19 +12,20 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from attnflow.schema.installation import cache_directory
 
-State: TypeAlias = PyTree
-System: TypeAlias = PyTree
+# PyTrees, for which checkers have no type: jaxtyping's name is unknown to them.
+State: TypeAlias = Any
+System: TypeAlias = Any
 """A `FlowSystem` or a `DescentSystem`."""
-Sight: TypeAlias = PyTree
+Sight: TypeAlias = Any
 """What a system saw of its samples on the way to a direction."""
 Row = dict[str, Array]
 Observe = Callable[..., Row]

@@ -56,5 +56,5 @@ def test_run_sweep_and_cite(place):
 
 def test_its_own_tests_pass(place):
     python = place / "venv" / "bin" / "python"
-    told = call(python, "-m", "pytest", "-q", "needle", cwd=place)
-    assert "failed" not in told and "passed" in told
+    output = call(python, "-m", "pytest", "-q", "needle", cwd=place)
+    assert "failed" not in output and "passed" in output

@@ -64,8 +64,8 @@ def test_what_could_not_be_finished_is_not_left(tmp_path, monkeypatch, error):
 
 def test_the_command_says_what_comes_next(tmp_path):
     program = Program()
-    told = program.json("new-paper", "straw", "--into", tmp_path)
-    assert str(tmp_path / "straw" / "pyproject.toml") in told["files"]
+    answer = program.json("new-paper", "straw", "--into", tmp_path)
+    assert str(tmp_path / "straw" / "pyproject.toml") in answer["files"]
     again = program.refused("new-paper", "straw", "--into", tmp_path)
     assert "exists already" in again
     done = program("new-paper", "hay", "--into", tmp_path)

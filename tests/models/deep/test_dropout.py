@@ -47,5 +47,5 @@ def test_what_heads_pay_is_told_before_entries_are_dropped(weights):
 
 def test_nothing_is_dropped_without_a_key(weights):
     plain = WordEncoder(11, 5, 6, 7, layers=1, heads=2, dropout=0.0)
-    kept, undropped = (net.forward(weights, TOKENS) for net in (ENCODER, plain))
-    np.testing.assert_array_equal(kept.output, undropped.output)
+    output, reference = (net.forward(weights, TOKENS) for net in (ENCODER, plain))
+    np.testing.assert_array_equal(output.output, reference.output)

@@ -66,7 +66,7 @@ def test_an_npz_that_is_damaged_is_said_to_be(tmp_path, harm):
             np.save(file, np.zeros(3))
     else:
         middle = whole[:40] + bytes(half - 40) + whole[half:]
-        kept = {"cut off": whole[:half], "cut in its middle": middle, "empty": b""}
-        path.write_bytes(kept[harm])
+        contents = {"cut off": whole[:half], "cut in its middle": middle, "empty": b""}
+        path.write_bytes(contents[harm])
     with pytest.raises(ValueError, match=r"a\.npz is not a readable npz file"):
         read_checkpoint(path)

@@ -17,24 +17,24 @@ def picked(state=STATE, names=NAMES, shapes=SHAPES):
 
 
 def test_names_are_mapped_stacked_and_given_the_axis_of_the_head():
-    found = picked()
-    assert found["W_K"].shape == (1, 3, 4)
-    assert found["W_V"].shape == (1, 2, 5, 4)
-    assert (found["W_V"][0, 1] == -1).all()
+    arrays = picked()
+    assert arrays["W_K"].shape == (1, 3, 4)
+    assert arrays["W_V"].shape == (1, 2, 5, 4)
+    assert (arrays["W_V"][0, 1] == -1).all()
 
 
 def test_functions_and_fixed_arrays():
     def banks(state):
         return np.stack([state["plus.weight"], np.zeros((5, 4))])
 
-    found = picked(names={"W_K": np.zeros((1, 3, 4)), "W_V": banks})
-    assert (found["W_K"] == 0).all()
-    assert (found["W_V"][0, 0] == 1).all()
+    arrays = picked(names={"W_K": np.zeros((1, 3, 4)), "W_V": banks})
+    assert (arrays["W_K"] == 0).all()
+    assert (arrays["W_V"][0, 0] == 1).all()
 
 
 def test_our_own_names_need_no_map():
-    found = picked({"W_K": np.ones((1, 3, 4)), "other": 0}, None, {"W_K": (1, 3, 4)})
-    assert set(found) == {"W_K"}
+    arrays = picked({"W_K": np.ones((1, 3, 4)), "other": 0}, None, {"W_K": (1, 3, 4)})
+    assert set(arrays) == {"W_K"}
 
 
 def test_a_missing_entry_is_named_with_what_is_there():

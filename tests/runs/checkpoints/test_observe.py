@@ -66,17 +66,17 @@ def test_a_run_like_others(own, seen):
 
 def test_tables_give_the_same(own):
     tables = {name: own[name].values[0] for name in ("score", "value")}
-    found = af.observe(NAME, tables, at=own["time"].values, **SETTING)
-    assert found.attrs["form_reason"] == "tables that were given at 5 times"
-    for name in series_of(found):
-        assert_same_to_rounding(found[name], own[name], **SIGHT)
+    run = af.observe(NAME, tables, at=own["time"].values, **SETTING)
+    assert run.attrs["form_reason"] == "tables that were given at 5 times"
+    for name in series_of(run):
+        assert_same_to_rounding(run[name], own[name], **SIGHT)
 
 
 def test_what_tables_do_not_tell_is_left_out_or_refused(own):
     tables = {name: own[name].values[0, 0] for name in ("score", "value")}
-    made = experiment(record=("loss", "score_rate", "key_square"))
-    found = af.observe(made, {0: tables})
-    left_out = json.loads(found.attrs["left_out"])
+    plan = experiment(record=("loss", "score_rate", "key_square"))
+    run = af.observe(plan, {0: tables})
+    left_out = json.loads(run.attrs["left_out"])
     assert set(left_out) == {"score_rate", "key_square"}
     assert "hangs on the weights" in left_out["key_square"]
     with pytest.raises(ValueError, match="key_square cannot be told from these tables"):
@@ -85,11 +85,9 @@ def test_what_tables_do_not_tell_is_left_out_or_refused(own):
 
 def test_changes_need_the_start(checkpoints):
     late = {40.0: checkpoints[40.0]}
-    found = af.observe(experiment(record=("loss", "largest_score_change")), late)
-    assert (
-        "where it began" in json.loads(found.attrs["left_out"])["largest_score_change"]
-    )
-    assert found.attrs["missing_times"].startswith("4 of the 5 times")
+    run = af.observe(experiment(record=("loss", "largest_score_change")), late)
+    assert "where it began" in json.loads(run.attrs["left_out"])["largest_score_change"]
+    assert run.attrs["missing_times"].startswith("4 of the 5 times")
 
 
 def test_a_loop_that_moves_its_weights_in_place(checkpoints):
@@ -99,18 +97,18 @@ def test_a_loop_that_moves_its_weights_in_place(checkpoints):
             yield time, state
             state["W_K"] *= 2.0
 
-    made = experiment(record=("score", "largest_score_change"), draw="weights")
-    found = af.observe(made, loop())
-    score = found["score"].values[0]
+    plan = experiment(record=("score", "largest_score_change"), draw="weights")
+    run = af.observe(plan, loop())
+    score = run["score"].values[0]
     moved = abs(score[1] - score[0]).max()
-    assert found["largest_score_change"].values[0] == pytest.approx([0.0, moved])
+    assert run["largest_score_change"].values[0] == pytest.approx([0.0, moved])
     assert moved > 0
 
 
 def test_seeds_side_by_side(own, checkpoints, seen):
-    found = af.observe(NAME, [checkpoints, checkpoints], seeds=[3, 5], **SETTING)
-    assert found["seed"].values.tolist() == [3, 5]
-    assert (found["loss"].sel(seed=5) == seen["loss"][0]).all()
+    run = af.observe(NAME, [checkpoints, checkpoints], seeds=[3, 5], **SETTING)
+    assert run["seed"].values.tolist() == [3, 5]
+    assert (run["loss"].sel(seed=5) == seen["loss"][0]).all()
     short = dict(list(checkpoints.items())[:2])
     with pytest.raises(ValueError, match="at different times"):
         af.observe(NAME, [checkpoints, short], seeds=2, **SETTING)
@@ -121,12 +119,12 @@ def test_seeds_side_by_side(own, checkpoints, seen):
 def test_what_stops_being_finite_ends_the_run(checkpoints, seen):
     worse = {time: dict(state) for time, state in checkpoints.items()}
     worse[30.0]["w"] = np.full((2, 4), np.inf)
-    found = af.observe(NAME, worse, **SETTING)
-    assert found["outcome"].item() == "diverged"
-    assert found["recorded"].values.tolist() == [[True] * 3 + [False] * 2]
-    assert found["end_time"].item() == 20.0
-    assert (found["loss"][:, :3] == seen["loss"][:, :3]).all()
-    assert found["loss"][:, 3:].isnull().all()
+    run = af.observe(NAME, worse, **SETTING)
+    assert run["outcome"].item() == "diverged"
+    assert run["recorded"].values.tolist() == [[True] * 3 + [False] * 2]
+    assert run["end_time"].item() == 20.0
+    assert (run["loss"][:, :3] == seen["loss"][:, :3]).all()
+    assert run["loss"][:, 3:].isnull().all()
     with pytest.raises(ValueError, match="no finite checkpoint among 1"):
         af.observe(NAME, {0: worse[30.0]}, **SETTING)
 
@@ -156,9 +154,9 @@ def test_tables_of_a_wrong_size(own):
 
 
 def test_a_problem_alone_needs_the_samples(checkpoints, seen):
-    found = af.observe(Problem(ReluPair()), checkpoints, data=af.samples(NAME))
-    assert_same_to_rounding(found["loss"], seen["loss"], **SIGHT)
-    assert found.attrs["rule"] == "not told"
+    run = af.observe(Problem(ReluPair()), checkpoints, data=af.samples(NAME))
+    assert_same_to_rounding(run["loss"], seen["loss"], **SIGHT)
+    assert run.attrs["rule"] == "not told"
     with pytest.raises(ValueError, match="give those that it was trained on"):
         af.observe(Problem(ReluPair()), checkpoints)
     with pytest.raises(ValueError, match="W_K and W_Q; W_KQ; score"):

@@ -6,15 +6,17 @@ from attnflow.runs.checkpoints.states import read_series
 STATE = {"W": np.arange(6.0).reshape(2, 3)}
 
 
-def told(given, at=None):
-    return [(time, float(state["W"].sum())) for time, state in read_series(given, at)]
+def sums_of(checkpoints, at=None):
+    return [
+        (time, float(state["W"].sum())) for time, state in read_series(checkpoints, at)
+    ]
 
 
 STACKED = {"W": np.stack([STATE["W"], 2 * STATE["W"]])}
 
 
 @pytest.mark.parametrize(
-    ("given", "at"),
+    ("checkpoints", "at"),
     [
         ([(0, STATE), (5, {"W": 2 * STATE["W"]})], None),
         ({0: STATE, 5: {"W": 2 * STATE["W"]}}, None),
@@ -25,19 +27,19 @@ STACKED = {"W": np.stack([STATE["W"], 2 * STATE["W"]])}
     ],
     ids=["pairs", "mapping", "list", "stacked", "clock", "generator"],
 )
-def test_series_in_every_form_are_the_same(given, at):
-    assert told(given, at) == [(0.0, 15.0), (5.0, 30.0)]
+def test_series_in_every_form_are_the_same(checkpoints, at):
+    assert sums_of(checkpoints, at) == [(0.0, 15.0), (5.0, 30.0)]
 
 
 def test_one_state_with_its_step_and_what_is_saved_around_it():
-    assert told({**STATE, "step": 7}) == [(7.0, 15.0)]
+    assert sums_of({**STATE, "step": 7}) == [(7.0, 15.0)]
     saved = {"model": STATE, "optimiser": {"W": np.zeros(2)}, "step": 7}
-    assert told(saved) == [(7.0, 15.0)]
-    assert told(STATE, [3]) == [(3.0, 15.0)]
+    assert sums_of(saved) == [(7.0, 15.0)]
+    assert sums_of(STATE, [3]) == [(3.0, 15.0)]
 
 
 @pytest.mark.parametrize(
-    ("given", "at", "message"),
+    ("checkpoints", "at", "message"),
     [
         (STATE, None, r"do not say when they are.*Found: W \(2, 3\)"),
         ([STATE], None, "a dict that does not say when it is"),
@@ -53,9 +55,9 @@ def test_one_state_with_its_step_and_what_is_saved_around_it():
         ("absent.npz", None, "no file absent.npz"),
     ],
 )
-def test_what_is_wrong_is_said(given, at, message):
+def test_what_is_wrong_is_said(checkpoints, at, message):
     with pytest.raises(ValueError, match=message):
-        told(given, at)
+        sums_of(checkpoints, at)
 
 
 def test_a_loop_that_changes_one_array_is_seen_at_each_of_its_times():
@@ -66,4 +68,4 @@ def test_a_loop_that_changes_one_array_is_seen_at_each_of_its_times():
             model["W"][:] = step
             yield model
 
-    assert told(train(), [0, 10, 20]) == [(0.0, 0.0), (10.0, 3.0), (20.0, 6.0)]
+    assert sums_of(train(), [0, 10, 20]) == [(0.0, 0.0), (10.0, 3.0), (20.0, 6.0)]

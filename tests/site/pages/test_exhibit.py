@@ -88,15 +88,17 @@ def test_settings_that_were_not_asked_for_are_named(tmp_path, evidence):
     assert make(tmp_path, evidence).runs[0].changed == ()
     quick = make_run().assign_attrs(setting=json.dumps({"width": 128, "steps": 20}))
     assert make(tmp_path, {"run": quick}).runs[0].changed == ("steps",)
-    asked = replace(exhibit().needs["run"], seeds=7)
-    assert make(tmp_path, evidence, needs={"run": asked}).runs[0].changed == ("seeds",)
+    request = replace(exhibit().needs["run"], seeds=7)
+    assert make(tmp_path, evidence, needs={"run": request}).runs[0].changed == (
+        "seeds",
+    )
 
 
 def test_what_was_made_quickly_says_so(tmp_path, evidence):
     result = make_exhibit(paper(), exhibit(), evidence, tmp_path, quick=True, key="k")
-    kept = earlier_result("fake", "figure1", tmp_path)
-    assert kept == result
-    assert (kept.quick, kept.key) == (True, "k")
+    earlier = earlier_result("fake", "figure1", tmp_path)
+    assert earlier == result
+    assert (earlier.quick, earlier.key) == (True, "k")
 
 
 def test_a_drawing_that_fails_leaves_no_files(tmp_path, evidence):
@@ -134,10 +136,10 @@ def test_the_layout_is_found_once_for_all_files(tmp_path, monkeypatch):
         axes[0, 0].plot([1, 2], [3, 4], label="a label beside the axes")
         figures.label_ends(axes[0, 0])
     engine = figure.get_layout_engine()
-    asked, execute = [], engine.execute
-    monkeypatch.setattr(engine, "execute", lambda f: asked.append(f) or execute(f))
+    layouts, execute = [], engine.execute
+    monkeypatch.setattr(engine, "execute", lambda f: layouts.append(f) or execute(f))
     save_figure(figure, [tmp_path / "a.svg", tmp_path / "a.png"])
-    assert asked == [figure]
+    assert layouts == [figure]
     assert figure.get_layout_engine() is engine
     # As it comes out where the figure draws itself.
     bounds = axes[0, 0].get_position().bounds

@@ -102,8 +102,8 @@ def test_the_page_has_what_a_reader_asks_for(page):
 
 def test_surprises_stand_first(page):
     ids = [id for id in page.all("id") if id.startswith("claim-")]
-    wanted = ("A-L2", "A-L4", "A-Thm1", "A-L2.1", "A-L3")
-    assert ids == [f"claim-{id}" for id in wanted]
+    expected = ("A-L2", "A-L4", "A-Thm1", "A-L2.1", "A-L3")
+    assert ids == [f"claim-{id}" for id in expected]
 
 
 def test_a_page_with_nothing_made(tmp_path):

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows
+from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, run_rows, torch_losses
 
 RATE, STEPS, RECORDS = 0.01, 30000, 101
 RIVAL = "full-batch autograd and SGD in PyTorch, float64, in the paper's K, Q, V form"
@@ -77,7 +77,6 @@ def _ours(
     recorded: tuple[str, ...] = RECORDED,
     **changes: str | float,
 ) -> Rows:
-    from attnflow.experiments import run
     from attnflow.papers.cooccurrence.experiments import train
     from attnflow.papers.cooccurrence.settings import Train
     from attnflow.schema.settings import replace
@@ -94,8 +93,7 @@ def _ours(
     }
     weights, data = arrays or (None, None)
     experiment = train(replace(Train(), {**setting, **changes}))
-    result = run(experiment, weights=weights, data=data)
-    return {name: result[name].values[0] for name in recorded}
+    return run_rows(experiment, weights=weights, data=data)
 
 
 def _arrays(width: int, neurons: int) -> tuple[Arrays, Arrays]:
@@ -120,30 +118,31 @@ def _arrays(width: int, neurons: int) -> tuple[Arrays, Arrays]:
 
 
 def _torch(share: float, weights: Arrays, arrays: Arrays) -> Rows:
-    """The loop that the authors would write."""
     import torch
 
-    torch.set_num_threads(1)
     tokens = torch.tensor(arrays["tokens"][arrays["key"]])
     label = torch.tensor(arrays["label"])
     state = {n: torch.tensor(w[0], requires_grad=n != "a") for n, w in weights.items()}
-    optimiser = torch.optim.SGD([w for n, w in state.items() if n != "a"], lr=RATE)
     root = weights["W_K"].shape[1] ** 0.5
-    every = STEPS // (RECORDS - 1)
-    rows: list[tuple[float, np.ndarray, np.ndarray]] = []
-    for step in range(round(share * STEPS) + 1):
+
+    def loss_of() -> torch.Tensor:
         keys, queries = tokens @ state["W_K"].T, tokens @ state["W_Q"].T
         attention = torch.softmax(queries @ keys.transpose(1, 2) / root, dim=-1)
         read = attention @ (tokens @ state["W_V"].T)
         output = ((read @ state["W"].T) @ state["a"]).sum(dim=1)
-        loss = torch.nn.functional.softplus(-label * output).mean()
+        return torch.nn.functional.softplus(-label * output).mean()
+
+    every = STEPS // (RECORDS - 1)
+    rows: list[tuple[float, np.ndarray, np.ndarray]] = []
+    moving = [weight for weight in state.values() if weight.requires_grad]
+    optimiser = torch.optim.SGD(moving, lr=RATE)
+    for step, loss in torch_losses(
+        loss_of, moving, optimiser.step, round(share * STEPS)
+    ):
         if step % every == 0:
             with torch.no_grad():
                 score = (state["W_K"].T @ state["W_Q"]).numpy()
                 value = (state["a"] @ state["W"] @ state["W_V"]).numpy()
             rows.append((loss.item(), score[None], value[None]))
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
     columns = zip(*rows, strict=True)
     return dict(zip(RECORDED, map(np.array, columns), strict=True))

@@ -7,7 +7,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from attnflow.experiments import Experiment
+    from torch import Tensor
+
+    from attnflow.experiments import Experiment, SystemExperiment
 
 Rows = Mapping[str, np.ndarray]
 """Recorded series by name, `(records, …)`."""
@@ -90,9 +93,34 @@ def seed_arrays(
         return arrays | {name: np.asarray(array[0]) for name, array in weights.items()}
 
 
-def as_numbers(result: Rows) -> Rows:
-    """Rows as arrays; forces lazy results to be computed."""
-    return {name: np.asarray(values) for name, values in result.items()}
+def run_rows(experiment: "Experiment | SystemExperiment", **options: Any) -> Rows:
+    """The recorded rows of an experiment's seed 0; `options` are those of `run`."""
+    from attnflow.experiments import run
+
+    with warnings.catch_warnings():
+        # Papers' settings warn of large steps and the like, which is not timed here.
+        warnings.simplefilter("ignore")
+        result = run(experiment, **options)
+    return {name: result[name].values[0] for name in experiment.observables}
+
+
+def torch_losses(
+    loss_of: "Callable[[], Tensor]",
+    weights: "list[Tensor]",
+    advance: Callable[[], object],
+    steps: int,
+) -> "Iterator[tuple[int, Tensor]]":
+    """The loop that one would write in PyTorch: each step's number, and loss before it.
+
+    `advance` moves weights that have their gradients, as an optimiser's `step` does.
+    """
+    for step in range(steps + 1):
+        loss = loss_of()
+        yield step, loss
+        for weight in weights:
+            weight.grad = None
+        loss.backward()
+        advance()
 
 
 PAPERS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
@@ -123,12 +151,9 @@ def _functions(slug: str) -> dict[str, Callable[[], Case]]:
     return importlib.import_module(f"attnflow.cli.benchmarks.{slug}").CASES
 
 
-def run_case(
-    case: CaseName, progress: Callable[[float, str], None] | None = None
-) -> dict[str, Any]:
+def run_case(case: CaseName, progress: Callable[[float, str], None]) -> dict[str, Any]:
     """Compare and time one case in a fresh process; a row of `attnflow bench`."""
-    if progress is not None:
-        progress(0.0, f"{case.paper}/{case.id}")
+    progress(0.0, f"{case.paper}/{case.id}")
     command = [sys.executable, "-m", "attnflow.cli.benchmarks", case.paper, case.id]
     environment = {**os.environ, **ENVIRONMENT}
     process = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -139,8 +164,7 @@ def run_case(
             f"{lines[-1] if lines else 'no message'}. "
             "`attnflow doctor` says what is installed."
         )
-    if progress is not None:
-        progress(1.0, f"{case.paper}/{case.id}")
+    progress(1.0, f"{case.paper}/{case.id}")
     return json.loads(process.stdout)
 
 
@@ -154,11 +178,10 @@ def measure(name: CaseName, case: Case) -> dict[str, Any]:
     }
     # Ours comes first, so that the peak is its own, compilation included.
     before = _peak_memory()
-    rows = {"ours": as_numbers(ways["ours"]())}
+    rows = ways["ours"]()
     memory = _peak_memory() - before
-    rows |= {name: as_numbers(way()) for name, way in ways.items() if name != "ours"}
-    errors = {n: agreement(rows["ours"], r) for n, r in rows.items() if n != "ours"}
-    worst = max(errors.values(), default=0.0)
+    errors = [agreement(rows, way()) for name, way in ways.items() if name != "ours"]
+    worst = max(errors, default=0.0)
     if not worst <= case.tolerance:
         raise RuntimeError(
             f"The trajectories differ by {worst:.2e}, more than {case.tolerance:.0e}: "
@@ -201,7 +224,7 @@ def _times(ways: dict[str, Callable[[], Rows]], repeats: int) -> dict[str, list[
             often = repeats if name == "ours" else min(repeats, RIVAL_REPEATS)
             if turn * often % repeats < often:
                 start = time.perf_counter()
-                as_numbers(way())
+                way()
                 times[name].append(time.perf_counter() - start)
     return times
 

@@ -6,14 +6,20 @@ exhibit `signs`); every step costs the same. That the rest of our course is righ
 shown by tests against signs in interval arithmetic, not here.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, seed_arrays
+from attnflow.cli.benchmarks.harness import (
+    Arrays,
+    Case,
+    Rows,
+    run_rows,
+    seed_arrays,
+    torch_losses,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +45,7 @@ def _case(row: str, *, rule: str = "signgd", tests: int = 0) -> Case:
     tested = f", test loss on {tests} points every {EVERY} steps" if tests else ""
     return Case(
         size=f"setting ({row}), d=2000, {STEPS} steps of {rule}{tested}",
-        ours=partial(_ours, experiment),
+        ours=partial(run_rows, experiment),
         torch=partial(_torch, experiment, arrays),
         rival=f"{RIVAL.format(NAMES[rule])} (the first 10% of the steps)",
         # 200 steps, each rounded once, of sums over 2000 coordinates.
@@ -55,7 +61,7 @@ def _digits(rule: str) -> Case:
     every = steps // DIGIT_RECORDS
     return Case(
         size=f"noisy MNIST, 2000 images of 16 patches, {steps} steps of {rule}",
-        ours=partial(_ours, experiment),
+        ours=partial(run_rows, experiment),
         torch=partial(_torch_digits, experiment),
         rival=f"{RIVAL.format(NAMES[rule])}, tested every {every} steps",
         # Hundreds of steps, each of sums over 32,000 patches.
@@ -77,34 +83,22 @@ CASES: dict[str, Callable[[], Case]] = {
 def _experiment(row: str, rule: str, tests: int) -> "Experiment":
     from attnflow.papers.signgd.experiments import train
     from attnflow.papers.signgd.settings import Train
+    from attnflow.schema.settings import replace
 
     recorded = ("loss", "value", *(("test_loss",) if tests else ()))
-    return train(
-        Train(
-            row=row,  # pyright: ignore[reportArgumentType]
-            rule=rule,  # pyright: ignore[reportArgumentType]
-            steps=STEPS,
-            test_samples=tests,
-            dense=0,
-            every=EVERY,
-            fine=STEPS,
-            record=recorded,
-        )
-    )
+    records = {"dense": 0, "every": EVERY, "fine": STEPS, "record": recorded}
+    setting = {"row": row, "rule": rule, "steps": STEPS, "test_samples": tests}
+    return train(replace(Train(), {**setting, **records}))
 
 
 def _digit_experiment(rule: str) -> "SystemExperiment":
     from attnflow.papers.signgd.deep_experiments import noisy_digits
     from attnflow.papers.signgd.deep_settings import NoisyDigits
+    from attnflow.schema.settings import replace
 
-    return noisy_digits(
-        NoisyDigits(
-            rule=rule,  # pyright: ignore[reportArgumentType]
-            scaled_snr=DIGIT_SNR,
-            records=DIGIT_RECORDS,
-            record=("loss", "test_loss"),
-        )
-    )
+    records = {"records": DIGIT_RECORDS, "record": ("loss", "test_loss")}
+    setting = {"rule": rule, "scaled_snr": DIGIT_SNR, **records}
+    return noisy_digits(replace(NoisyDigits(), setting))
 
 
 def _step_count(experiment: "SystemExperiment") -> int:
@@ -113,27 +107,15 @@ def _step_count(experiment: "SystemExperiment") -> int:
     return int(until)
 
 
-def _ours(experiment: "Experiment | SystemExperiment") -> Rows:
-    from attnflow.experiments import EpsilonWarning, run
-
-    with warnings.catch_warnings():
-        # The paper's own runs warn, and it is not what is timed here.
-        warnings.simplefilter("ignore", EpsilonWarning)
-        result = run(experiment)
-    return {name: result[name].values[0] for name in experiment.observables}
-
-
 def _torch(experiment: "Experiment", arrays: Arrays) -> Rows:
-    """The loop that the authors would write."""
     import torch
 
-    torch.set_num_threads(1)
     tensors = {name: torch.tensor(array) for name, array in arrays.items()}
     state = [tensors[name].requires_grad_() for name in ("W_K", "W_Q", "W_V")]
     advance = _advance(experiment.stages[0].rule, state)
     rows: dict[str, list[np.ndarray]] = {name: [] for name in experiment.observables}
-    for step in range(round(SHARE * STEPS) + 1):
-        loss = _loss(state, tensors["x"], tensors["y"])
+    loss_of = partial(_loss, state, tensors["x"], tensors["y"])
+    for step, loss in torch_losses(loss_of, state, advance, round(SHARE * STEPS)):
         if step % EVERY == 0:
             with torch.no_grad():
                 means = state[2].mean(dim=1)
@@ -143,20 +125,14 @@ def _torch(experiment: "Experiment", arrays: Arrays) -> Rows:
                 if "test_x" in tensors:
                     tested = _loss(state, tensors["test_x"], tensors["test_y"])
                     rows["test_loss"].append(tested.numpy().copy())
-        for weight in state:
-            weight.grad = None
-        loss.backward()
-        advance()
     return {name: np.array(values) for name, values in rows.items()}
 
 
 def _torch_digits(experiment: "SystemExperiment") -> Rows:
-    """The loop that the authors would write."""
     import torch
 
     from attnflow.training import precise
 
-    torch.set_num_threads(1)
     with precise():
         system, start = experiment.model.members([0], None)[0]
         sets = {
@@ -169,15 +145,12 @@ def _torch_digits(experiment: "SystemExperiment") -> Rows:
     advance = _advance(experiment.stages[0].rule, state)
     rows: dict[str, list[float]] = {name: [] for name in sets}
     steps = _step_count(experiment)
-    for step in range(steps + 1):
+    loss_of = partial(_loss, state, *sets["loss"])
+    for step, loss in torch_losses(loss_of, state, advance, steps):
         if step % (steps // DIGIT_RECORDS) == 0:
             with torch.no_grad():
-                for name, samples in sets.items():
-                    rows[name].append(_loss(state, *samples).item())
-        for weight in state:
-            weight.grad = None
-        _loss(state, *sets["loss"]).backward()
-        advance()
+                rows["loss"].append(loss.item())
+                rows["test_loss"].append(_loss(state, *sets["test_loss"]).item())
     return {name: np.array(values) for name, values in rows.items()}
 
 

@@ -10,9 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
-from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, seed_arrays
+from attnflow.cli.benchmarks.harness import (
+    Arrays,
+    Case,
+    Rows,
+    run_rows,
+    seed_arrays,
+    torch_losses,
+)
 
 if TYPE_CHECKING:
     from attnflow.experiments import Experiment
@@ -32,7 +38,7 @@ def _steps(samples: int, readout: str) -> Case:
     experiment = _experiment(samples, steps, READOUTS[readout])
     return Case(
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
-        ours=partial(_ours, experiment),
+        ours=partial(run_rows, experiment, at=RECORDED),
         torch=partial(
             _torch, seed_arrays(experiment, tested=False), readout == "trained", theirs
         ),
@@ -56,9 +62,14 @@ def _map(readout: str) -> Case:
 
 
 def _any_d(power: int) -> Case:
+    from attnflow.papers.vit.experiments import theory
+    from attnflow.papers.vit.settings import Theory
+
+    sizes = {"embed": 2**power, "key_width": 2**20, "steps": 2000}
+    experiment = theory(Theory(**sizes, target=1e-300, record=("loss",)))
     return Case(
         size=f"N=16, M=4, d=2^{power}, dh=2^20, sampled tokens, 2000 steps",
-        ours=partial(_our_theory, power),
+        ours=partial(run_rows, experiment, at=RECORDED),
         repeats=5,
     )
 
@@ -83,31 +94,6 @@ def _experiment(
     fields = {"test_samples": 0, "dense": steps, "record": ("loss", "pair_value")}
     fields |= {"target": 1e-300, "classes": "equal", **changes}
     return train(Train(samples=samples, steps=steps, readout=readout, **fields))  # pyright: ignore
-
-
-def _ours(experiment: "Experiment") -> Rows:
-    result = _run(experiment)
-    return {name: result[name].values[0] for name in experiment.observables}
-
-
-def _our_theory(power: int) -> Rows:
-    from attnflow.papers.vit.experiments import theory
-    from attnflow.papers.vit.settings import Theory
-
-    steps = 2000
-    setting = Theory(
-        embed=2**power, key_width=2**20, steps=steps, target=1e-300, record=("loss",)
-    )
-    return {"loss": _run(theory(setting))["loss"].values[0]}
-
-
-def _run(experiment: "Experiment") -> xr.Dataset:
-    from attnflow.experiments import LearningRateWarning, run
-
-    with warnings.catch_warnings():
-        # Steps of the paper are large; that is not what is timed here.
-        warnings.simplefilter("ignore", LearningRateWarning)
-        return run(experiment, at=RECORDED)
 
 
 def _our_map(readout: str) -> Rows:
@@ -160,33 +146,30 @@ def _loop(
     """The loop that the authors would write; rows, and the test loss at the end."""
     import torch
 
-    torch.set_num_threads(1)
     state = {name: torch.tensor(array) for name, array in arrays.items()}
     moving = ["W_K", "W_Q", "W_V", *(["w_O"] if trained else [])]
-    update = torch.optim.SGD([state[n].requires_grad_() for n in moving], lr=0.1)
+    weights = [state[name].requires_grad_() for name in moving]
+    advance = torch.optim.SGD(weights, lr=0.1).step
 
-    def loss_of(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
         attention = torch.softmax(scores, dim=-1)
-        value = (x @ state["W_V"].T) @ state["w_O"]
+        value = state["value"] = (x @ state["W_V"].T) @ state["w_O"]
         output = torch.einsum("nlj,nj->nl", attention, value).mean(dim=1)
-        return torch.nn.functional.softplus(-y * output).mean(), value
+        return torch.nn.functional.softplus(-y * output).mean()
 
     losses, values = [], []
-    for step in range(steps + 1):
-        update.zero_grad()
-        loss, value = loss_of(state["x"], state["y"])
+    train = partial(loss_of, state["x"], state["y"])
+    for step, loss in torch_losses(train, weights, advance, steps):
         losses.append(loss.item())
         if step in RECORDED:
-            values.append(value.detach().numpy()[:, None].copy())
+            values.append(state["value"].detach().numpy()[:, None].copy())
         if step == steps or losses[-1] <= target:
             break
-        loss.backward()
-        update.step()
     last = float("nan")
     if "test_x" in state:
         with torch.no_grad():
-            last = loss_of(state["test_x"], state["test_y"])[0].item()
+            last = loss_of(state["test_x"], state["test_y"]).item()
     every = np.array(losses)
     return {
         "loss": every[[step for step in RECORDED if step < len(every)]],

@@ -62,33 +62,22 @@ def write_paper(name: str, into: Path = Path()) -> list[Path]:
             "another name, or write elsewhere by --into."
         )
     try:
-        return [_write(home, path, text) for path, text in _filled(names)]
+        with as_file(files("attnflow.cli.scaffold") / "template") as root:
+            templates = sorted(root.rglob(f"*{SUFFIX}"), key=Path.as_posix)
+            return [_write(home, names, path, root) for path in templates]
     except BaseException:
         shutil.rmtree(home, ignore_errors=True)
         raise
 
 
-def _filled(names: Names) -> list[tuple[str, str]]:
-    """Relative paths and texts of all files, with the names filled in."""
-    fields = {**asdict(names), "version": __version__}
-    with as_file(files("attnflow.cli.scaffold") / "template") as root:
-        texts = {
-            path.relative_to(root).as_posix(): path.read_text("utf-8")
-            for path in root.rglob(f"*{SUFFIX}")
-        }
-    return [
-        (
-            path.removesuffix(SUFFIX).replace(FOLDER, names.package),
-            _Template(text).substitute(fields),
-        )
-        for path, text in sorted(texts.items())
-    ]
-
-
-def _write(home: Path, path: str, text: str) -> Path:
-    file = home / path
+def _write(home: Path, names: Names, template: Path, root: Path) -> Path:
+    """Write the file of a template, with the names filled in."""
+    path = template.relative_to(root).as_posix().removesuffix(SUFFIX)
+    file = home / path.replace(FOLDER, names.package)
+    text = _Template(template.read_text("utf-8"))
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
+    fields = {**asdict(names), "version": __version__}
+    file.write_text(text.substitute(fields), "utf-8")
     return file
 
 

@@ -131,10 +131,12 @@ def draw(map: Map, evidence: Evidence) -> "Figure":
     figure, grid = figures.panels(
         1, len(parts), titles=titles, size=size, share_values=True
     )
-    limits = map.limits or _limits([table for _, _, table in parts])
+    means = [mean_over_seeds(table) for _, _, table in parts]
+    has_verdicts = is_verdict(means[0])
+    limits = map.limits or ((0.0, 1.0) if has_verdicts else figures.limits_of(*means))
     mesh, patches = None, []
     for ax, (_, key, table) in zip(grid.flat, parts, strict=True):
-        if is_verdict(table):
+        if has_verdicts:
             patches += figures.validity_panel(ax, table, legend=False)
         else:
             mesh = _draw_cells(ax, map, table, limits)
@@ -150,12 +152,6 @@ def draw(map: Map, evidence: Evidence) -> "Figure":
         figures.field_bar(figure, mesh, grid, map.label)
     _draw_legend(figure, grid.flat[0], patches)
     return figure
-
-
-def _limits(tables: list[xr.DataArray]) -> tuple[float, float]:
-    if is_verdict(tables[0]):
-        return 0.0, 1.0
-    return figures.limits_of(*map(mean_over_seeds, tables))
 
 
 def _draw_cells(
@@ -236,9 +232,8 @@ def law(fit: Boundary) -> dict[str, Entry]:
         return numbers
     numbers |= {"exponent": fit.exponent, "constant": fit.constant}
     if len(fit.by_seed) > 1:
-        intervals = (fit.exponent_interval, fit.constant_interval)
-        for name, ends in zip(("exponent", "constant"), intervals, strict=True):
-            low, high = ends
+        for name in ("exponent", "constant"):
+            low, high = getattr(fit, f"{name}_interval")
             numbers[f"{name}, 95% over seeds"] = {"low": low, "high": high}
     return numbers
 

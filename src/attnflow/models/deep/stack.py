@@ -63,25 +63,20 @@ class Stack:
 
     def draw(self, stream: np.random.Generator) -> DrawnWeights:
         """Normal weights; blocks change nothing of the first layer and the read-out."""
-        first_stream, block_stream = stream.spawn(2)
-        width = self.heads, self.width, self.embed
-
-        def base(*shape: int) -> np.ndarray:
-            return self.deviation * first_stream.standard_normal(shape)
-
-        first = {name: base(1, *width) for name in ("W_K", "W_Q")}
-        readout = base(self.heads, 2, self.neurons, self.embed)
-        scale = self.block_deviation or self.deviation
-        rest = {
-            name: self.deviation * block_stream.standard_normal((self.blocks, *width))
+        first, blocks = (part.standard_normal for part in stream.spawn(2))
+        size = self.heads, self.width, self.embed
+        scores = {
+            name: self.deviation
+            * np.concatenate([first((1, *size)), blocks((self.blocks, *size))])
             for name in ("W_K", "W_Q")
         }
-        extra = {
-            name: scale * block_stream.standard_normal((self.blocks, *shape))
+        scale = self.block_deviation or self.deviation
+        values = {
+            name: scale * blocks((self.blocks, *shape))
             for name, shape in self._block_shapes().items()
         }
-        scores = {name: np.concatenate([first[name], rest[name]]) for name in first}
-        return {"scores": scores, "values": {**extra, "readout": readout}}
+        readout = self.deviation * first((self.heads, 2, self.neurons, self.embed))
+        return {"scores": scores, "values": {**values, "readout": readout}}
 
     def _block_shapes(self) -> dict[str, tuple[int, ...]]:
         if not self.blocks:

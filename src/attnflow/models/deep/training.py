@@ -1,7 +1,7 @@
 """Training of a deep network: losses of its outputs, and the system that descends."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import equinox as eqx
 import jax
@@ -29,7 +29,7 @@ class OutputLoss(Protocol):
         """Whether each prediction is right."""
         ...
 
-    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> "Pull":
         """Minus the gradient of the mean loss by the outputs.
 
         `scaled` divides it by its largest entry's size, whatever that is: signs of
@@ -37,9 +37,12 @@ class OutputLoss(Protocol):
         """
         ...
 
-    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
-        """The logarithm of what `pull` was divided by: 0 where it is not scaled."""
-        ...
+
+class Pull(NamedTuple):
+    """A pull on outputs, and the logarithm of what it was divided by."""
+
+    force: Array
+    log_divisor: Array
 
 
 @dataclass(frozen=True)
@@ -54,18 +57,13 @@ class BinaryLoss:
         """Whether output and label have one sign."""
         return label * output > 0
 
-    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> Pull:
         """`y / (1 + exp(y f))`, over n or over the largest of them."""
         sign, log = Logistic().pull(output, label)
-        if scaled:
-            return sign * jnp.exp(log - log.max())
-        return sign * jnp.exp(log) / len(output)
-
-    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
-        """The log of the largest pull over n, where pulls are scaled."""
         if not scaled:
-            return jnp.zeros((), output.dtype)
-        return Logistic().pull(output, label)[1].max() - jnp.log(len(output))
+            return Pull(sign * jnp.exp(log) / len(output), jnp.zeros((), output.dtype))
+        largest = log.max()
+        return Pull(sign * jnp.exp(log - largest), largest - jnp.log(len(output)))
 
 
 @dataclass(frozen=True)
@@ -81,19 +79,16 @@ class ClassLoss:
         """Whether the label's logit is the largest."""
         return output.argmax(axis=-1) == label
 
-    def pull(self, output: Array, label: Array, *, scaled: bool) -> Array:
-        """`e_label − softmax(f)`, over the number of predictions."""
+    def pull(self, output: Array, label: Array, *, scaled: bool) -> Pull:
+        """`e_label − softmax(f)`, over the number of predictions; never scaled."""
         if scaled:
             raise ValueError(
                 "Pulls of a cross-entropy over several classes are not rescaled: use "
                 "scaled=False, or two classes and a BinaryLoss."
             )
         target = jax.nn.one_hot(label, output.shape[-1], dtype=output.dtype)
-        return (target - jax.nn.softmax(output, axis=-1)) / label.size
-
-    def log_divisor(self, output: Array, label: Array, *, scaled: bool) -> Array:
-        """Nothing: these pulls are never scaled."""
-        return jnp.zeros((), output.dtype)
+        force = (target - jax.nn.softmax(output, axis=-1)) / label.size
+        return Pull(force, jnp.zeros((), output.dtype))
 
 
 class Batch(eqx.Module):
@@ -173,14 +168,14 @@ class DeepTraining(eqx.Module):
 
         output, back = jax.vjp(outputs, self.weights(state))
         pull = self.loss.pull(output, batch.label, scaled=self.scaled)
-        (gradient,) = back(pull)
+        (gradient,) = back(pull.force)
         return gradient if self.clip is None else _shortened(gradient, self.clip)
 
     def log_divisor(self, state: State) -> Array:
         """The logarithm of what rescaling divided the next step's gradient by."""
         batch = self.batch(state)
         output = self.outputs(state, batch)
-        return self.loss.log_divisor(output, batch.label, scaled=self.scaled)
+        return self.loss.pull(output, batch.label, scaled=self.scaled).log_divisor
 
     def move(self, state: State, updates: Weights) -> State:
         """The state after the rules' updates, one step later."""

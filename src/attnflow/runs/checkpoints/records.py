@@ -121,31 +121,27 @@ def _arrays(subject: Subject, state: State, names: Names | None) -> Arrays:
 def _make_plan(
     subject: Subject, arrays: Arrays, required: Sequence[str], *, is_start: bool
 ) -> Plan:
-    names = list(dict.fromkeys((*subject.experiment.observables, *required)))
+    names = dict.fromkeys((*subject.experiment.observables, *required))
     for name in names:
         find(name)
-    plan = Plan([], {}, {})
+    used, labels, left_out = [], {}, dict.fromkeys(names, "")
     for load in loaders(subject, is_start=is_start):
         system = load(arrays)
-        reasons = {name: _refusal(name, system) for name in names}
-        observables = tuple(name for name in names if reasons[name] is None)
+        labels = labels or labels_of(system[0])
+        reasons = {name: _refusal(name, system) for name in left_out}
+        observables = tuple(name for name in left_out if reasons[name] is None)
         if observables:
-            plan.loaders.append((load, Observe(observables)))
+            used.append((load, Observe(observables)))
         # The reason of the first loader is the one to report.
-        left_out = {
-            n: plan.left_out.get(n, r) for n, r in reasons.items() if r is not None
-        }
-        plan = Plan(plan.loaders, plan.labels or labels_of(system[0]), left_out)
-        names = list(left_out)
-        if not names:
+        left_out = {n: left_out[n] or r for n, r in reasons.items() if r is not None}
+        if not left_out:
             break
     for name in required:
-        if name in plan.left_out:
+        if name in left_out:
             raise ValueError(
-                f"{name} cannot be told from these {subject.kind}: "
-                f"{plan.left_out[name]}"
+                f"{name} cannot be told from these {subject.kind}: {left_out[name]}"
             )
-    return plan
+    return Plan(used, labels, left_out)
 
 
 def _refusal(name: str, system: Member) -> str | None:

@@ -1,25 +1,8 @@
 """Checkpoints as pairs of a time and a state, and the arrays of a state by our names.
 
-A series of checkpoints is one of
-
-- pairs `(time, state)`, also from a generator, so that a training loop may be observed
-  while it runs and keeps no checkpoint;
-- a mapping from times to states;
-- a list of states, beside a list of times;
-- arrays by name with the times as their first axis, beside a list of times or an entry
-  `time`;
-- the path of a file (npz, safetensors, PyTorch) that holds one of these.
-
-A state is a mapping from names to arrays or tensors, or the path of a file of one. A
-map of names says where each of our arrays is in a state:
-
-- a name;
-- a list of names, whose arrays are stacked along a new first axis (heads that are
-  modules of their own, or the two banks of neurons of a class);
-- an array, for what is fixed and not in the checkpoint;
-- a function of the whole state, for everything else.
-
-Where there is one head, its axis may be left out.
+`observe` says what a series of checkpoints, a state and a map of names may be. Pairs
+may also come from a generator, so that a training loop is observed while it runs and
+keeps no checkpoint.
 """
 
 import pickle
@@ -173,11 +156,11 @@ def as_array(value: Any) -> np.ndarray:
     return np.array(value, float)
 
 
-def listing(state: State, most: int = 40) -> str:
-    """Names with their shapes, for errors."""
+def listing(state: State) -> str:
+    """Names with their shapes, the first 40 of them, for errors."""
     entries = [f"{name} {np.shape(value)}" for name, value in state.items()]
-    more = f" and {len(entries) - most} more" if len(entries) > most else ""
-    return (", ".join(entries[:most]) or "nothing") + more
+    more = f" and {len(entries) - 40} more" if len(entries) > 40 else ""
+    return (", ".join(entries[:40]) or "nothing") + more
 
 
 def pick(
@@ -270,10 +253,6 @@ def read_checkpoint(path: str | Path) -> Mapping[Any, Any]:
     return _READERS[path.suffix](path)
 
 
-def _read_npz(path: Path) -> State:
-    return load(path) or {}
-
-
 def _read_safetensors(path: Path) -> State:
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -314,7 +293,7 @@ def _read_torch(path: Path) -> Mapping[Any, Any]:
 
 
 _READERS: dict[str, Callable[[Path], Mapping[Any, Any]]] = {
-    ".npz": _read_npz,
+    ".npz": lambda path: load(path) or {},
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,

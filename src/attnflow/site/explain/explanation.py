@@ -96,9 +96,7 @@ class Explanation:
     - `met`: which of its conditions are met; `conditions`: by run, the items that the
       paper gives as numbers.
     - `settings`: by run its experiment, what was changed there, and the seeds.
-    - `looked_at`: the variables of the runs that the judge read.
     - `seeds`: by check over seeds, held and margin of each seed.
-    - `fails_where`: by check, which numbers would make it fail.
     - `broken`: the verdicts on its mutated runs.
     """
 
@@ -108,11 +106,19 @@ class Explanation:
     conditions: dict[str, list[Condition]]
     code: list[Source]
     settings: dict[str, RunSetting]
-    looked_at: tuple[str, ...]
     seeds: dict[str, list[SeedResult]]
-    fails_where: list[str]
     broken: list[Broken]
     seen: Seen
+
+    @property
+    def looked_at(self) -> tuple[str, ...]:
+        """The variables of the runs that the judge read."""
+        return self.seen.read
+
+    @property
+    def fails_where(self) -> list[str]:
+        """By check, which numbers would make it fail."""
+        return [fails_where(check) for check in self.seen.finding.checks]
 
     def as_json(self) -> dict[str, object]:
         """The explanation in plain Python, without the fields of its row."""
@@ -149,9 +155,7 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence) -> Explanation:
         settings={
             name: _setting(run, claim.needs[name]) for name, run in evidence.items()
         },
-        looked_at=seen.read,
         seeds=_seeds(seen, evidence),
-        fails_where=[fails_where(check) for check in seen.finding.checks],
         broken=broken(claim, evidence),
         seen=seen,
     )
@@ -242,17 +246,17 @@ def _(check: Seeds) -> str:
 
 @fails_where.register
 def _(check: Ladder) -> str:
-    side = {"O": f"above {BAND}", "Omega": f"below −{BAND}", "o(1)": "above 0"}
     kind = check.kind.removesuffix("-tilde")
-    slope = side.get(kind, f"outside ±{BAND}")
     if kind == "o(1)":
         return (
-            f"{check.what}: an interval of the slope that reaches {slope}, or a last "
+            f"{check.what}: an interval of the slope that reaches above 0, or a last "
             "rung above a quarter of the first"
         )
+    side = {"O": f"above {BAND}", "Omega": f"below −{BAND}"}
     return (
         f"{check.what}: an interval of the slope of measured / predicted that reaches "
-        f"{slope}, or a ratio that changes by more than {check.constant:g}"
+        f"{side.get(kind, f'outside ±{BAND}')}, or a ratio that changes by more than "
+        f"{check.constant:g}"
     )
 
 
@@ -304,7 +308,11 @@ def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
             finding = judge(runs)
     finally:
         _read.reset(token)
-    hidden = {*schema.BOOKKEEPING, SEED, TIME} | _all_ends(names, evidence)
+    every = {str(name) for run in evidence.values() for name in run}
+    ends = {name for name in every if name.endswith(schema.AT_END)}
+    # The values at the ends of stages, where all were read together, in bulk.
+    bulk = ends if len(ends) > 1 and ends <= set(names) else set()
+    hidden = {*schema.BOOKKEEPING, SEED, TIME, *bulk}
     read = tuple(name for name in names if name not in hidden)
     return Seen(finding, tuple(detections), read)
 
@@ -324,10 +332,3 @@ def series_of(seen: Seen, evidence: Evidence) -> tuple[Detection, ...]:
         if name in run and {SEED, TIME} <= set(run[name].dims)
         if run[name].dtype.kind == "f"
     )
-
-
-def _all_ends(names: list[str], evidence: Evidence) -> set[str]:
-    """The values at the ends of stages where all were read together, in bulk."""
-    every = {str(name) for run in evidence.values() for name in run}
-    ends = {name for name in every if name.endswith(schema.AT_END)}
-    return ends if len(ends) > 1 and ends <= set(names) else set()

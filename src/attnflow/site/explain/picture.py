@@ -86,9 +86,8 @@ def draw_series(ax: Axes, detection: Detection, paper: Paper) -> None:
         ax.plot(detection.times, levels, "o", ms=5, color=colour, zorder=5)
         values = np.append(lines, level)
     figures.time_axis(ax, detection.run, scale=_scale(time))
-    ax.set_yscale(_scale(values))
+    ax.set(yscale=_scale(values), ylabel=str(detection.series.name or "value"))
     figures.number_axis(ax, "y")
-    ax.set_ylabel(str(detection.series.name or "value"))
     experiment = detection.run.attrs.get("experiment", "")
     title(ax, f"{detection.name}, {paper.slug}/{experiment}")
     # After the title, which makes room for the names of stages.
@@ -189,15 +188,15 @@ def _(check: Ladder, ax: Axes, names: Sequence[str]) -> None:
     if usable.sum() < 2:
         ax.set_axis_off()
         return
-    points = size[usable].tolist(), ratio[usable].tolist()
-    kind = check.kind.removesuffix("-tilde")
-    figures.ladder_plot(ax, *points, expected_slope=0.0 if kind == "theta" else None)
+    kind, known = check.kind.removesuffix("-tilde"), ratio[usable]
+    stated = 0.0 if kind == "theta" else None
+    figures.ladder_plot(
+        ax, size[usable].tolist(), known.tolist(), expected_slope=stated
+    )
     if kind == "o(1)":
         figures.reference(ax, QUARTER * ratio[0], "a quarter of the first")
     else:
-        _draw_band(
-            ax, size, float(np.exp(np.log(ratio[usable]).mean())), check.constant
-        )
+        _draw_band(ax, size, float(np.exp(np.log(known).mean())), check.constant)
     ax.set(xlabel="size", ylabel="measured / predicted")
     title(ax, f"{check.what} ({check.kind})")
 
@@ -272,8 +271,8 @@ _WIDE = 60
 
 def draw_errors(ax: Axes, checks: Sequence[Exact]) -> None:
     """Each error in units of its tolerance, which is the line at 1."""
-    theme = figures.current_theme()
-    ax.axvline(1.0, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
+    muted = figures.current_theme().muted
+    ax.axvline(1.0, color=muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
     for row, check in enumerate(checks):
         _draw_error(ax, check, -row)
     is_above = any(not check.error <= check.tolerance for check in checks)
@@ -286,9 +285,7 @@ def draw_errors(ax: Axes, checks: Sequence[Exact]) -> None:
 
 
 def _draw_error(ax: Axes, check: Exact, height: float) -> None:
-    theme = figures.current_theme()
-    colour = theme.colour("easy" if check.error <= check.tolerance else "hard")
-    share = _share(check)
+    share, colour = _share(check), _colour(check.error <= check.tolerance)
     ax.plot([share], [height], "o", ms=7, color=colour, zorder=4)
     name = textwrap.shorten(check.what, _WIDE, placeholder=" …")
     ax.text(LEAST / 2.5, height + 0.2, figures.typeset(name), size="small")
@@ -299,15 +296,14 @@ def _draw_error(ax: Axes, check: Exact, height: float) -> None:
         textcoords="offset points",
         va="center",
         size="small",
-        color=theme.muted,
+        color=figures.current_theme().muted,
     )
 
 
 def _share(check: Exact) -> float:
     """The error over its tolerance, within the axis."""
-    if np.isnan(check.error):
-        return MOST
     if check.error <= 0.0:
         return LEAST
-    share = check.error / check.tolerance if check.tolerance > 0.0 else MOST
-    return float(np.clip(share, LEAST, MOST))
+    if np.isnan(check.error) or check.tolerance <= 0.0:
+        return MOST
+    return float(np.clip(check.error / check.tolerance, LEAST, MOST))

@@ -87,21 +87,9 @@ def make_exhibit(
     values = plain(exhibit.values(evidence))
     seen = {text: bool(answer) for text, answer in exhibit.seen(evidence).items()}
     compared = compare(values, exhibit.printed, exhibit.tolerance)
-    result = ExhibitResult(
-        paper=paper.slug,
-        id=exhibit.id,
-        files=_draw(exhibit, evidence, directory),
-        values=values,
-        printed=plain(exhibit.printed),
-        agrees=_agrees(compared, seen),
-        seen=seen,
-        seconds=0.0,
-        compared=compared,
-        runs=_records(paper, exhibit, evidence),
-        quick=quick,
-        key=key,
-    )
-    files = [*result.files]
+    agrees = all(row.agrees for row in compared) and all(seen.values())
+    runs = _records(paper, exhibit, evidence)
+    files = _draw(exhibit, evidence, directory)
     if exhibit.kind == "table":
         table = tabulate(values)
         page = table_page(exhibit.title, exhibit.caption, table)
@@ -110,8 +98,20 @@ def make_exhibit(
     files.append(str(directory / f"{exhibit.id}.json"))
     # Wall time of the runs holds their compilation; each run counts once.
     walls = {run.attrs["id"]: run.attrs["wall_seconds"] for run in evidence.values()}
-    seconds = time.perf_counter() - start + sum(map(float, walls.values()))
-    result = dataclasses.replace(result, files=files, seconds=seconds)
+    result = ExhibitResult(
+        paper=paper.slug,
+        id=exhibit.id,
+        files=files,
+        values=values,
+        printed=plain(exhibit.printed),
+        agrees=agrees if compared or seen else None,
+        seen=seen,
+        seconds=time.perf_counter() - start + sum(map(float, walls.values())),
+        compared=compared,
+        runs=runs,
+        quick=quick,
+        key=key,
+    )
     keep_result(result, directory)
     return result
 
@@ -126,12 +126,6 @@ def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
         paths = [directory / f"{exhibit.id}{ending}" for ending in endings]
         saved += save_figure(figures[theme], paths, theme)
     return [str(path) for path in saved]
-
-
-def _agrees(compared: tuple[Compared, ...], seen: Mapping[str, bool]) -> bool | None:
-    if not compared and not seen:
-        return None
-    return all(row.agrees for row in compared) and all(seen.values())
 
 
 def _records(

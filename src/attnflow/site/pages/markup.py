@@ -46,12 +46,15 @@ def environment() -> Environment:
     return templates
 
 
+def render(template: str, **values: object) -> str:
+    """A template with values filled in, as HTML."""
+    return environment().get_template(template).render(values)
+
+
 def table_page(title: str, caption: str, table: Table) -> str:
     """A table on a page of its own."""
-    template = environment().get_template("table.html")
-    return template.render(
-        title=title, caption=caption, table=table, style=Markup(style())
-    )
+    sheet = Markup(style())
+    return render("table.html", title=title, caption=caption, table=table, style=sheet)
 
 
 def mathematics(text: str) -> Markup:
@@ -95,31 +98,16 @@ def anchor(*parts: str) -> str:
 
 _FUNCTIONS = re.compile("log|ln|exp|min|max|sup|inf|sinh|cosh|tanh")
 _OPERATORS = re.compile("diag|poly|polylog|sign|tr|rank|argmax|softmax|asinh|erf")
+_COMMANDS = r"""
+    · \cdot × \times ± \pm ∓ \mp … \ldots ≤ \le ≥ \ge ≠ \ne ≈ \approx ∝ \propto ≫ \gg
+    ≪ \ll ∈ \in → \to ∞ \infty ∫ \int ∂ \partial ∇ \nabla Σ \sum ℓ \ell ⟨ \langle
+    ⟩ \rangle
+"""
+"""Signs, each before its command in TeX."""
 _SIGNS = {
+    **{sign: f"{name} " for sign, name in re.findall(r"(\S) (\S+)", _COMMANDS)},
     "−": "-",
-    "·": r"\cdot ",
-    "×": r"\times ",
-    "±": r"\pm ",
-    "∓": r"\mp ",
-    "…": r"\ldots ",
-    "≤": r"\le ",
-    "≥": r"\ge ",
-    "≠": r"\ne ",
-    "≈": r"\approx ",
-    "∝": r"\propto ",
-    "≫": r"\gg ",
-    "≪": r"\ll ",
-    "∈": r"\in ",
-    "→": r"\to ",
-    "∞": r"\infty ",
-    "∫": r"\int ",
-    "∂": r"\partial ",
-    "∇": r"\nabla ",
-    "Σ": r"\sum ",
     "‖": r"\|",
-    "ℓ": r"\ell ",
-    "⟨": r"\langle ",
-    "⟩": r"\rangle ",
     "ᵀ": r"^{\top}",
     "½": r"\tfrac{1}{2}",
     "¼": r"\tfrac{1}{4}",

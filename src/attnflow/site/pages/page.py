@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -15,7 +16,7 @@ from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
 from attnflow.site.pages.files import DARK, place_of, write_text
 from attnflow.site.pages.inventory import inventory_rows, silent_readings, tried_choices
-from attnflow.site.pages.markup import anchor, environment
+from attnflow.site.pages.markup import anchor, render
 from attnflow.site.pages.runs import (
     RunRecord,
     Settings,
@@ -36,10 +37,16 @@ class ExhibitView:
     Without a result, how to get one, and the `reason` why it could not be drawn here.
     """
 
+    slug: str
     exhibit: Exhibit
-    command: str
     result: ExhibitResult | None
     reason: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command that draws it."""
+        quick = " --quick" if self.result is not None and self.result.quick else ""
+        return f"attnflow reproduce {self.slug}/{self.exhibit.id}{quick}"
 
     @property
     def anchor(self) -> str:
@@ -64,10 +71,8 @@ class ExhibitView:
             match = _SIZE.search(file.read(2000))
         if match is None:
             return USUAL_SIZE
-        width, height = (
-            round(float(side) * PIXELS_PER_POINT) for side in match.groups()
-        )
-        return width, height
+        width, height = (float(side) * PIXELS_PER_POINT for side in match.groups())
+        return round(width), round(height)
 
     @property
     def files(self) -> list[tuple[str, str]]:
@@ -88,16 +93,6 @@ class ExhibitView:
     def _names(self) -> list[str]:
         assert self.result is not None
         return [Path(name).name for name in self.result.files]
-
-
-def exhibit_view(
-    paper: Paper, exhibit: Exhibit, result: ExhibitResult | None, reason: str = ""
-) -> ExhibitView:
-    """The view of an exhibit of a paper."""
-    command = f"attnflow reproduce {paper.slug}/{exhibit.id}"
-    if result is not None and result.quick:
-        command += " --quick"
-    return ExhibitView(exhibit, command, result, reason)
 
 
 def write_page(
@@ -124,32 +119,27 @@ def write_page(
     shown = with_earlier(paper, results, directory)
     records = _all_runs(list(shown.values()), runs)
     claims = Tally(claim_views(paper, claim_rows))
-    text = (
-        environment()
-        .get_template("page.html")
-        .render(
-            version=__version__,
-            place=place,
-            paper=paper,
-            exhibits=[
-                exhibit_view(paper, e, shown.get(e.id), earlier_reason(e.id, directory))
-                for e in paper.shown
-            ],
-            drawn=len(shown),
-            agreeing=sum(result.agrees is True for result in shown.values()),
-            quick=any(result.is_smaller for result in shown.values()),
-            claims=claims,
-            verdicts=columns([claims]),
-            readings=silent_readings(paper),
-            choices=tried_choices(paper),
-            inventory=inventory_rows(paper),
-            anchors=_anchors(paper, claims.views),
-            runs=records,
-            # Each platform with the versions on it, once.
-            platforms=list(
-                dict.fromkeys((r.platform, tuple(r.versions.items())) for r in records)
-            ),
-        )
+    text = render(
+        "page.html",
+        version=__version__,
+        place=place,
+        paper=paper,
+        exhibits=[
+            ExhibitView(paper.slug, e, shown.get(e.id), earlier_reason(e.id, directory))
+            for e in paper.shown
+        ],
+        **_counts(shown),
+        claims=claims,
+        verdicts=columns([claims]),
+        readings=silent_readings(paper),
+        choices=tried_choices(paper),
+        inventory=inventory_rows(paper),
+        anchors=_anchors(paper, claims.views),
+        runs=records,
+        # Each platform with the versions on it, once.
+        platforms=list(
+            dict.fromkeys((r.platform, tuple(r.versions.items())) for r in records)
+        ),
     )
     return write_text(directory / "index.html", text)
 
@@ -164,6 +154,15 @@ def with_earlier(
         if exhibit.id not in shown and kept is not None:
             shown[exhibit.id] = kept
     return shown
+
+
+def _counts(results: Mapping[str, ExhibitResult]) -> dict[str, Any]:
+    """How many exhibits are drawn and agree, and whether any is of smaller runs."""
+    return {
+        "drawn": len(results),
+        "agreeing": sum(result.agrees is True for result in results.values()),
+        "quick": any(result.is_smaller for result in results.values()),
+    }
 
 
 def _all_runs(
@@ -212,17 +211,14 @@ def write_index(
         for paper in papers
         if (site / paper.slug / "index.html").is_file()
     ]
-    text = (
-        environment()
-        .get_template("index.html")
-        .render(
-            version=__version__,
-            place=place_of(site),
-            cards=cards,
-            quick=any(card.quick for card in cards),
-            claims=Tally([view for card in cards for view in card.claims.views]),
-            verdicts=columns(card.claims for card in cards),
-        )
+    text = render(
+        "index.html",
+        version=__version__,
+        place=place_of(site),
+        cards=cards,
+        quick=any(card.quick for card in cards),
+        claims=Tally([view for card in cards for view in card.claims.views]),
+        verdicts=columns(card.claims for card in cards),
     )
     return write_text(site / "index.html", text)
 
@@ -233,10 +229,8 @@ def _card(paper: Paper, directory: Path, rows: Sequence[Row]) -> Card:
     return Card(
         paper=paper,
         page=f"{paper.slug}/index.html",
-        headline=exhibit_view(paper, headline, shown.get(headline.id)),
-        drawn=len(shown),
+        headline=ExhibitView(paper.slug, headline, shown.get(headline.id)),
         absent=len(paper.shown) - len(shown),
-        agreeing=sum(result.agrees is True for result in shown.values()),
-        quick=any(result.is_smaller for result in shown.values()),
+        **_counts(shown),
         claims=Tally(claim_views(paper, rows)),
     )

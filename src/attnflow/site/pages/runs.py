@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -53,21 +54,29 @@ def record_run(
     outcomes = dict.fromkeys(outcome.label for outcome in schema.outcomes_of(run))
     return RunRecord(
         name=name,
-        id=str(attrs["id"]),
-        experiment=str(attrs["experiment"]),
         setting=schema.setting_of(run),
-        seeds=tuple(int(seed) for seed in run[SEED].values),
         form=str(attrs["form"]),
         form_reason=str(attrs["form_reason"]),
         rule=str(attrs["rule"]),
         outcomes=tuple(outcomes),
-        wall_seconds=float(attrs["wall_seconds"]),
         compile_seconds=float(attrs["compile_seconds"]),
-        versions=json.loads(attrs["versions"]),
-        platform=str(attrs["platform"]),
         changed=changed,
         stages=tuple(stages),
+        **_origin(run),
     )
+
+
+def _origin(data: xr.Dataset) -> dict[str, Any]:
+    """Those fields of a record that runs and sweeps have alike."""
+    attrs = data.attrs
+    return {
+        "id": str(attrs["id"]),
+        "experiment": str(attrs["experiment"]),
+        "seeds": tuple(int(seed) for seed in data[SEED].values),
+        "wall_seconds": float(attrs["wall_seconds"]),
+        "versions": json.loads(attrs["versions"]),
+        "platform": str(attrs["platform"]),
+    }
 
 
 def changed_settings(
@@ -105,7 +114,7 @@ def _text(value: object) -> str:
 def record_sweep(name: str, sweep: xr.Dataset) -> RunRecord:
     """The record of a sweep: its axes are among its settings, its time is CPU time.
 
-    `sweep` is as `attnflow.site.gathering` gives it.
+    `sweep` is as `attnflow.site.reproduce.gather_sweep` gives it.
     """
     attrs = sweep.attrs
     cells = Counter(sweep["outcome"].isel(seed=0).values.ravel().astype(str).tolist())
@@ -113,19 +122,14 @@ def record_sweep(name: str, sweep: xr.Dataset) -> RunRecord:
     axes = {str(k): _span(sweep[k].values) for k in sweep.coords if k != SEED}
     return RunRecord(
         name=name,
-        id=str(attrs["id"]),
-        experiment=str(attrs["experiment"]),
         setting=json.loads(attrs["setting"]) | axes,
-        seeds=tuple(int(seed) for seed in sweep[SEED].values),
         form="sweep",
         form_reason=f"{attrs['cells_computed']} of {attrs['cells_full']} cells",
         rule="as in each cell",
         outcomes=tuple(f"{label} ({count})" for label, count in cells.items()),
-        wall_seconds=float(attrs["wall_seconds"]),
         compile_seconds=0.0,
-        versions=json.loads(attrs["versions"]),
-        platform=str(attrs["platform"]),
         changed=tuple(json.loads(attrs["changed"])),
+        **_origin(sweep),
     )
 
 

@@ -30,15 +30,6 @@ def leaves(table: Plain, path: Keys = ()) -> Iterator[tuple[Keys, Plain]]:
         yield from leaves(part, (*path, str(name)))
 
 
-def at(table: Plain, path: Keys) -> Plain:
-    """The entry of a nested table at the end of a path; `None` where there is none."""
-    for name in path:
-        if not isinstance(table, Mapping) or name not in table:
-            return None
-        table = table[name]
-    return table
-
-
 @dataclass(frozen=True)
 class Compared:
     """A printed number, ours, and how far they are apart.
@@ -58,10 +49,10 @@ def compare(
     values: Mapping[str, object], printed: Mapping[str, object], tolerance: float
 ) -> tuple[Compared, ...]:
     """Every printed number with ours of the same name, at a relative tolerance."""
-    table = plain(values)
+    entries = dict(leaves(plain(values)))
     rows = []
     for path, theirs in leaves(plain(printed)):
-        ours = at(table, path)
+        ours = entries.get(path)
         deviation = _deviation(theirs, ours)
         agrees = deviation is not None and deviation <= tolerance
         rows.append(Compared(JOIN.join(path), theirs, ours, deviation, agrees))

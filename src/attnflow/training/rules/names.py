@@ -87,7 +87,7 @@ def rule_of(setting: Any, **more: Any) -> Rule:
     Its other fields, and `more`, are options where they have the names of options.
     """
     schedule = schedule_named(setting.schedule, setting.steps)
-    offered = {**vars(setting), **more, "schedule": schedule}
+    offered: dict[str, Any] = {**vars(setting), **more, "schedule": schedule}
     return fitting_rule(setting.rule, **offered)
 
 
@@ -132,7 +132,8 @@ def split(rule: R) -> tuple[R, dict[str, Array]]:
     # Any value that the rule allows will do.
     plain = dataclasses.replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
     # An array from a Python number takes the precision of what it multiplies.
-    return plain, {name: jnp.asarray(float(getattr(rule, name))) for name in names}
+    numbers = {name: float(getattr(rule, name)) for name in names}
+    return plain, {n: jnp.asarray(x) for n, x in numbers.items()}  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
 
 
 def joined(rule: R, numbers: Mapping[str, Array]) -> R:

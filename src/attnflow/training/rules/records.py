@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
+import optax  # pyright: ignore[reportMissingTypeStubs] # it has none
 from jaxtyping import Array, Float
 
 from attnflow.training.rules.schedules import AbstractSchedule
@@ -167,7 +167,8 @@ class Adam(AbstractPaced):
     @property
     def bare(self) -> bool:
         """Whether there is no ε; one that is there may be traced."""
-        return isinstance(self.epsilon, float | int) and self.epsilon == 0
+        is_number = isinstance(self.epsilon, float | int)  # pyright: ignore[reportUnnecessaryIsInstance] # it may be traced
+        return is_number and self.epsilon == 0
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
@@ -349,12 +350,13 @@ def _still_where_nothing_pulls(
     ) -> tuple[optax.Updates, optax.OptState]:
         updates, state = adam.update(updates, state, params)
         assert isinstance(state, optax.ScaleByAdamState)
-        still = jax.tree.map(
-            lambda u, second: jnp.where(second == 0, 0.0, u), updates, state.nu
-        )
-        return still, state
+        return jax.tree.map(_unless_zero, updates, state.nu), state
 
     return optax.GradientTransformation(adam.init, update)
+
+
+def _unless_zero(update: Array, second: Array) -> Array:
+    return jnp.where(second == 0, 0.0, update)
 
 
 def _sign(x: Array) -> Array:

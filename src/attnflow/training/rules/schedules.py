@@ -162,7 +162,7 @@ class Batches:
     def _draw(self, probability: Array, key: Array) -> Array:
         count = len(probability)
         rows = jax.random.choice(key, count, (self.size,), p=probability)
-        return jnp.zeros(count).at[rows].add(1 / self.size)
+        return jnp.zeros(count).at[rows].add(1 / self.size)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
 
     def _in_turn(self, probability: Array, step: Array, key: Array) -> Array:
         present = probability > 0
