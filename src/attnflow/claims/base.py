@@ -1,245 +1,103 @@
-"""Claims: a statement of a paper, the runs it needs, and a predicate that can fail.
+"""Claims: a statement of a paper, its kind, the runs it needs, and a judge.
 
 A claim's `judge` turns evidence (named runs) into a `Finding`: checks, each of which
-carries numbers and belongs to one of the rules of `attnflow.claims.decision`. Those
-alone make verdicts, so that a paper states what it compares with what, and never
-decides for itself what counts as `holds`.
+carries numbers. The rules of `attnflow.claims.decision` turn checks into a verdict by
+the claim's `kind`, so that a paper states what it compares with what, and never decides
+for itself what counts as `holds`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-import numpy as np
-import xarray as xr
-
-from attnflow.schema.declarations import Evidence, Numbers, Request
+from attnflow.claims.checks import Finding
+from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.facts import AbstractPresentable, Facts
 
 Mutation = Callable[[Evidence], Evidence]
 _ID = re.compile(r"[A-Z][A-Za-z0-9]{0,11}-[A-Za-z0-9.\-]+")
 
 
+class Kind(StrEnum):
+    """The kind of statement that a paper makes, which fixes the rule of its verdict."""
+
+    IDENTITY = "identity"
+    UNIVERSAL = "universal"
+    PROBABILITY = "probability"
+    ASYMPTOTIC = "asymptotic"
+    OBSERVATION = "observation"
+
+
 class Verdict(StrEnum):
-    """The answers that a claim can get."""
+    """The answers that a statement can get."""
 
     HOLDS = "holds"
     FAILS = "fails"
-    HOLDS_CORRECTED = "holds-corrected"
     INCONCLUSIVE = "inconclusive"
     UNCHECKED = "unchecked"
 
 
 class Scope(StrEnum):
-    """How near the runs behind a verdict are to the paper's conditions."""
+    """How near the judged runs are to the conditions of the statement."""
 
     THEOREM = "theorem"
     EXPERIMENT = "experiment"
     BEYOND = "beyond"
 
 
-@dataclass(frozen=True)
-class Exact:
-    """An equality or inequality of a deterministic run, decided by arithmetic.
+class CorrectionKind(StrEnum):
+    """What a correction changes in the printed statement."""
 
-    Holds where `error <= tolerance`. `counterexample` says that a failure is exact
-    and so decides `fails` at any scope.
-    """
-
-    error: float
-    tolerance: float
-    what: str
-    counterexample: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.tolerance < float("inf"):
-            raise ValueError(
-                f"The tolerance of {self.what!r} is {self.tolerance}: give a finite "
-                "number that is not negative."
-            )
+    TYPO = "typo"
+    CONSTANT = "constant"
+    CONDITION = "condition"
+    WEAKER = "weaker"
+    OPPOSITE = "opposite"
 
 
-@dataclass(frozen=True)
-class Seeds:
-    """A property of each seed: `held` and `margin` (positive where it holds).
-
-    `margin` is in units of the claim's declared scale. Holds where
-    `sum(held) >= q * len(held)`. `on_demand` says that seeds were drawn until
-    somebody stopped: an anytime-valid interval is reported then. `per_seed` makes one
-    from margins.
-    """
-
-    held: tuple[bool, ...]
-    margin: tuple[float, ...]
-    what: str
-    q: float = 0.9
-    on_demand: bool = False
-
-    def __post_init__(self) -> None:
-        _check_lengths(self.what, held=self.held, margin=self.margin)
-        if not 0.0 < self.q <= 1.0:
-            raise ValueError(f"q={self.q} of {self.what!r}: give 0 < q <= 1.")
-        for held, margin in zip(self.held, self.margin, strict=True):
-            if (held and margin < 0.0) or (not held and margin > 0.0):
-                raise ValueError(
-                    f"{self.what!r} has a seed with held={held} and margin={margin}: "
-                    "a margin is positive where the property holds."
-                )
-
-
-def per_seed(
-    margin: xr.DataArray | np.ndarray,
-    what: str,
-    q: float = 0.9,
-    *,
-    strict: bool = False,
-) -> Seeds:
-    """The check of a property that a seed has where its margin is not negative.
-
-    A margin that is not a number is not known, and so the property does not hold.
-
-    **Arguments:**
-
-    - `margin`: a number for each seed, in units of the claim's scale.
-    - `what`: the property in words; `q`: the share of seeds that must have it.
-    - `strict`: it must be positive.
-
-    !!! example
-
-        >>> import numpy as np
-        >>> from attnflow.claims import per_seed
-        >>> per_seed(np.array([0.5, 0.0, np.nan]), "values come first").held
-        (True, True, False)
-    """
-    known = np.nan_to_num(np.asarray(margin, float), nan=-1.0)
-    held = known > 0 if strict else known >= 0
-    return Seeds(tuple(held.tolist()), tuple(known.tolist()), what, q)
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """An asymptotic statement: measured / predicted along a ladder of sizes.
-
-    `size` grows in the direction of the limit. `constant` bounds sup r / inf r for
-    `theta`, r's growth over its first rung for `O`, its fall for `Omega`. `log_of`
-    holds, for the tilde kinds, the numbers whose logarithm may enter (the sizes
-    where it is empty), at most to the power `max_log_power`. `seeds` says how many
-    stand behind each rung.
-    """
-
-    size: tuple[float, ...]
-    ratio: tuple[float, ...]
-    kind: Literal[
-        "theta", "theta-tilde", "O", "O-tilde", "Omega", "Omega-tilde", "o(1)"
-    ]
-    what: str
-    constant: float = 10.0
-    log_of: tuple[float, ...] = ()
-    max_log_power: float = 2.0
-    seeds: int = 1
-
-    def __post_init__(self) -> None:
-        _check_lengths(self.what, size=self.size, ratio=self.ratio)
-        if self.log_of:
-            _check_lengths(self.what, size=self.size, log_of=self.log_of)
-        if not self.constant > 1.0:
-            raise ValueError(f"constant={self.constant} of {self.what!r}: give > 1.")
-
-
-@dataclass(frozen=True)
-class Slope:
-    """A fitted log-log (or semi-log) slope against the stated one.
-
-    Holds where the fitted slope lies within `tolerance` of `expected`; the bootstrap
-    interval is reported beside it. x and y are already transformed, in the order of
-    the ladder: the point nearest to the limit comes last.
-    """
-
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    expected: float
-    tolerance: float
-    what: str
-    seeds: int = 1
-
-    def __post_init__(self) -> None:
-        _check_lengths(self.what, x=self.x, y=self.y)
-        if not self.tolerance > 0.0:
-            raise ValueError(f"tolerance={self.tolerance} of {self.what!r}: give > 0.")
-
-
-@dataclass(frozen=True)
-class HighProbability:
-    """`With probability at least 1 − delta`: failures in draws, along a ladder.
-
-    Holds where the one-sided 95% bound on the failures of the last (the largest) rung
-    is at most `delta`. One rung suffices.
-    """
-
-    failures: tuple[int, ...]
-    draws: tuple[int, ...]
-    delta: float
-    what: str
-
-    def __post_init__(self) -> None:
-        _check_lengths(self.what, failures=self.failures, draws=self.draws)
-        if not (self.draws and 0.0 < self.delta < 1.0):
-            raise ValueError(
-                f"{self.what!r} has {len(self.draws)} rungs and delta={self.delta}: "
-                "give at least one rung, and 0 < delta < 1."
-            )
-
-
-@dataclass(frozen=True)
-class LargeEnough:
-    """`For all sizes that are large enough`: whether each rung has a property.
-
-    Holds where the largest two rungs or more have it; the smallest rung from which
-    all larger ones have it is reported.
-    """
-
-    size: tuple[float, ...]
-    held: tuple[bool, ...]
-    what: str
-    seeds: int = 1
-
-    def __post_init__(self) -> None:
-        _check_lengths(self.what, size=self.size, held=self.held)
-
-
-@dataclass(frozen=True)
-class Unchecked:
-    """The reason why nothing could be checked."""
-
-    reason: str
-
-
-Measurement = Exact | Seeds | Ladder | Slope | HighProbability | LargeEnough | Unchecked
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a claim's judge returns.
-
-    **Arguments:**
-
-    - `checks`: must all hold.
-    - `numbers`: what to print beside the verdict, name → number or list.
-    """
-
-    checks: tuple[Measurement, ...]
-    numbers: Numbers = field(default_factory=dict)
+Judge = Callable[[Evidence], Finding]
 
 
 @dataclass(frozen=True)
 class Correction:
-    """A statement that holds where the printed one does not."""
+    """A statement in the place of the printed one, with a verdict of its own.
 
+    **Arguments:**
+
+    - `kind`: what it changes. `condition`: true under a stated stronger condition;
+      `weaker`: a weaker statement is true; `opposite`: the contrary is true.
+    - `statement`: in our words; `judge`: evidence → finding.
+    - `expected`: the recorded verdict.
+    - `claim_kind`: the kind of the corrected statement, where it is another one than
+      the claim's; `delta` likewise.
+    """
+
+    kind: CorrectionKind
     statement: str
-    judge: Callable[[Evidence], Finding]
+    judge: Judge
+    expected: Verdict = Verdict.HOLDS
+    claim_kind: Kind | None = None
+    delta: float | None = None
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A script that arrives at numbers of a claim without any code of attnflow.
+
+    **Arguments:**
+
+    - `script`: its path inside the paper's package, such as `witnesses/norms.py`. It
+      prints a line `name = number` for each number.
+    - `numbers`: by the name that the script prints, the path of the claim's own number
+      in what its judge prints, parts separated by `/`. They must agree to the last
+      digit that the script prints.
+    """
+
+    script: str
+    numbers: Mapping[str, str]
 
 
 @dataclass(frozen=True, repr=False)
@@ -250,30 +108,47 @@ class Claim(AbstractPresentable):
 
     - `id`: such as `B-Thm4.1-T2`; what comes first is the paper's `letter`.
     - `place`: where the paper says it; `statement`: in our words.
+    - `kind`: of statement, which fixes the rule; `delta`: the probability of failure
+      that a statement of kind `probability` allows.
     - `system`: the dynamical system that it is about.
     - `needs`: named runs; `judge`: evidence → finding.
-    - `expected`: the recorded verdict, and `source` of that record.
-    - `conditions`: the theorem's conditions, in words with the constants that we put
-      in, and `scope`: how near the runs' settings are to them.
+    - `under`: names of those items of the paper's conditions that the statement
+      assumes; `judged`: names of the runs that must meet them (all of them where it
+      is empty; the others are for comparison).
+    - `expected`: the recorded verdict on the printed statement, and `source` of that
+      record.
     - `predicate`: the check in words, with its tolerance and where that comes from.
-    - `mutations`: changes of the evidence under which the claim must not hold.
-    - `correction`: the statement that is judged where the printed one does not hold.
+    - `settings`: the runs' settings in words.
+    - `mutations`: changes of the evidence under which it must not hold, beside the
+      generated ones; `mends`: changes under which a failing claim holds.
+    - `inert`: variables that the judge reads and that do not matter, with the reason.
+    - `survives`: of `untrained`, `cut` and `holes`, those runs on which it may hold,
+      with the reason.
+    - `correction`: the statement that is judged beside the printed one.
+    - `witness`: a program of its own for its numbers.
     """
 
     id: str
     place: str
     statement: str
+    kind: Kind
     system: str
     needs: Mapping[str, Request]
-    judge: Callable[[Evidence], Finding]
-    predicate: str
+    judge: Judge
     expected: Verdict
     source: str
-    scope: Scope
-    mutations: Mapping[str, Mutation]
-    conditions: str = "none"
+    under: tuple[str, ...] = ()
+    predicate: str = ""
+    delta: float | None = None
+    judged: tuple[str, ...] = ()
+    settings: str = ""
+    mutations: Mapping[str, Mutation] = field(default_factory=dict)
+    mends: Mapping[str, Mutation] = field(default_factory=dict)
+    inert: Mapping[str, str] = field(default_factory=dict)
+    survives: Mapping[str, str] = field(default_factory=dict)
     origin: Literal["paper", "ours"] = "paper"
     correction: Correction | None = None
+    witness: Witness | None = None
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -282,33 +157,41 @@ class Claim(AbstractPresentable):
                 "letter (or a word of up to 12 letters or digits with a capital "
                 "first), a hyphen, and then letters, digits, dots and hyphens."
             )
-        if not self.mutations:
+        unknown = set(self.judged) - set(self.needs)
+        if unknown:
             raise ValueError(
-                f"{self.id} has no mutation: a claim must be able to fail."
+                f"{self.id} judges the runs {sorted(unknown)}, which it does not need. "
+                f"It needs {sorted(self.needs)}."
             )
+
+    @property
+    def check(self) -> str:
+        """The check in words: those of the judge's records, and the predicate."""
+        words = getattr(self.judge, "words", None)
+        parts = (words() if words else "", self.predicate)
+        return "; ".join(part for part in parts if part)
 
     def facts(self) -> Facts:
         """What is claimed, under which conditions, and how it is judged."""
-        correction = self.correction.statement if self.correction else "none"
         runs = Counter(request.experiment for request in self.needs.values())
+        correction = "none"
+        if self.correction:
+            correction = (
+                f"{self.correction.kind}, {self.correction.expected}: "
+                f"{self.correction.statement}"
+            )
         return Facts(
             f"{self.id} ({self.place})",
             (
                 ("statement", self.statement),
+                ("kind", str(self.kind)),
                 ("system", self.system),
-                ("conditions", self.conditions),
-                ("judged by", self.predicate),
+                ("assumes", ", ".join(self.under) or "no condition"),
+                ("judged by", self.check),
                 ("recorded", f"{self.expected}, {self.source}"),
-                ("scope", f"{self.scope}"),
                 ("stated by", {"paper": "the paper", "ours": "us"}[self.origin]),
                 ("correction", correction),
                 ("runs", ", ".join(f"{count} of {id}" for id, count in runs.items())),
-                ("broken by", "; ".join(self.mutations)),
+                ("witness", self.witness.script if self.witness else "none"),
             ),
         )
-
-
-def _check_lengths(what: str, **columns: Sequence[float]) -> None:
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) != 1:
-        raise ValueError(f"{what!r} has columns of lengths {lengths}: make them equal.")

@@ -30,11 +30,11 @@ TWO_RUNGS = 0.25
 """The chance that two fair coins both show heads."""
 _ORDERS = 5040
 LEVEL = 0.05
-HELD = (Verdict.HOLDS, Verdict.HOLDS_CORRECTED)
 ASSUMED = (
     "checks of an error against a tolerance never pass by chance",
     "over seeds, each seed has the property like a fair coin, apart from the others",
     "a slope over a ladder just misses its band, with Gaussian residuals: 2.5%",
+    "an estimate just misses its range: one end of a 95% interval, 2.5%",
     "a fitted slope has its values in any order with equal probability",
     "failures are just more frequent than stated: 5%",
     "of 'large enough', the largest two sizes hold like fair coins: 25%",
@@ -162,13 +162,16 @@ def family_of(rows: "Iterable[Row]") -> Family:
     expected = sum(row.chance for row in others)
     # S. Holm, A simple sequentially rejective multiple test procedure, Scand. J.
     # Statist. 6 (1979) 65–70; claims that do not hold have the chance 1.
-    chances = sorted(row.chance if row.verdict in HELD else 1.0 for row in others)
+    held = [row.verdict is Verdict.HOLDS for row in others]
+    chances = sorted(
+        row.chance if holds else 1.0 for row, holds in zip(others, held, strict=True)
+    )
     levels = [LEVEL / (len(chances) - rank) for rank in range(len(chances))]
     exceeds = [chance > level for chance, level in zip(chances, levels, strict=True)]
     return Family(
         claims=len(checked),
         exact=len(checked) - len(others),
-        held=sum(row.verdict in HELD for row in others),
+        held=sum(held),
         by_chance=expected,
         any_by_chance=min(1.0, expected),
         beyond_chance=int(np.argmax([*exceeds, True])),

@@ -1,12 +1,19 @@
-"""The judgement of a claim: gather its runs, judge, decide, try the correction."""
+"""The judgement of a claim: gather its runs, judge, decide, compute the scope."""
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from attnflow.claims.base import Claim, Evidence, Finding, Scope, Unchecked, Verdict
-from attnflow.claims.decision import Decision, decide
-from attnflow.claims.table import Row
+from attnflow.claims.base import Claim, CorrectionKind, Evidence, Verdict
+from attnflow.claims.checks import Finding, Unchecked
+from attnflow.claims.decision import Decision, Rule, decide
+from attnflow.claims.scope import (
+    Circumstances,
+    Declared,
+    circumstances,
+    declared_runs,
+)
+from attnflow.claims.table import Corrected, Row, WitnessResult
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData
 from attnflow.schema.plain_values import plain
@@ -18,46 +25,50 @@ OPTIONAL_PACKAGES = ("torch",)
 
 @dataclass(frozen=True)
 class Judgement:
-    """The decision on a claim, and the correction by which it holds, if by one."""
+    """The decision on a printed statement, and on its correction where it has one."""
 
     decision: Decision
     numbers: Numbers
-    correction: str = ""
+    correction: Decision | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the printed statement."""
+        return self.decision.verdict
 
 
-def judge(claim: Claim, evidence: Evidence, scope: Scope | None = None) -> Judgement:
-    """The decision on a claim; where it does not hold, on its correction.
+def rule_of(claim: Claim) -> Rule:
+    """The rule for the printed statement."""
+    return Rule(claim.kind, claim.delta)
 
-    A `scope` replaces the claim's, for runs with other settings.
-    """
-    scope = scope or claim.scope
+
+def corrected_rule_of(claim: Claim) -> Rule:
+    """The rule for the corrected statement, whose kind may be another one."""
+    assert claim.correction is not None
+    return Rule(
+        claim.correction.claim_kind or claim.kind, claim.correction.delta or claim.delta
+    )
+
+
+def judge(claim: Claim, evidence: Evidence) -> Judgement:
+    """The decisions on a claim as printed and as corrected."""
     finding = claim.judge(evidence)
-    decision = decide(finding, scope)
-    may_be_corrected = decision.verdict in (Verdict.FAILS, Verdict.INCONCLUSIVE)
-    if claim.correction is None or not may_be_corrected:
+    decision = decide(finding, rule_of(claim))
+    if claim.correction is None:
         return Judgement(decision, finding.numbers)
     corrected = claim.correction.judge(evidence)
-    second = decide(corrected, scope)
-    if second.verdict is not Verdict.HOLDS:
-        return Judgement(decision, {**corrected.numbers, **finding.numbers})
     return Judgement(
-        replace(
-            second,
-            verdict=Verdict.HOLDS_CORRECTED,
-            note=f"as printed: {decision.note}; corrected: {second.note}",
-        ),
-        {**finding.numbers, **corrected.numbers},
-        claim.correction.statement,
+        decision,
+        {**corrected.numbers, **finding.numbers},
+        decide(corrected, corrected_rule_of(claim)),
     )
 
 
 def verify(
     claim: Claim,
-    paper: str,
+    paper: Declared,
     gather: Gather,
     seeds: int | tuple[int, ...] | None = None,
-    *,
-    scope: Scope | None = None,
 ) -> Row:
     """The row of a claim, from runs that `gather` computes or reads.
 
@@ -66,48 +77,68 @@ def verify(
 
     **Arguments:**
 
-    - `paper`: its slug.
     - `gather`: such as `partial(Runner().gather, paper)`.
     - `seeds`: how many, or which ones, for the runs that leave it open.
-    - `scope`: instead of the claim's, for runs with other settings.
     """
     start = time.perf_counter()
     try:
-        judgement = judge(claim, gather(with_seeds(claim.needs, seeds)), scope)
+        evidence = gather(with_seeds(claim.needs, seeds))
+        judgement = judge(claim, evidence)
+        around = circumstances(claim, evidence, paper)
     except MissingData as error:
-        judgement = _unchecked(claim, str(error))
+        judgement, around = unchecked(claim, paper, str(error))
     except ImportError as error:
         package = (error.name or "").partition(".")[0]
         if package not in OPTIONAL_PACKAGES:
             raise
         reason = f"{package} is not installed: pip install 'attnflow[{package}]'."
-        judgement = _unchecked(claim, reason)
+        judgement, around = unchecked(claim, paper, reason)
     seconds = time.perf_counter() - start
-    return make_row(claim, paper, judgement, seconds=seconds, scope=scope)
+    return make_row(claim, paper.slug, judgement, around, seconds=seconds)
 
 
 def make_row(
     claim: Claim,
     paper: str,
     judgement: Judgement,
+    around: Circumstances,
     *,
     seconds: float,
-    scope: Scope | None = None,
 ) -> Row:
-    """The row of a claim that was judged already."""
+    """The row of a claim of the paper with this slug that was judged already."""
     return Row(
         id=claim.id,
         paper=paper,
         place=claim.place,
+        kind=claim.kind,
         statement=claim.statement,
         origin=claim.origin,
-        scope=scope or claim.scope,
+        scope=around.scope,
+        slack=plain(around.slack),
+        missed=tuple(map(str, around.missed)),
+        unread=around.unread,
         expected=claim.expected,
+        corrected=_corrected(claim, judgement),
+        witness=WitnessResult(claim.witness.script) if claim.witness else None,
         seconds=seconds,
         numbers=plain(judgement.numbers),
-        what=claim.predicate,
-        correction=judgement.correction,
+        what=claim.check,
         **asdict(judgement.decision),
+    )
+
+
+def _corrected(claim: Claim, judgement: Judgement) -> Corrected | None:
+    if claim.correction is None:
+        return None
+    decision = judgement.correction or judgement.decision
+    return Corrected(
+        kind=CorrectionKind(claim.correction.kind),
+        statement=claim.correction.statement,
+        verdict=decision.verdict,
+        expected=claim.correction.expected,
+        margin=decision.margin,
+        note=decision.note,
+        more=decision.more,
     )
 
 
@@ -121,5 +152,10 @@ def with_seeds(
     }
 
 
-def _unchecked(claim: Claim, reason: str) -> Judgement:
-    return Judgement(decide(Finding((Unchecked(reason),)), claim.scope), {})
+def unchecked(
+    claim: Claim, paper: Declared, reason: str
+) -> tuple[Judgement, Circumstances]:
+    """The judgement on a claim that could not be checked, for this reason."""
+    decision = decide(Finding((Unchecked(reason),)), rule_of(claim))
+    around = circumstances(claim, declared_runs(claim, paper), paper)
+    return Judgement(decision, {}, decision), around

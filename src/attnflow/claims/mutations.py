@@ -1,8 +1,8 @@
-"""Changes of the evidence under which a claim must not hold.
+"""Changes of the evidence under which a verdict must change.
 
-A claim that cannot fail is a bug. Each claim names mutations that break what it
-says; `must_fail` runs its judge on the broken evidence. Mutations copy: evidence is
-never changed in place.
+A claim that cannot fail is a bug. `attnflow.claims.trials` generates changes of what a
+judge reads; here are their parts, and those that a claim names itself. Mutations copy:
+evidence is never changed in place.
 """
 
 import json
@@ -13,14 +13,14 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims.base import Claim, Evidence, Mutation, Verdict
-from attnflow.claims.judgement import judge
+from attnflow.claims.base import Evidence, Mutation
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.settings import Scalar, Value, look_up
 
 Names = str | tuple[str, ...]
 ArrayChange = Callable[[xr.DataArray], xr.DataArray]
 EVERY = "*"
+_ENDS = ("end_time", "stage_start", "stage_end")
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,6 @@ def named(*mutations: NamedMutation) -> dict[str, Mutation]:
     if len(by_name) != len(mutations):
         raise ValueError("Two mutations have the same name: give each its own.")
     return by_name
-
-
-def must_fail(claim: Claim, evidence: Evidence) -> list[str]:
-    """Names of the mutations under which the claim held all the same."""
-    held = (Verdict.HOLDS, Verdict.HOLDS_CORRECTED)
-    return [
-        name
-        for name, mutation in claim.mutations.items()
-        if judge(claim, mutation(evidence)).decision.verdict in held
-    ]
 
 
 def mapped(
@@ -161,6 +151,16 @@ def constant(run: str, variables: Names, dim: str = TIME) -> NamedMutation:
     return _mapped(run, variables, f"constant along {dim}", change)
 
 
+def later(run: str, variables: Names, factor: float) -> NamedMutation:
+    """Multiply all records but the first by a factor."""
+
+    def change(array: xr.DataArray) -> xr.DataArray:
+        first = array[TIME] == array[TIME][0]
+        return array.where(first, array * factor)
+
+    return _mapped(run, variables, f"times {factor:g} after the start", change)
+
+
 def shift(run: str, variables: Names, by: float) -> NamedMutation:
     """Delay a series: value(t) becomes value(t − by), constant beyond the ends."""
 
@@ -180,7 +180,8 @@ def noise(
 
     def change(array: xr.DataArray) -> xr.DataArray:
         drawn = np.random.default_rng(seed).normal(size=array.shape)
-        size = float(np.nanmax(np.abs(array.values)))
+        known = array.values[np.isfinite(array.values)]
+        size = float(np.abs(known).max(initial=0.0))
         return array + relative * size * drawn
 
     return _mapped(run, variables, f"with {relative:g} relative noise", change)
@@ -204,6 +205,20 @@ def setting(run: str, **changes: Value) -> NamedMutation:
 
     texts = ", ".join(f"{key}={value}" for key, value in changes.items())
     return on_run(f"setting {texts}", run, change)
+
+
+def scale_setting(key: str, factor: float) -> NamedMutation:
+    """Multiply a number of all runs' settings; whole numbers stay whole."""
+
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        setting = json.loads(dataset.attrs.get("setting", "{}"))
+        value = setting.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return dataset
+        changed = {**setting, key: type(value)(value * factor)}
+        return dataset.assign_attrs(setting=json.dumps(changed))
+
+    return on_run(f"setting {key} times {factor:g}", EVERY, change)
 
 
 def only(run: str, mutation: NamedMutation) -> NamedMutation:
@@ -235,6 +250,88 @@ def both(*mutations: NamedMutation) -> NamedMutation:
         return evidence
 
     return NamedMutation(" and ".join(m.name for m in mutations), mutate)
+
+
+def slow_down(factor: float) -> NamedMutation:
+    """Let each run take `factor` times longer than the one before: times drift."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        return {
+            name: _slower(run, factor**place)
+            for place, (name, run) in enumerate(evidence.items())
+        }
+
+    return NamedMutation(f"each run {factor:g} times slower than the last", mutate)
+
+
+def _slower(run: xr.Dataset, factor: float) -> xr.Dataset:
+    if TIME not in run.dims:
+        return run
+    ends = {n: run[n] * factor for n in _ENDS if n in run}
+    return run.assign(ends).assign_coords({TIME: run[TIME] * factor})
+
+
+def cut(run: str, share: float) -> NamedMutation:
+    """End a run at a share of its time: what comes later was never computed.
+
+    With share 0 the first record is left: an untrained run. Values at the ends of
+    stages become those of the last record that is left, NaN where they were not
+    recorded.
+    """
+
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        return _cut(dataset, share) if TIME in dataset.dims else dataset
+
+    return on_run(f"cut at {share:g} of its time", run, change)
+
+
+def hole(run: str, share: float = 0.25) -> NamedMutation:
+    """Make a share of the records, in the middle of them, unknown."""
+
+    def change(dataset: xr.Dataset) -> xr.Dataset:
+        if TIME not in dataset.dims:
+            return dataset
+        count = dataset.sizes[TIME]
+        rows = np.arange(count)
+        start = max(1, int(count * (1 - share) / 2))
+        inside = (rows >= start) & (rows < max(start + 1, start + int(share * count)))
+        keep = xr.DataArray(~inside, dims=TIME, coords={TIME: dataset[TIME]})
+        return dataset.assign(
+            {
+                name: array.where(keep).transpose(*array.dims)
+                for name, array in dataset.data_vars.items()
+                if TIME in array.dims and array.dtype.kind == "f"
+            }
+        )
+
+    return on_run(f"{share:g} of the records unknown", run, change)
+
+
+def _cut(dataset: xr.Dataset, share: float) -> xr.Dataset:
+    end = dataset["end_time"] * share
+    kept = dataset["recorded"] & (dataset[TIME] <= end)
+    kept[{TIME: 0}] = True
+    last = kept.values.argmin(axis=kept.get_axis_num(TIME))
+    rows = np.where(kept.all(TIME), dataset.sizes[TIME], last) - 1
+    index = xr.DataArray(rows, dims=SEED, coords={SEED: dataset[SEED]})
+    changed: dict[str, xr.DataArray] = {"recorded": kept, "end_time": end}
+    for name, array in dataset.data_vars.items():
+        if array.dtype.kind != "f" or name in changed:
+            continue
+        if TIME in array.dims:
+            changed[str(name)] = array.where(kept).transpose(*array.dims)
+        elif str(name).endswith(schema.AT_END):
+            changed[str(name)] = _value_at_cut(dataset, str(name), index)
+    return dataset.assign(changed)
+
+
+def _value_at_cut(dataset: xr.Dataset, name: str, index: xr.DataArray) -> xr.DataArray:
+    """The values at the ends of stages in a cut run, from its last record."""
+    at_end, source = dataset[name], name.removesuffix(schema.AT_END)
+    if source not in dataset or TIME not in dataset[source].dims:
+        return xr.full_like(at_end, np.nan)
+    value = dataset[source].isel({TIME: index}).drop_vars(TIME)
+    return value.broadcast_like(at_end).transpose(*at_end.dims)
 
 
 def _mixed(dataset: xr.Dataset, mutated: xr.Dataset, fraction: float) -> xr.Dataset:

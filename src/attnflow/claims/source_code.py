@@ -1,9 +1,12 @@
-"""The source code of a claim: its judge, and what that calls of its paper."""
+"""The source code of a claim: its judge, and what that calls of its paper.
+
+A judge that is a record counts by the functions in it.
+"""
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -26,8 +29,8 @@ class Source:
 def sources(judge: Function) -> list[Source]:
     """The judge, then the functions of its own package that it calls, each once."""
     seen: dict[Function, None] = {}
-    waiting = [unwrapped(judge)]
-    package = _package(waiting[0])
+    waiting = list(functions_in(judge))
+    package = next((_package(f) for f in waiting if not _is_core(f)), "attnflow")
     while waiting and len(seen) < MOST:
         function = waiting.pop(0)
         if function in seen or _package(function) != package:
@@ -37,11 +40,25 @@ def sources(judge: Function) -> list[Source]:
     return [source for source in map(_source, seen) if source is not None]
 
 
-def unwrapped(function: Function) -> Function:
-    """The function itself, without partial arguments and decorators."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.unwrap(function)
+def functions_in(value: object) -> Iterator[Function]:
+    """The functions that a function, a record or a container of them consists of."""
+    if isinstance(value, functools.partial):
+        yield from functions_in((value.func, *value.args, value.keywords))
+    elif is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from functions_in(getattr(value, field.name))
+    elif isinstance(value, Mapping):
+        yield from functions_in(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from functions_in(part)
+    elif inspect.isfunction(value):
+        yield inspect.unwrap(value)
+
+
+def _is_core(function: Function) -> bool:
+    """Whether a function is attnflow's own, and of no paper."""
+    return _package(function) == "attnflow"
 
 
 def _package(function: Function) -> str:
@@ -56,10 +73,8 @@ def _called(function: Function) -> Iterator[Function]:
     closure = inspect.getclosurevars(function).nonlocals
     for name in _names(function.__code__):
         value = closure.get(name, known.get(name))
-        if isinstance(value, functools.partial):
-            value = unwrapped(value)
-        if inspect.isfunction(value):
-            yield value
+        if not isinstance(value, type | Mapping | tuple | list):
+            yield from functions_in(value)
 
 
 def _names(code: CodeType) -> Iterator[str]:

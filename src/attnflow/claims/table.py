@@ -1,15 +1,13 @@
-"""The claims table: a row for each verdict, their summary, and two tables compared."""
+"""The claims table: a row for each claim with its verdicts, and their summary."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields
-from enum import StrEnum
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
 from html import escape
-from pathlib import Path
 
-from attnflow.claims.base import Scope, Verdict
+from attnflow.claims.base import Claim, CorrectionKind, Kind, Scope, Verdict
 from attnflow.claims.chance import Family, family_of
+from attnflow.claims.scope import READING
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
 from attnflow.schema.plain_values import plain
@@ -18,26 +16,81 @@ from attnflow.schema.settings import JsonObject, look_up
 CAUTION = (
     "A numerical check, not a proof: 'holds' means consistent over the printed range."
 )
+VERSION = 2
 HEADER = (
     "claim",
+    "kind",
     "scope",
     "verdict",
+    "corrected",
     "expected",
     "held",
     "interval",
     "margin",
     "seconds",
 )
-DEFINITE = (Verdict.HOLDS, Verdict.FAILS, Verdict.HOLDS_CORRECTED)
-LEAST_MOVE = 0.01
-"""Margins that move by less than a hundredth of a claim's scale are the same."""
 _WORDS = {
     Verdict.HOLDS: "hold",
-    Verdict.HOLDS_CORRECTED: "hold after correction",
-    Verdict.FAILS: "fail",
+    Verdict.FAILS: "fail as printed",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.UNCHECKED: "unchecked",
 }
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """The verdict on the corrected statement of a claim."""
+
+    kind: CorrectionKind
+    statement: str
+    verdict: Verdict
+    expected: Verdict
+    margin: float = 0.0
+    note: str = ""
+    more: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The verdict in words: `holds with another constant`."""
+        return corrected_words(self.kind, self.verdict)
+
+
+_CHANGED = {
+    CorrectionKind.TYPO: "{} with a misprint mended",
+    CorrectionKind.CONSTANT: "{} with another constant",
+    CorrectionKind.CONDITION: "{} under a stronger condition",
+    CorrectionKind.WEAKER: "{} in a weaker form",
+    CorrectionKind.OPPOSITE: "the contrary {}",
+}
+
+
+def corrected_words(kind: CorrectionKind, verdict: Verdict) -> str:
+    """A verdict on a correction in words, which say what it changes."""
+    return _CHANGED[kind].format(verdict if verdict in _SAID else f"is {verdict}")
+
+
+_SAID = (Verdict.HOLDS, Verdict.FAILS)
+
+
+def recorded_words(claim: Claim) -> str:
+    """The recorded verdicts in words: `fails as printed; holds with …`."""
+    if claim.correction is None:
+        return str(claim.expected)
+    correction = claim.correction
+    words = corrected_words(correction.kind, correction.expected)
+    return f"{claim.expected} as printed; {words}"
+
+
+@dataclass(frozen=True)
+class WitnessResult:
+    """The script of a claim's witness, and whether its numbers agree.
+
+    `agrees` is `None` where the script was not run; `note` has the numbers of both.
+    """
+
+    script: str
+    agrees: bool | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,48 +99,93 @@ class Row:
 
     **Arguments:**
 
+    - `kind`: of statement; `scope`, `slack`, `missed`, `unread`: how near the judged
+      runs are to its conditions, see `attnflow.claims.Circumstances`.
+    - `verdict`, `expected`: on the statement as printed, and the recorded one;
+      `corrected`: the same for its correction.
     - `held`, `seeds`, `interval`, `margin`, `chance`, `more`: see
       `attnflow.claims.Decision`.
+    - `witness`: a second program for its numbers.
     - `seconds`: for the judgement, and for runs that were not in the store.
     - `what`: the predicate in words; `note`: the numbers behind the verdict.
     - `numbers`: what the claim's judge prints, name → number or list.
-    - `correction`: the statement that holds instead; empty unless `holds-corrected`.
     """
 
     id: str
     paper: str
     place: str
+    kind: Kind
     statement: str
     origin: str
     scope: Scope
+    slack: float | None
     verdict: Verdict
     expected: Verdict
+    corrected: Corrected | None
     held: int
     seeds: int
     interval: tuple[float, float] | None
     margin: float
+    witness: WitnessResult | None
     seconds: float
     numbers: Numbers = field(default_factory=dict)
     what: str = ""
     note: str = ""
-    correction: str = ""
+    missed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     chance: float = 0.0
     more: int | None = None
 
+    @property
+    def words(self) -> str:
+        """Both verdicts in words: `fails as printed; holds with another constant`."""
+        if self.corrected is None or self.verdict is Verdict.UNCHECKED:
+            return str(self.verdict)
+        return f"{self.verdict} as printed; {self.corrected.words}"
+
+    @property
+    def recorded(self) -> str:
+        """The recorded verdicts in words, as `words` says those that came out."""
+        if self.corrected is None:
+            return str(self.expected)
+        corrected = corrected_words(self.corrected.kind, self.corrected.expected)
+        return f"{self.expected} as printed; {corrected}"
+
+    @property
+    def reading(self) -> str:
+        """What the verdict means at its scope: `refuted as printed`."""
+        return READING.get((self.verdict, self.scope), str(self.verdict))
+
     def as_json(self) -> JsonObject:
         """The row in plain Python: texts, finite numbers, lists and `None`."""
-        return {f.name: plain(getattr(self, f.name)) for f in fields(self)}
+        parts = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in ("corrected", "witness"):
+            parts[name] = parts[name] and asdict(parts[name])
+        return {name: plain(value) for name, value in parts.items()}
 
     @classmethod
     def from_json(cls, content: JsonObject) -> "Row":
-        """The row that `as_json` wrote; fields that a row does not have are ignored."""
+        """The row that `as_json` wrote, of this version or of version 1.
+
+        Fields that a row does not have are ignored.
+        """
         known = {f.name for f in fields(cls)}
         try:
+            content = _from_version_1(content) if "kind" not in content else content
             values = {name: value for name, value in content.items() if name in known}
             values |= {name: Verdict(values[name]) for name in ("verdict", "expected")}
+            values |= {name: tuple(values[name]) for name in ("missed", "unread")}
             interval = values["interval"]
             values["interval"] = None if interval is None else tuple(interval)
-            return cls(**{**values, "scope": Scope(values["scope"])})
+            values["kind"], values["scope"] = (
+                Kind(values["kind"]),
+                Scope(values["scope"]),
+            )
+            if values["corrected"] is not None:
+                values["corrected"] = _read_correction(values["corrected"])
+            if values["witness"] is not None:
+                values["witness"] = WitnessResult(**values["witness"])
+            return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{str(content)[:60]} is no row of a claims table ({error!r}). Give "
@@ -95,9 +193,44 @@ class Row:
             ) from error
 
 
+def _read_correction(content: JsonObject) -> Corrected:
+    verdicts = {name: Verdict(content[name]) for name in ("verdict", "expected")}
+    return Corrected(**{**content, "kind": CorrectionKind(content["kind"]), **verdicts})
+
+
+OLD = "holds-corrected"
+"""The verdict of version 1 on a claim whose correction held."""
+
+
+def _from_version_1(content: JsonObject) -> JsonObject:
+    """A row of version 1 with the fields of this version.
+
+    It had no kinds; and where the correction held, it did not say whether the printed
+    statement failed.
+    """
+    corrected = None
+    if content["verdict"] == OLD:
+        corrected = {
+            "kind": CorrectionKind.WEAKER,
+            "statement": content["correction"],
+            "verdict": Verdict.HOLDS,
+            "expected": Verdict.HOLDS,
+        }
+    verdicts = {
+        name: Verdict.INCONCLUSIVE if content[name] == OLD else content[name]
+        for name in ("verdict", "expected")
+    }
+    added = {"kind": Kind.OBSERVATION, "slack": None, "witness": None}
+    lists = {"missed": (), "unread": ()}
+    return {**content, **added, **lists, **verdicts, "corrected": corrected}
+
+
 def as_expected(row: Row) -> bool:
-    """Whether a row has its recorded verdict, or was not checked at all."""
-    return row.verdict in (row.expected, Verdict.UNCHECKED)
+    """Whether a row has its recorded verdicts, or was not checked at all."""
+    if row.verdict is Verdict.UNCHECKED:
+        return True
+    corrected = row.corrected is None or row.corrected.verdict is row.corrected.expected
+    return row.verdict is row.expected and corrected
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,6 +262,10 @@ class ClaimsTable:
         """How many claims have which verdict, and the caution that belongs to it."""
         counts = Counter(row.verdict for row in self.rows)
         parts = [f"{counts[v]} {words}" for v, words in _WORDS.items() if counts[v]]
+        corrections = Counter(r.corrected.verdict for r in self.rows if r.corrected)
+        if corrections:
+            held, number = corrections[Verdict.HOLDS], corrections.total()
+            parts.append(f"{held} of {number} corrections hold")
         number = f"{len(self.rows)} claim{'' if len(self.rows) == 1 else 's'}"
         text = f"{number}: {', '.join(parts) or 'none checked'}."
         if self.surprises:
@@ -139,14 +276,14 @@ class ClaimsTable:
     def as_json(self) -> JsonObject:
         """The table as `attnflow verify --json` prints it, with its `family`."""
         rows = [row.as_json() for row in self.rows]
-        return {"version": 1, "claims": rows, "family": self.family.as_json()}
+        return {"version": VERSION, "claims": rows, "family": self.family.as_json()}
 
     def __repr__(self) -> str:
         table = text_table(HEADER, [cells(row) for row in self.rows])
         return f"{table}\n{self.summary()}"
 
     def _repr_html_(self) -> str:
-        rows = [(*cells(row), row.correction or row.statement) for row in self.rows]
+        rows = [(*cells(row), row.statement) for row in self.rows]
         table = html_table((*HEADER, "statement"), rows)
         return f"{table}<p>{escape(self.summary())}</p>"
 
@@ -159,93 +296,13 @@ def cells(row: Row) -> tuple[str, ...]:
     unchecked = row.verdict is Verdict.UNCHECKED
     return (
         row.id,
+        str(row.kind),
         str(row.scope),
         f"{row.verdict}{'' if as_expected(row) else ' *'}",
+        f"{row.corrected.verdict} ({row.corrected.kind})" if row.corrected else "–",
         str(row.expected),
         "–" if unchecked else f"{row.held}/{row.seeds}",
         interval,
         "–" if unchecked else f"{row.margin:.3g}",
         f"{row.seconds:.1f}",
     )
-
-
-def read_table(path: str | Path) -> list[Row]:
-    """The rows of a file that `attnflow verify --json` wrote."""
-    try:
-        rows = json.loads(Path(path).read_text("utf-8"))["claims"]
-    except FileNotFoundError:
-        raise ValueError(
-            f"There is no file {path}. `attnflow verify --json {path}` writes one."
-        ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path} is no claims table ({error!r}). Give a file that `attnflow verify "
-            "--json FILE` wrote."
-        ) from error
-    return [Row.from_json(row) for row in rows]
-
-
-class Kind(StrEnum):
-    """How a claim differs between two tables, the gravest first."""
-
-    OPPOSITE = "another verdict"
-    UNDECIDED = "decided in one alone"
-    GONE = "in the old one alone"
-    NEW = "in the new one alone"
-    SCOPE = "another scope"
-    HELD = "in other seeds"
-    MARGIN = "another margin"
-
-
-@dataclass(frozen=True)
-class Change:
-    """A claim that differs, with its row in each table; `None` where it has none."""
-
-    kind: Kind
-    old: Row | None
-    new: Row | None
-
-    @property
-    def row(self) -> Row:
-        """The newer of its rows."""
-        row = self.new or self.old
-        assert row is not None
-        return row
-
-    def as_json(self) -> JsonObject:
-        """The claim, how it differs, and the fields of either row that may differ."""
-        names = ("verdict", "scope", "held", "seeds", "margin", "note")
-        rows = {"old": self.old, "new": self.new}
-        short = {
-            age: row and {name: plain(getattr(row, name)) for name in names}
-            for age, row in rows.items()
-        }
-        claim = {"paper": self.row.paper, "id": self.row.id}
-        return {**claim, "kind": str(self.kind), **short}
-
-
-def compare(old: Iterable[Row], new: Iterable[Row]) -> list[Change]:
-    """The claims that differ between two tables, the gravest differences first."""
-    before = {(row.paper, row.id): row for row in old}
-    after = {(row.paper, row.id): row for row in new}
-    changes = []
-    for name in dict.fromkeys((*before, *after)):
-        pair = before.get(name), after.get(name)
-        kind = kind_of(*pair)
-        if kind is not None:
-            changes.append(Change(kind, *pair))
-    return sorted(changes, key=lambda change: list(Kind).index(change.kind))
-
-
-def kind_of(old: Row | None, new: Row | None) -> Kind | None:
-    """How a claim differs between two tables; `None` where it does not."""
-    if old is None or new is None:
-        return Kind.NEW if old is None else Kind.GONE
-    if old.verdict is not new.verdict:
-        both = old.verdict in DEFINITE and new.verdict in DEFINITE
-        return Kind.OPPOSITE if both else Kind.UNDECIDED
-    if old.scope is not new.scope:
-        return Kind.SCOPE
-    if (old.held, old.seeds) != (new.held, new.seeds):
-        return Kind.HELD
-    return Kind.MARGIN if abs(old.margin - new.margin) >= LEAST_MOVE else None

@@ -9,7 +9,7 @@ Theorems hide constants. Papers declare their conditions with the same readings 
 | `x ≪ y`, `x = o(y)` | `x ≤ y/10` |
 
 What a condition names without a number (`poly`, `polylog`, "small enough") is read by
-the paper that declares it, in the item's own words.
+the paper that declares it, in the item's `reading`; or it is `unread`.
 """
 
 import math
@@ -29,13 +29,17 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Condition:
-    """An item of a theorem's conditions at a setting: a number between two bounds.
+    """An item of a theorem's conditions at a setting or in a run.
+
+    It is a number between two bounds, an equality, or what no number decides.
 
     **Arguments:**
 
     - `name`: the paper's own name or symbol for it; `what`: the item in a formula.
-    - `value`, `least`, `most`: what the setting has, and what is allowed.
+    - `value`, `least`, `most`: what the setting has, and what is allowed. The value of
+      an item that no number decides is NaN.
     - `strict`: the bounds themselves are not allowed.
+    - `reading`: how its constants and logarithms were read, where that is not as usual.
     """
 
     name: str
@@ -44,10 +48,13 @@ class Condition:
     least: float = -math.inf
     most: float = math.inf
     strict: bool = False
+    reading: str = ""
 
     @property
-    def met(self) -> bool:
-        """Whether the value lies between the bounds."""
+    def met(self) -> bool | None:
+        """Whether the value lies between the bounds; `None` where none decides."""
+        if math.isnan(self.value):
+            return None
         if self.strict:
             return self.least < self.value < self.most
         bounds = (self.least, self.most)
@@ -55,9 +62,30 @@ class Condition:
             return True
         return self.least <= self.value <= self.most
 
+    @property
+    def slack(self) -> float | None:
+        """By which factor it is met, below 1 where it is not: value ÷ bound.
+
+        The smaller one of two bounds; `None` for equalities and limits, which are met
+        or not.
+        """
+        if self.least == self.most or math.isnan(self.value):
+            return None
+        factors: list[float] = []
+        if 0.0 < self.least < math.inf:
+            factors.append(max(self.value, 0.0) / self.least)
+        if 0.0 < self.most < math.inf:
+            factors.append(self.most / self.value if self.value > 0.0 else math.inf)
+        return min(factors, default=None)
+
     def as_json(self) -> JsonObject:
-        """The fields, and whether it is met."""
-        return {**asdict(self), "met": self.met}
+        """The fields, whether it is met, and by which factor."""
+        return {**asdict(self), "met": self.met, "slack": self.slack}
+
+
+def unread(name: str, what: str) -> Condition:
+    """An item that no number decides: it is listed, and neither met nor missed."""
+    return Condition(name, what, math.nan)
 
 
 def exactly(name: str, what: str, value: float, bound: float) -> Condition:

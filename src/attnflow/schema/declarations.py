@@ -23,6 +23,8 @@ Evidence = Mapping[str, xr.Dataset]
 """Runs by the names under which a claim or an exhibit requests them."""
 Numbers = Mapping[str, Any]
 """Numbers, lists or arrays by name, nested or not, as a page or a row prints them."""
+Sentences = Mapping[str, bool]
+"""Sentences about a figure or table, and whether each is true of the evidence."""
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,31 @@ class Statistic:
 
 
 @dataclass(frozen=True)
+class FormulaTime:
+    """A paper's time, or the reason why its formula gives none."""
+
+    time: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A named experiment of a paper: a setting and the function that builds it.
 
     `build` is the path `module:function` of a function of the setting that returns
     an `attnflow.experiments.Experiment`, or a `Computation` that trains nothing. It
     is a path so that listing a paper imports no JAX.
+
+    `place` is where the paper itself declares this setting, empty where it is ours;
+    `free` are fields whose change leaves it the paper's: what is recorded, how long.
     """
 
     id: str
     title: str
     setting: Any
     build: str
+    place: str = ""
+    free: tuple[str, ...] = ()
 
     def with_overrides(self, overrides: Mapping[str, Value]) -> Any:
         """The setting of this experiment with some fields replaced."""
@@ -139,19 +154,31 @@ def _load(path: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(module), function)
 
 
+def nothing(evidence: Evidence) -> dict[str, Any]:
+    """The empty mapping, of an exhibit without such sentences or numbers."""
+    return {}
+
+
 @dataclass(frozen=True)
 class Exhibit:
     """A figure or a table of a paper.
 
     **Arguments:**
 
-    - `needs`: named runs; `draw`, `values` and `seen` get them by these names.
+    - `needs`: named runs; all functions get them by these names.
     - `draw`: evidence → matplotlib figure.
     - `values`: evidence → numbers by name, nested or not.
     - `printed`: what the paper prints, with the keys of `values`.
     - `tolerance`: relative tolerance at which a printed number agrees.
-    - `seen`: where the paper prints no number, what must be seen in the picture:
-      sentences, with a yes or no for this evidence.
+    - `deviations`: where the paper prints a random draw, evidence → standard
+      deviations over our seeds, with the keys of `printed`: the tolerance is then in
+      units of these.
+    - `stated`: evidence → sentences with which the paper describes the picture, by
+      their place in the paper. Whether the exhibit agrees with the paper is a matter
+      of `printed` and `stated` alone.
+    - `checks`: evidence → sentences of our own.
+    - `differs`: by sentence of `stated` or name of a printed number, why it does not
+      come out as the paper has it: recorded, so that it surprises nobody.
     - `silent`: what the paper leaves unspecified, and the reading that we use.
     - `sweeps`: named sweeps, whose Datasets the evidence has beside the runs.
     """
@@ -163,9 +190,12 @@ class Exhibit:
     needs: Mapping[str, Request]
     draw: Callable[[Evidence], "Figure"]
     values: Callable[[Evidence], Numbers]
-    seen: Callable[[Evidence], Mapping[str, bool]]
+    stated: Callable[[Evidence], Mapping[str, Sentences]] = nothing
+    checks: Callable[[Evidence], Sentences] = nothing
     printed: Numbers = field(default_factory=dict[str, Any])
     tolerance: float = 0.02
+    deviations: Callable[[Evidence], Numbers] = nothing
+    differs: Mapping[str, str] = field(default_factory=dict[str, str])
     silent: tuple[str, ...] = ()
     sweeps: Mapping[str, SweepRequest] = field(default_factory=dict[str, SweepRequest])
 

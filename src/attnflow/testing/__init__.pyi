@@ -14,5 +14,6 @@ from .protocols import ClaimProtocol as ClaimProtocol
 from .protocols import ExhibitProtocol as ExhibitProtocol
 from .protocols import OpenSeeds as OpenSeeds
 from .protocols import TextProtocol as TextProtocol
+from .protocols import all_sentences as all_sentences
 from .protocols import check_claim as check_claim
 from .protocols import check_unchanged as check_unchanged

@@ -9,23 +9,39 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.claims import Claim, Verdict, judge, make_row, must_fail
+from attnflow.claims import (
+    Circumstances,
+    Claim,
+    Judgement,
+    Scope,
+    Verdict,
+    circumstances,
+    declared_runs,
+    judge,
+    make_row,
+)
+from attnflow.claims.judgement import corrected_rule_of, rule_of
+from attnflow.claims.trials import Trial, attempt, try_out
 from attnflow.figures import themed
 from attnflow.papers import module_of
 from attnflow.papers.base import Paper
+from attnflow.papers.inventory import Statement
 from attnflow.runs.runner import Runner
+from attnflow.runs.witnesses import witness_file
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.plain_values import plain
-from attnflow.site.pages.inventory import COVERING, SAYING, inventory_rows
-from attnflow.site.pages.values import leaves
+from attnflow.site.pages.claims import claim_views
+from attnflow.site.pages.graph import draw_graph, drawn_statements
+from attnflow.site.pages.inventory import statement_views
+from attnflow.site.pages.values import JOIN, compare, leaves
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
@@ -36,31 +52,95 @@ HEAVY = ("jax", "matplotlib", "diffrax", "torch", "scipy.stats")
 """What takes long to import, and listing a paper does not need."""
 
 Change = Callable[[xr.Dataset], xr.Dataset]
-Entry = Mapping[str, Any]
-"""A table of `inventory.toml`: texts, and lists of ids."""
 EvidenceOf = Callable[[str], Evidence]
 
 
 def check_claim(claim: Claim, evidence: Evidence) -> None:
-    """The recorded verdict, mutations that break it, and rows that are plain."""
+    """The recorded verdicts, which changes of the evidence can turn, and plain rows."""
     check_words(claim)
     before = {name: run.copy(deep=True) for name, run in evidence.items()}
     judgement = judge(claim, evidence)
     check_unchanged(before, evidence, f"the judge of {claim.id}")
-    decision, row = judgement.decision, make_row(claim, "any", judgement, seconds=0.0)
-    assert decision.verdict == claim.expected, (
+    check_recorded(claim, judgement)
+    row = make_row(claim, "any", judgement, Circumstances(Scope.BEYOND), seconds=0.0)
+    json.dumps(row.as_json(), allow_nan=False)
+    check_both_ways(claim, evidence)
+    check_unchanged(before, evidence, f"a mutation of {claim.id}")
+
+
+def check_recorded(claim: Claim, judgement: Judgement) -> None:
+    """The verdicts on the printed statement and on its correction are the recorded."""
+    decision = judgement.decision
+    assert decision.verdict is claim.expected, (
         f"{claim.id} was recorded as {claim.expected} and is "
         f"{decision.verdict}: {decision.note}"
     )
-    json.dumps(row.as_json(), allow_nan=False)
-    survived = must_fail(claim, evidence)
-    assert not survived, f"{claim.id} holds in spite of: {'; '.join(survived)}."
-    check_unchanged(before, evidence, f"a mutation of {claim.id}")
+    if claim.correction is not None:
+        corrected = judgement.correction
+        assert corrected is not None, f"The correction of {claim.id} was not judged."
+        assert corrected.verdict is claim.correction.expected, (
+            f"The correction of {claim.id} was recorded as "
+            f"{claim.correction.expected} and is {corrected.verdict}: {corrected.note}"
+        )
+
+
+def check_both_ways(claim: Claim, evidence: Evidence) -> None:
+    """Each statement that holds can fail, and each that fails can hold.
+
+    The printed statement, and the corrected one where it holds.
+    """
+    rule = rule_of(claim)
+    if claim.expected is Verdict.HOLDS:
+        trial = try_out(claim.judge, rule, evidence)
+        check_trial(claim, trial, evidence)
+    elif claim.expected is Verdict.FAILS:
+        assert claim.mends, f"{claim.id} fails, and no change is named that mends it."
+        for name, mutation in claim.mends.items():
+            verdict = attempt(claim.judge, rule, evidence, mutation)
+            assert verdict is Verdict.HOLDS, (
+                f"{claim.id} should hold after {name!r}, and is {verdict}."
+            )
+    correction = claim.correction
+    if correction is not None and correction.expected is Verdict.HOLDS:
+        rule = corrected_rule_of(claim)
+        failing = try_out(correction.judge, rule, evidence).failing or [
+            name
+            for name, mutation in claim.mutations.items()
+            if attempt(correction.judge, rule, evidence, mutation) is Verdict.FAILS
+        ]
+        assert failing, (
+            f"The correction of {claim.id} holds, and under none of the generated "
+            "changes, nor of the claim's own, does it fail: nothing shows that it "
+            "could."
+        )
+
+
+def check_trial(claim: Claim, trial: Trial, evidence: Evidence) -> None:
+    """A claim that holds: all that it reads matters, and it can fail."""
+    inert = [name for name in trial.inert if name not in claim.inert]
+    assert not inert, (
+        f"{claim.id} reads {inert}, and holds whatever they are. Read less, or say why "
+        "in `inert`."
+    )
+    rule, failing = rule_of(claim), list(trial.failing)
+    for name, mutation in claim.mutations.items():
+        verdict = attempt(claim.judge, rule, evidence, mutation)
+        assert verdict is not Verdict.HOLDS, f"{claim.id} holds in spite of {name!r}."
+        failing += [name] if verdict is Verdict.FAILS else []
+    assert failing, (
+        f"{claim.id} does not fail under any change of its runs: nothing shows that it "
+        "could. Name a mutation that makes it fail, or give it a rule that can."
+    )
+    for name, verdict in trial.unknown.items():
+        assert verdict is not Verdict.HOLDS or name in claim.survives, (
+            f"{claim.id} holds on runs that are {name!r}. Where it speaks of no later "
+            "time, say so in `survives`; else let what is unknown be NaN."
+        )
 
 
 def check_words(claim: Claim) -> None:
     """What a reader needs: a place, whole sentences, the predicate, the source."""
-    for name in ("place", "statement", "system", "predicate", "source"):
+    for name in ("place", "statement", "system", "check", "source"):
         assert getattr(claim, name).strip(), f"{claim.id} has no {name}."
     assert claim.statement.rstrip().endswith("."), f"{claim.id}: a sentence, please."
     assert claim.needs, f"{claim.id} needs no run."
@@ -92,15 +172,28 @@ class AbstractClaimProtocol:
         check_claim(claim, judging.gather(request.module.PAPER, claim.needs))
 
     def test_a_claim_says_all_that_is_needed(self, claim: Claim, paper: Paper) -> None:
-        """Conditions, mutations, a correction where one is recorded, settings."""
-        assert claim.id.startswith(f"{paper.letter}-")
-        assert claim.conditions != "none"
-        assert len(claim.mutations) >= 2
-        corrected = claim.expected is Verdict.HOLDS_CORRECTED
-        assert corrected == (claim.correction is not None)
+        """The paper's letter, items that exist, a witness that exists, settings."""
+        assert claim.id.startswith(f"{paper.letter}-"), (
+            f"{claim.id} is a claim of {paper.slug}: its id begins with "
+            f"{paper.letter}-."
+        )
+        circumstances(claim, declared_runs(claim, paper), paper)
+        if claim.correction is not None or claim.expected is Verdict.FAILS:
+            self.check_witness(claim, paper)
         for needed in claim.needs.values():
             paper.recipe(needed.experiment).with_overrides(needed.overrides)
             self.check_seeds(claim, needed)
+
+    def check_witness(self, claim: Claim, paper: Paper) -> None:
+        """A claim that goes against the paper has a second program behind it."""
+        if claim.origin == "ours":
+            return
+        assert claim.witness is not None, (
+            f"{claim.id} fails or is corrected, and one program alone says so: give it "
+            "a witness."
+        )
+        script = witness_file(paper, claim.witness)
+        assert script.is_file(), f"The witness of {claim.id}, {script}, is not there."
 
     def check_seeds(self, claim: Claim, request: Request) -> None:
         """Planned seeds are others than those on which tolerances were set.
@@ -135,8 +228,7 @@ class ExhibitProtocol:
     """The exhibits of the module's `PAPER`; subclass with a name that begins with Test.
 
     - `slow`: ids of exhibits that take long.
-    - `changes`: changes of a run, under some of which each thing that is seen must
-      vanish.
+    - `changes`: changes of a run, under some of which each sentence must become false.
     """
 
     slow: ClassVar[Collection[str]] = ()
@@ -151,22 +243,53 @@ class ExhibitProtocol:
         """The changes for one exhibit."""
         return self.changes
 
-    def test_what_must_be_seen_is_seen_and_can_be_missing(
+    def test_sentences_are_as_recorded_and_can_be_false(
         self, exhibit: Exhibit, evidence_of: EvidenceOf
     ) -> None:
-        """Each sentence is true, and false under one of the changes."""
+        """True but for those that `differs` names, and false under some change."""
         evidence = evidence_of(exhibit.id)
-        seen = exhibit.seen(evidence)
-        assert seen and all(answer is True for answer in seen.values()), seen
-        missing = set()
+        answers = all_sentences(exhibit, evidence)
+        false = {text for text, answer in answers.items() if answer is not True}
+        expected = exhibit.differs.keys() & answers.keys()
+        assert false == expected, (
+            f"{exhibit.id}: recorded as not coming out are {sorted(expected)}, and "
+            f"{sorted(false)} do not."
+        )
         for change in self.changes_of(exhibit):
             changed = {name: change(run) for name, run in evidence.items()}
             # A changed value, and its logarithm, may be no number any more.
             with np.errstate(all="ignore"):
-                answers = exhibit.seen(changed)
-            assert answers.keys() == seen.keys()
-            missing |= {text for text, answer in answers.items() if not answer}
-        assert missing == seen.keys(), f"cannot fail: {seen.keys() - missing}"
+                after = all_sentences(exhibit, changed)
+            assert after.keys() == answers.keys()
+            false |= {text for text, answer in after.items() if not answer}
+        never = answers.keys() - false
+        assert not never, f"{exhibit.id}: no change makes {sorted(never)} false."
+
+    def test_printed_numbers_agree_as_recorded(
+        self, exhibit: Exhibit, evidence_of: EvidenceOf
+    ) -> None:
+        """Within the tolerance, but for those that `differs` names."""
+        evidence = evidence_of(exhibit.id)
+        compared = compare(
+            exhibit.values(evidence),
+            exhibit.printed,
+            exhibit.tolerance,
+            exhibit.deviations(evidence),
+        )
+        off = {row.name: row.deviation for row in compared if not row.agrees}
+        expected = exhibit.differs.keys() & {row.name for row in compared}
+        assert off.keys() == expected, f"{exhibit.id}: {off}, recorded: {expected}."
+
+    def test_there_is_something_to_compare(
+        self, exhibit: Exhibit, evidence_of: EvidenceOf
+    ) -> None:
+        """A number, a sentence of the paper, or a check; and reasons of what exists."""
+        evidence = evidence_of(exhibit.id)
+        printed = {JOIN.join(path) for path, _ in leaves(plain(exhibit.printed))}
+        names = printed | all_sentences(exhibit, evidence).keys()
+        unknown = exhibit.differs.keys() - names
+        assert names, f"{exhibit.id} has no number, no sentence and no check."
+        assert not unknown, f"{exhibit.id} says why {sorted(unknown)} differ: of what?"
 
     def test_drawn_with_names_on_every_axis(
         self, exhibit: Exhibit, evidence_of: EvidenceOf
@@ -234,14 +357,21 @@ class ExhibitProtocol:
         assert files <= used
 
 
-def entries(paper: Paper) -> list[tuple[str, Entry]]:
-    """The kind and the table of every entry of a paper's inventory."""
-    return [(kind, entry) for kind, rows in paper.inventory.items() for entry in rows]
+def all_sentences(exhibit: Exhibit, evidence: Evidence) -> dict[str, bool]:
+    """The paper's sentences on an exhibit, and ours."""
+    stated = exhibit.stated(evidence)
+    for place, sentences in stated.items():
+        assert place and sentences, f"{exhibit.id}: a place without a sentence."
+    paper = {text: yes for part in stated.values() for text, yes in part.items()}
+    ours = exhibit.checks(evidence)
+    both = paper.keys() & ours.keys()
+    assert not both, f"{exhibit.id}: {sorted(both)} are the paper's, and ours."
+    return {**paper, **ours}
 
 
 def named(paper: Paper, what: str) -> set[str]:
-    """The ids that the inventory of a paper gives, of `claims` or `exhibits`."""
-    return {id for _, entry in entries(paper) for id in entry.get(what, ())}
+    """The ids that statements name, as `claims`, `exhibits`, `covered_by` or `uses`."""
+    return {id for entry in paper.statements for id in getattr(entry, what)}
 
 
 class TextProtocol:
@@ -255,39 +385,64 @@ class TextProtocol:
 
     @classmethod
     def parameters(cls, paper: Paper) -> "list[ParameterSet]":
-        """The entries of the inventory, as parameters of a test."""
-        return [pytest.param(entry, id=entry["id"]) for _, entry in entries(paper)]
+        """The statements of the inventory, as parameters of a test."""
+        return [pytest.param(entry, id=entry.id) for entry in paper.statements]
 
     def test_nothing_numbered_is_left_out(self, paper: Paper) -> None:
         """And nothing is there twice, or under another kind."""
-        inventory = entries(paper)
-        names = [entry["id"] for _, entry in inventory]
+        names = [statement.id for statement in paper.statements]
         assert len(set(names)) == len(names)
         assert set(self.labels) <= set(names), set(self.labels) - set(names)
-        for kind, entry in inventory:
-            if entry["id"] in self.labels:
-                assert entry["id"].lower().startswith(kind)
+        for statement in paper.statements:
+            if statement.id in self.labels:
+                assert statement.id.lower().startswith(statement.kind)
 
-    def test_an_entry_is_covered_or_says_why_not(self, entry: Entry) -> None:
-        """By a claim, a figure or table, a note, or words."""
-        covered = any(entry.get(what) for what in COVERING)
-        assert covered or any(entry.get(word) for word in SAYING)
+    def test_an_entry_is_covered_or_says_why_not(self, entry: Statement) -> None:
+        """By parts, a figure or table, a note, or words."""
+        covering = (entry.parts, entry.exhibits, entry.covered_by, entry.about)
+        assert any(covering), f"{entry.id} has no parts and no word why."
+
+    def test_a_part_says_how_it_is_judged_or_why_not(self, entry: Statement) -> None:
+        """With claims: how, and which part of it unless it is whole; else why not."""
+        for part in entry.parts:
+            name = f"{entry.id}, part {part.part!r},"
+            if not part.claims:
+                assert part.why and not part.how, f"{name} says not why it is open."
+                continue
+            assert part.how and not part.why, f"{name} says not how it is judged."
+            assert part.how == "whole" or part.which, f"{name} says not which case."
 
     def test_entries_point_at_what_exists(self, paper: Paper) -> None:
-        """Claims, exhibits and notes."""
-        assert named(paper, "claims") <= {claim.id for claim in paper.claims}
-        assert named(paper, "exhibits") <= {exhibit.id for exhibit in paper.exhibits}
-        assert named(paper, "covered_by") <= {note.id for note in paper.notes}
+        """Claims, exhibits, notes, and statements that proofs rest on."""
+        exist = {
+            "claims": {claim.id for claim in paper.claims},
+            "exhibits": {exhibit.id for exhibit in paper.exhibits},
+            "covered_by": {note.id for note in paper.notes},
+            "uses": {statement.id for statement in paper.statements},
+        }
+        for what, ids in exist.items():
+            unknown = named(paper, what) - ids
+            assert not unknown, f"{what}: {sorted(unknown)} do not exist."
 
-    def test_claims_of_the_paper_cover_something(self, paper: Paper) -> None:
-        """Claims of ours may go beyond what the paper says."""
+    def test_no_statement_rests_on_itself(self, entry: Statement) -> None:
+        """Nor names what its proof rests on twice."""
+        assert entry.id not in entry.uses
+        assert len(set(entry.uses)) == len(entry.uses), entry.id
+
+    def test_claims_of_the_paper_judge_a_part(self, paper: Paper) -> None:
+        """Or are shown by a note; claims of ours may go beyond what the paper says."""
         stated = {claim.id for claim in paper.claims if claim.origin == "paper"}
         shown = {note.shown_by for note in paper.notes}
-        assert stated <= named(paper, "claims") | shown
+        idle = stated - named(paper, "claims") - shown
+        assert not idle, f"{sorted(idle)} judge no part of the inventory."
 
     def test_the_page_can_show_the_inventory(self, paper: Paper) -> None:
-        """A row for each entry."""
-        assert len(inventory_rows(paper)) == len(entries(paper))
+        """A view of each statement, and the graph of all."""
+        views = statement_views(paper, claim_views(paper, ()))
+        assert len(views) == len(paper.statements)
+        linked, _ = drawn_statements(views)
+        graph = draw_graph(views, paper.title)
+        assert all(f'href="#{views[id].anchor}"' in graph for id in linked)
 
     def test_notes_say_what_is_printed_and_what_shows_it(self, paper: Paper) -> None:
         """Each under an id of its own, shown by reading or by a claim that exists."""

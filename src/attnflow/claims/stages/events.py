@@ -1,20 +1,19 @@
-"""Events of a run: when something happens in each seed, in which order, by which stage.
+"""Events of a run: when something happens in each seed, and in which order.
 
 A detector of `attnflow.claims.stages.series` is applied to each seed of a series.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from attnflow import schema
 from attnflow.claims.stages.series import (
     Clock,
     Detected,
@@ -181,83 +180,26 @@ def extreme_time(
 
 @dataclass(frozen=True)
 class Order:
-    """Whether events happened in an order, per seed.
+    """By how much events happened in an order, per seed.
 
-    **Arguments:**
-
-    - `held`: per seed, whether all happened, each strictly after the one before.
-    - `gap`: per seed, the least log of a time over the one before it: ln 2 means that
-      every event took twice as long as the one before; negative where out of order,
-      and −1 where an event did not happen.
+    `gap` is the least log of a time over the one before it: ln 2 means that every event
+    took twice as long as the one before; negative where they are out of order, and NaN
+    where one did not happen.
     """
 
     names: tuple[str, ...]
-    held: tuple[bool, ...]
     gap: tuple[float, ...]
 
 
 def order(events: Sequence[Event]) -> Order:
-    """Whether `events` happened one after the other, in each seed."""
+    """The order of events in each seed."""
     if len(events) < 2 or len({event.seeds for event in events}) != 1:
         raise ValueError("An order needs two events or more, of the same seeds.")
     times = np.stack([event.times for event in events])
-    happened = np.isfinite(times).all(axis=0)
-    safe = np.where(np.isfinite(times), times, 1.0)
-    held = happened & (np.diff(safe, axis=0).min(axis=0) > 0.0)
-    floor = 1e-12 * float(safe.max(initial=1.0))
-    gaps = np.diff(np.log(np.maximum(safe, floor)), axis=0).min(axis=0)
-    gaps = np.where(happened, gaps, -1.0)
-    names = tuple(event.name for event in events)
-    return Order(names, tuple(held.tolist()), tuple(gaps.tolist()))
-
-
-@dataclass(frozen=True)
-class StageRow:
-    """A boundary between stages: the paper's time for it beside the detected one.
-
-    **Arguments:**
-
-    - `formula`: the paper's time, or `None` where it gives none.
-    - `detected`: the median over seeds, or `None` where it was not reached.
-    - `spread`: the earliest and the latest seed; `None` with fewer than two.
-    """
-
-    name: str
-    formula: float | None
-    detected: float | None
-    spread: tuple[float, float] | None
-    note: str
-
-
-@dataclass(frozen=True)
-class StageRule:
-    """How a boundary between stages is detected.
-
-    **Arguments:**
-
-    - `detector`: run → event, such as `lambda run: first_crossing(run, "loss", …)`.
-    - `formula`: setting (a dictionary) → the paper's time, or `None` where the
-      setting has none.
-    - `meaning`: in words, with the levels that we chose.
-    """
-
-    name: str
-    detector: Callable[[xr.Dataset], Event]
-    formula: Callable[[Mapping[str, Any]], float | None] | None = None
-    meaning: str = ""
-
-
-def stage_table(run: xr.Dataset, rules: Iterable[StageRule]) -> list[StageRow]:
-    """A row for each rule, with the formula at the run's setting."""
-    rows = []
-    for rule in rules:
-        event = rule.detector(run)
-        formula = rule.formula(schema.setting_of(run)) if rule.formula else None
-        if formula is not None and not np.isfinite(formula):
-            formula = None
-        detected = event.median, event.spread, event.note
-        rows.append(StageRow(rule.name, formula, *detected))
-    return rows
+    # An event at time 0 has no logarithm: it comes before all others.
+    floor = 1e-12 * float(np.nanmax(times, initial=1.0))
+    gaps = np.diff(np.log(np.maximum(times, floor)), axis=0).min(axis=0)
+    return Order(tuple(event.name for event in events), tuple(gaps.tolist()))
 
 
 @dataclass(frozen=True)

@@ -153,15 +153,20 @@ class Detected:
     """When an event happened in one series (`None` where it did not).
 
     `reason` says why it did not, or is a remark on the time; it is mostly empty.
+    `known` is false where it may have happened in records that are not known.
     """
 
     time: float | None
     reason: str = ""
+    known: bool = True
 
     @property
     def reached(self) -> bool:
         """Whether the event happened."""
         return self.time is not None
+
+
+NOTHING = Detected(None, "nothing was recorded", known=False)
 
 
 def crossing(
@@ -182,9 +187,10 @@ def crossing(
         t = t₀ + (t₁ − t₀) · (level − v₀) / (v₁ − v₀),
 
     with log t where `clock` is log (and t₀ > 0), and log v and log level where
-    `scale` is log (and all are positive). Records that are not finite are left out.
-    `which` is the first or the last time that the series comes to the level from the
-    other side. A series that starts beyond the level has reached it at its start.
+    `scale` is log (and all are positive). `which` is the first or the last time that
+    the series comes to the level from the other side. A series that starts beyond the
+    level has reached it at its start. Records that are NaN are not known: a first time
+    is not known where one of them comes before it, a last time where one comes after.
 
     !!! example
 
@@ -192,17 +198,19 @@ def crossing(
         crossing(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.2, 0.6]), 0.3)  # 1.25
         ```
     """
-    time, value = _recorded(time, value)
-    if len(time) == 0:
-        return Detected(None, "nothing was recorded")
-    beyond = _beyond(value, level, direction)
+    time, value, holes = _records(time, value)
+    if holes.all():
+        return NOTHING
+    beyond = reaches(value, level, direction)
     entries = np.flatnonzero(beyond & ~np.append(False, beyond[:-1]))
     if len(entries) == 0:
-        up = direction == "up"
-        best = f"most {value.max():.4g}" if up else f"least {value.min():.4g}"
+        up, known = direction == "up", value[~holes]
+        best = f"most {known.max():.4g}" if up else f"least {known.min():.4g}"
         until = f"does not reach {level:.4g} up to time {time[-1]:.4g}"
-        return Detected(None, f"{until}: at {best}")
+        return _not_reached(f"{until}: at {best}", holes)
     row = int(entries[0] if which == "first" else entries[-1])
+    if (holes[:row] if which == "first" else holes[max(row - 1, 0) :]).any():
+        return _in_hole(time, holes)
     if row == 0:
         return Detected(float(time[0]), "at the first record already")
     around = slice(row - 1, row + 1)
@@ -219,8 +227,10 @@ def settling(
     scale: Clock = "linear",
 ) -> Detected:
     """From when on a series stays beyond a level until its last record."""
-    time, value = _recorded(time, value)
-    if len(time) and not _beyond(value, level, direction)[-1]:
+    time, value, holes = _records(time, value)
+    if len(time) and holes[-1]:
+        return _in_hole(time, holes)
+    if len(time) and not reaches(value, level, direction)[-1]:
         side = f"{'below' if direction == 'up' else 'above'} {level:.4g}"
         end = f"ends at {value[-1]:.4g}, {side}, at time {time[-1]:.4g}"
         return Detected(None, end)
@@ -241,19 +251,21 @@ def all_crossed(
 
     Between two records it is the time of the last entry to cross.
     """
-    time, values = _recorded(time, values)
-    if len(time) == 0:
-        return Detected(None, "nothing was recorded")
-    beyond = _beyond(values, level, direction)
+    time, values, holes = _records(time, values)
+    if holes.all():
+        return NOTHING
+    beyond = reaches(values, level, direction)
     together = np.flatnonzero(beyond.all(axis=1))
     if len(together) == 0:
         most = int(beyond.sum(axis=1).max())
-        return Detected(
-            None,
+        return _not_reached(
             f"at most {most} of {values.shape[1]} entries are beyond {level:.4g} at "
             f"one time, up to time {time[-1]:.4g}",
+            holes,
         )
     row = int(together[0])
+    if holes[:row].any():
+        return _in_hole(time, holes)
     if row == 0:
         return Detected(float(time[0]), "at the first record already")
     around = slice(row - 1, row + 1)
@@ -273,14 +285,16 @@ def plateau_end(
 
     Without a `level`, the plateau's height is the first recorded value.
     """
-    time, value = _recorded(time, value)
-    if len(time) == 0:
-        return Detected(None, "nothing was recorded")
+    time, value, holes = _records(time, value)
+    if holes.all():
+        return NOTHING
+    if level is None and holes[0]:
+        return _in_hole(time, holes)
     height = float(value[0]) if level is None else level
     away = np.abs(value - height)
     if not (away >= tolerance).any():
-        reason = f"stays within {away.max():.4g} of {height:.4g} up to time"
-        return Detected(None, f"{reason} {time[-1]:.4g}")
+        reason = f"stays within {np.nanmax(away):.4g} of {height:.4g} up to time"
+        return _not_reached(f"{reason} {time[-1]:.4g}", holes)
     return crossing(time, away, tolerance, clock=clock)
 
 
@@ -288,27 +302,45 @@ def extreme(
     time: Times, value: Times, kind: Literal["largest", "least"] = "largest"
 ) -> Detected:
     """The record at which a series is largest or least, and whether it is an end."""
-    time, value = _recorded(time, value)
-    if len(time) == 0:
-        return Detected(None, "nothing was recorded")
+    time, value, holes = _records(time, value)
+    if holes.any() or not len(time):
+        return _in_hole(time, holes) if len(time) else NOTHING
     row = int(value.argmax() if kind == "largest" else value.argmin())
     ends = {0: "at the first record", len(time) - 1: "at the last record"}
     return Detected(float(time[row]), ends.get(row, ""))
 
 
-def _recorded(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The records whose values are finite."""
+def _records(
+    time: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Times and values, and which of the records are not known."""
     time, value = np.asarray(time, float), np.asarray(value, float)
     if time.ndim != 1 or value.shape[:1] != time.shape:
         raise ValueError(
             f"The times have shape {time.shape} and the values {value.shape}: give one "
             "value (or row of values) for each time."
         )
-    keep = np.isfinite(value.reshape(len(time), -1)).all(axis=1)
-    return time[keep], value[keep]
+    holes = np.asarray(np.isnan(value).any(axis=tuple(range(1, value.ndim))))
+    return time, value, holes
 
 
-def _beyond(value: np.ndarray, level: float, direction: Direction) -> np.ndarray:
+def _not_reached(reason: str, holes: np.ndarray) -> Detected:
+    if not holes.any():
+        return Detected(None, reason)
+    unknown = f"{holes.sum()} of {len(holes)} records not known"
+    return Detected(None, f"{reason}, {unknown}", known=False)
+
+
+def _in_hole(time: np.ndarray, holes: np.ndarray) -> Detected:
+    """No time, since it may lie where the series is not known."""
+    unknown = time[holes]
+    where = f"from time {unknown[0]:.4g} to {unknown[-1]:.4g}"
+    reason = f"may lie where the series is not known, {where}"
+    return Detected(None, reason, known=False)
+
+
+def reaches(value: np.ndarray, level: float, direction: Direction) -> np.ndarray:
+    """Whether each value is at a level or beyond it; not where it is NaN."""
     if direction not in ("up", "down"):
         raise ValueError(f"direction is {direction!r}: use 'up' or 'down'.")
     return value >= level if direction == "up" else value <= level
@@ -321,6 +353,8 @@ def _between(
     if scale == "log" and level > 0.0 and (value > 0.0).all():
         value, level = np.log(value), float(np.log(level))
     share = float((level - value[0]) / (value[1] - value[0]))
+    if not np.isfinite(share):
+        return float(time[1])
     if clock == "log" and time[0] > 0.0:
         return float(time[0] * (time[1] / time[0]) ** share)
     return float(time[0] + share * (time[1] - time[0]))

@@ -1,0 +1,15 @@
+from .base import AbstractJudge as AbstractJudge
+from .base import All as All
+from .base import Mask as Mask
+from .base import Measure as Measure
+from .bounds import AtLeast as AtLeast
+from .bounds import AtMost as AtMost
+from .bounds import Equal as Equal
+from .bounds import Near as Near
+from .order import Falling as Falling
+from .order import InOrder as InOrder
+from .order import Rising as Rising
+from .sizes import FromSizeOn as FromSizeOn
+from .sizes import Line as Line
+from .sizes import Rarely as Rarely
+from .sizes import Rungs as Rungs
