@@ -17,7 +17,9 @@ import xarray as xr
 from attnflow.claims import Claim
 from attnflow.claims.stages import StageRow
 from attnflow.papers import registered
+from attnflow.papers.inventory import Statement, read_statements, uses_of
 from attnflow.schema.conditions import Condition
+from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.installation import package_of
@@ -39,7 +41,8 @@ class Paper(AbstractPresentable):
     formula for their times beside what was detected. `maps` are exhibits that take
     sweeps, and minutes: they are made when they are asked for. `statistics` are what
     sweeps can compute beside observables and claims. `conditions` gives, for the
-    setting of a run, the conditions of the paper's theorems, item by item.
+    setting of a run, the conditions of the paper's theorems, item by item, and
+    `run_conditions` those items that speak of the run itself.
     """
 
     slug: str
@@ -59,11 +62,28 @@ class Paper(AbstractPresentable):
     maps: tuple[Exhibit, ...] = ()
     statistics: tuple[Statistic, ...] = ()
     conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
+    run_conditions: Callable[[xr.Dataset], list[Condition]] | None = None
 
     @property
     def shown(self) -> tuple[Exhibit, ...]:
         """All figures and tables, then the maps."""
         return (*self.exhibits, *self.maps)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The numbered statements of the paper, from its inventory."""
+        return read_statements(self.inventory)
+
+    def uses_of(self, claim: str) -> tuple[str, ...]:
+        """Ids of the statements on which the proof of a claim's statement rests."""
+        return uses_of(self.statements, claim)
+
+    def items(self, run: xr.Dataset) -> list[Condition]:
+        """The items of the paper's conditions at a run's setting and in the run."""
+        of_setting = self.conditions(setting_of(run)) if self.conditions else []
+        if self.run_conditions is None or not run.data_vars:
+            return of_setting
+        return [*of_setting, *self.run_conditions(run)]
 
     def facts(self) -> Facts:
         """What there is of this paper, by name."""
