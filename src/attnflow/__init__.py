@@ -9,8 +9,8 @@ of its experiments, check what it claims:
     >>> run = af.run("mixture/figure1", steps=20, records=3, store=False)
     >>> dict(run["loss"].sizes)
     {'seed': 1, 'time': 3}
-    >>> str(af.paper("mixture").claims["B-L6.1"].expected)
-    'holds-corrected'
+    >>> af.paper("mixture").claims["B-L6.1"].place
+    'Lemma 6.1'
 
 | to | use |
 |---|---|

@@ -37,8 +37,8 @@ def list_all(
     return 0
 
 
-def _content(papers: "list[Paper]") -> dict[str, list[dict[str, str]]]:
-    claims = ("id", "place", "statement", "origin", "expected")
+def _content(papers: "list[Paper]") -> dict[str, list[dict[str, object]]]:
+    claims = ("id", "place", "kind", "statement", "origin", "expected")
     return {
         "papers": [{"slug": p.slug, "title": p.title} for p in papers],
         "experiments": [
@@ -50,7 +50,11 @@ def _content(papers: "list[Paper]") -> dict[str, list[dict[str, str]]]:
             for e in p.shown
         ],
         "claims": [
-            {"paper": p.slug, **{name: getattr(c, name) for name in claims}}
+            {
+                "paper": p.slug,
+                **{name: getattr(c, name) for name in claims},
+                "uses": p.uses_of(c.id),
+            }
             for p in papers
             for c in p.claims
         ],
@@ -58,6 +62,8 @@ def _content(papers: "list[Paper]") -> dict[str, list[dict[str, str]]]:
 
 
 def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
+    from attnflow.claims import recorded_words
+
     output.say(f"{paper.slug}: {paper.title}")
     output.say(f"{paper.summary}\n")
     experiments = [(f"{paper.slug}/{r.id}", r.title) for r in paper.recipes]
@@ -71,9 +77,11 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     exhibits = [(f"{paper.slug}/{e.id}", _kind(e), e.title) for e in paper.shown]
     output.show(Table(("figure or table", "kind", "what"), exhibits))
     claims = [
-        (c.id, c.place, str(c.expected), c.origin, c.statement) for c in paper.claims
+        (c.id, c.place, str(c.kind), recorded_words(c), c.origin, c.statement)
+        for c in paper.claims
     ]
-    output.show(Table(("claim", "place", "recorded", "origin", "statement"), claims))
+    columns = ("claim", "place", "kind", "recorded", "origin", "statement")
+    output.show(Table(columns, claims))
 
 
 def _kind(exhibit: "Exhibit") -> str:

@@ -55,7 +55,7 @@ def demo(
     output.show(exhibit_table(results))
     output.say(f"Open {page}")
     output.say(f"Next: attnflow list, or attnflow verify {paper.slug}")
-    differs = any(map(is_surprise, rows)) or any(r.agrees is False for r in results)
+    differs = any(map(is_surprise, rows)) or any(r.surprises for r in results)
     return OTHERWISE if differs else 0
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 ABSENT = "–"
-VERSION = 1
+VERSION = 2
 """The version of the JSON that every command writes."""
 _READABLE = 24
 """Characters that a column of sentences needs at least."""

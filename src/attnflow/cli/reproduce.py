@@ -1,5 +1,6 @@
 """`attnflow reproduce`: figures and tables of papers, and a site of pages."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,13 +66,14 @@ def reproduce(
     output.show(exhibit_table(done.results))
     for page in done.pages:
         output.say(f"page  {page}")
-    return OTHERWISE if any(r.agrees is False for r in done.results) else 0
+    return OTHERWISE if any(result.surprises for result in done.results) else 0
 
 
 def as_json(result: "ExhibitResult") -> dict[str, Any]:
     """An exhibit as `--json` gives it."""
-    names = ("paper", "id", "files", "values", "printed", "agrees", "seen", "seconds")
-    return {name: getattr(result, name) for name in names}
+    names = ("paper", "id", "files", "values", "printed", "checks", "agrees", "seconds")
+    stated = [asdict(row) for row in result.stated]
+    return {**{name: getattr(result, name) for name in names}, "stated": stated}
 
 
 def exhibit_table(results: "Sequence[ExhibitResult]") -> Table:

@@ -97,9 +97,10 @@ def diff(
 ) -> int:
     """Compare two claims tables that `attnflow verify --json FILE` wrote.
 
-    The exit code is 1 where a claim was decided in both, and not alike.
+    Tables of version 1 are read too. The exit code is 1 where a claim was decided in
+    both, and not alike.
     """
-    from attnflow.claims.table import Kind, compare, read_table
+    from attnflow.claims.differences import Difference, compare, read_table
 
     output = Output(json)
     before, after = read_table(old), read_table(new)
@@ -114,12 +115,12 @@ def diff(
     kinds = Counter(str(change.kind) for change in changes)
     counts = "; ".join(f"{kind}: {count}" for kind, count in kinds.items())
     output.say(f"Alike in both: {same}. {counts}".rstrip())
-    return OTHERWISE if any(c.kind is Kind.OPPOSITE for c in changes) else 0
+    return OTHERWISE if any(c.kind is Difference.OPPOSITE for c in changes) else 0
 
 
 def _summary(row: "Row | None") -> str:
-    """`holds (theorem) 5/5, margin 0.93`."""
+    """`holds as printed; … (theorem) 5/5, margin 0.93`."""
     if row is None:
         return ABSENT
     held = f"{row.held}/{row.seeds}, margin {number(row.margin)}"
-    return f"{row.verdict} ({row.scope}) {held}"
+    return f"{row.words} ({row.scope}) {held}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,10 @@ from attnflow.cli.guard import OTHERWISE, complain, guarded, in_background
 from attnflow.cli.output import Bar, Json, Output, Workers, shown_progress
 
 if TYPE_CHECKING:
-    from attnflow.claims import Claim, Row
+    import xarray as xr
+
+    from attnflow.claims import Claim, Evidence, Row
+    from attnflow.papers.base import Paper
     from attnflow.runs.verify import Selection
 
 SEEDS = 5
@@ -24,7 +28,8 @@ def verify(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ID*|SCOPE|ORIGIN|VERDICT", help="Such claims alone, as recorded."
+            metavar="ID*|KIND|SCOPE|ORIGIN|VERDICT",
+            help="Such claims alone, as recorded.",
         ),
     ] = None,
     changed: Annotated[
@@ -37,6 +42,9 @@ def verify(
     explain: Annotated[
         bool, typer.Option("--explain", help="Tell all of one claim, with a picture.")
     ] = False,
+    witness: Annotated[
+        bool, typer.Option("--witness", help="Run the second programs of claims too.")
+    ] = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
@@ -45,47 +53,74 @@ def verify(
     What was judged before with the same code is read. Killed, it goes on where it was.
     """
     from attnflow.claims import ClaimsTable
-    from attnflow.cli.verdicts import (
-        explain_claim,
-        is_surprise,
-        show_claims,
-        the_one,
-        warning_of,
-    )
+    from attnflow.cli.verdicts import is_surprise, show_claims, warning_of
+    from attnflow.runs.run_files import read_run_file
     from attnflow.runs.verify import verify_claims
+    from attnflow.runs.witnesses import with_witnesses
 
     output = Output(json)
     selection = chosen_claims(target, only or ())
-    claim = the_one(selection, user_run=bool(run), changed=changed) if explain else None
+    claim = _the_one(selection, changed=changed) if explain else None
+    user_run = read_run_file(run) if run else None
     with shown_progress() as bar:
         rows = (
-            _judge_file(selection, run, seeds, bar)
-            if run
+            _judge_file(selection, user_run, seeds, bar)
+            if user_run is not None
             else verify_claims(
                 selection, seeds=seeds, workers=workers, changed=changed, progress=bar
             )
         )
+    if witness:
+        rows = with_witnesses(selection, rows, workers)
     table = ClaimsTable(tuple(rows))
     content = table.as_json()
-    if claim:
-        content["explanation"] = explain_claim(output, *claim, rows[0], seeds=seeds)
-    else:
+    if claim is None:
         show_claims(output, table)
+    else:
+        from attnflow.cli.explained import explain_claim
+
+        gather = partial(_evidence, *claim, user_run, seeds)
+        content["explanation"] = explain_claim(output, *claim, rows[0], gather)
     output.give(content)
     for warning in filter(None, map(warning_of, rows)):
         complain(warning)
     return OTHERWISE if any(map(is_surprise, rows)) else 0
 
 
+def _the_one(selection: "Selection", *, changed: bool) -> "tuple[Paper, Claim]":
+    """The claim to explain, which must be a single one."""
+    if changed:
+        raise ValueError("--explain does not go with --changed. Leave one of them out.")
+    claims = [(paper, claim) for paper, claims in selection for claim in claims]
+    if len(claims) != 1:
+        raise ValueError(
+            f"--explain takes one claim, and {len(claims)} are named. Write for "
+            f"example attnflow verify {claims[0][0].slug}/{claims[0][1].id} --explain."
+        )
+    return claims[0]
+
+
+def _evidence(
+    paper: "Paper", claim: "Claim", user_run: "xr.Dataset | None", seeds: int
+) -> "Evidence":
+    """The runs that a claim was judged on: ours, with the user's run in its place."""
+    from attnflow.claims import with_seeds
+    from attnflow.runs.runner import Runner
+    from attnflow.runs.user_run import gather_beside
+
+    gather = partial(Runner(seeds=seeds).gather, paper)
+    if user_run is None:
+        return gather(with_seeds(claim.needs, seeds))
+    return gather_beside(claim, paper, user_run, gather, seeds=seeds)
+
+
 def _judge_file(
-    selection: "Selection", path: Path, seeds: int, bar: Bar
+    selection: "Selection", run: "xr.Dataset", seeds: int, bar: Bar
 ) -> "list[Row]":
     """Rows of those claims that look at the experiment that a user's run is of."""
-    from attnflow.runs.run_files import read_run_file
     from attnflow.runs.runner import Runner
     from attnflow.runs.user_run import judge_user_run
 
-    run = read_run_file(path)
     runner = Runner(seeds=seeds, progress=bar, call=in_background)
     rows = [
         row
@@ -95,7 +130,7 @@ def _judge_file(
     if not rows:
         which = "/".join(str(run.attrs.get(n, "?")) for n in ("paper", "experiment"))
         raise ValueError(
-            f"{path} is a run of {which}, at which none of these claims looks. "
+            f"Your file has a run of {which}, at which none of these claims looks. "
             "`attnflow list` shows claims and experiments; name another claim."
         )
     return rows
@@ -104,10 +139,11 @@ def _judge_file(
 def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
     """The claims of a target, by paper.
 
-    `only` are traits that they all must have: an id such as `B-Thm4.1*`, a scope, an
-    origin, or a recorded verdict.
+    `only` are traits that they all must have: an id such as `B-Thm4.1*`, a kind, an
+    origin, a recorded verdict, or the scope that the declared settings of their runs
+    have.
     """
-    from attnflow.claims import Scope, Verdict
+    from attnflow.claims import Kind, Scope, Verdict
     from attnflow.papers import select_papers
     from attnflow.schema.settings import did_you_mean
 
@@ -116,12 +152,12 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
         for paper, id in select_papers(target)
     ]
     kept = [
-        (paper, [c for c in claims if all(_has(c, trait) for trait in only)])
+        (paper, [c for c in claims if all(_has(paper, c, trait) for trait in only)])
         for paper, claims in every
     ]
     if only and not any(claims for _, claims in kept):
         ids = [claim.id for _, claims in every for claim in claims]
-        words = (*map(str, Scope), *map(str, Verdict), "paper", "ours")
+        words = (*map(str, (*Kind, *Scope, *Verdict)), "paper", "ours")
         raise ValueError(
             f"None of the {len(ids)} claims is {' and '.join(map(repr, only))}."
             f"{did_you_mean(only[0], [*ids, *words])} Give an id, which may have a *, "
@@ -130,6 +166,11 @@ def chosen_claims(target: str | None, only: Sequence[str] = ()) -> "Selection":
     return [(paper, claims) for paper, claims in kept if claims]
 
 
-def _has(claim: "Claim", trait: str) -> bool:
-    traits = (claim.scope, claim.origin, claim.expected)
+def _has(paper: "Paper", claim: "Claim", trait: str) -> bool:
+    from attnflow.claims import Scope, circumstances, declared_runs
+
+    if trait in set(Scope):
+        runs = declared_runs(claim, paper)
+        return circumstances(claim, runs, paper).scope == trait
+    traits = (claim.kind, claim.origin, claim.expected)
     return trait in traits or fnmatchcase(claim.id, trait)

@@ -164,7 +164,21 @@ def typeset(text: str) -> str:
     if len(words) > 1 and all(_TOKEN.fullmatch(word) for word in words):
         # A sample: without commas, $c_1 -v_2$ would read as a difference.
         text = ", ".join(words)
-    return _TOKEN.sub(_as_math, text)
+    text = _TOKEN.sub(_as_math, text)
+    # With mathematics in it, no second font is asked for what the first lacks.
+    return _SCRIPTS.sub(_as_script, text) if "$" in text else text
+
+
+_BELOW = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ᵢⱼₖₘₙ", "0123456789+-ijkmn", strict=True))
+_ABOVE = dict(zip("⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁱⁿ", "0456789+-in", strict=True))
+_SCRIPTS = re.compile(f"[{''.join(_BELOW)}]+|[{''.join(_ABOVE)}¹²³]+")
+_ABOVE |= {"¹": "1", "²": "2", "³": "3"}
+
+
+def _as_script(match: re.Match[str]) -> str:
+    """Subscripts and superscripts of Unicode as mathematics."""
+    sign, letters = ("_", _BELOW) if match[0][0] in _BELOW else ("^", _ABOVE)
+    return f"${sign}{{{''.join(letters[letter] for letter in match[0])}}}$"
 
 
 def _as_math(match: re.Match[str]) -> str:

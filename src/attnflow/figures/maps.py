@@ -24,7 +24,6 @@ from attnflow.schema import mean_over_seeds
 # Pale enough for a curve to be seen on them, and apart in lightness too.
 _VERDICTS = {
     "holds": ("easy", 0.45),
-    "holds-corrected": ("common", 0.45),
     "inconclusive": ("other", 0.7),
     "fails": ("hard", 0.3),
     "unchecked": ("other", 1.0),

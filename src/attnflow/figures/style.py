@@ -38,7 +38,7 @@ from attnflow.schema.settings import look_up
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Parameter = str | float | bool
+Parameter = str | float | bool | list[str]
 
 FULL_WIDTH = 9.6
 """Inches: a figure of this width with 11-point labels is readable on a slide."""
@@ -203,7 +203,8 @@ def parameters(theme: Theme) -> dict[Any, Parameter]:
     }
     return {
         # Type.
-        "font.family": "STIXGeneral",
+        # The second has subscripts and signs that the first lacks, such as λ₁.
+        "font.family": ["STIXGeneral", "DejaVu Serif"],
         "mathtext.fontset": "stix",
         "font.size": 11.5,
         "axes.labelsize": 11.5,

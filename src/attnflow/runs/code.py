@@ -18,7 +18,7 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -66,7 +66,7 @@ def modules_behind(value: object) -> Iterator[str]:
     """
     if isinstance(value, functools.partial):
         yield from modules_behind((value.func, *value.args, value.keywords))
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         yield from modules_behind(tuple(value.values()))
     elif isinstance(value, tuple | list):
         for part in value:
@@ -80,13 +80,22 @@ def modules_behind(value: object) -> Iterator[str]:
 
 
 def signature(value: object) -> str:
-    """A function as text: its name, with the arguments that a partial one carries."""
+    """A function or record as text: names, with arguments and fields that they carry.
+
+    Texts of functions as Python gives them have addresses in memory, which differ from
+    process to process.
+    """
     if isinstance(value, functools.partial):
         arguments = (*value.args, *sorted(value.keywords.items()))
         return f"{signature(value.func)}{signature(arguments)}"
     if isinstance(value, tuple | list):
         return f"({', '.join(map(signature, value))})"
-    if callable(value) and not is_dataclass(value):
+    if isinstance(value, Mapping):
+        return f"{{{signature(list(value.items()))}}}"
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = [(f.name, getattr(value, f.name)) for f in fields(value)]
+        return f"{type(value).__qualname__}{signature(parts)}"
+    if callable(value):
         return getattr(value, "__qualname__", type(value).__qualname__)
     return repr(value)
 

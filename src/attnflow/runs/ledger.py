@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import xarray as xr
 
-from attnflow.claims import Claim, ClaimsTable
+from attnflow.claims import Claim, ClaimsTable, recorded_words
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Progress, Runner
@@ -69,8 +69,6 @@ class ClaimsView(AbstractPresentable):
         >>> claims = af.paper("mixture").claims
         >>> claims["B-L6.1"].system
         'exact: every sample of the population, by enumeration'
-        >>> str(claims["B-L6.1"].expected)
-        'holds-corrected'
 
     `claims.verify("B-L6.1")` judges one of them, `claims.verify(seeds=5)` all, with
     five seeds where that is left open; both give a `ClaimsTable`.
@@ -90,11 +88,13 @@ class ClaimsView(AbstractPresentable):
 
     def facts(self) -> Facts:
         """All claims, with the verdicts that are recorded of them."""
-        rows = [(c.id, c.place, str(c.expected), c.statement) for c in self]
+        rows = [
+            (c.id, c.place, str(c.kind), recorded_words(c), c.statement) for c in self
+        ]
         return Facts(
             f"{len(self)} claims of {self.paper.slug}",
             (),
-            (("claim", "place", "recorded", "statement"), rows),
+            (("claim", "place", "kind", "recorded", "statement"), rows),
             f'af.paper("{self.paper.slug}").claims.verify(seeds=5)',
         )
 

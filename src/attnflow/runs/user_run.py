@@ -28,20 +28,22 @@ from attnflow.claims import (
     Evidence,
     Finding,
     Gather,
-    Judgement,
     MissingData,
     Row,
-    Scope,
-    Unchecked,
+    Verdict,
+    circumstances,
+    declared_runs,
     make_row,
+    unchecked,
     verify,
+    with_seeds,
 )
-from attnflow.claims.decision import decide
-from attnflow.claims.source_code import unwrapped
+from attnflow.claims.source_code import functions_in
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.schema import left_out_of, may_hold, outcomes_of, setting_of
-from attnflow.schema.declarations import Request
+from attnflow.schema.conditions import Condition, unread
+from attnflow.schema.declarations import Recipe, Request
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.settings import canonical_json, seed_numbers
 
@@ -61,11 +63,6 @@ class Place:
 
     names: tuple[str, ...]
     changes: Changes | None
-
-    @property
-    def scope(self) -> Scope | None:
-        """`beyond` where the setting is another one: a failure then refutes nothing."""
-        return None if self.changes == {} else Scope.BEYOND
 
 
 def place_of(claim: Claim, paper: Paper, run: xr.Dataset) -> Place | str:
@@ -234,11 +231,11 @@ class Lacks:
 
 def _raised_at(error: Exception, judge: Callable[..., Any]) -> str:
     """The last line of the judge's own package that led to an error."""
-    package = str(unwrapped(judge).__module__).partition(".")[0]
+    packages = {str(f.__module__).partition(".")[0] for f in functions_in(judge)}
     places = [
         f"{frame.f_code.co_filename}:{line}"
         for frame, line in traceback.walk_tb(error.__traceback__)
-        if str(frame.f_globals.get("__name__")).partition(".")[0] == package
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in packages
     ]
     return places[-1] if places else "outside its package"
 
@@ -274,13 +271,15 @@ def _judge(
 ) -> Row:
     place = place_of(claim, paper, run)
     if isinstance(place, str):
-        return _unchecked(claim, paper, place)
+        return _unchecked(claim, paper, place, {})
+    yours = dict.fromkeys(place.names, guarded_run(run))
     if missing := run.attrs.get("missing_times"):
-        why = f"the run lacks {missing}"
-        return _unchecked(claim, paper, why, place.scope)
+        return _unchecked(claim, paper, f"the run lacks {missing}", yours)
     guarded = _lacks(claim, paper, run, place, seeds=seeds).guard(claim)
-    gather = partial(_beside, place, guarded_run(run), partial(runner.gather, paper))
-    row = verify(guarded, paper.slug, gather, seeds, scope=place.scope)
+    gather = partial(_beside, yours, partial(runner.gather, paper))
+    row = verify(guarded, _Conditions(paper, claim), gather, seeds)
+    if row.verdict is Verdict.UNCHECKED:
+        return _unchecked(claim, paper, row.note, yours)
     ours = [name for name in claim.needs if name not in place.names]
     if not ours:
         return row
@@ -310,17 +309,50 @@ def _lacks(
     )
 
 
-def _beside(
-    place: Place, run: xr.Dataset, gather: Gather, needs: Mapping[str, Request]
+def gather_beside(
+    claim: Claim, paper: Paper, run: xr.Dataset, gather: Gather, *, seeds: int | None
 ) -> Evidence:
+    """The evidence of a claim with a user's run in it; others are gathered."""
+    place = place_of(claim, paper, run)
+    if isinstance(place, str):
+        raise ValueError(f"{claim.id} cannot be judged from this run: {place}.")
+    return _beside(
+        dict.fromkeys(place.names, run), gather, with_seeds(claim.needs, seeds)
+    )
+
+
+def _beside(yours: Evidence, gather: Gather, needs: Mapping[str, Request]) -> Evidence:
     """The evidence of a claim, with the user's run where it stands."""
-    others = {name: r for name, r in needs.items() if name not in place.names}
-    return {**gather(others), **dict.fromkeys(place.names, run)}
+    others = {name: r for name, r in needs.items() if name not in yours}
+    return {**gather(others), **yours}
 
 
-def _unchecked(
-    claim: Claim, paper: Paper, reason: str, scope: Scope | None = None
-) -> Row:
-    decision = decide(Finding((Unchecked(reason),)), claim.scope)
-    judgement = Judgement(decision, {})
-    return make_row(claim, paper.slug, judgement, seconds=0.0, scope=scope)
+@dataclass(frozen=True)
+class _Conditions:
+    """A paper's conditions for a user's run, which may lack what they read."""
+
+    paper: Paper
+    claim: Claim
+
+    @property
+    def slug(self) -> str:
+        return self.paper.slug
+
+    def recipe(self, id: str) -> Recipe:
+        return self.paper.recipe(id)
+
+    def items(self, run: xr.Dataset) -> list[Condition]:
+        """The items; those that cannot be computed are unread."""
+        try:
+            return self.paper.items(run)
+        except KeyError as error:
+            what = f"the run has no {error.args[0]}"
+            return [unread(name, what) for name in self.claim.under]
+
+
+def _unchecked(claim: Claim, paper: Paper, reason: str, yours: Evidence) -> Row:
+    """The row of a claim that could not be judged from the user's run."""
+    judgement, _ = unchecked(claim, paper, reason)
+    evidence = {**declared_runs(claim, paper), **yours}
+    around = circumstances(claim, evidence, _Conditions(paper, claim))
+    return make_row(claim, paper.slug, judgement, around, seconds=0.0)

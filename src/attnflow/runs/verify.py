@@ -11,7 +11,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -132,7 +132,7 @@ class Judge:
         """The row; runs are read, or computed where computing them apart had failed."""
         paper = find_paper(self.slug)
         gather = partial(runner_of(self.root).gather, paper)
-        row = verify(paper.claim(self.id), paper.slug, gather, self.seeds)
+        row = verify(paper.claim(self.id), paper, gather, self.seeds)
         Verdicts(self.root).write(self.key, row)
         return row
 
@@ -175,20 +175,44 @@ class Verdicts:
 def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     """The address of a verdict: claim, settings and seeds of its runs, code.
 
+    The code is that of the paper's conditions too, from which the scope is computed.
+
     **Arguments:**
 
     - `seeds`: how many, for the runs that leave it open.
     """
     requests = with_seeds(claim.needs, seeds)
     runs = {name: described(paper, request) for name, request in requests.items()}
-    texts = (claim.place, claim.statement, claim.predicate, claim.scope, claim.expected)
+    recipes = [paper.recipe(request.experiment) for request in requests.values()]
+    stated = [(r.place, r.free, asdict(r.setting)) for r in recipes if r.place]
     code = judging_code(paper, claim)
-    return digest(paper.slug, claim.id, canonical_json(runs), *texts, code)
+    parts = (canonical_json(runs), canonical_json(stated), _written(claim), code)
+    return digest(paper.slug, claim.id, *parts)
+
+
+def _written(claim: Claim) -> str:
+    """What a claim says that its row repeats or its rule reads."""
+    correction = claim.correction
+    return canonical_json(
+        {
+            "texts": (claim.place, claim.statement, claim.check, claim.origin),
+            "rule": (claim.kind, claim.delta, claim.under, claim.judged),
+            "expected": claim.expected,
+            "correction": correction
+            and (
+                (correction.kind, correction.statement, correction.expected),
+                (correction.claim_kind, correction.delta),
+            ),
+            "witness": claim.witness and claim.witness.script,
+        }
+    )
 
 
 def judging_code(paper: Paper, claim: Claim) -> str:
     """A digest of what computes a claim's runs and turns them into a verdict."""
-    judges = (claim.judge, claim.correction)
-    modules = {"attnflow.claims.judgement", *RUN, *modules_behind(judges)}
+    judges = (claim.judge, claim.correction and claim.correction.judge)
+    conditions = (paper.conditions, paper.run_conditions)
+    behind = modules_behind((judges, conditions))
+    modules = {"attnflow.claims.judgement", *RUN, *behind}
     modules |= build_modules(paper, claim.needs.values())
     return digest(code_digest(*sorted(modules)), signature(judges))

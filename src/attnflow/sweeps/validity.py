@@ -6,7 +6,7 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.claims import Claim, Scope, verify
+from attnflow.claims import Claim, verify
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
@@ -22,11 +22,13 @@ class ClaimStatistic:
     """The verdict on a claim where its runs have the settings of a cell.
 
     Each run that the claim needs gets those settings of the cell that its experiment
-    has, in the place of the claim's own. Verdicts elsewhere than in the claim's own
-    setting have the scope `beyond`, where a failure refutes nothing.
+    has, in the place of the claim's own. The scope is computed from these: beyond the
+    conditions of the statement a failure counts against nobody.
 
-    - `X_verdict` is the verdict, `X_margin` its margin in units of the claim's scale,
-      `X_held` the share of seeds that have the property, for the claim X.
+    - `X_verdict` is the verdict on the printed statement of the claim X, `X_scope` its
+      scope, `X_margin` its margin in units of the claim's scale, `X_held` the share of
+      seeds that have the property. `X_corrected` is the verdict on its correction,
+      where it has one.
     """
 
     slug: str
@@ -34,31 +36,34 @@ class ClaimStatistic:
 
     @property
     def outline(self) -> Outline:
-        """Verdict, margin and share of seeds, of runs that the claim names."""
+        """Verdict, scope, margin and share of seeds, of runs that the claim names."""
         paper = find_paper(self.slug)
-        code = judging_code(paper, paper.claim(self.id))
+        claim = paper.claim(self.id)
+        code = judging_code(paper, claim)
+        texts = ("verdict", "scope", *(["corrected"] if claim.correction else []))
         return Outline(
             self.id,
             # The claim, and a digest of the code that judges it.
             identity=f"{self.slug}/{self.id} {code}",
             columns={
-                f"{self.id}_verdict": Column(by_seed=False, text=True),
+                **{f"{self.id}_{t}": Column(by_seed=False, text=True) for t in texts},
                 f"{self.id}_margin": Column(by_seed=False),
                 f"{self.id}_held": Column(by_seed=False),
             },
         )
 
     def of(self, run: xr.Dataset | None, cell: Cell) -> Mapping[str, str | float]:
-        """The verdict, margin and share of seeds in a cell."""
+        """The verdict, scope, margin and share of seeds in a cell."""
         paper = find_paper(self.slug)
         claim = paper.claim(self.id)
         moved = replace(claim, needs=_moved(paper, claim, cell.changes))
-        same = _settings(paper, moved) == _settings(paper, claim)
         gather = partial(Runner(False, seeds=cell.seeds).gather, paper)
-        scope = None if same else Scope.BEYOND
-        row = verify(moved, paper.slug, gather, cell.seeds, scope=scope)
+        row = verify(moved, paper, gather, cell.seeds)
+        corrected = row.corrected and {f"{self.id}_corrected": row.corrected.verdict}
         return {
             f"{self.id}_verdict": str(row.verdict),
+            f"{self.id}_scope": str(row.scope),
+            **(corrected or {}),
             f"{self.id}_margin": row.margin,
             f"{self.id}_held": row.held / max(row.seeds, 1),
         }

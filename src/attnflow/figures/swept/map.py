@@ -11,7 +11,13 @@ import xarray as xr
 from attnflow import figures
 from attnflow.claims.statistics import Boundary, fill_rows, fit_partial
 from attnflow.schema import mean_over_seeds
-from attnflow.schema.declarations import Evidence, Exhibit, SweepRequest
+from attnflow.schema.declarations import (
+    Evidence,
+    Exhibit,
+    Sentences,
+    SweepRequest,
+    nothing,
+)
 from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
@@ -82,7 +88,7 @@ class Map:
     - `curves`: evidence and the value of the third key → the theory's curves.
     - `level`: where the map is cut.
     - `limits`: of the colours; those of the table without them.
-    - `seen`, `printed`, `tolerance`, `silent`: as in `Exhibit`.
+    - `stated`, `checks`, `printed`, `tolerance`, `differs`, `silent`: as in `Exhibit`.
     - `more`: further numbers.
     """
 
@@ -93,15 +99,17 @@ class Map:
     table: Callable[[Evidence], xr.DataArray]
     label: str
     names: Mapping[str, str]
-    seen: Callable[[Evidence], Mapping[str, bool]]
+    checks: Callable[[Evidence], Sentences]
     curves: Callable[[Evidence, Any], tuple[Curve, ...]] = lambda evidence, key: ()
     level: Level | None = None
     over: str | None = None
     limits: tuple[float, float] | None = None
     kind: str = "test"
     more: Callable[[Evidence], Numbers] | None = None
+    stated: Callable[[Evidence], Mapping[str, Sentences]] = nothing
     printed: Numbers = field(default_factory=dict)
     tolerance: float = 0.02
+    differs: Mapping[str, str] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
 
     def exhibit(self) -> Exhibit:
@@ -115,9 +123,11 @@ class Map:
             sweeps=self.sweeps,
             draw=partial(draw, self),
             values=partial(map_values, self),
-            seen=self.seen,
+            stated=self.stated,
+            checks=self.checks,
             printed=self.printed,
             tolerance=self.tolerance,
+            differs=self.differs,
             silent=self.silent,
         )
 
@@ -247,7 +257,7 @@ def share_on_side(level: Level | None, table: xr.DataArray, curve: Curve) -> flo
     mean = mean_over_seeds(table).transpose(up, right)
     if is_verdict(mean):
         verdicts = mean.values.astype(str)
-        known, above = verdicts != "", np.isin(verdicts, ("holds", "holds-corrected"))
+        known, above = verdicts != "", verdicts == "holds"
     else:
         cut = 0.5 if level is None else level.at
         known, above = np.isfinite(mean.values), mean.values > cut

@@ -125,7 +125,7 @@ class RateMap:
             level=LEVEL,
             limits=LIMITS,
             more=partial(_more, key=self.key),
-            seen=partial(_seen, key=self.key, within=within),
+            checks=partial(_checks, key=self.key, within=within),
             silent=silent,
         )
 
@@ -154,7 +154,9 @@ def left_over_stable(evidence: Evidence, key: str) -> np.ndarray:
     return rates / stable_rates(evidence, key).values
 
 
-def _seen(evidence: Evidence, key: str, within: tuple[float, float]) -> dict[str, bool]:
+def _checks(
+    evidence: Evidence, key: str, within: tuple[float, float]
+) -> dict[str, bool]:
     every, (low, high) = left_over_stable(evidence, key), within
     ratios = every[np.isfinite(every)]
     return {

@@ -1,49 +1,36 @@
 """The explanation of a verdict: conditions, code, settings, and when it would fail."""
 
-import math
-from collections.abc import Callable, Hashable
-from contextvars import ContextVar
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import singledispatch
-from typing import Any, TypedDict
+from typing import TypedDict
 
-import numpy as np
 import xarray as xr
 
-from attnflow import schema
 from attnflow.claims import (
     Claim,
     Evidence,
-    Exact,
-    Finding,
-    HighProbability,
-    Ladder,
-    LargeEnough,
     Measurement,
     Row,
-    Scope,
     Seeds,
-    Slope,
-    Verdict,
-    judge,
-    make_row,
+    assumed_items,
 )
-from attnflow.claims.ladder import BAND
+from attnflow.claims.judgement import corrected_rule_of, rule_of
 from attnflow.claims.source_code import Source, sources
-from attnflow.claims.stages import Detection, record_detections
-from attnflow.claims.statistics import upper_bound
+from attnflow.claims.trials import Reading, watch
 from attnflow.papers.base import Paper
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
-from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import JsonObject, canonical_json
+from attnflow.site.explain.failing import fails_where
+from attnflow.site.explain.neighbourhood import Neighbourhood, neighbourhood
+from attnflow.site.explain.trying import Tried, try_claim
 
-MET = {
-    Scope.THEOREM: "all of them are met, with the constants that are printed there",
-    Scope.EXPERIMENT: "not all are met: these are the paper's own sizes",
-    Scope.BEYOND: "they are not met: this goes beyond what the paper speaks of",
-}
+Items = Mapping[str, Mapping[str, Condition]]
+"""By judged run, items of conditions by name."""
+AS_CORRECTED = "as corrected"
 
 
 class RunSetting(TypedDict):
@@ -65,132 +52,127 @@ class SeedResult(TypedDict):
 
 
 @dataclass(frozen=True)
-class Broken:
-    """The verdict on a claim after a change of its evidence."""
-
-    change: str
-    verdict: Verdict
-    note: str
-
-
-@dataclass(frozen=True)
-class Seen:
-    """The finding of a claim's judge, and which data it read.
-
-    `detections` are the series that detectors saw; `read` has the names of the
-    variables that were read of any run.
-    """
-
-    finding: Finding
-    detections: tuple[Detection, ...]
-    read: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A verdict on a claim with everything that led to it.
 
     **Arguments:**
 
     - `row`: its line of the claims table.
-    - `met`: which of its conditions are met; `conditions`: by run, the items that the
-      paper gives as numbers.
+    - `items`: by judged run, the items of the conditions that the statement assumes.
+    - `around`: the statements that it rests on, and those that use it.
     - `settings`: by run its experiment, what was changed there, and the seeds.
+    - `printed`, `corrected`: what the judges of both statements gave and read.
     - `seeds`: by check over seeds, held and margin of each seed.
-    - `broken`: the verdicts on its mutated runs.
+    - `fails_where`: by check, which numbers would make it fail.
+    - `tried`: the verdicts under changes of the runs.
     """
 
     claim: Claim
     row: Row
-    met: str
-    conditions: dict[str, list[Condition]]
+    items: Items
+    around: Neighbourhood
     code: list[Source]
     settings: dict[str, RunSetting]
+    printed: Reading
+    corrected: Reading | None
     seeds: dict[str, list[SeedResult]]
-    broken: list[Broken]
-    seen: Seen
+    fails_where: list[str]
+    tried: Tried
 
     @property
-    def looked_at(self) -> tuple[str, ...]:
-        """The variables of the runs that the judge read."""
-        return self.seen.read
+    def reads(self) -> tuple[str, ...]:
+        """The variables of the runs that the judges read."""
+        both = (self.printed, self.corrected)
+        pairs = [pair for reading in both if reading for pair in reading.reads]
+        return tuple(dict.fromkeys(name for _, name in pairs))
 
-    @property
-    def fails_where(self) -> list[str]:
-        """By check, which numbers would make it fail."""
-        return [fails_where(check) for check in self.seen.finding.checks]
-
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> JsonObject:
         """The explanation in plain Python, without the fields of its row."""
-        names = ("met", "settings", "looked_at", "seeds", "fails_where")
+        names = ("settings", "reads", "seeds", "fails_where")
         return {
-            "conditions": self.claim.conditions,
+            "words": self.row.words,
+            "reading": self.row.reading,
+            "assumes": list(self.claim.under),
             "items": {
-                name: [plain(item.as_json()) for item in items]
-                for name, items in self.conditions.items()
+                run: [plain(item.as_json()) for item in items.values()]
+                for run, items in self.items.items()
             },
-            "predicate": self.claim.predicate,
+            "around": plain(asdict(self.around)),
+            "predicate": self.claim.check,
             "system": self.claim.system,
             "source": self.claim.source,
             **{name: plain(getattr(self, name)) for name in names},
             "code": [asdict(source) for source in self.code],
-            "broken": [plain(asdict(mutated)) for mutated in self.broken],
+            "tried": plain(asdict(self.tried)),
         }
 
 
-def explain(paper: Paper, claim: Claim, evidence: Evidence) -> Explanation:
-    """Judge a claim on its runs and keep all that led to the verdict."""
-    judgement = judge(claim, evidence)
-    row = make_row(claim, paper.slug, judgement, seconds=0.0)
-    deciding = claim.judge
-    if claim.correction and row.verdict is Verdict.HOLDS_CORRECTED:
-        deciding = claim.correction.judge
-    seen = watch(deciding, evidence)
+def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explanation:
+    """Judge a claim once more on its runs and keep all that led to its row."""
+    printed = watch(claim.judge, evidence)
+    checks = [("", check, rule_of(claim)) for check in printed.finding.checks]
+    code, corrected = sources(claim.judge), None
+    if claim.correction is not None:
+        corrected = watch(claim.correction.judge, evidence)
+        rule = corrected_rule_of(claim)
+        checks += [(AS_CORRECTED, check, rule) for check in corrected.finding.checks]
+        known = {source.name for source in code}
+        more = sources(claim.correction.judge)
+        code += [source for source in more if source.name not in known]
     return Explanation(
         claim=claim,
         row=row,
-        met=f"Scope {row.scope}: {MET[row.scope]}.",
-        conditions=_conditions(paper, evidence),
-        code=sources(deciding),
+        items=assumed_items(claim, evidence, paper),
+        around=neighbourhood(paper, claim.id),
+        code=code,
         settings={
-            name: _setting(run, claim.needs[name]) for name, run in evidence.items()
+            name: _setting(run, claim.needs[name], paper)
+            for name, run in evidence.items()
         },
-        seeds=_seeds(seen, evidence),
-        broken=broken(claim, evidence),
-        seen=seen,
+        printed=printed,
+        corrected=corrected,
+        seeds={
+            _labelled(which, check): _seeds(check, evidence)
+            for which, check, _ in checks
+            if isinstance(check, Seeds)
+        },
+        fails_where=[
+            _prefixed(w, fails_where(check, rule)) for w, check, rule in checks
+        ],
+        tried=try_claim(claim, evidence),
     )
 
 
-def _conditions(paper: Paper, evidence: Evidence) -> dict[str, list[Condition]]:
-    """By run the items of its paper's conditions, where those are numbers."""
-    if paper.conditions is None:
-        return {}
-    items = {name: paper.conditions(setting_of(run)) for name, run in evidence.items()}
-    return {name: conditions for name, conditions in items.items() if conditions}
+def _labelled(which: str, check: Measurement) -> str:
+    return _prefixed(which, getattr(check, "what", ""))
 
 
-def _setting(run: xr.Dataset, request: Request) -> RunSetting:
+def _prefixed(which: str, text: str) -> str:
+    return f"{which}: {text}" if which else text
+
+
+def _setting(run: xr.Dataset, request: Request, paper: Paper) -> RunSetting:
+    """What a run is of; its own setting counts where it is a user's."""
+    own = paper.recipe(request.experiment).setting
+    ours = json.loads(canonical_json(asdict(own)))
+    setting = setting_of(run) if "setting" in run.attrs else ours
     return {
         "experiment": request.experiment,
-        "changed": dict(request.overrides),
+        "changed": {k: v for k, v in setting.items() if v != ours.get(k)},
         "seeds": [int(seed) for seed in run["seed"].values],
         "form": run.attrs.get("form", ""),
         "id": run.attrs.get("id", ""),
     }
 
 
-def _seeds(seen: Seen, evidence: Evidence) -> dict[str, list[SeedResult]]:
-    """By check over seeds, the result of each seed."""
-    results: dict[str, list[SeedResult]] = {}
-    for check in seen.finding.checks:
-        if isinstance(check, Seeds):
-            names = seed_names(len(check.held), evidence)
-            rows = zip(names, check.held, check.margin, strict=True)
-            results[check.what] = [
-                {"seed": seed, "held": bool(held), "margin": margin}
-                for seed, held, margin in rows
-            ]
-    return results
+def _seeds(check: Seeds, evidence: Evidence) -> list[SeedResult]:
+    """The result of each seed of a check."""
+    names = seed_names(len(check.held), evidence)
+    rows = zip(names, check.held, check.margin, strict=True)
+    return [
+        {"seed": seed, "held": bool(held), "margin": margin}
+        for seed, held, margin in rows
+    ]
 
 
 def seed_names(count: int, evidence: Evidence) -> list[str]:
@@ -208,127 +190,3 @@ def seed_names(count: int, evidence: Evidence) -> list[str]:
             return seeds
     every = [f"{name}: {seed}" for name, seeds in runs.items() for seed in seeds]
     return every if len(every) == count else [str(n + 1) for n in range(count)]
-
-
-def broken(claim: Claim, evidence: Evidence) -> list[Broken]:
-    """The verdicts on each mutation of the runs, under which a claim must not hold."""
-    verdicts = []
-    for name, mutation in claim.mutations.items():
-        # A mutated value, and its logarithm, may be no number any more.
-        with np.errstate(all="ignore"):
-            decision = judge(claim, mutation(evidence)).decision
-        verdicts.append(Broken(name, decision.verdict, decision.note))
-    return verdicts
-
-
-@singledispatch
-def fails_where(check: Measurement) -> str:
-    """Which numbers would make this check fail, in words."""
-    return "it could not be checked"
-
-
-@fails_where.register
-def _(check: Exact) -> str:
-    text = f"{check.what}: an error above {check.tolerance:.3g}"
-    if 0.0 < check.error <= check.tolerance:
-        text += f", {check.tolerance / check.error:.3g} times what it is"
-    return text
-
-
-@fails_where.register
-def _(check: Seeds) -> str:
-    needed = max(1, math.ceil(check.q * len(check.held) - 1e-9))
-    return (
-        f"{check.what}: in fewer than {needed} of {len(check.held)} seeds; it is in "
-        f"{sum(check.held)}, the nearest to failing by {min(check.margin):.3g}"
-    )
-
-
-@fails_where.register
-def _(check: Ladder) -> str:
-    kind = check.kind.removesuffix("-tilde")
-    if kind == "o(1)":
-        return (
-            f"{check.what}: an interval of the slope that reaches above 0, or a last "
-            "rung above a quarter of the first"
-        )
-    side = {"O": f"above {BAND}", "Omega": f"below −{BAND}"}
-    return (
-        f"{check.what}: an interval of the slope of measured / predicted that reaches "
-        f"{side.get(kind, f'outside ±{BAND}')}, or a ratio that changes by more than "
-        f"{check.constant:g}"
-    )
-
-
-@fails_where.register
-def _(check: Slope) -> str:
-    low, high = check.expected - check.tolerance, check.expected + check.tolerance
-    return f"{check.what}: a fitted slope outside [{low:.4g}, {high:.4g}]"
-
-
-@fails_where.register
-def _(check: HighProbability) -> str:
-    draws = check.draws[-1]
-    allowed = [n for n in range(draws + 1) if upper_bound(n, draws) <= check.delta]
-    if not allowed:
-        return f"{check.what}: {draws} draws are too few for {check.delta:g}, always"
-    return f"{check.what}: more than {allowed[-1]} failures in {draws} draws"
-
-
-@fails_where.register
-def _(check: LargeEnough) -> str:
-    return f"{check.what}: not at one of the largest two sizes"
-
-
-_read: ContextVar[list[str]] = ContextVar("read")
-
-
-class _WatchedRun(xr.Dataset):
-    """A run that remembers which of its variables were read."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key: Any) -> Any:
-        names = _read.get([])
-        if isinstance(key, Hashable) and str(key) not in names:
-            names.append(str(key))
-        return super().__getitem__(key)
-
-
-def watch(judge: Callable[[Evidence], Finding], evidence: Evidence) -> Seen:
-    """The finding of a judge, and which data it reads."""
-    runs = {
-        name: _WatchedRun(run.data_vars, coords=run.coords, attrs=run.attrs)
-        for name, run in evidence.items()
-    }
-    names: list[str] = []
-    token = _read.set(names)
-    try:
-        with record_detections() as detections:
-            finding = judge(runs)
-    finally:
-        _read.reset(token)
-    every = {str(name) for run in evidence.values() for name in run}
-    ends = {name for name in every if name.endswith(schema.AT_END)}
-    # The values at the ends of stages, where all were read together, in bulk.
-    bulk = ends if len(ends) > 1 and ends <= set(names) else set()
-    hidden = {*schema.BOOKKEEPING, SEED, TIME, *bulk}
-    read = tuple(name for name in names if name not in hidden)
-    return Seen(finding, tuple(detections), read)
-
-
-def series_of(seen: Seen, evidence: Evidence) -> tuple[Detection, ...]:
-    """Series to show: those with a level first, else recorded variables that were read.
-
-    A variable with further dims is shown by all its entries.
-    """
-    if seen.detections:
-        return tuple(sorted(seen.detections, key=lambda series: series.level is None))
-    run = next(iter(evidence.values()))
-    names = [name.removesuffix(schema.AT_END) for name in seen.read] or ["loss"]
-    return tuple(
-        Detection(name, run, run[name].transpose(SEED, TIME, ...), None, ())
-        for name in dict.fromkeys(names)
-        if name in run and {SEED, TIME} <= set(run[name].dims)
-        if run[name].dtype.kind == "f"
-    )

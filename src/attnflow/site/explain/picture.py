@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import partial, singledispatch
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -10,25 +10,25 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from attnflow import figures
-from attnflow.claims import (
-    Evidence,
-    Exact,
-    HighProbability,
-    Ladder,
-    LargeEnough,
-    Measurement,
-    Seeds,
-    Slope,
-)
-from attnflow.claims.ladder import BAND, QUARTER
+from attnflow.claims import Evidence, Exact, HighProbability, Measurement, Rule
+from attnflow.claims.judgement import corrected_rule_of, rule_of
 from attnflow.claims.stages import Detection
-from attnflow.claims.statistics import clopper_pearson, fit_line
+from attnflow.claims.trials import Reading
 from attnflow.figures.axes import Scale
 from attnflow.figures.curves import thin
 from attnflow.figures.style import FULL_WIDTH, styled
 from attnflow.papers.base import Paper
-from attnflow.schema.dims import STAGE, TIME
-from attnflow.site.explain.explanation import Explanation, seed_names, series_of
+from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.site.explain.check_panels import (
+    caption,
+    draw_check,
+    draw_errors,
+    draw_rates,
+    is_drawable,
+    title,
+)
+from attnflow.site.explain.explanation import AS_CORRECTED, Explanation, seed_names
+from attnflow.site.explain.shown_series import Shown, by_gravity, shown_series
 
 Drawing = Callable[[Axes], None]
 SERIES, CHECKS = 2, 4
@@ -36,16 +36,22 @@ SERIES, CHECKS = 2, 4
 
 
 @styled
-def draw_claim(paper: Paper, explanation: Explanation, evidence: Evidence) -> Figure:
-    """What a claim was judged by: series with their levels, and each check."""
-    seen = explanation.seen
-    series = series_of(seen, evidence)
+def draw_claim(
+    paper: Paper, explanation: Explanation, evidence: Evidence
+) -> Figure | None:
+    """What a claim was judged by: series with their levels, and each check.
+
+    `None` where there is nothing to draw.
+    """
+    series = shown_series(explanation, evidence)
     # On a ladder, the smallest rung and the largest.
     shown = series if len(series) <= SERIES else (series[0], series[-1])
     drawings = [
-        *(partial(draw_series, detection=item, paper=paper) for item in shown),
-        *_checks(seen.finding.checks, evidence),
+        *(partial(draw_series, shown=item, paper=paper) for item in shown),
+        *_checks(explanation, evidence),
     ]
+    if not drawings:
+        return None
     columns = min(2, len(drawings))
     rows = -(-len(drawings) // columns)
     size = (FULL_WIDTH * (0.6 if columns == 1 else 1.0), 0.6 + 3.0 * rows)
@@ -57,53 +63,110 @@ def draw_claim(paper: Paper, explanation: Explanation, evidence: Evidence) -> Fi
     return figure
 
 
-def _checks(checks: Sequence[Measurement], evidence: Evidence) -> list[Drawing]:
-    """All errors in one panel, every other check in one of its own."""
+def _checks(explanation: Explanation, evidence: Evidence) -> list[Drawing]:
+    """Panels of the checks on which each statement depends, the printed one first."""
+    claim = explanation.claim
+    panels = _panels("", explanation.printed, rule_of(claim), evidence)
+    if explanation.corrected is None:
+        return panels[:CHECKS]
+    rule = corrected_rule_of(claim)
+    corrected = _panels(f"{AS_CORRECTED}: ", explanation.corrected, rule, evidence)
+    mine = CHECKS - min(len(corrected), CHECKS // 2)
+    return [*panels[:mine], *corrected[: CHECKS - min(len(panels), mine)]]
+
+
+def _panels(
+    which: str, reading: Reading, rule: Rule, evidence: Evidence
+) -> list[Drawing]:
+    """All errors in one panel, all rates of failures in one, others by themselves."""
+    checks = by_gravity(reading.finding, rule)
     errors = [check for check in checks if isinstance(check, Exact)]
-    drawings: list[Drawing] = [partial(draw_errors, checks=errors)] if errors else []
+    rates = [check for check in checks if isinstance(check, HighProbability)]
+    panels: list[Drawing] = []
+    if errors:
+        panels.append(partial(draw_errors, checks=errors, which=which))
+    if len(rates) > 1:
+        panels.append(partial(draw_rates, checks=rates, which=which))
+    together = [*errors, *(rates if len(rates) > 1 else ())]
     for check in checks:
-        if not isinstance(check, Exact):
+        if check not in together and is_drawable(check):
             names = seed_names(len(getattr(check, "held", ())), evidence)
-            drawings.append(partial(draw_check, check, names=names))
-    return drawings[:CHECKS]
+            panels.append(partial(_draw_named, check=check, which=which, names=names))
+    return panels
+
+
+def _draw_named(ax: Axes, check: Measurement, which: str, names: Sequence[str]) -> None:
+    draw_check(check, ax, names)
+    title(ax, which + caption(check))
 
 
 DECADES = 1e3
 """A series that spans more is drawn on a logarithmic axis."""
 _LETTER = 0.014
 """The width of a letter of a stage's name, as a share of the axis."""
+AROUND = 1e4
+"""How far around its threshold a series is shown on a logarithmic axis."""
+_MANY = (0.4, 0.3)
+"""Width and opacity of the lines of a seed that has many entries."""
+_NAME = 40
+"""Characters of an axis's name."""
 
 
-def draw_series(ax: Axes, detection: Detection, paper: Paper) -> None:
+def draw_series(ax: Axes, shown: Shown, paper: Paper) -> None:
     """Every seed and entry of a series as a line, and where it reached its level."""
-    time, lines = _lines(detection)
-    colour = figures.current_theme().colour("signal")
-    ax.plot(time, lines, color=colour, lw=1.0, alpha=max(0.15, lines.shape[1] ** -0.5))
-    values = lines
+    detection = shown.detection
+    time, lines = _lines(detection.run, detection.series)
+    theme = figures.current_theme()
+    colour = theme.colour("signal")
+    flat = lines.reshape(len(time), -1)
+    ax.plot(time, flat, color=colour, lw=1.0, alpha=max(0.15, flat.shape[1] ** -0.5))
+    if shown.seed is not None and lines.shape[1] > 1:
+        name = detection.run[SEED].values[shown.seed]
+        entries = lines[:, shown.seed]
+        width, alpha = (1.4, 1.0) if entries.shape[1] == 1 else _MANY
+        ax.plot(time, entries, color=theme.ink, lw=width, alpha=alpha, zorder=4)
+        ax.plot([], [], color=theme.ink, lw=1.4, label=f"seed {name}, which decides")
+        ax.legend(loc="best")
+    values = flat
     if (level := detection.level) is not None:
         figures.reference(ax, level, f"threshold {level:.4g}")
         levels = np.full(len(detection.times), level)
         ax.plot(detection.times, levels, "o", ms=5, color=colour, zorder=5)
-        values = np.append(lines, level)
+        values = np.append(flat, level)
     figures.time_axis(ax, detection.run, scale=_scale(time))
-    ax.set(yscale=_scale(values), ylabel=str(detection.series.name or "value"))
+    if _has_own_clock(detection):
+        ax.set_xlabel("time, on the clock of what is compared")
+    if time[-1] > time[0] > 0.0 or (time[-1] > 0.0 and _scale(time) == "linear"):
+        ax.set_xlim(time[0], time[-1])
+    ax.set_yscale(_scale(values))
+    if level is not None and _scale(values) == "log":
+        low, high = np.nanmin(values[values > 0.0]), np.nanmax(values)
+        ax.set_ylim(max(low, level / AROUND), min(high * 2.0, level * AROUND))
     figures.number_axis(ax, "y")
-    experiment = detection.run.attrs.get("experiment", "")
-    title(ax, f"{detection.name}, {paper.slug}/{experiment}")
+    name = str(detection.series.name or detection.name)
+    ax.set_ylabel(figures.typeset(textwrap.shorten(name, _NAME, placeholder=" …")))
+    title(ax, f"{detection.name}, {shown.where(paper.slug)}")
     # After the title, which makes room for the names of stages.
-    _shade(ax, detection.run, paper)
+    if not _has_own_clock(detection):
+        _shade(ax, detection.run, paper)
 
 
-def _lines(detection: Detection) -> tuple[np.ndarray, np.ndarray]:
-    """The recorded times, and a column for each seed and entry."""
-    values = detection.series
-    if "recorded" in detection.run:
-        values = values.where(detection.run["recorded"])
+def _has_own_clock(detection: Detection) -> bool:
+    """Whether a series was computed with other times than those of its run."""
+    times = (detection.series[TIME].values, detection.run[TIME].values)
+    return not np.array_equal(*times)
+
+
+def _lines(run: xr.Dataset, values: xr.DataArray) -> tuple[np.ndarray, np.ndarray]:
+    """The recorded times, and values by time, seed and entry."""
+    if "recorded" in run and values.sizes[TIME] == run.sizes[TIME]:
+        # By place: a series may have a clock of its own.
+        values = values.where(run["recorded"].assign_coords({TIME: values[TIME]}))
     others = [str(dim) for dim in values.dims if dim != TIME]
     values = thin(values.isel(time=values.notnull().any(others).values))
     time = values[TIME].values.astype(float)
-    rows = values.transpose(TIME, ...).values
-    return time, rows.reshape(len(time), -1)
+    rows = values.transpose(TIME, SEED, ...).values
+    return time, rows.reshape(*rows.shape[:2], -1)
 
 
 def _scale(values: np.ndarray) -> Scale:
@@ -147,163 +210,3 @@ def _detected(run: xr.Dataset, paper: Paper) -> list[tuple[str, float]]:
         # A run of a ladder may record too little for the paper's stages.
         return []
     return [(row.name, row.detected) for row in rows if row.detected is not None]
-
-
-WIDE = 52
-"""Characters of a title line."""
-
-
-@singledispatch
-def draw_check(check: Measurement, ax: Axes, names: Sequence[str]) -> None:
-    """Draw a check; `names` are those of its seeds, where it has seeds."""
-    ax.set_axis_off()
-
-
-def title(ax: Axes, text: str) -> None:
-    """A title of at most two lines."""
-    lines = textwrap.wrap(text, WIDE, max_lines=2, placeholder=" …")
-    figures.name_panel(ax, "\n".join(lines))
-
-
-@draw_check.register
-def _(check: Seeds, ax: Axes, names: Sequence[str]) -> None:
-    margin = np.array(check.margin, float)
-    colours = [_colour(held) for held in check.held]
-    entries = np.arange(len(margin))
-    ax.vlines(entries, 0.0, margin, color=colours, lw=1.0, alpha=0.5)
-    ax.scatter(entries, margin, c=colours, s=30, zorder=4)
-    figures.reference(ax, 0.0, "threshold")
-    shown = entries[:: max(1, len(entries) // 10)]
-    ax.set_xticks(shown, [str(names[entry]) for entry in shown.tolist()])
-    ax.tick_params("x", rotation=30 if max(map(len, names)) > 4 else 0)
-    ax.set(xlabel="seed", ylabel="margin")
-    ax.margins(x=0.05, y=0.12)
-    title(ax, f"{check.what}: {sum(check.held)} of {len(margin)}, {check.q:.0%} needed")
-
-
-@draw_check.register
-def _(check: Ladder, ax: Axes, names: Sequence[str]) -> None:
-    size, ratio = np.array(check.size), np.array(check.ratio)
-    usable = np.isfinite(ratio) & (ratio > 0)
-    if usable.sum() < 2:
-        ax.set_axis_off()
-        return
-    kind, known = check.kind.removesuffix("-tilde"), ratio[usable]
-    stated = 0.0 if kind == "theta" else None
-    figures.ladder_plot(
-        ax, size[usable].tolist(), known.tolist(), expected_slope=stated
-    )
-    if kind == "o(1)":
-        figures.reference(ax, QUARTER * ratio[0], "a quarter of the first")
-    else:
-        _draw_band(ax, size, float(np.exp(np.log(known).mean())), check.constant)
-    ax.set(xlabel="size", ylabel="measured / predicted")
-    title(ax, f"{check.what} ({check.kind})")
-
-
-def _draw_band(ax: Axes, size: np.ndarray, middle: float, constant: float) -> None:
-    """Slopes within the band through the middle, and the factor that is allowed."""
-    centre = np.exp(np.log(size).mean())
-    grid = np.array([size.min(), size.max()])
-    edges = [middle * (grid / centre) ** slope for slope in (-BAND, BAND)]
-    theme = figures.current_theme()
-    ax.fill_between(grid, *edges, color=theme.hairline, alpha=0.6, lw=0, zorder=0)
-    half = np.sqrt(constant)
-    figures.reference(ax, middle * half)
-    figures.reference(ax, middle / half, f"a factor {constant:g} between the lines")
-
-
-@draw_check.register
-def _(check: Slope, ax: Axes, names: Sequence[str]) -> None:
-    x, y = np.array(check.x), np.array(check.y)
-    ax.plot(x, y, "o", ms=5.5, color=_colour(True), zorder=4)
-    grid = np.array([x.min(), x.max()])
-    if np.isfinite(y).all() and np.ptp(x) > 0 and len(x) > 2:
-        line = fit_line(x, y)
-        ax.plot(grid, line.intercept + line.slope * grid, color=_colour(True), lw=1)
-        middle = float(y.mean())
-        for error in (-check.tolerance, check.tolerance):
-            slope = check.expected + error
-            figures.theory(ax, grid, middle + slope * (grid - x.mean()))
-        slope_text = f"slope {line.slope:.4g}"
-    else:
-        slope_text = "no slope"
-    ax.set(xlabel="x, as fitted", ylabel="y, as fitted")
-    ax.margins(x=0.05, y=0.12)
-    stated = f"{check.expected:g} ± {check.tolerance:g} stated"
-    title(ax, f"{check.what}: {slope_text}, {stated}")
-
-
-@draw_check.register
-def _(check: HighProbability, ax: Axes, names: Sequence[str]) -> None:
-    rungs = np.arange(len(check.draws))
-    for rung, failures, draws in zip(rungs, check.failures, check.draws, strict=True):
-        low, high = clopper_pearson(failures, draws)
-        ax.vlines(rung, low, high, color=_colour(True), lw=1.2, alpha=0.6)
-        ax.plot(rung, failures / draws, "o", color=_colour(True), zorder=4)
-    figures.reference(ax, check.delta, f"threshold {check.delta:g}")
-    ax.set_xticks(rungs, [f"{n} draws" for n in check.draws])
-    ax.set(ylabel="share of failures", xlabel="rung")
-    ax.margins(x=0.2)
-    ax.set_ylim(bottom=-0.1 * check.delta)
-    title(ax, check.what)
-
-
-@draw_check.register
-def _(check: LargeEnough, ax: Axes, names: Sequence[str]) -> None:
-    colours = [_colour(held) for held in check.held]
-    ax.scatter(check.size, np.array(check.held, float), c=colours, s=40, zorder=4)
-    ax.set(xscale="log", ylim=(-0.5, 1.5), xlabel="size")
-    ax.set_xlim(min(check.size) / 2, max(check.size) * 2)
-    figures.number_axis(ax, "x")
-    ax.set_yticks([0.0, 1.0], ["does not hold", "holds"])
-    title(ax, check.what)
-
-
-def _colour(holds: bool) -> str:
-    return figures.current_theme().colour("easy" if holds else "hard")
-
-
-LEAST, MOST = 1e-4, 1e4
-"""Where errors below and above are drawn; their numbers stand beside them."""
-_WIDE = 60
-
-
-def draw_errors(ax: Axes, checks: Sequence[Exact]) -> None:
-    """Each error in units of its tolerance, which is the line at 1."""
-    muted = figures.current_theme().muted
-    ax.axvline(1.0, color=muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
-    for row, check in enumerate(checks):
-        _draw_error(ax, check, -row)
-    is_above = any(not check.error <= check.tolerance for check in checks)
-    right = 30 * MOST if is_above else 30.0
-    ax.set(xscale="log", xlim=(LEAST / 3, right), ylim=(0.3 - len(checks), 0.7))
-    ax.set(yticks=[], xlabel="error / tolerance")
-    ax.spines["left"].set_visible(False)
-    figures.number_axis(ax, "x")
-    figures.name_panel(ax, "errors, in units of what is allowed")
-
-
-def _draw_error(ax: Axes, check: Exact, height: float) -> None:
-    share, colour = _share(check), _colour(check.error <= check.tolerance)
-    ax.plot([share], [height], "o", ms=7, color=colour, zorder=4)
-    name = textwrap.shorten(check.what, _WIDE, placeholder=" …")
-    ax.text(LEAST / 2.5, height + 0.2, figures.typeset(name), size="small")
-    ax.annotate(
-        f"{check.error:.3g} of {check.tolerance:.3g}",
-        (share, height),
-        (7, 0),
-        textcoords="offset points",
-        va="center",
-        size="small",
-        color=figures.current_theme().muted,
-    )
-
-
-def _share(check: Exact) -> float:
-    """The error over its tolerance, within the axis."""
-    if check.error <= 0.0:
-        return LEAST
-    if np.isnan(check.error) or check.tolerance <= 0.0:
-        return MOST
-    return float(np.clip(check.error / check.tolerance, LEAST, MOST))
