@@ -77,12 +77,15 @@ class Drawing:
         exhibit = self.exhibit
         runs = {name: described(self.paper, r) for name, r in self.requests.items()}
         sweeps = {name: [asdict(r), self.quick] for name, r in exhibit.sweeps.items()}
-        functions = (exhibit.draw, exhibit.values, exhibit.seen)
+        functions = (
+            *(exhibit.draw, exhibit.values, exhibit.deviations),
+            *(exhibit.stated, exhibit.checks),
+        )
         needs = [*exhibit.needs.values(), *exhibit.sweeps.values()]
         modules = {"attnflow.site.pages.exhibit", *RUN, *modules_behind(functions)}
         modules |= build_modules(self.paper, needs)
         texts = (canonical_json(part) for part in (runs, sweeps) if part)
-        printed = (repr(exhibit.printed), repr(exhibit.tolerance))
+        printed = map(repr, (exhibit.printed, exhibit.tolerance, exhibit.differs))
         code = (code_digest(*sorted(modules)), signature(functions))
         return digest(self.paper.slug, exhibit.id, *texts, *printed, *code)
 

@@ -4,50 +4,58 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from attnflow.claims import Claim, Family, Row, Scope, Verdict
+from attnflow.claims import Claim, Family, Row, Scope, Verdict, circumstances
 from attnflow.claims.chance import ASSUMED, family_of
-from attnflow.claims.table import as_expected
+from attnflow.claims.scope import declared_runs
+from attnflow.claims.table import Corrected, WitnessResult, as_expected
 from attnflow.papers.base import Paper
 
 # What deserves a reader's eye comes first.
-ORDER = (
-    Verdict.FAILS,
-    Verdict.HOLDS_CORRECTED,
-    Verdict.INCONCLUSIVE,
-    Verdict.HOLDS,
-    Verdict.UNCHECKED,
-)
-WORDS = {Verdict.HOLDS_CORRECTED: "holds after correction"}
+ORDER = (Verdict.FAILS, Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.UNCHECKED)
+COLUMNS = (Verdict.HOLDS, Verdict.INCONCLUSIVE, Verdict.FAILS, Verdict.UNCHECKED)
+"""The order of columns in a table of counts."""
 
 
 @dataclass(frozen=True)
 class ClaimView:
     """One claim as the page shows it.
 
-    `row` has the result where it was judged; without it the verdict is the `recorded`
-    one. `details` says how it is judged, label → text.
+    **Arguments:**
+
+    - `row`: its result; of a claim that was not judged, the recorded verdicts, and the
+      scope of the runs that it declares.
+    - `is_judged`: which of the two.
+    - `details`: how it is judged, label → text.
     """
 
-    id: str
-    place: str
-    statement: str
-    origin: str
-    scope: str
-    verdict: Verdict
-    recorded: Verdict
-    correction: str
+    row: Row
+    is_judged: bool
     details: Mapping[str, str]
-    row: Row | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the claim."""
+        return self.row.id
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on the printed statement."""
+        return self.row.verdict
 
     @property
     def is_surprise(self) -> bool:
-        """Whether its verdict differs from the recorded one."""
-        return self.row is not None and not as_expected(self.row)
+        """Whether a verdict differs from the recorded one."""
+        return self.is_judged and not as_expected(self.row)
+
+    @property
+    def recorded(self) -> str:
+        """The recorded verdicts in words."""
+        return self.row.recorded
 
     @property
     def measured(self) -> Row | None:
         """The row where it holds numbers: of what could be checked."""
-        checked = self.row is not None and self.row.verdict is not Verdict.UNCHECKED
+        checked = self.is_judged and self.verdict is not Verdict.UNCHECKED
         return self.row if checked else None
 
     @property
@@ -55,16 +63,6 @@ class ClaimView:
         """The share of seeds in which the property held."""
         row = self.measured
         return row.held / row.seeds if row is not None and row.seeds else None
-
-    @property
-    def numbers(self) -> Mapping[str, object]:
-        """The numbers behind the verdict, name → number or list."""
-        return self.row.numbers if self.row is not None else {}
-
-
-def words(verdict: Verdict) -> str:
-    """A verdict in words."""
-    return WORDS.get(verdict, str(verdict))
 
 
 def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
@@ -74,55 +72,75 @@ def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
     """
     rows_by_id = {row.id: row for row in rows}
     ids = {claim.id for claim in paper.claims}
-    views = [_view(row, None, row) for row in rows if row.id not in ids]
+    views = [_view(row, None, is_judged=True) for row in rows if row.id not in ids]
     for claim in paper.claims:
         row = rows_by_id.get(claim.id)
-        views.append(_view(row or claim, claim, row))
+        judged = row is not None
+        views.append(_view(row or recorded_row(claim, paper), claim, is_judged=judged))
     return sorted(views, key=lambda v: (not v.is_surprise, ORDER.index(v.verdict)))
 
 
-def _view(texts: Claim | Row, claim: Claim | None, row: Row | None) -> ClaimView:
-    """The view of a claim from its declaration, its row, or both.
-
-    `texts` is the one that has its statement; a row repeats the claim's.
-    """
-    if row is not None:
-        correction, details = row.correction, {"Check": row.what}
-    else:
-        assert claim is not None
-        corrected = claim.expected is Verdict.HOLDS_CORRECTED and claim.correction
-        correction = corrected.statement if corrected else ""
-        details = {"Check": claim.predicate}
-    if claim is not None:
-        conditions = "" if claim.conditions == "none" else claim.conditions
-        details |= {"System": claim.system, "Conditions": conditions}
-        details |= {"Recorded": f"{words(claim.expected)}: {claim.source}"}
-    if row is not None:
-        # What would decide a claim that is open.
-        more = f" At this rate, {row.more} seeds would decide." if row.more else ""
-        details |= {"Found": f"{row.note}{more}".strip()}
-    return ClaimView(
-        id=texts.id,
-        place=texts.place,
-        statement=texts.statement,
-        origin=texts.origin,
-        scope=str(texts.scope),
-        verdict=texts.expected if row is None else row.verdict,
-        recorded=texts.expected,
-        correction=correction,
-        details={label: text for label, text in details.items() if text},
-        row=row,
+def recorded_row(claim: Claim, paper: Paper) -> Row:
+    """The row of a claim that was not judged: recorded verdicts, no numbers."""
+    around = circumstances(claim, declared_runs(claim, paper), paper)
+    corrected = claim.correction and Corrected(
+        claim.correction.kind,
+        claim.correction.statement,
+        claim.correction.expected,
+        claim.correction.expected,
+    )
+    return Row(
+        id=claim.id,
+        paper=paper.slug,
+        place=claim.place,
+        kind=claim.kind,
+        statement=claim.statement,
+        origin=claim.origin,
+        scope=around.scope,
+        slack=around.slack,
+        verdict=claim.expected,
+        expected=claim.expected,
+        corrected=corrected,
+        held=0,
+        seeds=0,
+        interval=None,
+        margin=0.0,
+        witness=claim.witness and WitnessResult(claim.witness.script),
+        seconds=0.0,
+        what=claim.check,
+        missed=tuple(map(str, around.missed)),
+        unread=around.unread,
     )
 
 
-COLUMNS = (
-    Verdict.HOLDS,
-    Verdict.HOLDS_CORRECTED,
-    Verdict.INCONCLUSIVE,
-    Verdict.FAILS,
-    Verdict.UNCHECKED,
-)
-"""The order of columns in a table of counts."""
+def _view(row: Row, claim: Claim | None, *, is_judged: bool) -> ClaimView:
+    """The view of a claim from its row, and its declaration where there is one."""
+    details = {"Check": row.what, **_conditions(row)}
+    if claim is not None:
+        details |= {"System": claim.system, "Runs": claim.settings}
+        details |= {"Recorded": f"{row.recorded}: {claim.source}"}
+    # What would decide a claim that is open.
+    more = f" At this rate, {row.more} seeds would decide." if row.more else ""
+    details |= {"Numbers": f"{row.note}{more}".strip(), "Witness": _witness(row)}
+    if row.corrected is not None:
+        details |= {"Correction": row.corrected.note}
+    shown = {label: text for label, text in details.items() if text}
+    return ClaimView(row, is_judged, shown)
+
+
+def _conditions(row: Row) -> dict[str, str]:
+    """What the scope was computed from, in words."""
+    return {
+        "Missed": "; ".join(row.missed),
+        "Not decided by a number": ", ".join(row.unread),
+    }
+
+
+def _witness(row: Row) -> str:
+    if row.witness is None:
+        return ""
+    said = {None: "not run here", True: "agrees", False: "does not agree"}
+    return f"{row.witness.script}: {said[row.witness.agrees]} {row.witness.note}"
 
 
 @dataclass(frozen=True)
@@ -137,7 +155,7 @@ class Tally:
     @property
     def judged(self) -> int:
         """How many were judged; the others have the recorded verdict."""
-        return sum(view.row is not None for view in self.views)
+        return sum(view.is_judged for view in self.views)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -145,23 +163,38 @@ class Tally:
         return _counts(self.views)
 
     @property
+    def judged_counts(self) -> dict[Verdict, int]:
+        """The same of those claims that were judged."""
+        return _counts([view for view in self.views if view.is_judged])
+
+    @property
+    def recorded_counts(self) -> dict[Verdict, int]:
+        """The same of those that were not, by their recorded verdicts."""
+        return _counts([view for view in self.views if not view.is_judged])
+
+    @property
     def words(self) -> str:
-        """The same in words: `6 hold, 1 fails, 1 unchecked`."""
-        return ", ".join(_count(n, words(v)) for v, n in self.counts.items())
+        """The counts in words: `6 hold, 1 fails, 1 unchecked`."""
+        parts = [_count(number, str(v)) for v, number in self.counts.items()]
+        corrections = [v.row.corrected for v in self.views if v.row.corrected]
+        if corrections:
+            held = sum(c.verdict is Verdict.HOLDS for c in corrections)
+            parts.append(f"{held} of {len(corrections)} corrections hold")
+        return ", ".join(parts)
 
     @property
     def by_scope(self) -> dict[str, dict[Verdict, int]]:
         """The counts for each scope that there is, the paper's own conditions first."""
         counts = {
-            str(scope): _counts([view for view in self.views if view.scope == scope])
-            for scope in Scope
+            str(s): _counts([view for view in self.views if view.row.scope is s])
+            for s in Scope
         }
         return {scope: verdicts for scope, verdicts in counts.items() if verdicts}
 
     @property
     def family(self) -> Family:
         """The verdicts that chance alone would give to those that were judged."""
-        return family_of(view.row for view in self.views if view.row is not None)
+        return family_of(view.row for view in self.views if view.is_judged)
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -169,10 +202,10 @@ class Tally:
         return ASSUMED if self.family.others else ()
 
 
-def columns(tallies: Iterable[Tally]) -> list[tuple[Verdict, str]]:
-    """The verdicts that there are, with their words."""
+def columns(tallies: Iterable[Tally]) -> list[Verdict]:
+    """The verdicts that there are."""
     present = {verdict for tally in tallies for verdict in tally.counts}
-    return [(v, words(v)) for v in COLUMNS if v in present]
+    return [verdict for verdict in COLUMNS if verdict in present]
 
 
 def _counts(views: Sequence[ClaimView]) -> dict[Verdict, int]:
@@ -180,7 +213,6 @@ def _counts(views: Sequence[ClaimView]) -> dict[Verdict, int]:
     return {verdict: counts[verdict] for verdict in COLUMNS if counts[verdict]}
 
 
-def _count(number: int, text: str) -> str:
-    verb, space, rest = text.partition(" ")
+def _count(number: int, verdict: str) -> str:
     several = {"fails": "fail", "holds": "hold"}
-    return f"{number} {several.get(verb, verb) if number > 1 else verb}{space}{rest}"
+    return f"{number} {several.get(verdict, verdict) if number > 1 else verdict}"

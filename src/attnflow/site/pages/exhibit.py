@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,13 +32,27 @@ REASON = ".missing.txt"
 
 
 @dataclass(frozen=True)
+class Stated:
+    """A sentence of the paper about a picture, its place, and whether it is true.
+
+    `differs` is the recorded reason why it is not; empty where it should be true.
+    """
+
+    sentence: str
+    place: str
+    is_true: bool
+    differs: str = ""
+
+
+@dataclass(frozen=True)
 class ExhibitResult:
     """The result of an exhibit: its files, its values, and whether they agree.
 
     - `files`: paths as texts, the SVG first.
-    - `agrees`: whether every printed number is met at the exhibit's tolerance; where
-      the paper prints none, whether all that must be seen is seen; `None` where
-      there is nothing to compare.
+    - `compared`, `stated`, `checks`: printed numbers beside ours, sentences of the
+      paper about the picture, and sentences of our own.
+    - `agrees`: whether every printed number is met at the exhibit's tolerance and
+      every sentence of the paper is true; `None` where the paper gives neither.
     - `seconds`: the time of the runs with their compilation, and of the drawing.
     - `quick`: whether it comes from the smaller runs of `--quick`.
     - `key`: a digest of what it depends on: while that is the same, it is up to date.
@@ -49,8 +63,9 @@ class ExhibitResult:
     files: list[str]
     values: dict[str, Plain]
     printed: dict[str, Plain]
+    stated: tuple[Stated, ...]
+    checks: dict[str, bool]
     agrees: bool | None
-    seen: dict[str, bool]
     seconds: float
     compared: tuple[Compared, ...] = ()
     runs: tuple[RunRecord, ...] = ()
@@ -61,6 +76,18 @@ class ExhibitResult:
     def is_smaller(self) -> bool:
         """Whether `--quick` made any of its runs smaller than the paper's."""
         return self.quick and any(run.changed for run in self.runs)
+
+    @property
+    def surprises(self) -> tuple[str, ...]:
+        """Names of what came out otherwise than recorded.
+
+        Smaller runs may come nearer to the paper than recorded, by chance.
+        """
+        paper = [(row.name, row.agrees, row.differs) for row in self.compared]
+        paper += [(row.sentence, row.is_true, row.differs) for row in self.stated]
+        near = not self.is_smaller
+        otherwise = [n for n, ok, why in paper if (near and why if ok else not why)]
+        return (*otherwise, *(text for text, ok in self.checks.items() if not ok))
 
 
 def make_exhibit(
@@ -84,10 +111,15 @@ def make_exhibit(
     """
     start = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)
-    values = plain(exhibit.values(evidence))
-    seen = {text: bool(answer) for text, answer in exhibit.seen(evidence).items()}
-    compared = compare(values, exhibit.printed, exhibit.tolerance)
-    agrees = all(row.agrees for row in compared) and all(seen.values())
+    values, checks = plain(exhibit.values(evidence)), exhibit.checks(evidence)
+    stated = tuple(stated_sentences(exhibit, evidence))
+    compared = tuple(
+        dataclasses.replace(row, differs=exhibit.differs.get(row.name, ""))
+        for row in compare(
+            values, exhibit.printed, exhibit.tolerance, exhibit.deviations(evidence)
+        )
+    )
+    answers = [row.agrees for row in compared] + [row.is_true for row in stated]
     runs = _records(paper, exhibit, evidence)
     files = _draw(exhibit, evidence, directory)
     if exhibit.kind == "table":
@@ -104,8 +136,9 @@ def make_exhibit(
         files=files,
         values=values,
         printed=plain(exhibit.printed),
-        agrees=agrees if compared or seen else None,
-        seen=seen,
+        stated=stated,
+        checks={text: bool(answer) for text, answer in checks.items()},
+        agrees=all(answers) if answers else None,
         seconds=time.perf_counter() - start + sum(map(float, walls.values())),
         compared=compared,
         runs=runs,
@@ -126,6 +159,13 @@ def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
         paths = [directory / f"{exhibit.id}{ending}" for ending in endings]
         saved += save_figure(figures[theme], paths, theme)
     return [str(path) for path in saved]
+
+
+def stated_sentences(exhibit: Exhibit, evidence: Evidence) -> Iterator[Stated]:
+    """What the paper says of the picture, each sentence with its place."""
+    for place, sentences in exhibit.stated(evidence).items():
+        for text, answer in sentences.items():
+            yield Stated(text, place, bool(answer), exhibit.differs.get(text, ""))
 
 
 def _records(
@@ -194,5 +234,6 @@ def _result_of(record: dict[str, Any], directory: Path) -> ExhibitResult:
             run[name] = tuple(run[name])
     record["files"] = [str(directory / name) for name in record["files"]]
     record["compared"] = tuple(Compared(**row) for row in record["compared"])
+    record["stated"] = tuple(Stated(**row) for row in record["stated"])
     record["runs"] = tuple(RunRecord(**run) for run in record["runs"])
     return ExhibitResult(**record)

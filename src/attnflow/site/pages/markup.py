@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from attnflow.figures.axes import GREEK
-from attnflow.site.pages.claims import words
 from attnflow.site.pages.files import style
 from attnflow.site.pages.formulas import Piece, pieces
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
@@ -41,7 +40,6 @@ def environment() -> Environment:
         "anchor": anchor,
         "mathematics": mathematics,
         "sortable": sort_key,
-        "words": words,
     }
     return templates
 

@@ -11,11 +11,19 @@ import xarray as xr
 from attnflow._version import __version__
 from attnflow.claims import Row
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Exhibit
+from attnflow.schema.declarations import Exhibit, nothing
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
 from attnflow.site.pages.files import DARK, place_of, write_text
-from attnflow.site.pages.inventory import inventory_rows, silent_readings, tried_choices
+from attnflow.site.pages.graph import GRAPH, draw_graph, drawn_statements
+from attnflow.site.pages.inventory import (
+    StatementView,
+    part_counts,
+    rests_on,
+    silent_readings,
+    statement_views,
+    tried_choices,
+)
 from attnflow.site.pages.markup import anchor, render
 from attnflow.site.pages.runs import (
     RunRecord,
@@ -27,6 +35,8 @@ from attnflow.site.pages.values import Table, tabulate
 
 PIXELS_PER_POINT = 96 / 72
 USUAL_SIZE = (800, 500)
+Sentence = tuple[str, bool, str, str]
+"""A sentence about a picture, whether it is true, its place, and why it is not."""
 _SIZE = re.compile(r'<svg[^>]*\swidth="([\d.]+)pt"\s+height="([\d.]+)pt"')
 
 
@@ -86,6 +96,23 @@ class ExhibitView:
         return tabulate(self.result.values if self.result else {})
 
     @property
+    def in_deviations(self) -> bool:
+        """Whether printed numbers are compared in standard deviations over seeds."""
+        return self.exhibit.deviations is not nothing
+
+    @property
+    def stated(self) -> list[Sentence]:
+        """What the paper says of the picture."""
+        rows = self.result.stated if self.result else ()
+        return [(row.sentence, row.is_true, row.place, row.differs) for row in rows]
+
+    @property
+    def checks(self) -> list[Sentence]:
+        """What we say of it."""
+        rows = self.result.checks if self.result else {}
+        return [(text, answer, "", "") for text, answer in rows.items()]
+
+    @property
     def settings(self) -> list[Settings]:
         """The settings of its runs, by experiment."""
         return settings_by_experiment(self.result.runs if self.result else ())
@@ -119,6 +146,10 @@ def write_page(
     shown = with_earlier(paper, results, directory)
     records = _all_runs(list(shown.values()), runs)
     claims = Tally(claim_views(paper, claim_rows))
+    statements = statement_views(paper, claims.views)
+    graph = draw_graph(statements, f"What the proofs of {paper.title} rest on")
+    if graph:
+        write_text(directory / GRAPH, graph)
     text = render(
         "page.html",
         version=__version__,
@@ -133,7 +164,11 @@ def write_page(
         verdicts=columns([claims]),
         readings=silent_readings(paper),
         choices=tried_choices(paper),
-        inventory=inventory_rows(paper),
+        statements=statements,
+        parts=part_counts(statements.values()),
+        graph=graph,
+        graph_file=GRAPH,
+        links=weakest_links(statements),
         anchors=_anchors(paper, claims.views),
         runs=records,
         # Each platform with the versions on it, once.
@@ -142,6 +177,44 @@ def write_page(
         ),
     )
     return write_text(directory / "index.html", text)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many exhibits agree with the paper, differ from it, or cannot do either."""
+
+    agreeing: int
+    differing: int
+    neither: int
+
+    @classmethod
+    def of(cls, results: Iterable[ExhibitResult]) -> "Agreement":
+        """The counts of some results."""
+        answers = [result.agrees for result in results]
+        return cls(*(answers.count(answer) for answer in (True, False, None)))
+
+    @property
+    def words(self) -> str:
+        """The counts in words, without what is zero."""
+        counts = {
+            "agree with the paper": self.agreeing,
+            "differ from it": self.differing,
+            "are ours, or the paper describes them in no word or number": self.neither,
+        }
+        return "; ".join(f"{n} {words}" for words, n in counts.items() if n)
+
+
+def weakest_links(
+    views: Mapping[str, StatementView],
+) -> list[tuple[StatementView, str]]:
+    """Theorems, and all else that no other proof rests on, with their weakest links."""
+    linked, _ = drawn_statements(views)
+    used = {id for ids in linked.values() for id in ids}
+    return [
+        (views[id], rests_on(id, views))
+        for id, ids in linked.items()
+        if ids and (views[id].statement.kind == "theorem" or id not in used)
+    ]
 
 
 def with_earlier(
@@ -160,7 +233,7 @@ def _counts(results: Mapping[str, ExhibitResult]) -> dict[str, Any]:
     """How many exhibits are drawn and agree, and whether any is of smaller runs."""
     return {
         "drawn": len(results),
-        "agreeing": sum(result.agrees is True for result in results.values()),
+        "agreement": Agreement.of(results.values()),
         "quick": any(result.is_smaller for result in results.values()),
     }
 
@@ -192,7 +265,7 @@ class Card:
     headline: ExhibitView
     drawn: int
     absent: int
-    agreeing: int
+    agreement: Agreement
     quick: bool
     claims: Tally
 

@@ -35,7 +35,9 @@ class Compared:
     """A printed number, ours, and how far they are apart.
 
     `deviation` is |ours − printed| / |printed| (of a list, the largest; where zero is
-    printed, |ours|), and `None` where there is nothing of ours to compare.
+    printed, |ours|), or over a standard deviation; `None` where there is nothing of
+    ours to compare. `differs` is the recorded reason why they do not agree; empty where
+    they should.
     """
 
     name: str
@@ -43,23 +45,30 @@ class Compared:
     ours: Plain
     deviation: float | None
     agrees: bool
+    differs: str = ""
 
 
 def compare(
-    values: Mapping[str, object], printed: Mapping[str, object], tolerance: float
+    values: Mapping[str, object],
+    printed: Mapping[str, object],
+    tolerance: float,
+    deviations: Mapping[str, object] | None = None,
 ) -> tuple[Compared, ...]:
-    """Every printed number with ours of the same name, at a relative tolerance."""
-    entries = dict(leaves(plain(values)))
+    """Every printed number with ours of the same name, at a relative tolerance.
+
+    With `deviations`, by the names of `printed`, the tolerance is in units of these.
+    """
+    entries, units = (dict(leaves(plain(t or {}))) for t in (values, deviations))
     rows = []
     for path, theirs in leaves(plain(printed)):
         ours = entries.get(path)
-        deviation = _deviation(theirs, ours)
+        deviation = _deviation(theirs, ours, units.get(path))
         agrees = deviation is not None and deviation <= tolerance
         rows.append(Compared(JOIN.join(path), theirs, ours, deviation, agrees))
     return tuple(rows)
 
 
-def _deviation(printed: Any, ours: Any) -> float | None:
+def _deviation(printed: Any, ours: Any, unit: Any = None) -> float | None:
     if isinstance(printed, str) or isinstance(ours, str):
         return 0.0 if printed == ours else None
     if ours is None or np.shape(printed) != np.shape(ours):
@@ -67,7 +76,7 @@ def _deviation(printed: Any, ours: Any) -> float | None:
     x, y = np.asarray(printed, float), np.asarray(ours, float)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return None
-    scale = np.where(x == 0, 1.0, np.abs(x))
+    scale = np.where(x == 0, 1.0, np.abs(x)) if unit is None else unit
     return float(np.max(np.abs(y - x) / scale, initial=0.0))
 
 

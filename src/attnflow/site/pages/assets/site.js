@@ -57,6 +57,39 @@ function openTarget() {
   if (part) part.open = true;
 }
 
+/* The graph: what a statement rests on, and what rests on it, however far away. */
+function traced(graph, id) {
+  const edges = [...graph.querySelectorAll(".edge")].map((edge) => [edge, edge.dataset]);
+  const on = new Set([id]);
+  for (const [here, there] of [["to", "from"], ["from", "to"]]) {
+    const waiting = [id];
+    while (waiting.length) {
+      const next = waiting.pop();
+      for (const [edge, ends] of edges) {
+        if (ends[here] !== next || on.has(edge)) continue;
+        on.add(edge).add(ends[there]);
+        waiting.push(ends[there]);
+      }
+    }
+  }
+  return on;
+}
+
+function makeTraceable(graph) {
+  const parts = [...graph.querySelectorAll(".edge, .node")];
+  const show = (node) => {
+    const on = node ? traced(graph, node.dataset.id) : new Set();
+    graph.classList.toggle("traced", on.size > 1);
+    for (const part of parts)
+      part.classList.toggle("on", on.has(part) || on.has(part.dataset.id));
+  };
+  for (const kind of ["pointerover", "focusin"])
+    graph.addEventListener(kind, (event) => show(event.target.closest(".node")));
+  for (const kind of ["pointerleave", "focusout"])
+    graph.addEventListener(kind, () => show(null));
+}
+
+document.querySelectorAll("svg.graph").forEach(makeTraceable);
 document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
 openTarget();
 typeset(document);
