@@ -76,11 +76,16 @@ RECIPES = (
         "A vision transformer on digits with noise on their border",
         Digits(),
         "attnflow.papers.vit.deep_experiments:digits",
+        place="Section 6; Figure 2c",
+        # The paper states ranges of N and SNR, the border, layers and heads.
+        free=tuple({*vars(Digits())}.difference(("border", "layers", "heads"))),
     ),
     Recipe(
         "mnist-image",
         "A digit with noise on its border",
         DigitImage(),
         "attnflow.papers.vit.deep_experiments:digit_image",
+        place="Section 6; Figures 2a and 2b",
+        free=("snr", "place"),
     ),
 )

@@ -71,21 +71,19 @@ ENDS = {
     }.items()
 }
 """Cells at the smallest and the largest SNR by patch size; 49 patches take long."""
-NEEDS = {
-    **CELLS,
-    **{name: r for cells in ENDS.values() for name, r in cells.items()},
-}
+NEEDS = {**CELLS, **{name: r for cells in ENDS.values() for name, r in cells.items()}}
 
 
 def table(evidence: Evidence, name: str, cells: Iterable[str] = CELLS) -> xr.DataArray:
-    """Final value of an observable in every cell, dims `samples`, `snr` and `seed`.
+    """Final value of an observable in the map's cells, or in those of another grid."""
+    return cells_table([evidence[cell] for cell in cells], name)
 
-    **Arguments:**
 
-    - `name`: an observable, or a variable of the run such as `end_time`.
-    - `cells`: names of cells that form a grid; by default those of the map.
+def cells_table(runs: Sequence[xr.Dataset], name: str) -> xr.DataArray:
+    """Final value of an observable, or a variable of the run, in the cells of a grid.
+
+    **Returns:** dims `samples`, `snr` and `seed`.
     """
-    runs = [evidence[cell] for cell in cells]
     settings = [schema.setting_of(run) for run in runs]
     counts, ratios = (
         sorted({setting[key] for setting in settings}) for key in ("samples", "snr")

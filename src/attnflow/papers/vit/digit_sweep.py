@@ -14,7 +14,7 @@ def digit_losses(evidence: Evidence) -> xr.DataArray:
     return evidence["map"]["test_loss"].transpose("samples", "snr", "seed")
 
 
-def _seen_digits(evidence: Evidence) -> dict[str, bool]:
+def _checks_digits(evidence: Evidence) -> dict[str, bool]:
     losses = digit_losses(evidence).mean("seed")
     return {
         "every cell has reached the stated training loss": bool(
@@ -51,6 +51,6 @@ DIGITS = Map(
     label="test loss",
     names={"snr": "SNR", "samples": "training samples $N$"},
     level=Level(1.5, power=2.0, scale="log"),
-    seen=_seen_digits,
+    checks=_checks_digits,
     silent=DIGITS_SILENT,
 )

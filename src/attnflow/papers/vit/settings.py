@@ -13,7 +13,7 @@ from attnflow.schema.declarations import Recipe
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
 END = ("loss", "test_loss", "test_accuracy")
-COURSE = (*END, "label", "margin", "score", "value", "attention")
+COURSE = (*END, "label", "margin", "score", "pair_value", "attention")
 
 
 @dataclass(frozen=True)
@@ -193,6 +193,8 @@ def _check_course(setting: Train | Theory) -> None:
 
 
 _HERE = "attnflow.papers.vit.experiments"
+_COURSE = ("steps", "dense", "records", "record", "form", "cells")
+"""Fields that only say what is recorded, for how long, and how it is computed."""
 _APPENDIX = Train(
     length=4,
     embed=2048,
@@ -206,32 +208,47 @@ _APPENDIX = Train(
 )
 
 
-def _train(id: str, title: str, setting: Train) -> Recipe:
-    return Recipe(id, title, setting, f"{_HERE}:train")
+# Unspecified for Appendix A beside what is recorded: w_O, and the loss to train to.
+_FREE = (*_COURSE, "test_samples", "target", "readout")
 
 
-def _theory(id: str, title: str, setting: Theory) -> Recipe:
-    return Recipe(id, title, setting, f"{_HERE}:theory")
+def _appendix(regime: str, figure: int, samples: int, signal: float) -> Recipe:
+    return Recipe(
+        f"appendix-{regime}",
+        f"Appendix A's {regime} setting (Figure {figure})",
+        replace(_APPENDIX, samples=samples, signal=signal),
+        f"{_HERE}:train",
+        place=f"Appendix A; Figure {figure}",
+        free=_FREE,
+    )
+
+
+def _theory(regime: str, setting: Theory) -> Recipe:
+    title = f"Near Condition 4.1, {regime}: items (3), (6) and (9) are not met"
+    return Recipe(f"theory-{regime}", title, setting, f"{_HERE}:theory")
 
 
 RECIPES = (
-    Recipe("map", "Figure 1's map of test losses", Map(), f"{_HERE}:phase_map"),
-    _train("figure1", "One cell of Figure 1's map: N samples at one SNR", Train()),
-    _train(
-        "appendix-benign",
-        "Appendix A's benign setting (Figure 3)",
-        replace(_APPENDIX, samples=16, signal=25.0),
+    Recipe(
+        "map",
+        "Figure 1's map of test losses",
+        Map(),
+        f"{_HERE}:phase_map",
+        place="Section 6; Figure 1",
+        # Unspecified: w_O, and which cells of the two ranges are computed.
+        free=("readout", "samples", "snr_low", "snr_count", "cells", "form"),
     ),
-    _train(
-        "appendix-harmful",
-        "Appendix A's harmful setting (Figure 4)",
-        replace(_APPENDIX, samples=10, signal=15.0),
+    Recipe(
+        "figure1",
+        "One cell of Figure 1's map: N samples at one SNR",
+        Train(),
+        f"{_HERE}:train",
+        place="Section 6; Figure 1",
+        free=(*_COURSE, "readout", "samples", "snr"),
     ),
-    _theory("theory-benign", "Inside Condition 4.1 but for the rate, benign", Theory()),
-    _theory(
-        "theory-harmful",
-        "Inside Condition 4.1 but for the rate, harmful",
-        Theory(strength=0.25, rate=0.002),
-    ),
+    _appendix("benign", 3, 16, 25.0),
+    _appendix("harmful", 4, 10, 15.0),
+    _theory("benign", Theory()),
+    _theory("harmful", Theory(strength=0.25, rate=0.002)),
     *DEEP_RECIPES,
 )

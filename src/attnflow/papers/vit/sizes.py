@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attnflow.papers.vit._types import Fields
+from attnflow.papers.vit._types import Fields, Regime
 from attnflow.papers.vit.settings import Theory, Train
 
 DIVISOR = 16.0
@@ -56,6 +56,11 @@ class Sizes:
     def ratio(self) -> float:
         """C_p = σ̃_p/σ_p."""
         return self.strong / self.weak
+
+    @property
+    def regime(self) -> Regime:
+        """Which token wins: the signal where N‖μ‖²/(σ̃_p²d) > 2.5 (claim D-ctrl)."""
+        return "benign" if self.strength > 2.5 * self.ratio**2 else "harmful"
 
     @property
     def least(self) -> float:

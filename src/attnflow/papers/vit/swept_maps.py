@@ -52,7 +52,7 @@ def _figure1(
     )
 
 
-def _seen_published(evidence: Evidence) -> dict[str, bool]:
+def _checks_published(evidence: Evidence) -> dict[str, bool]:
     fit = boundary(CUT, test_losses(evidence))
     return {
         "the exponent of SNR in N is neither 0 nor −1, by its interval": bool(
@@ -72,8 +72,6 @@ _of_figure1 = partial(
     curves=lambda evidence, panel: (CURVE,),
     level=CUT,
     limits=(0.0, 0.75),
-    printed=PRINTED,
-    tolerance=boundaries.TOLERANCE,
     silent=MAP_SILENT,
 )
 
@@ -102,11 +100,13 @@ PUBLISHED = _of_figure1(
             },
         )
     },
-    seen=_seen_published,
+    checks=_checks_published,
+    printed=PRINTED,
+    tolerance=boundaries.TOLERANCE,
 )
 
 
-def _seen_fine(evidence: Evidence) -> dict[str, bool]:
+def _checks_fine(evidence: Evidence) -> dict[str, bool]:
     run, fit = evidence["map"], boundary(CUT, test_losses(evidence))
     return {
         "the boundary took at most a fifth of the grid's cells": bool(
@@ -148,7 +148,7 @@ FINE = _of_figure1(
             },
         )
     },
-    seen=_seen_fine,
+    checks=_checks_fine,
 )
 
 HARMFUL = "D-LemE.6"
@@ -176,7 +176,7 @@ def margins(evidence: Evidence) -> xr.DataArray:
     return evidence["map"][f"{HARMFUL}_margin"].transpose("strength", "ratio")
 
 
-def _seen_reach(evidence: Evidence) -> dict[str, bool]:
+def _checks_reach(evidence: Evidence) -> dict[str, bool]:
     fit = boundary(BETWEEN, margins(evidence))
     verdicts = evidence["map"][f"{HARMFUL}_verdict"]
     return {
@@ -221,7 +221,7 @@ REACH = Map(
     curves=_reach,
     level=BETWEEN,
     limits=(0.0, 6.0),
-    seen=_seen_reach,
+    checks=_checks_reach,
     silent=(
         "The constants of the condition are not stated: read as 1.",
         SEEDS_SILENT,

@@ -3,7 +3,6 @@
 from attnflow.claims import Claim
 from attnflow.papers.vit.claims import (
     condition,
-    control,
     digits,
     figure1,
     fresh,
@@ -32,7 +31,6 @@ CLAIMS: tuple[Claim, ...] = (
     *stage_three.CLAIMS,
     *fresh.CLAIMS,
     *figure1.CLAIMS,
-    *control.CLAIMS,
     *digits.CLAIMS,
     *winners.CLAIMS,
 )

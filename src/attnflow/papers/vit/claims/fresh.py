@@ -3,172 +3,135 @@
 import numpy as np
 import xarray as xr
 
-from attnflow import schema
-from attnflow.claims import Correction, Evidence, Finding, Scope, Slope, Verdict, named
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit.claims.evidence import (
-    APPENDIX,
-    APPENDIX_RUNS,
-    SAMPLED,
-    SAMPLED_RUNS,
-    TARGETS,
-    only,
-    sampled_claim,
-)
-from attnflow.papers.vit.claims.statistics import (
-    SIGNAL,
-    STRONG,
-    at,
-    held,
-    most,
-    size_of,
-    spread,
-    time_of_loss,
-)
+from attnflow.papers.vit.claims import evidence as ev
+from attnflow.papers.vit.claims import measures as m
+from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION
 
+TEST = "test_sample"
 LOW = 0.05
 """Share of test points below the quantile."""
 
 
-def _quantile(run: xr.Dataset, target: float) -> np.ndarray:
-    """5% quantile of test margins when the training loss reaches a target, by seed."""
-    then = at(run, time_of_loss(run, target))["test_margin"]
-    return then.quantile(LOW, "test_sample").values
+def _low_margin(run: xr.Dataset) -> xr.DataArray:
+    """5% quantile of test margins where the training loss reaches each ε."""
+    margins = m.at_losses(run, "test_margin")
+    return margins.quantile(LOW, TEST, skipna=False).drop_vars("quantile")
 
 
-def _judge_margins(evidence: Evidence) -> Finding:
-    run = evidence["benign"]
-    margins = np.array([_quantile(run, target) for target in TARGETS])
-    grows = np.diff(margins, axis=0).min(axis=0)
-    slope = Slope(
-        tuple(np.log([1 / target for target in TARGETS]).tolist()),
-        tuple(np.median(margins, axis=1).tolist()),
-        0.5,
-        0.3,
-        "margin of the lowest 5% in log(1/ε)",
-        seeds=run.sizes["seed"],
-    )
-    return Finding(
-        (slope, held(grows, "it grows from each ε to the next")),
-        {
-            f"ε = {target:.2g}": spread(row)
-            for target, row in zip(TARGETS, margins, strict=True)
-        },
-    )
+def _attention(run: xr.Dataset) -> xr.DataArray:
+    """Attention of a fresh signal to itself at T3, times 2M."""
+    last = m.at_target(run, "test_attention")
+    own = last.isel({QUERY_POSITION: m.SIGNAL, KEY_POSITION: m.SIGNAL})
+    return own * 2 * m.size_of(run).length
 
 
-def _judge_attention(evidence: Evidence) -> Finding:
-    checks, numbers = [], {}
-    for name, run in evidence.items():
-        last = schema.last(run, "test_attention").isel(
-            head=0, query_position=SIGNAL, key_position=SIGNAL
-        )
-        bound = 1 / (2 * run.sizes["key_position"])
-        low = last.min("test_sample")
-        checks.append(held(low / bound - 1, f"{name}: attention of μ to μ over 1/(2M)"))
-        numbers[name] = spread(low)
-    return Finding(tuple(checks), numbers)
+def _noise_values(run: xr.Dataset) -> xr.DataArray:
+    """|V| of fresh noise at T3."""
+    return abs(m.at_target(run, "test_pair_value").isel({KEY_POSITION: slice(1, None)}))
 
 
-def _judge_fresh(evidence: Evidence) -> Finding:
-    checks, numbers = [], {}
-    for name, run in evidence.items():
-        last = abs(schema.last(run, "test_pair_value"))
-        high = most(last.isel(key_position=slice(1, None)))
-        checks.append(held(1 - high, f"{name}: |V| of fresh noise at most 1"))
-        numbers[name] = spread(high)
-    return Finding(tuple(checks), numbers)
+def _spreads(run: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
+    """By ε: deviation of fresh strong noise's values, and the mean |V| of signals."""
+    values = m.at_losses(run, "test_pair_value").isel(head=0)
+    signal = abs(values.isel({KEY_POSITION: m.SIGNAL})).mean(TEST)
+    return values.isel({KEY_POSITION: m.STRONG}).std(TEST), signal
 
 
-def _judge_leak(evidence: Evidence) -> Finding:
-    """Standard deviation of strong noise's values over √2σ̃_p/‖μ‖ times the signal's."""
-    run = evidence["benign, appendix"]
-    size = size_of(run)
-    last = schema.last(run, "test_pair_value").isel(head=0)
-    signal = abs(last.isel(key_position=SIGNAL)).mean("test_sample")
-    apart = last.isel(key_position=STRONG).std("test_sample")
-    ratio = apart / (np.sqrt(2) * size.strong / size.signal * signal)
-    # The deviation of 100 normal numbers is known to 7%: four times that.
-    check = held(1 - abs(ratio - 1) / 0.28, "deviation over √2σ̃_p/‖μ‖ of the signal's")
-    return Finding((check,), {"ratio": spread(ratio), "deviation": spread(apart)})
+def _leak(run: xr.Dataset) -> xr.DataArray:
+    """Deviation of strong noise's values over √2σ̃_p/‖μ‖ times the signal's."""
+    size = m.size_of(run)
+    deviation, signal = _spreads(run)
+    return deviation / (np.sqrt(2) * size.strong / size.signal * signal)
 
 
-_claim = sampled_claim
-_BENIGN = {
-    "benign": SAMPLED_RUNS["benign"],
-    "benign, appendix": APPENDIX_RUNS["benign"],
-}
+SMALL = c.AtMost("|V| of fresh noise at T3", _noise_values, 1.0)
 CLAIMS = (
-    _claim(
+    ev.appendix_claim(
         id="D-Lem5.5",
         place="Lemma 5.5",
         statement="At T3 margins of test points are at least log(C/ε)/C' − 1, but for "
         "few of them.",
-        needs=only(APPENDIX_RUNS, "benign"),
-        judge=_judge_margins,
-        predicate="the margin of the lowest 5% of 100 test points grows with log(1/ε), "
-        "ε = 0.1 … 0.001, by 0.2 to 0.8 for each e-fold, in each seed from each ε to "
-        "the next; the proof's C' of about 2M² = 32 would let it grow by 0.03",
-        source="our runs, seeds 200–204",
-        scope=Scope.EXPERIMENT,
-        conditions=APPENDIX,
-        mutations=named(
-            mutate.negate("benign", "test_margin"),
-            mutate.scale("benign", "test_margin", 0.2),
-            mutate.constant("benign", "test_margin"),
+        kind=c.Kind.ASYMPTOTIC,
+        under=ev.UNDER["benign"],
+        needs={"benign": ev.APPENDIX_RUNS["benign"]},
+        judge=c.All(
+            (
+                c.Line(
+                    "margin of the lowest 5% in log(1/ε)",
+                    lambda run: xr.DataArray(-np.log(ev.TARGETS), dims=m.INVERSE),
+                    _low_margin,
+                    0.5,
+                    0.3,
+                ),
+                c.Rising("margin of the lowest 5%", _low_margin, m.INVERSE),
+            )
         ),
+        predicate="of 100 test points, ε = 0.1 … 0.001; the proof's C' of about "
+        "2M² = 32 would let it grow by 0.03 for each e-fold",
     ),
-    _claim(
+    ev.sampled_claim(
         id="D-LemD.8",
         place="Lemma D.8",
         statement="At T3 the signal of a fresh sample pays itself attention of at "
         "least 1/(2M).",
-        needs=_BENIGN,
-        judge=_judge_attention,
-        predicate="least over test points at the last record, in the sampled setting "
-        "and in Appendix A's; 90% of seeds",
+        under=ev.UNDER["benign"],
+        needs={
+            "benign": ev.SAMPLED_RUNS["benign"],
+            "benign, appendix": ev.APPENDIX_RUNS["benign"],
+        },
+        judge=c.AtLeast("attention of μ to μ at T3 over 1/(2M)", _attention, 1.0),
+        predicate="every test point, at the theory's sizes and at Appendix A's",
         source="our runs, seeds 200–209 (theory's sizes) and 200–204 (Appendix A)",
-        conditions=f"{SAMPLED}. And {APPENDIX}",
-        mutations=named(
-            mutate.reverse("benign", "test_attention", "key_position"),
-            mutate.scale("benign, appendix", "test_attention", 0.1),
-        ),
+        survives=ev.ENDS_ALONE,
     ),
-    _claim(
+    ev.sampled_claim(
         id="D-LemD.9",
         place="Lemma D.9",
         statement="At T3 values of fresh noise are at most 1.",
-        needs=only(SAMPLED_RUNS, "benign"),
-        judge=_judge_fresh,
-        predicate="largest |V| over noise tokens of test points at the last record; "
-        "90% of seeds",
+        under=ev.UNDER["benign"],
+        needs={"benign": ev.SAMPLED_RUNS["benign"]},
+        judge=SMALL,
         source="our runs, seeds 200–209 (0.0002 on seeds 0–4)",
-        mutations=named(
-            mutate.swap("benign", "test_pair_value", "key_position", (0, 1)),
-            mutate.add("benign", "test_pair_value", 1.0),
-        ),
+        inert={"test_pair_value_at_end": "at 0.0002, ten times as much is below 1"},
+        mutations=c.named(mutate.add("benign", "test_pair_value_at_end", 2.0)),
+        survives=ev.ENDS_ALONE,
     ),
-    _claim(
+    ev.appendix_claim(
         id="D-LemD.9-paper",
         place="Lemma D.9; Appendix A",
-        statement="The same with Appendix A's noise, which is not projected.",
-        needs={"benign, appendix": APPENDIX_RUNS["benign"]},
-        judge=_judge_fresh,
-        predicate="largest |V| over noise tokens of 100 test points at ε = 0.001; 90% "
-        "of seeds",
-        expected=Verdict.HOLDS_CORRECTED,
-        source="our runs, seeds 200–204 (0.87 to 1.22 on seeds 0–4)",
-        scope=Scope.EXPERIMENT,
-        conditions=APPENDIX,
-        correction=Correction(
+        statement="At T3 values of fresh noise are at most 1 with Appendix A's noise, "
+        "which is not projected.",
+        under=ev.UNDER["benign"],
+        needs={"benign": ev.APPENDIX_RUNS["benign"]},
+        judge=SMALL,
+        predicate="all noise tokens of 100 test points, T3 at ε = 0.001",
+        expected=c.Verdict.FAILS,
+        source="our runs, seeds 200–204 (0.87 to 1.22 on seeds 0–4); that the "
+        "deviation grows was added to the correction with results in view",
+        correction=c.Correction(
+            c.CorrectionKind.OPPOSITE,
             "Noise that is not projected holds a share of the signals: values of fresh "
             "strong noise have √2σ̃_p/‖μ‖ times the signal's value as their deviation, "
             "and grow with it beyond every bound.",
-            _judge_leak,
+            c.All(
+                (
+                    # The deviation of 100 normal numbers is known to 7%: four times.
+                    c.Near(
+                        "deviation, in √2σ̃_p‖μ‖^−1 of the signal's",
+                        lambda run: _leak(run).isel({m.INVERSE: -1}),
+                        1.0,
+                        0.28,
+                    ),
+                    c.Rising("deviation", lambda run: _spreads(run)[0], m.INVERSE),
+                )
+            ),
         ),
-        mutations=named(
-            mutate.swap("benign, appendix", "test_pair_value", "key_position", (0, 1)),
-            mutate.setting("benign, appendix", sigma_strong=2.0),
+        mends=c.named(mutate.scale("benign", "test_pair_value_at_end", 0.1)),
+        witness=c.Witness(
+            "witnesses/appendix.py",
+            {"benign leak": "deviation, in √2σ̃_p‖μ‖^−1 of the signal's/1"},
         ),
     ),
 )

@@ -5,13 +5,11 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Finding, Ladder, Scope, Verdict, named
+from attnflow.claims import All, Kind, Rungs, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.vit._types import Field
-from attnflow.papers.vit.claims.condition import over_formula
-from attnflow.papers.vit.claims.evidence import DESCENT, FEW
-from attnflow.papers.vit.claims.statistics import medians, size_of
-from attnflow.papers.vit.sizes import Sizes
+from attnflow.papers.vit._types import Field, Regime
+from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, UNDER, claim
+from attnflow.papers.vit.claims.measures import over_formula, size_of
 from attnflow.schema.declarations import Request
 
 STRENGTHS = tuple(2000.0 * 10**i for i in range(5))
@@ -19,7 +17,7 @@ TARGETS = tuple(0.01 * 10 ** (-0.5 * i) for i in range(5))
 COUNTS = (2, 6, 20, 64, 200)
 
 
-def _rung(regime: str, **changes: Field) -> Request:
+def _rung(regime: Regime, **changes: Field) -> Request:
     """Request for a run at the theory's sizes that records only its end."""
     setting = {"records": 0, "test_samples": 0, "record": ("loss",), **changes}
     return Request(f"theory-{regime}", setting, seeds=FEW)
@@ -32,7 +30,7 @@ def _strong(strength: float) -> Request:
     return _rung("benign", strength=strength, key_width=width, embed=4 * 10**6 * width)
 
 
-def _small(regime: str, target: float, rate: float) -> Request:
+def _small(regime: Regime, target: float, rate: float) -> Request:
     """Rung with another ε, and d_h and d large enough for the smallest."""
     sizes = {"key_width": 10**15, "embed": 10**26}
     return _rung(regime, target=target, rate=rate, steps=400_000, **sizes)
@@ -52,84 +50,46 @@ HARMFUL = {
     **{f"N={n}": _many(n) for n in COUNTS},
     **{f"ε={e:.2g}": _small("harmful", e, 0.02) for e in TARGETS},
 }
-Size = Callable[[Sizes], float]
 
 
-def _ladder(runs: list[xr.Dataset], size: Size, regime: str, what: str) -> Ladder:
-    return Ladder(
-        tuple(size(size_of(run)) for run in runs),
-        tuple(medians(runs, partial(over_formula, regime=regime)).tolist()),
-        "theta",
-        what,
-        constant=2.0,
-        seeds=len(FEW),
-    )
+def _rungs(name: str, size: Callable[[xr.Dataset], float]) -> Rungs:
+    what = f"T over its leading order, in {name}"
+    return Rungs(what, over_formula, "theta", size, constant=2.0, of=(f"{name}=*",))
 
 
-def _judge(evidence: Evidence, regime: str, sizes: dict[str, Size]) -> Finding:
-    ladders = tuple(
-        _ladder(
-            [run for key, run in evidence.items() if key.startswith(name)],
-            size,
-            regime,
-            f"T over its leading order, in {name}",
-        )
-        for name, size in sizes.items()
-    )
-    return Finding(ladders, {check.what: list(check.ratio) for check in ladders})
-
-
+_IN_LOSS = _rungs("ε", lambda run: 1 / size_of(run).target)
 _claim = partial(
-    Claim,
-    system=DESCENT,
-    expected=Verdict.HOLDS,
-    scope=Scope.BEYOND,
+    claim,
+    kind=Kind.ASYMPTOTIC,
     source="our runs, seeds 200–202",
+    predicate="the leading order at small ε is ours, with every constant",
+    inert={"loss": "nothing but the end is recorded"},
+    mutations=named(mutate.power(mutate.EVERY, "end_time", 1.2)),
+    survives=ENDS_ALONE,
 )
-_PREDICATE = (
-    "T over {order} (ours, with every constant) on five rungs each: 95% interval of "
-    "its slope within ±0.05, and no change by more than a factor of 2"
-)
-_MET = "Items (1), (2), (5), (7), (8) and (10) are met; (6), on η, is not"
 CLAIMS = (
     _claim(
         id="D-Thm4.1-ladder",
         place="Theorem 4.1 (1)",
         statement="T = Θ(1/(ηε‖μ‖²‖w_O‖²)) over two decades of ‖μ‖ and of ε, with d_h "
         "and d tied to them.",
+        under=UNDER["benign"],
         needs=BENIGN,
-        judge=partial(
-            _judge,
-            regime="benign",
-            sizes={"‖μ‖²": lambda s: s.signal, "ε": lambda s: 1 / s.target},
-        ),
-        predicate=_PREDICATE.format(order="2/(ηε‖μ‖²‖w_O‖²)"),
-        conditions="N = 16, M = 4, C_p = 10; ‖μ‖² from 125 to 1.25·10⁶ with d_h ∝ "
+        judge=All((_rungs("‖μ‖²", lambda run: size_of(run).signal), _IN_LOSS)),
+        settings="N = 16, M = 4, C_p = 10; ‖μ‖² from 125 to 1.25·10⁶ with d_h ∝ "
         "‖μ‖⁴ from 5·10¹⁰ and d = 4·10⁶ d_h, ε = 0.05, η = 0.01‖μ‖^−2; ε from 10^−2 to "
-        f"10^−4 with d_h = 10¹⁵, d = 10²⁶, η = 0.2‖μ‖^−2. {_MET}",
-        mutations=named(
-            mutate.scale("‖μ‖²=1.25e+06", "end_time", 1.5),
-            mutate.scale("ε=0.0001", "end_time", 0.6),
-        ),
+        "10^−4 with d_h = 10¹⁵, d = 10²⁶, η = 0.2‖μ‖^−2",
     ),
     _claim(
         id="D-Thm4.2-ladder",
         place="Theorem 4.2 (1)",
         statement="T = Θ(N/(ηεσ_p²d‖w_O‖²)) over two decades of N and of ε, with d_h "
         "and d tied to them.",
+        under=UNDER["harmful"],
         needs=HARMFUL,
-        judge=partial(
-            _judge,
-            regime="harmful",
-            sizes={"N": lambda s: s.samples, "ε": lambda s: 1 / s.target},
-        ),
-        predicate=_PREDICATE.format(order="N/(ηεσ̃_p²d‖w_O‖²)"),
-        conditions="N·SNR² = 1/4; N from 2 to 200 with M = 2, C_p = 5√2, d_h = 10¹⁴, "
+        judge=All((_rungs("N", lambda run: size_of(run).samples), _IN_LOSS)),
+        settings="N·SNR² = 1/4; N from 2 to 200 with M = 2, C_p = 5√2, d_h = 10¹⁴, "
         "d = 10²², ε = 0.05, η = 5·10^−4N/(σ_p²d); ε from 10^−2 to 10^−4 with N = 16, "
-        f"M = 4, C_p = 10, d_h = 10¹⁵, d = 10²⁶, η = 0.02/(σ_p²d). {_MET}",
-        mutations=named(
-            mutate.scale("N=200", "end_time", 1.5),
-            mutate.scale("ε=0.0001", "end_time", 0.6),
-        ),
+        "M = 4, C_p = 10, d_h = 10¹⁵, d = 10²⁶, η = 0.02/(σ_p²d)",
     ),
 )

@@ -43,12 +43,7 @@ def noisy(sigma: float, length: int = 16) -> Request:
     return Request("map", setting, seeds=FEW)
 
 
-NOISES = {
-    "2": noisy(2.0),
-    "4": noisy(4.0),
-    "8": noisy(8.0),
-    "M=8": noisy(4.0, 8),
-}
+NOISES = {"2": noisy(2.0), "4": noisy(4.0), "8": noisy(8.0), "M=8": noisy(4.0, 8)}
 
 
 def losses(run: xr.Dataset) -> np.ndarray:

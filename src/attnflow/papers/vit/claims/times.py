@@ -1,25 +1,20 @@
 """Theorems 4.1 (1) and 4.2 (1): training time at Appendix A's sizes."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, Scope, Slope, Verdict, named
-from attnflow.claims import mutations as mutate
-from attnflow.papers.vit._types import Field
-from attnflow.papers.vit.claims.evidence import (
-    APPENDIX,
-    APPENDIX_RUNS,
-    DESCENT,
-    FEW,
-    TARGETS,
-    only,
-)
-from attnflow.papers.vit.claims.statistics import medians, size_of, spread, time_of_loss
-from attnflow.papers.vit.stages.formulas import benign, harmful
+from attnflow.claims import All, Evidence, Kind, Line, look
+from attnflow.papers.vit._types import Field, Regime
+from attnflow.papers.vit.claims import evidence as ev
+from attnflow.papers.vit.claims import measures
+from attnflow.papers.vit.claims.measures import INVERSE
+from attnflow.papers.vit.stages import loss_reached
 from attnflow.schema.declarations import Request
+from attnflow.schema.dims import SEED
 
 TOLERANCE = 0.05
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5, 0.01)
@@ -29,10 +24,9 @@ GAINS = tuple(10 ** (0.5 * i - 1.5) / 768 for i in range(5))
 SIGNALS = (20.0, 20.0 * 2**0.5, 40.0, 40.0 * 2**0.5, 80.0)
 COUNTS = (4, 6, 10, 16, 24)
 NOISES = (0.5, 0.5 * 2**0.5, 1.0, 2**0.5, 2.0)
-FORMULAS = {"benign": benign, "harmful": harmful}
 
 
-def _rung(regime: str, **changes: Field) -> Request:
+def _rung(regime: Regime, **changes: Field) -> Request:
     """Request for a run that records only its end."""
     setting = {
         "records": 0,
@@ -41,13 +35,13 @@ def _rung(regime: str, **changes: Field) -> Request:
         "steps": 100_000,
         **changes,
     }
-    return Request(f"appendix-{regime}", setting, seeds=FEW)
+    return Request(f"appendix-{regime}", setting, seeds=ev.FEW)
 
 
-def _shared(regime: str) -> dict[str, Request]:
+def _shared(regime: Regime) -> dict[str, Request]:
     """Ladders in η and ‖w_O‖², and the run whose loss curve is the ladder in ε."""
     return {
-        **only(APPENDIX_RUNS, regime),
+        regime: ev.APPENDIX_RUNS[regime],
         **{f"η={x:.3g}": _rung(regime, learning_rate=x) for x in RATES},
         **{f"‖w_O‖²={x:.3g}": _rung(regime, gain=x, learning_rate=0.3) for x in GAINS},
     }
@@ -71,74 +65,65 @@ HARMFUL = {
 }
 
 
-def _ladder(
-    evidence: Evidence, name: str, field: str, power: float
-) -> tuple[Slope, list[float]]:
-    """Slope of T in one field, and T over its leading order on each rung."""
-    runs = [run for key, run in evidence.items() if key.startswith(f"{name}=")]
-    x = [float(schema.setting_of(run)[field]) for run in runs]
-    steps = medians(runs, _steps)
-    return _slope(x, steps, power, name), (steps / [_stated(r) for r in runs]).tolist()
-
-
-def _steps(run: xr.Dataset) -> np.ndarray:
-    """Steps to the target; NaN where it was not reached."""
-    done = run["loss_at_end"].isel(stage=-1) <= schema.setting_of(run)["target"]
-    return run["end_time"].where(done).values
-
-
-def _stated(run: xr.Dataset) -> float:
-    """Leading order of T at small ε, with every constant (ours)."""
-    size = size_of(run)
-    regime = "benign" if size.strength > 2.5 * size.ratio**2 else "harmful"
-    steps = FORMULAS[regime](size)["T3 ours"].steps
-    assert steps is not None
-    return steps
-
-
-def _slope(x: list[float], steps: np.ndarray, power: float, name: str) -> Slope:
-    return Slope(
-        tuple(np.log(x).tolist()),
-        tuple(np.log(steps).tolist()),
+def _line(name: str, field: str, power: float) -> Line:
+    """The slope of T in one field of the setting."""
+    return Line(
+        f"log T in log {name}",
+        lambda run: np.log(float(schema.setting_of(run)[field])),
+        lambda run: np.log(measures.stage_end(run, "T3").times),
         power,
         TOLERANCE,
-        f"log T in log {name}",
-        seeds=len(FEW),
+        of=(f"{name}=*",),
     )
 
 
-def _targets(run: xr.Dataset) -> tuple[Slope, list[list[float]]]:
-    """Slope of T in ε, from the times at which one run reaches each ε."""
-    times = [time_of_loss(run, target) for target in TARGETS]
-    steps = np.array([np.median(row) for row in times])
-    unit = _stated(run) * schema.setting_of(run)["target"]
-    ratios = [
-        spread(row * target / unit) for row, target in zip(times, TARGETS, strict=True)
-    ]
-    return _slope(list(TARGETS), steps, -1.0, "ε"), ratios
+def times_by_loss(run: xr.Dataset) -> xr.DataArray:
+    """The times at which one run reaches each ε, dims `1/ε` and `seed`."""
+    rows = [loss_reached(target)(run).times for target in ev.TARGETS]
+    coords = {INVERSE: [1 / t for t in ev.TARGETS], SEED: run[SEED]}
+    return xr.DataArray(rows, coords, (INVERSE, SEED))
 
 
-def _judge(
-    evidence: Evidence, regime: str, fields: dict[str, tuple[str, float]]
-) -> Finding:
-    target, ratios = _targets(evidence[regime])
-    checks: list[Slope] = [target]
-    numbers: dict[str, list] = {"ε": ratios}
-    for name, (field, power) in fields.items():
-        check, ratio = _ladder(evidence, name, field, power)
-        checks.append(check)
-        numbers[name] = ratio
-    return Finding(tuple(checks), {"T over its leading order": numbers})
+def _in_loss(regime: Regime) -> Line:
+    return Line(
+        "log T in log ε",
+        lambda run: xr.DataArray(np.log(ev.TARGETS), dims=INVERSE),
+        lambda run: measures.log(times_by_loss(run)),
+        -1.0,
+        TOLERANCE,
+        of=(regime,),
+    )
 
 
-SHARED = {"η": ("learning_rate", -1.0), "‖w_O‖²": ("gain", -1.0)}
-_claim = partial(Claim, system=DESCENT, expected=Verdict.HOLDS, scope=Scope.EXPERIMENT)
+def _orders(evidence: Evidence, regime: Regime) -> dict[str, Any]:
+    """T over its leading order, on each rung."""
+    run = evidence[regime]
+    order = measures.formula(run, "T3 ours") * measures.size_of(run).target
+    times = times_by_loss(run)
+    rows = {
+        f"ε={1 / e:.3g}": look.extent(times.sel({INVERSE: e}) / e / order)
+        for e in times[INVERSE].values
+    }
+    rungs = {name: rung for name, rung in evidence.items() if name != regime}
+    return rows | {n: look.extent(measures.over_formula(r)) for n, r in rungs.items()}
+
+
+def _judge(regime: Regime, *lines: Line) -> All:
+    shared = _line("η", "learning_rate", -1.0), _line("‖w_O‖²", "gain", -1.0)
+    orders = {"T over its leading order": partial(_orders, regime=regime)}
+    return All((_in_loss(regime), *shared, *lines), also=orders)
+
+
+_claim = partial(
+    ev.appendix_claim,
+    kind=Kind.ASYMPTOTIC,
+    source="our runs: seeds 200–204 for ε, 200–202 for the other ladders",
+)
 _PREDICATE = (
-    "log-log slopes within 0.05 of the stated powers, each over five sizes: ε, η and "
-    "‖w_O‖² over two decades (up to √10/768: beyond, attention lags behind values and "
-    "T grows over its order), {rest}. At ε the slope bends towards −1 as 1/log(1/ε) "
-    "falls (−0.96 over 0.1 to 0.001); 0.05 was fixed before the "
-    "deciding seeds (200 on) were run"
+    "five sizes each: ε, η and ‖w_O‖² over two decades (up to √10/768: beyond, "
+    "attention lags behind values and T grows over its order), {rest}. At ε the slope "
+    "bends towards −1 as 1/log(1/ε) falls (−0.96 over 0.1 to 0.001); 0.05 was fixed "
+    "before the deciding seeds (200 on) were run"
 )
 CLAIMS = (
     _claim(
@@ -146,40 +131,24 @@ CLAIMS = (
         place="Theorem 4.1 (1); Lemma D.7",
         statement="Benign training reaches the loss ε in T = Θ(1/(ηε‖μ‖²‖w_O‖²)) "
         "steps.",
+        under=ev.UNDER["benign"],
         needs=BENIGN,
-        judge=partial(
-            _judge, regime="benign", fields={**SHARED, "‖μ‖": ("signal", -2.0)}
-        ),
+        judge=_judge("benign", _line("‖μ‖", "signal", -2.0)),
         predicate=_PREDICATE.format(rest="‖μ‖ from 20 to 80"),
-        source="our runs: seeds 200–204 for ε, 200–202 for the other ladders",
-        conditions=APPENDIX,
-        mutations=named(
-            mutate.power("benign", "loss", 1.2),
-            mutate.scale("η=0.01", "end_time", 1.5),
-            mutate.scale("‖μ‖=80", "end_time", 1.5),
-        ),
     ),
     _claim(
         id="D-Thm4.2-1",
         place="Theorem 4.2 (1); Lemma E.5",
         statement="Harmful training reaches the loss ε in T = Θ(N/(ηεσ_p²d‖w_O‖²)) "
         "steps.",
+        under=ev.UNDER["harmful"],
         needs=HARMFUL,
-        judge=partial(
-            _judge,
-            regime="harmful",
-            fields={**SHARED, "N": ("samples", 1.0), "σ̃_p": ("sigma_strong", -2.0)},
+        judge=_judge(
+            "harmful", _line("N", "samples", 1.0), _line("σ̃_p", "sigma_strong", -2.0)
         ),
         predicate=_PREDICATE.format(
             rest="N from 4 to 24, and σ̃_p = 20σ_p from 0.5 to 2, with N‖μ‖²/(σ̃_p²d) "
             "the same"
-        ),
-        source="our runs: seeds 200–204 for ε, 200–202 for the other ladders",
-        conditions=APPENDIX,
-        mutations=named(
-            mutate.power("harmful", "loss", 1.2),
-            mutate.scale("N=24", "end_time", 1.5),
-            mutate.scale("σ̃_p=2", "end_time", 1.5),
         ),
     ),
 )

@@ -120,7 +120,7 @@ def values(evidence: Evidence) -> Values:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether boundaries collapse in one control parameter and not in the other."""
     weak = np.array([middle(run) for run in evidence.values()])
     strong = weak * [ratio(run) for run in evidence.values()]
@@ -156,7 +156,7 @@ CONTROL = Exhibit(
     needs=NEEDS,
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "The paper varies only N and SNR. σ̃_p, M, equal classes and the SNRs around "
         "the boundary are our choices.",

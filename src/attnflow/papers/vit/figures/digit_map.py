@@ -18,7 +18,7 @@ from attnflow.papers.vit.digit_runs import (
     table,
     trained,
 )
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
@@ -169,17 +169,28 @@ def _cell(run: xr.Dataset) -> dict[str, float]:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
-    """Whether all cells reached the target, and the test loss falls with N and SNR."""
+def stated(evidence: Evidence) -> dict[str, Sentences]:
+    """Whether the test loss falls with N and with the SNR."""
+    losses = mean_losses(evidence)
+    sentences = {
+        "the larger the SNR, the better: with every N the test loss is lower at the "
+        "largest SNR than at the least": bool((losses[:, -1] < losses[:, 0]).all()),
+        "the larger N, the better: at every SNR it is lower with the most samples than "
+        "with the fewest": bool((losses[-1] < losses[0]).all()),
+    }
+    return {"Section 6, MNIST experiments results": sentences}
+
+
+def checks(evidence: Evidence) -> dict[str, bool]:
+    """Whether all cells reached the target, and how far the test loss falls."""
     losses = mean_losses(evidence)
     return {
         "every cell has reached the stated training loss": bool(
             trained(evidence).all()
         ),
-        "at the largest SNR the test loss is lower with the most samples than with the "
-        "fewest": bool(losses[-1, -1] < losses[0, -1]),
-        "with every N it is lower at the largest SNR than at the least, to half or "
-        "less": bool((losses[:, -1] < losses[:, 0] / 2).all()),
+        "with every N the largest SNR halves the test loss of the least, or better": (
+            bool((losses[:, -1] < losses[:, 0] / 2).all())
+        ),
     }
 
 
@@ -214,6 +225,7 @@ FIGURE2C = Exhibit(
     needs=NEEDS,
     draw=draw,
     values=values,
-    seen=seen,
+    stated=stated,
+    checks=checks,
     silent=DIGITS_SILENT,
 )

@@ -132,7 +132,7 @@ def values(evidence: Evidence) -> Values:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether losses are high in every reading and errors in the literal one only."""
     loss = {name: losses(evidence[name]) for name in READOUTS}
     error = {name: errors(evidence[name]) for name in READOUTS}
@@ -168,6 +168,6 @@ LOSS_AND_ERROR = Exhibit(
     needs={name: harmful(name) for name in READOUTS},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(APPENDIX_SILENT[0], SEEDS_SILENT),
 )

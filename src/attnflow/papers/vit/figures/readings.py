@@ -136,7 +136,7 @@ def beyond(run: xr.Dataset) -> float:
     return float(boundaries.mean_map(run).where(far).median())
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Which readings reproduce the figure."""
     fits = {name: boundaries.boundary(evidence[name]) for name in WITH_BOUNDARY}
     far = {name: beyond(evidence[name]) for name in NAMES}
@@ -188,7 +188,7 @@ READINGS = Exhibit(
     needs={name: EQUAL if name == BALANCED else phase_map(name) for name in NAMES},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     printed={NAMES[name]: boundaries.PRINTED for name in (TRAINED, BALANCED)},
     tolerance=boundaries.TOLERANCE,
     silent=MAP_SILENT,

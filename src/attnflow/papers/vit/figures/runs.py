@@ -64,7 +64,7 @@ def strong_noise(sigma: float, length: int) -> Request:
     return Request("map", overrides, seeds=3, quick=less)
 
 
-COURSE = ("loss", "label", "value", "attention", "pair_score")
+COURSE = ("loss", "label", "pair_value", "attention", "pair_score")
 
 
 def appendix(regime: str) -> Request:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnflow import figures
-from attnflow.claims.stages import StageRow
+from attnflow.claims.stages import StageRow, stage_table
+from attnflow.papers.vit._types import Regime
 from attnflow.papers.vit.figures.dynamics import SYMBOLS
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix, theory
-from attnflow.papers.vit.stages import Regime, stage_rows
+from attnflow.papers.vit.stages import STAGES
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ Side = Literal["left", "right"]
 
 def rows(evidence: Evidence, name: str) -> list[StageRow]:
     """Stages of a run, in the regime of its panel."""
-    return stage_rows(evidence[name], PANELS[name][1])
+    return stage_table(evidence[name], STAGES[PANELS[name][1]].values())
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -138,7 +139,7 @@ def in_order(table: list[StageRow]) -> bool:
     return bool(np.all(np.diff(times) > 0) and np.isfinite(times[-1]))
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Where stages end in the printed order."""
     tables = {name: rows(evidence, name) for name in PANELS}
     ends = {name: {row.name: row for row in table} for name, table in tables.items()}
@@ -185,7 +186,7 @@ STAGE_ORDER = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         *APPENDIX_SILENT,
         "Θ of T2 and T3 has no constant: read as 1. Values are small below 0.1, and "

@@ -15,19 +15,14 @@ step, so that e^v grows linearly. Half of the samples contain a given signal; a 
 noise token belongs to one sample.
 """  # noqa: E501
 
-from typing import NamedTuple
+from collections.abc import Callable
 
+from attnflow.papers.vit._types import Regime
 from attnflow.papers.vit.sizes import Sizes
+from attnflow.schema.declarations import FormulaTime
 
 
-class Time(NamedTuple):
-    """A time, or the reason why the formula gives none."""
-
-    steps: float | None
-    reason: str = ""
-
-
-def benign(sizes: Sizes) -> dict[str, Time]:
+def benign(sizes: Sizes) -> dict[str, FormulaTime]:
     """Ends of the benign stages: Lemma 5.2, Section 5 and Theorem 4.1."""
     length, samples = sizes.length, sizes.samples
     unit = sizes.learning_rate * sizes.gain
@@ -40,13 +35,13 @@ def benign(sizes: Sizes) -> dict[str, Time]:
             signal - noise,
             f"N‖μ‖² = {signal:.3g} is not above 60M²C_p²σ_p²d = {noise:.3g}",
         ),
-        "T2": Time(last / sizes.logarithm),
-        "T3": Time(last / sizes.target),
-        "T3 ours": Time(2 * last / sizes.target),
+        "T2": FormulaTime(last / sizes.logarithm),
+        "T3": FormulaTime(last / sizes.target),
+        "T3 ours": FormulaTime(2 * last / sizes.target),
     }
 
 
-def harmful(sizes: Sizes) -> dict[str, Time]:
+def harmful(sizes: Sizes) -> dict[str, FormulaTime]:
     """Ends of the harmful stages: Lemma E.3, Appendix E and Theorem 4.2."""
     length, samples = sizes.length, sizes.samples
     unit = sizes.learning_rate * sizes.gain
@@ -58,13 +53,19 @@ def harmful(sizes: Sizes) -> dict[str, Time]:
             square - 24 * length,
             f"C_p² = {square:.3g} is not above 24M = {24 * length}",
         ),
-        "T2": Time(last / sizes.logarithm),
-        "T3": Time(last / sizes.target),
-        "T3 ours": Time(last / square / sizes.target),
+        "T2": FormulaTime(last / sizes.logarithm),
+        "T3": FormulaTime(last / sizes.target),
+        "T3 ours": FormulaTime(last / square / sizes.target),
     }
 
 
-def _over(upper: float, lower: float, reason: str) -> Time:
+def _over(upper: float, lower: float, reason: str) -> FormulaTime:
     if lower > 0:
-        return Time(upper / lower)
-    return Time(None, f"negative by formula: {reason}")
+        return FormulaTime(upper / lower)
+    return FormulaTime(None, f"negative by formula: {reason}")
+
+
+FORMULAS: dict[Regime, Callable[[Sizes], dict[str, FormulaTime]]] = {
+    "benign": benign,
+    "harmful": harmful,
+}
