@@ -2,7 +2,7 @@
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.mixture.claims import CLAIMS
-from attnflow.papers.mixture.conditions import conditions
+from attnflow.papers.mixture.conditions import conditions, run_conditions
 from attnflow.papers.mixture.exhibits import EXHIBITS
 from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
@@ -45,5 +45,6 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     conditions=conditions,
+    run_conditions=run_conditions,
     **texts_of(__name__),
 )

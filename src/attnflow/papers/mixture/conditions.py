@@ -1,12 +1,13 @@
-"""Condition 1 and the assumptions of Theorem 4.1, evaluated at a setting.
+"""Condition 1 and the assumptions of Theorem 4.1, at a setting and in a run.
 
-The small constant that bounds ω is 0.3, as in our claims, and the bias is bounded by 1.
 How long the stages last at most is the theorem's conclusion, not a condition; only T1
 must be late enough for group tokens to have a value, or stage 2 never begins.
-1/ε ≤ poly(m) holds at infinite width.
 """
 
 import math
+from dataclasses import replace
+
+import xarray as xr
 
 from attnflow.papers.mixture.formulas import switch_time
 from attnflow.papers.mixture.settings import Setting
@@ -17,9 +18,19 @@ from attnflow.schema.conditions import (
     exactly,
     gradient_flow,
 )
+from attnflow.schema.dataset import setting_of
 
 SMALL = 0.3
 """C of Condition 1."""
+BOUNDED = 1.0
+"""C of Lemmas E.1, E.2 and E.4."""
+
+ALGORITHM = ("K", "L", "samples", "flow", "layers", "w(0)", "b")
+"""Algorithm 1 on the task of two groups."""
+STAGE_ONE = (*ALGORITHM, "Definition 5.1")
+STAGE_TWO = (*STAGE_ONE, "ω", "m", "T1", "bounded scores")
+"""Condition 1, infinite width, and scores as small as the lemmas of stage 2 ask."""
+THEOREM = (*STAGE_TWO, "ε")
 
 
 def conditions(setting: Setting) -> list[Condition]:
@@ -35,18 +46,43 @@ def conditions(setting: Setting) -> list[Condition]:
     ]
 
 
+def run_conditions(run: xr.Dataset) -> list[Condition]:
+    """The bound on the scores in stage 2, in runs of Algorithm 1 that record them."""
+    setting = setting_of(run)
+    if "stages" not in setting or "score_at_end" not in run or setting["stages"] < 2:
+        return []
+    # Main scores grow all through stage 2, and do not move in stage 3.
+    largest = float(abs(run["score_at_end"].isel(stage=1)).max())
+    what = "max |score| ≤ C up to T2"
+    item = at_most("bounded scores", what, largest, BOUNDED)
+    return [replace(item, reading=f"'some constant C' read as {BOUNDED:g}")]
+
+
 def _model(setting: Setting) -> list[Condition]:
-    width, omega = setting["width"], setting["omega"]
-    m = math.inf if width == "infinite" else width
-    bias = setting["bias"]
+    omega, width = setting["omega"], _width(setting)
+    small = at_most("ω", "ω < C < 1", omega, SMALL)
+    wide = at_least("m", "m ≥ Ω̃(1)", width, math.log(1 / min(omega, 1.0)))
     return [
         # Stage 1 alone is of two groups and three tokens, and has no such settings.
         exactly("K", "two groups", setting.get("K", 2), 2),
         exactly("L", "three tokens", setting.get("L", 3), 3),
-        at_most("ω", f"ω ≤ C = {SMALL:g}", omega, SMALL),
-        at_least("m", "infinite width (Definition 5.1)", m, math.inf),
-        Condition("b", "a small positive bias", bias, 0.0, 1.0, strict=True),
+        replace(small, reading=f"'sufficiently small' C read as {SMALL:g}"),
+        replace(wide, reading="the hidden logarithm read as ln(1/ω)"),
+        at_least("Definition 5.1", "infinite width", width, math.inf),
+        Condition(
+            "b",
+            "a small positive bias",
+            setting["bias"],
+            0.0,
+            1.0,
+            strict=True,
+            reading="'sufficiently small, such as 1/2' read as below 1",
+        ),
     ]
+
+
+def _width(setting: Setting) -> float:
+    return math.inf if setting["width"] == "infinite" else setting["width"]
 
 
 def _samples(setting: Setting) -> float:
@@ -56,14 +92,22 @@ def _samples(setting: Setting) -> float:
 
 
 def _stages(setting: Setting) -> list[Condition]:
-    """Condition on T1 in Algorithm 1, whose order and w(0) = 0 are built in."""
+    """Condition on T1 and ε in Algorithm 1, whose order and w(0) = 0 are built in."""
     level = setting.get("T1_level")
-    if level is not None:
-        what = "group tokens have a value at T1"
-        return [Condition("T1", what, level, least=0.0, strict=True)]
     least = switch_time(setting["bias"])
-    what = "T1 > T_half = b + (e^2b − 1)/2"
-    return [Condition("T1", what, setting["T1"], least=least, strict=True)]
+    late = Condition("T1", "T1 > T_half = b + (e^2b − 1)/2", setting["T1"], least)
+    if level is not None:
+        late = Condition("T1", "group tokens have a value at T1", level, 0.0)
+    # Stage 1 alone has no ε.
+    accuracy = at_most(
+        "ε", "1/ε ≤ O(poly(m))", 1 / setting.get("epsilon", 1.0), _width(setting) ** 2
+    )
+    return [
+        exactly("layers", "one layer at a time (Algorithm 1)", 1, 1),
+        exactly("w(0)", "neurons start at 0", 0.0, 0.0),
+        replace(late, strict=True),
+        replace(accuracy, reading="poly(m) read as m²"),
+    ]
 
 
 def _simultaneous(setting: Setting) -> list[Condition]:

@@ -38,7 +38,7 @@ def _by_width(evidence: Evidence) -> float:
     return float(np.polyfit(np.log(mean["width"]), np.log(mean), 1)[0])
 
 
-def _seen(evidence: Evidence) -> dict[str, bool]:
+def _checks(evidence: Evidence) -> dict[str, bool]:
     fit = boundary(ENOUGH, deviations(evidence))
     return {
         "deviations fall as m^(−1/2): slope −0.5 ± 0.1": bool(
@@ -93,7 +93,7 @@ WIDTH = Map(
     limits=(0.0, 0.1),
     kind="match",
     more=lambda evidence: {"slope in the width": _by_width(evidence)},
-    seen=_seen,
+    checks=_checks,
     silent=SILENT,
 )
 

@@ -11,12 +11,14 @@ from attnflow.papers.mixture.claims.signs import SIGNS_IN_STAGE_TWO
 from attnflow.papers.mixture.claims.stage_one import STAGE_ONE
 from attnflow.papers.mixture.claims.stage_three import STAGE_THREE
 from attnflow.papers.mixture.claims.stage_two import STAGE_TWO
+from attnflow.papers.mixture.claims.start_rates import START
 from attnflow.papers.mixture.claims.symmetry import SYMMETRY
 from attnflow.papers.mixture.claims.width import WIDTH
 
 CLAIMS: tuple[Claim, ...] = (
     *STAGE_ONE,
     *STAGE_TWO,
+    *START,
     *STAGE_THREE,
     *SYMMETRY,
     *ATTENTION,

@@ -1,15 +1,20 @@
-"""Claim on Lemma 6.1: a transformer that solves any number of mixtures."""
+"""Claims on Lemma 6.1: a transformer that solves any number of mixtures."""
+
+from functools import partial
 
 import numpy as np
+import xarray as xr
 
 from attnflow.claims import (
+    All,
+    AtLeast,
     Claim,
     Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
+    CorrectionKind,
+    Equal,
+    Kind,
     Verdict,
+    Witness,
     named,
 )
 from attnflow.claims import mutations as mutate
@@ -18,56 +23,92 @@ from attnflow.schema.declarations import Request
 ALL = mutate.EVERY
 # A few operations on probabilities, which are at most 1.
 ROUNDING = 64 * float(np.finfo(float).eps)
+_claim = partial(
+    Claim,
+    kind=Kind.UNIVERSAL,
+    system="exact: every sample of the population, by enumeration",
+    needs={"construction": Request("construction", seeds=1)},
+    settings="K = 2 … 6, L = 2 … K + 1, C = 0.01 … 30, b = 0, 1/2, 2",
+)
 
 
-def _judge_printed(evidence: Evidence) -> Finding:
-    run = evidence["construction"]
-    right = {y: float(run[f"printed_{y}"].min()) for y in ("positive", "negative")}
-    worst = min(right.values())
-    what = "share of samples of one label that are misclassified"
-    check = Exact(1.0 - worst, 0.0, what, counterexample=True)
-    return Finding((check,), {f"right, {y} label": r for y, r in right.items()})
+def _exists(run: xr.Dataset) -> xr.DataArray:
+    """The mask of cells with L ≤ K + 1, which are computed."""
+    return run["L"] <= run["K"] + 1
 
 
-def _judge_corrected(evidence: Evidence) -> Finding:
-    run = evidence["construction"]
-    least = float(run["margin"].min())
-    errors = [float(run[f"{name}_error"].max()) for name in ("formula", "exchanged")]
-    return Finding(
-        (
-            Exact(max(errors), ROUNDING, "y f against our formulas"),
-            Exact(max(0.0, 1 - least / 1e-4), 1.0, "1 − least margin / 1e-4"),
+def _right(run: xr.Dataset, label: str) -> xr.DataArray:
+    return run[f"printed_{label}"]
+
+
+SOLVES = All(
+    (
+        AtLeast("least y f", lambda run: run["margin"], 1e-4, when=_exists),
+        *(
+            Equal(f"y f off our formula, {name}", error, ROUNDING, when=_exists)
+            for name, error in (
+                ("scores ∓C Σ v_k c_kᵀ", lambda run: run["formula_error"]),
+                ("printed scores exchanged", lambda run: run["exchanged_error"]),
+            )
         ),
-        {"least margin": least, "error": max(errors)},
     )
-
+)
+_ERRORS = {
+    name: "errors of 1e-16 stay within rounding, negated and tenfold"
+    for name in ("formula_error", "exchanged_error")
+}
 
 CONSTRUCTION = (
-    Claim(
+    _claim(
         id="B-L6.1",
         place="Lemma 6.1",
-        statement="For every K the two-headed transformer of the proof solves the "
-        "K-mixture.",
-        system="exact: every sample of the population, by enumeration",
-        needs={"construction": Request("construction", seeds=1)},
-        judge=_judge_printed,
-        predicate="y f > 0 on every sample of both labels",
-        expected=Verdict.HOLDS_CORRECTED,
-        source="our enumeration of every sample. That some transformer solves it, "
-        "which is the lemma, stands",
-        scope=Scope.THEOREM,
-        conditions="K = 2 … 6, L = 2 … K + 1, C = 0.01 … 30, b = 0, 1/2, 2",
-        correction=Correction(
-            "As printed f = +1 for both labels. With w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k "
-            "c_kᵀ, any C > 0 and b ≥ 0: y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0 "
-            "for every K ≥ 2, L ≥ 2. The printed scores with the heads exchanged and "
-            "these neurons work too.",
-            _judge_corrected,
-        ),
+        statement="For every K there is a two-headed transformer of equation 1 that "
+        "classifies every sample: with w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k c_kᵀ, C > 0 "
+        "and b ≥ 0, y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0, as we find.",
+        judge=SOLVES,
+        predicate="1e-4 is below the formula's least value; the formula is for every K",
+        expected=Verdict.HOLDS,
+        source="our enumeration of every sample. The construction of the proof, which "
+        "this claim judged before, has one of its own: B-L6.1-proof",
         mutations=named(
-            mutate.negate(ALL, "margin"),
             mutate.add(ALL, "formula_error", 1e-9),
             mutate.add(ALL, "exchanged_error", 1e-9),
+        ),
+        inert=_ERRORS,
+    ),
+    _claim(
+        id="B-L6.1-proof",
+        place="proof of Lemma 6.1",
+        statement="For every K the transformer of the proof classifies every sample.",
+        judge=All(
+            tuple(
+                AtLeast(
+                    f"share of samples with {label} label that are right",
+                    partial(_right, label=label),
+                    1.0,
+                    when=_exists,
+                )
+                for label in ("positive", "negative")
+            )
+        ),
+        predicate="y f > 0 counts as right",
+        expected=Verdict.FAILS,
+        source="our enumeration of every sample: f = +1 for both labels. The lemma "
+        "itself stands (B-L6.1)",
+        correction=Correction(
+            CorrectionKind.CONSTANT,
+            "Other weights do it: w₊ = w₋ = Σ c_k with S± = ∓C Σ v_k c_kᵀ, or with the "
+            "printed scores of the two heads exchanged.",
+            SOLVES,
+        ),
+        mends=named(mutate.replace(ALL, "printed_negative", 1.0)),
+        witness=Witness(
+            "witnesses/construction.py",
+            {
+                "share right, label -1": "share of samples with negative label that "
+                "are right/0",
+                "least y f": "least y f/0",
+            },
         ),
     ),
 )

@@ -5,19 +5,21 @@ the same in as many runs as possible; what differs (ω, width, T1, T2) is an arg
 the compiled program.
 """
 
+from typing import Literal
+
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Evidence
+from attnflow.claims import Rungs, look
+from attnflow.claims import mutations as mutate
+from attnflow.claims.judges import Measure
+from attnflow.claims.look import Closed
 from attnflow.schema.declarations import Request
 
 FLOW = "gradient flow of Algorithm 1 at infinite width"
 DESCENT = "gradient descent of all weights, learning rate 0.1"
-CONDITION = (
-    "Condition 1 with C = 0.3: ω ≤ 0.3; m infinite; b = 1/2; T1 = 10, which is after "
-    "T_half; stage 2 ends when the main score is 1"
-)
+SETTINGS = "b = 1/2, T1 = 10; stage 2 ends when the main score is 1"
 OMEGAS = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 DECIDING_SEEDS = tuple(range(200, 216))
 """Seeds that decide verdicts, first used after every predicate was fixed.
@@ -84,57 +86,115 @@ LADDER = {f"omega={omega:g}": algorithm(omega) for omega in OMEGAS}
 WIDTHS = tuple(2**power for power in range(5, 15))
 
 
-def ladder(evidence: Evidence) -> list[tuple[float, xr.Dataset]]:
-    """Pairs of ω and the run of its one seed, by decreasing ω."""
-    runs = [(schema.setting_of(r)["omega"], r.isel(seed=0)) for r in evidence.values()]
-    return sorted(runs, key=lambda pair: -pair[0])
+CLIP = 1e-16
+"""Rounding of probabilities, below which differences of them are not known."""
 
 
-def stage(run: xr.Dataset, number: int) -> xr.Dataset:
-    """The records of one training stage of a run with one seed."""
-    start, end = (
-        float(run[name].isel(stage=number)) for name in ("stage_start", "stage_end")
-    )
-    time = run["time"]
-    return run.isel(time=np.flatnonzero((time >= start) & (time <= end)))
+def omega_of(run: xr.Dataset) -> float:
+    """The initial scale ω of a run."""
+    return schema.setting_of(run)["omega"]
 
 
-def at_end(run: xr.Dataset, number: int) -> xr.Dataset:
-    """Observables at the end of one training stage, without the suffix `_at_end`."""
-    ends = run.isel(stage=number)
-    suffix = "_at_end"
-    names = [str(name) for name in run.data_vars if str(name).endswith(suffix)]
-    return xr.Dataset({name.removesuffix(suffix): ends[name] for name in names})
+def along_omega(
+    what: str, measure: Measure, order: Literal["theta", "O", "O-tilde", "Omega"]
+) -> Rungs:
+    """A ladder in 1/ω, over the runs called omega=….
+
+    `measure` gives one number per seed, and the order is that of the number itself.
+    """
+    return Rungs(what, measure, order, lambda r: 1 / omega_of(r), of=("omega=*",))
 
 
-def with_end(run: xr.Dataset, number: int, name: str) -> np.ndarray:
-    """Records of an observable in one stage of one seed, and its value at the end."""
-    rows = stage(run, number)[name]
-    end = run[f"{name}_at_end"].isel(stage=number)
-    return np.concatenate([rows.values, end.values[None]])
+def below_omega(what: str, measure: Measure) -> Rungs:
+    """The ladder of Õ(ω), with differences of probabilities clipped at rounding."""
+
+    def ratio(run: xr.Dataset) -> np.ndarray:
+        return np.maximum(measure(run), CLIP) / omega_of(run)
+
+    return along_omega(f"{what} over ω", ratio, "O-tilde")
+
+
+def times_omega(variables: mutate.Names, power: float) -> mutate.NamedMutation:
+    """Mutation: multiply variables by a power of each run's ω, another order in ω."""
+    names = (variables,) if isinstance(variables, str) else variables
+
+    def change(run: xr.Dataset) -> xr.Dataset:
+        factor = omega_of(run) ** power
+        return run.assign({name: run[name] * factor for name in names})
+
+    return mutate.on_run(f"{', '.join(names)} times ω^{power:g}", mutate.EVERY, change)
+
+
+def during(run: xr.Dataset, number: int, *, closed: Closed = "both") -> xr.DataArray:
+    """The mask of the records of one training stage."""
+    start, end = (run[name].isel(stage=number) for name in ("stage_start", "stage_end"))
+    return look.between(run, start, end, closed=closed)
+
+
+def stage_end(run: xr.Dataset, number: int) -> xr.DataArray:
+    """When a training stage ended; NaN where the run does not go so far."""
+    end = run["stage_end"].isel(stage=number, drop=True)
+    return end.where(end <= look.ends(run) * (1 + 1e-12))
+
+
+def at_end(run: xr.Dataset, name: str, number: int) -> xr.DataArray:
+    """An observable at the end of one training stage; NaN where it was not reached."""
+    value = run[f"{name}{schema.AT_END}"].isel(stage=number, drop=True)
+    return value.where(stage_end(run, number).notnull())
+
+
+def at_last_step(run: xr.Dataset, name: str) -> xr.DataArray:
+    """An observable after the last step; NaN where the run does not go so far."""
+    return look.at(run, schema.setting_of(run)["steps"], name)
+
+
+def in_stage(run: xr.Dataset, name: str, number: int) -> xr.DataArray:
+    """An observable at the records of one stage; at all others, its value at the end.
+
+    So the worst of all entries is that of the stage, its end included.
+    """
+    return run[name].where(during(run, number), at_end(run, name, number))
+
+
+def group_value(run: xr.Dataset) -> xr.DataArray:
+    """Alignment w_c = w₊ᵀc1 at T1, which is constant in stage 2."""
+    return at_end(run, "value", 0).sel(head="+", token="c1", drop=True)
+
+
+def entry(run: xr.Dataset, name: str, key: str, query: str) -> xr.DataArray:
+    """The series of one entry of the positive head's table."""
+    return run[name].sel(head="+", key=key, query=query, drop=True)
 
 
 def attention_map(run: xr.Dataset, sample: str, head: str = "+") -> xr.DataArray:
-    """Attention `p(key | query)` on a sample such as `c1 v1 -v2`, by token names."""
-    attention = run["attention"].sel(sample=sample, head=head, drop=True)
+    """Attention `p(key | query)` at T2 on a sample such as `c1 v1 -v2`, by tokens."""
+    attention = at_end(run, "attention", 1).sel(sample=sample, head=head, drop=True)
     tokens = sample.split()
     names = {"query_position": "query", "key_position": "key"}
     return attention.rename(names).assign_coords(query=tokens, key=tokens)
 
 
-def labels(run: xr.Dataset) -> np.ndarray:
+def labels(run: xr.Dataset) -> xr.DataArray:
     """Label of each sample, from its name: the sign of its group's class token."""
     names = [str(name).split() for name in run["sample"].values]
-    return np.array([1.0 if f"v{n[0].removeprefix('c')}" in n else -1.0 for n in names])
+    signs = [1.0 if f"v{n[0].removeprefix('c')}" in n else -1.0 for n in names]
+    return xr.DataArray(signs, dims="sample", coords={"sample": run["sample"]})
 
 
-def is_consistent(run: xr.Dataset) -> np.ndarray:
+def is_consistent(run: xr.Dataset) -> xr.DataArray:
     """Whether the two class tokens of each sample (K = 2, L = 3) have the same sign."""
     signs = [[t[0] == "-" for t in str(n).split()[1:]] for n in run["sample"].values]
-    return np.array([len(set(sign)) == 1 for sign in signs])
+    same = [len(set(sign)) == 1 for sign in signs]
+    return xr.DataArray(same, dims="sample", coords={"sample": run["sample"]})
 
 
-def loss_slopes(run: xr.Dataset) -> np.ndarray:
-    """Loss slope `g = 1 / (1 + exp(y f))` of every sample, with dims (…, sample)."""
-    output = run["output"].transpose(..., "sample").values
-    return 1 / (1 + np.exp(labels(run) * output))
+def signs_of_heads(run: xr.Dataset) -> xr.DataArray:
+    """1 for a sample of the head's own label, −1 for one of the other."""
+    signs = xr.DataArray([1.0, -1.0], dims="head", coords={"head": ["+", "-"]})
+    return labels(run) * signs
+
+
+def loss_slopes(run: xr.Dataset) -> xr.DataArray:
+    """Loss slope `g = 1 / (1 + exp(y f))` of every sample."""
+    margin = labels(run) * run["output"]
+    return 1 / (1 + xr.apply_ufunc(np.exp, margin))

@@ -7,31 +7,35 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
+    All,
+    AtLeast,
     Claim,
     Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Ladder,
-    Scope,
-    Seeds,
+    CorrectionKind,
+    Equal,
+    Kind,
+    Rungs,
     Verdict,
+    Witness,
+    look,
     named,
 )
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims.evidence import (
     DECIDING_SEEDS,
     FLOW,
+    SETTINGS,
     algorithm,
-    stage,
+    during,
 )
+from attnflow.papers.mixture.conditions import STAGE_TWO
 from attnflow.papers.mixture.features import feature_margin
 from attnflow.schema.declarations import Request
 
 ALL = mutate.EVERY
 _claim = partial(
     Claim,
-    scope=Scope.THEOREM,
+    kind=Kind.UNIVERSAL,
     expected=Verdict.HOLDS,
     source="our run (deterministic)",
 )
@@ -41,43 +45,74 @@ GROWING_FINITE = {
     f"m=128, seed {seed}": algorithm(0.1, width=128, seeds=(seed,))
     for seed in (400, 401, 402)
 }
+TIED = Equal(
+    "patterns without separating weights, less 256",
+    lambda run: run["patterns"] - run["tied"] - 256,
+    0.0,
+)
+UNTIED = Equal(
+    "separable patterns, of those that some weights produce",
+    lambda run: run["untied_possible"],
+    0.0,
+)
 
 
-def _judge_patterns(evidence: Evidence, *, count: str, of: str) -> Finding:
-    run = evidence["patterns"].isel(seed=0)
-    number, total = int(run[count]), int(run[of])
-    what = f"separable patterns, {number} of {total}"
-    check = Exact(float(number), 0.0, what, counterexample=True)
-    return Finding((check,), {count: number, of: total})
+def _scaled(run: xr.Dataset, along: str) -> xr.DataArray:
+    """The initial margin times √m/ω², by the size that the ladder is in.
+
+    Along 1/ω and m alone it is the largest over the other; along √m/ω² all cells.
+    """
+    size = run["width"] ** 0.5 / run["omega"] ** 2
+    ratio = run["margin"] * size
+    if along == "√m/ω²":
+        cells = ratio.stack({along: ("omega", "width")})
+        sizes = size.stack({along: ("omega", "width")}).values
+        bare = cells.drop_vars(["omega", "width", along])
+        return bare.assign_coords({along: sizes})
+    if along == "m":
+        return ratio.median("seed", skipna=False).max("omega").rename(width=along)
+    largest = ratio.median("seed", skipna=False).max("width")
+    return largest.assign_coords(omega=1 / run["omega"]).rename(omega=along)
 
 
-_judge_tied = partial(_judge_patterns, count="tied", of="patterns")
-_judge_untied = partial(_judge_patterns, count="untied_possible", of="possible")
-
-
-def _judge_initial_margin(evidence: Evidence) -> Finding:
-    """A ladder over √m / ω² of the margin's median over seeds."""
-    medians = evidence["margins"]["margin"].median("seed").transpose("omega", "width")
-    size = np.sqrt(medians["width"].values) / medians["omega"].values[:, None] ** 2
-    ratio = medians.values * size
-    cells = tuple(size.ravel().tolist()), tuple(ratio.ravel().tolist())
-    what = "initial margin times √m / ω²"
-    check = Ladder(*cells, "O-tilde", what, seeds=len(DECIDING_SEEDS))
-    return Finding((check,), {"least": ratio.min(), "largest": ratio.max()})
-
-
-def _margins(run: xr.Dataset, count: int = 25) -> np.ndarray:
-    """Margins at some evenly spaced records of stage 2."""
-    rows, bias = stage(run, 1), schema.setting_of(run)["bias"]
-    picks = np.unique(np.linspace(0, rows.sizes["time"] - 1, count).astype(int))
-    picked = rows.isel(time=picks)
-    parts = zip(
-        picked["pooled_token"].transpose("time", "sample", "head", "token").values,
-        picked["head_output"].transpose("time", "sample", "head").values,
-        picked["label"].values,
-        strict=True,
+def _known_margin(
+    reads: np.ndarray, heads: np.ndarray, label: np.ndarray, bias: float
+) -> float:
+    return (
+        np.nan if np.isnan(reads).any() else feature_margin(reads, heads, label, bias)
     )
-    return np.array([feature_margin(*part, bias) for part in parts])
+
+
+def _margins(run: xr.Dataset, count: int = 25) -> xr.DataArray:
+    """Margins at some evenly spaced records of stage 2; NaN where one is not known."""
+    rows = np.flatnonzero(during(run, 1).all("seed"))
+    if not len(rows):
+        return run["output"].isel(sample=0, time=[0, 0], drop=True) * np.nan
+    picks = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
+    picked, bias = run.isel(time=picks), float(schema.setting_of(run)["bias"])
+    margin = xr.apply_ufunc(
+        partial(_known_margin, bias=bias),
+        picked["pooled_token"],
+        picked["head_output"],
+        picked["label"],
+        input_core_dims=[["sample", "head", "token"], ["sample", "head"], ["sample"]],
+        vectorize=True,
+    )
+    return margin.transpose("seed", "time")
+
+
+def _rises(run: xr.Dataset) -> xr.DataArray:
+    return look.steps(_margins(run))
+
+
+def _relative_rises(run: xr.Dataset) -> xr.DataArray:
+    """Steps of the margin over its last value."""
+    margins = _margins(run)
+    return look.steps(margins) / margins.isel(time=-1, drop=True)
+
+
+def _last(run: xr.Dataset) -> xr.DataArray:
+    return _margins(run).isel(time=-1, drop=True)
 
 
 # The margin of features of size 3 is computed to about 1e-14.
@@ -85,41 +120,16 @@ FALL = 1e-13
 # At finite width the margin dips (by 2.6e-5 in one of the first three seeds): falls of
 # up to 1% of the final margin are therefore allowed.
 DIP = 0.01
-
-
-def _margin_growth(run: xr.Dataset) -> tuple[float, float, float]:
-    """The largest fall of the margin in stage 2, and its first and last value."""
-    margins = _margins(run.isel(seed=0))
-    fall = float(np.maximum(-np.diff(margins), 0.0).max())
-    return fall, float(margins[0]), float(margins[-1])
-
-
-def _judge_growing(evidence: Evidence) -> Finding:
-    fall, first, last = _margin_growth(evidence["infinite"])
-    return Finding(
-        (
-            Exact(fall, FALL, "largest fall of the margin"),
-            Exact(0.3 / max(last, 1e-9), 1.0, "0.3 over the last margin"),
-        ),
-        {"first": first, "last": last},
-    )
-
-
-def _judge_growing_finite(evidence: Evidence) -> Finding:
-    growth = {name: _margin_growth(run) for name, run in evidence.items()}
-    margins = [
-        min(1 - fall / (DIP * last), last / 0.3 - 1)
-        for fall, _, last in growth.values()
-    ]
-    held = tuple(m > 0 for m in margins)
-    check = Seeds(held, tuple(margins), "falls below 1%, and a final margin above 0.3")
-    return Finding((check,), {name: list(values) for name, values in growth.items()})
+SEPARATED = AtLeast("last margin of stage 2", _last, 0.3)
+_STOPPED = {
+    "cut": "stage 2 ends before a tenth of the run's time",
+    "holes": "stage 2 ends before the records that are not known",
+}
 
 
 _NOT_GROWING = (
     mutate.constant(ALL, "pooled_token"),
     mutate.swap(ALL, "pooled_token", "sample", ("c1 v1 -v2", "c1 -v1 v2")),
-    mutate.shuffle(ALL, "label", "sample"),
 )
 
 MARGIN = (
@@ -130,50 +140,39 @@ MARGIN = (
         "samples.",
         system="exact: linear programmes over the 256 activation patterns",
         needs=PATTERNS,
-        judge=_judge_tied,
+        judge=TIED,
         predicate="for none of the 256 patterns do neurons exist that produce it and "
         "solve the task, even with a free bias per head; each programme has a "
         "certificate",
-        conditions="K = 2, L = 3",
-        mutations=named(
-            mutate.add(ALL, "tied", 1),
-            mutate.on_run(
-                "patterns of other weights",
-                "patterns",
-                lambda run: run.assign(tied=run["untied"]),
-            ),
-        ),
+        mutations=named(mutate.add(ALL, "tied", 1)),
+        inert={"tied": "0 negated and scaled is 0"},
     ),
     _claim(
         id="B-L5.4-feature",
         place="Section 5.1, after Lemma 5.4; equation 2",
         statement="Said of the attention features: under uniform attention they are "
-        "not linearly separable.",
+        "not linearly separable, whichever weights' activation pattern they have.",
         system="exact: linear programmes over the possible activation patterns",
         needs=PATTERNS,
-        judge=_judge_untied,
+        judge=UNTIED,
         predicate="with the activation pattern held fixed, none of the patterns that "
         "some weights produce gives separable features",
-        conditions="K = 2, L = 3, b = 1/2",
-        expected=Verdict.HOLDS_CORRECTED,
+        settings="b = 1/2",
+        expected=Verdict.FAILS,
         source="our enumeration: features are separable for 64 of the 196 patterns "
         "that some weights produce (and for 78 of all 256)",
         correction=Correction(
+            CorrectionKind.CONDITION,
             "They are not separable by weights that produce the features' activation "
-            "pattern themselves; with the pattern of other weights they may be.",
-            _judge_tied,
+            "pattern themselves, as at w = 0.",
+            TIED,
         ),
-        mutations=named(
-            mutate.add(ALL, ("tied", "untied_possible"), 1),
-            mutate.on_run(
-                "patterns of other weights",
-                "patterns",
-                lambda run: run.assign(tied=run["untied"]),
-            ),
-        ),
+        mends=named(mutate.replace(ALL, "untied_possible", 0)),
+        witness=Witness("witnesses/patterns.py", {"separable": UNTIED.what}),
     ),
     _claim(
         id="B-5.1-margin",
+        kind=Kind.ASYMPTOTIC,
         place="Section 5.1, after Lemma 5.4",
         statement="At initialisation the attention features' largest margin is at most "
         "Õ(ω²/√m).",
@@ -188,15 +187,23 @@ MARGIN = (
                 seeds=DECIDING_SEEDS,
             )
         },
-        judge=_judge_initial_margin,
-        predicate="Õ(ω²/√m) by the ladder rule over the 25 cells, √m/ω² = 63 … 1e7, "
-        "with medians over 16 seeds (200 … 215)",
-        conditions="ω = 0.3 … 0.003, m = 32 … 8192, b = 1/2",
-        source="our runs, seeds 200 … 215",
+        judge=All(
+            tuple(
+                Rungs(
+                    f"initial margin times √m/ω², along {along}",
+                    partial(_scaled, along=along),
+                    "O-tilde",
+                    along,
+                )
+                for along in ("√m/ω²", "1/ω", "m")
+            )
+        ),
+        predicate="medians over 16 seeds (200 … 215)",
+        settings="ω = 0.3 … 0.003, m = 32 … 8192, b = 1/2",
+        source="our runs, seeds 200 … 215; the ladders in 1/ω and m alone were added "
+        "to that in √m/ω²",
         mutations=named(
-            mutate.power(ALL, "margin", 0.5),
-            mutate.replace(ALL, "margin", 1e-3),
-            mutate.reverse(ALL, "margin", "width"),
+            mutate.power(ALL, "margin", 0.5), mutate.replace(ALL, "margin", 1e-3)
         ),
     ),
     _claim(
@@ -206,11 +213,19 @@ MARGIN = (
         "well separated.",
         system=FLOW,
         needs=GROWING,
-        judge=_judge_growing,
-        predicate="the margin at 25 records of stage 2 never falls by more than 1e-13 "
-        "and ends above 0.3",
-        conditions="ω = 0.1, m infinite, T1 = 10, b = 1/2, up to a main score of 1",
-        mutations=named(*_NOT_GROWING),
+        under=STAGE_TWO,
+        judge=All(
+            (
+                AtLeast("steps of the margin", _rises, -FALL, unit="difference"),
+                SEPARATED,
+            )
+        ),
+        predicate="at 25 records of stage 2; 1e-13 is rounding, and what counts as "
+        "well separated, 0.3, is ours",
+        settings=f"{SETTINGS}; ω = 0.1",
+        mutations=named(*_NOT_GROWING, mutate.shuffle(ALL, "label", "sample")),
+        inert={"head_output": "only whether H + b is positive is read"},
+        survives=_STOPPED,
     ),
     _claim(
         id="B-7-margin-width",
@@ -219,17 +234,30 @@ MARGIN = (
         statement="At m = 128 too the margin grows in stage 2, up to dips below 1%.",
         system="gradient flow of Algorithm 1 at m = 128",
         needs=GROWING_FINITE,
-        judge=_judge_growing_finite,
+        kind=Kind.OBSERVATION,
+        under=STAGE_TWO,
+        judge=All(
+            (
+                AtLeast(
+                    "steps of the margin over the last one",
+                    _relative_rises,
+                    -DIP,
+                    unit="difference",
+                ),
+                SEPARATED,
+            )
+        ),
         predicate="the margin ends above 0.3 and before that never falls by more than "
         "1% of its final value, in 90% of 3 seeds (400, 401, 402), none of which was "
         "used to set the tolerance",
-        scope=Scope.BEYOND,
-        conditions="ω = 0.1, m = 128, T1 = 10, b = 1/2",
+        settings="ω = 0.1, m = 128, T1 = 10, b = 1/2",
         source="our runs, seeds 400, 401, 402, of a statement that was weakened: "
         "'never falls' is false (seed 202 falls by 2.6e-5 on the way to 0.45), and the "
         "1% was set after that",
         # Eight samples in nine dimensions are separable with other labels too, so that
         # shuffling the labels would test nothing here.
-        mutations=named(*_NOT_GROWING[:2]),
+        mutations=named(*_NOT_GROWING),
+        inert={"head_output": "only whether H + b is positive is read"},
+        survives=_STOPPED,
     ),
 )

@@ -5,190 +5,186 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
+from attnflow import schema
 from attnflow.claims import (
+    All,
+    AtLeast,
     Claim,
     Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Ladder,
-    Scope,
+    CorrectionKind,
+    Kind,
     Verdict,
+    Witness,
     named,
 )
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims.evidence import (
-    CONDITION,
     FLOW,
     LADDER,
+    SETTINGS,
+    at_end,
+    below_omega,
+    in_stage,
     is_consistent,
-    ladder,
+    omega_of,
     two_stages,
-    with_end,
 )
+from attnflow.papers.mixture.conditions import STAGE_TWO
 
 ALL = mutate.EVERY
+TABLES = ("score", "key_self_score", "query_self_score")
+EARLY = {"cut": "stage 2 ends before a tenth of the run's time"}
 _claim = partial(
     Claim,
+    kind=Kind.UNIVERSAL,
+    under=STAGE_TWO,
     system=FLOW,
     needs=LADDER,
-    scope=Scope.THEOREM,
-    conditions=CONDITION,
+    settings=SETTINGS,
     expected=Verdict.HOLDS,
     source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
 )
-TOKENS = ("c1", "c2", "v1", "v2")
-BIAS = 0.5
 
 
-def _tables(run: xr.Dataset) -> dict[str, np.ndarray]:
-    """Scores and self-scores of the positive head in stage 2, (time, key, query)."""
-    names = ("score", "key_self_score", "query_self_score")
-    return {name: with_end(run.sel(head="+"), 1, name) for name in names}
-
-
-def _asymmetry(tables: dict[str, np.ndarray]) -> float:
-    """Δ of Lemma E.4: the largest entry of (c1 + c2) or (v1 + v2) with any token."""
+def _asymmetry(run: xr.Dataset) -> np.ndarray:
+    """Δ of Lemma E.4 up to T2: the largest of (c1 + c2) or (v1 + v2) with any token."""
     pairs = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
-    sums = [np.abs(pairs @ table).max() for table in tables.values()]
-    return float(max(*sums, np.abs(tables["score"] @ pairs.T).max()))
-
-
-def _judge_asymmetry(evidence: Evidence) -> Finding:
-    asymmetries = {omega: _asymmetry(_tables(run)) for omega, run in ladder(evidence)}
-    over = [number / omega**2 for omega, number in asymmetries.items()]
-    size = tuple(1 / omega for omega in asymmetries)
-    ratio = tuple(number / omega for omega, number in asymmetries.items())
-    check = Ladder(size, ratio, "O-tilde", "Δ up to T2 over ω")
-    return Finding((check,), {"Δ over ω²": over})
-
-
-def _judge_run_on(evidence: Evidence) -> Finding:
-    """Asymmetry when stage 2 runs on; at infinite width all seeds are equal."""
-    table = evidence["run on"]["score_at_end"].isel(seed=0, stage=1).sel(head="+")
-    largest = float(abs(table).max())
-    sums = table.sel(key="v1") + table.sel(key="v2")
-    asymmetry = float(abs(sums.sel(query="c1")))
-    check = Exact(
-        0.3 / max(asymmetry, 1e-9), 1.0, "0.3 over (v1 + v2)ᵀ S c1 at t = 320"
-    )
-    return Finding((check,), {"(v1 + v2)ᵀ S c1": asymmetry, "largest score": largest})
-
-
-# Lemma E.5, line by line: table, key, query, and the sign it must have.
-SIGNS = tuple(
-    (table, key, query, sign * factor)
-    for table, key, kind, sign in (
-        ("score", "c1", "v", 1),
-        ("score", "v1", "v", -1),
-        ("score", "c1", "c", 1),
-        ("score", "v1", "c", -1),
-        ("query_self_score", "c1", "v", 1),
-        ("query_self_score", "c1", "c", 1),
-        ("query_self_score", "v1", "v", 1),
-        ("key_self_score", "c1", "v", -1),
-        ("key_self_score", "c1", "c", 1),
-    )
-    for query, factor in ((f"{kind}1", 1), (f"{kind}2", -1))
-)
-PRINTED_LINE = (("key_self_score", "v1", "c1", 1), ("key_self_score", "v1", "c2", -1))
-MEANT_LINE = (("key_self_score", "v1", "v1", 1), ("key_self_score", "v1", "v2", -1))
-
-
-def _wrong_sign(table: np.ndarray, key: str, query: str, sign: int) -> float:
-    """Largest value of the wrong sign, relative to the table's largest entry at T2."""
-    series = table[:, TOKENS.index(key), TOKENS.index(query)]
-    return float((-sign * series).max() / np.abs(table[-1]).max())
-
-
-def _judge_signs(evidence: Evidence, *, last: tuple) -> Finding:
-    runs = [_tables(run) for _, run in ladder(evidence)]
-    wrong = {
-        f"{name} {key} {query}": max(
-            _wrong_sign(tables[name], key, query, sign) for tables in runs
+    largest = []
+    for name in TABLES:
+        table = (
+            in_stage(run, name, 1).sel(head="+").transpose("seed", ..., "key", "query")
         )
-        for name, key, query, sign in (*SIGNS, *last)
-    }
-    worst = max(wrong, key=lambda line: wrong[line])
-    # Entries start at 0 and are accurate to the flow's tolerance relative to S.
-    what = f"wrong sign of {worst}, relative to the table"
-    check = Exact(max(0.0, wrong[worst]), 1e-10, what, counterexample=True)
-    return Finding((check,), {"worst": worst, "wrong part": wrong[worst]})
+        values = table.where(run["recorded"], 0.0).values
+        sums = [pairs @ values, (values @ pairs.T).swapaxes(-1, -2)]
+        # Self-scores are symmetric: rows and columns are the same.
+        largest += [np.abs(part).reshape(len(values), -1).max(axis=1) for part in sums]
+    return np.max(largest, axis=0)
 
 
-def _judge_activation(evidence: Evidence) -> Finding:
-    least = {}
-    for omega, run in ladder(evidence):
-        hard = run.isel(sample=np.flatnonzero(~is_consistent(run)))
-        least[omega] = float(with_end(hard, 1, "head_output").min()) + BIAS
-    check = Exact(max(0.0, 1 - min(least.values()) / BIAS), 1.0, "1 − (H + b)/b")
-    return Finding((check,), {"least H + b": list(least.values())})
+def _run_on(run: xr.Dataset) -> xr.DataArray:
+    """|(v1 + v2)ᵀ S c1| at the end of stage 2."""
+    score = at_end(run, "score", 1).sel(head="+", query="c1", key=["v1", "v2"])
+    return abs(score.sum("key", skipna=False))
+
+
+# Lemma E.5, line by line: key, then queries with signs + and −.
+LINES = {
+    "score": (("c1", "v", 1), ("v1", "v", -1), ("c1", "c", 1), ("v1", "c", -1)),
+    "query_self_score": (("c1", "v", 1), ("c1", "c", 1), ("v1", "v", 1)),
+    "key_self_score": (("c1", "v", -1), ("c1", "c", 1)),
+}
+PRINTED_LINE = (("v1", "c", 1),)
+MEANT_LINE = (("v1", "v", 1),)
+
+
+def _signed(run: xr.Dataset, *, table: str, lines: tuple) -> xr.DataArray:
+    """Entries with their stated signs, over the table's largest entry at T2."""
+    entries = [
+        (key, f"{kind}{number}", sign * factor)
+        for key, kind, sign in lines
+        for number, factor in ((1, 1.0), (2, -1.0))
+    ]
+    columns = zip(*entries, strict=True)
+    keys, queries, signs = (xr.DataArray(list(c), dims="line") for c in columns)
+    values = in_stage(run, table, 1).sel(head="+", key=keys, query=queries, drop=True)
+    end = at_end(run, table, 1).sel(head="+", drop=True)
+    return values * signs / abs(end).max(("key", "query"), skipna=False)
+
+
+def _signs(what: str, table: str, lines: tuple) -> AtLeast:
+    """Signs up to the flow's error, since entries start at 0."""
+    measure = partial(_signed, table=table, lines=lines)
+    return AtLeast(what, measure, -1e-10, unit="difference", rounding=1e-10)
+
+
+COMMON = tuple(
+    _signs(f"entries of {table} with their stated sign", table, lines)
+    for table, lines in LINES.items()
+)
+PRINTED = "last line as printed, v1ᵀ A_K c1 ≥ 0 and v1ᵀ A_K c2 ≤ 0"
+_KEYS = ("key_self_score", "key_self_score_at_end")
+
+
+def _mended(table: xr.DataArray) -> xr.DataArray:
+    """Key self-scores whose entries of key v1 and queries c1, c2 are negated."""
+    entries = (table["key"] == "v1") & table["query"].isin(["c1", "c2"])
+    return (table * xr.where(entries, -1.0, 1.0)).transpose(*table.dims)
+
+
+def _activation(run: xr.Dataset) -> xr.DataArray:
+    """H₊ + b on the conflicting samples."""
+    heads = in_stage(run, "head_output", 1).sel(head="+", drop=True)
+    hard = heads.isel(sample=np.flatnonzero(~is_consistent(run)))
+    return hard + schema.setting_of(run)["bias"]
 
 
 SIGNS_IN_STAGE_TWO = (
     _claim(
         id="B-E.4",
+        kind=Kind.ASYMPTOTIC,
         place="Lemma E.4",
         statement="While the scores are bounded, exchanging the groups changes the "
         "sign of scores and self-scores up to Δ = Õ(ω).",
-        judge=_judge_asymmetry,
-        predicate="the maximum of Δ over stage 2 is Õ(ω) by the ladder rule",
+        judge=below_omega("Δ up to T2", _asymmetry),
         source="our runs at infinite width: loose, Δ = 1.00 ω², inherited from T1",
         mutations=named(
             mutate.swap(ALL, "score", "query", ("c1", "v1")),
             mutate.noise(ALL, "score_at_end", 0.01),
             mutate.add(ALL, "key_self_score", 0.01),
         ),
+        survives=EARLY,
     ),
     _claim(
         id="B-E.4-range",
         origin="ours",
         place="Lemma E.4, its condition",
-        statement="The lemma's bound on the scores is needed: where stage 2 runs on, "
-        "group queries lose the near symmetry of the class keys.",
+        statement="The lemma's bound on the scores is needed: where stage 2 runs on to "
+        "t = 320 at ω = 0.1, group queries lose the near symmetry of the class keys.",
         needs={"run on": two_stages(0.1, T2=320.0)},
-        scope=Scope.BEYOND,
-        conditions="ω = 0.1, m infinite; stage 2 continues to t = 320, S up to 4.3",
+        settings="stage 2 continues to t = 320, S up to 4.3",
         source="our run at infinite width (deterministic)",
-        judge=_judge_run_on,
-        predicate="|(v1 + v2)ᵀ S c1| is above 0.3 = 3ω at t = 320, with ω = 0.1",
-        mutations=named(
-            mutate.scale(ALL, "score_at_end", 0.1),
-            mutate.swap(ALL, "score_at_end", "query", ("c1", "v1")),
+        judge=AtLeast(
+            "|(v1 + v2)ᵀ S c1| at t = 320", _run_on, lambda run: 3 * omega_of(run)
         ),
+        predicate="3ω, with ω = 0.1",
+        survives={"holes": "reads the state at t = 320, kept beside the records"},
     ),
     _claim(
         id="B-E.5",
         place="Lemma E.5",
         statement="All through stage 2 every score and self-score has a fixed sign, "
         "as listed.",
-        judge=partial(_judge_signs, last=PRINTED_LINE),
-        predicate="no entry has the wrong sign by more than 1e-10 of its table's "
-        "largest entry, the flow's tolerance, for any ω of the ladder",
-        expected=Verdict.HOLDS_CORRECTED,
+        judge=All((*COMMON, _signs(PRINTED, "key_self_score", PRINTED_LINE))),
+        predicate="over the table's largest entry at T2; 1e-10 is the flow's tolerance",
+        expected=Verdict.FAILS,
         correction=Correction(
+            CorrectionKind.TYPO,
             "The last line must be v1ᵀ A_K v1 ≥ 0 and v1ᵀ A_K v2 ≤ 0; as printed it "
             "contradicts line 8, since A_K is symmetric.",
-            partial(_judge_signs, last=MEANT_LINE),
+            All(
+                (
+                    *COMMON,
+                    _signs("last line as meant", "key_self_score", MEANT_LINE),
+                )
+            ),
         ),
-        mutations=named(
-            mutate.swap(ALL, "score", "query", ("v1", "v2")),
-            mutate.negate(ALL, "key_self_score"),
-            mutate.swap(ALL, "query_self_score", "query", ("v1", "v2")),
+        mends=named(
+            mutate.mapped("v1ᵀ A_K c1 and v1ᵀ A_K c2 negated", ALL, _KEYS, _mended)
+        ),
+        witness=Witness(
+            "witnesses/signs.py",
+            {"least of the last line": f"omega=0.1: {PRINTED}/0"},
         ),
     ),
     _claim(
         id="B-E.6",
         place="Lemma E.6",
-        statement="The conflicting samples stay active all through stage 2.",
-        judge=_judge_activation,
-        predicate="H + b > 0 for both heads, every conflicting sample, every record "
-        "of stage 2 and every ω",
+        statement="The conflicting samples stay active in the positive head all "
+        "through stage 2.",
+        judge=AtLeast("H₊ + b", _activation, 0.0, unit="difference", strict=True),
         source="our runs at infinite width. It needs stage 2 to end: later a head "
         "sticks at H + b = 0",
-        mutations=named(
-            mutate.add(ALL, "head_output", -1.0),
-            mutate.swap(ALL, "head_output", "sample", ("c1 v1 -v2", "c1 -v1 -v2")),
-        ),
+        mutations=named(mutate.add(ALL, "head_output", -1.0)),
+        survives=EARLY,
     ),
 )

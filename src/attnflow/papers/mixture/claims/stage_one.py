@@ -1,24 +1,35 @@
 """Claims on stage 1: alignment of the neurons with class and group tokens."""
 
-import math
 from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import All, AtLeast, Claim, Equal, Kind, Verdict, look, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import (
+    LADDER,
+    OMEGAS,
+    SETTINGS,
+    along_omega,
     at_end,
     is_consistent,
     labels,
     loss_slopes,
+    signs_of_heads,
+    stage_end,
+    times_omega,
 )
+from attnflow.papers.mixture.conditions import STAGE_ONE as ASSUMED
 from attnflow.schema.declarations import Request
 
+ALL = mutate.EVERY
 RUNS = {f"T1={t:g}": Request("stage1", {"T1": t}, seeds=1) for t in (3.0, 10.0, 100.0)}
+SCALES = {
+    f"omega={omega:g}": Request("stage1", {"omega": omega}, seeds=1) for omega in OMEGAS
+}
 # rtol = 1e-13 for each of at most 401 steps between records.
 FLOW_ERROR = 401 * 1e-13
 # A sum of 8 terms, each of a few operations on numbers of order 1.
@@ -26,154 +37,151 @@ ROUNDING = 64 * float(np.finfo(float).eps)
 
 _claim = partial(
     Claim,
+    kind=Kind.IDENTITY,
+    under=ASSUMED,
     system="gradient flow of stage 1 at infinite width",
     needs=RUNS,
-    scope=Scope.THEOREM,
-    conditions="m infinite, w(0) = 0, b = 1/2; T1 = 3, 10, 100",
+    settings="b = 1/2; T1 = 3, 10, 100",
     expected=Verdict.HOLDS,
     source="our runs at infinite width (deterministic), T1 = 3, 10, 100",
 )
-
-
-def _runs(evidence: Evidence) -> list[xr.Dataset]:
-    return [run.isel(seed=0) for run in evidence.values()]
+_EVERY_RECORD = "an identity at every record, of which there are some left"
 
 
 def _bias(run: xr.Dataset) -> float:
     return schema.setting_of(run)["bias"]
 
 
-def _active(run: xr.Dataset) -> np.ndarray:
-    """Activation pattern: whether each ReLU is on, with dims (time, sample, head)."""
-    heads = run["head_output"].transpose("time", "sample", "head")
-    return heads.values + _bias(run) > 0
+def _alignment(run: xr.Dataset, token: str) -> xr.DataArray:
+    return at_end(run, "value", 0).sel(head="+", token=token, drop=True)
 
 
-def _judge_closed_form(evidence: Evidence) -> Finding:
-    errors, alignments = [], []
-    for run in _runs(evidence):
-        v, c = formulas.stage_one(run["time"].values, _bias(run))
-        exact = xr.DataArray(np.stack([c, c, v, v], axis=1), dims=("time", "token"))
-        errors.append(abs(run["value"].sel(head="+") - exact).max())
-        alignments.append(at_end(run, -1)["value"].sel(head="+").values)
-    size = np.abs(np.log10(np.maximum(np.array(alignments), 1e-99))).max()
-    return Finding(
-        (
-            Exact(float(max(errors)), FLOW_ERROR, "closed form of w·v and w·c"),
-            Exact(float(size), 2.0, "decades of w·v, w·c at T1 from 1"),
-        ),
-        {"alignment at T1": np.array(alignments)[:, [0, 2]], "error": max(errors)},
-    )
+def _closed_form_error(run: xr.Dataset) -> xr.DataArray:
+    v, c = formulas.stage_one(run["time"].values, _bias(run))
+    exact = xr.DataArray(np.stack([c, c, v, v], axis=1), dims=("time", "token"))
+    return run["value"].sel(head="+") - exact
 
 
-def _judge_switch(evidence: Evidence) -> Finding:
-    times = np.array([float(run["stage_end"][0]) for run in _runs(evidence)])
-    formula = np.array([formulas.switch_time(_bias(run)) for run in _runs(evidence)])
-    error = np.abs(times - formula).max()
-    check = Exact(float(error), FLOW_ERROR, "T_half against b + (e^{2b} − 1)/2")
-    return Finding((check,), {"T_half": times[0], "formula": formula[0]})
+def _switch_error(run: xr.Dataset) -> xr.DataArray:
+    return stage_end(run, 0) - formulas.switch_time(_bias(run))
 
 
-def _rates(run: xr.Dataset, pattern: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Recorded rates of the neurons, and those that Lemmas 5.2 and 5.3 give.
+def _activation(run: xr.Dataset) -> xr.DataArray:
+    """H + b of each sample and head."""
+    return run["head_output"] + _bias(run)
 
-    They are taken at the records whose ReLUs have the `pattern` (sample, head). Under
-    uniform attention a consistent sample adds g/8 to the rate of each of its tokens;
-    the conflicting ones cancel.
+
+def _is_on(run: xr.Dataset) -> xr.DataArray:
+    """The stated pattern: heads are off on consistent samples of the other label."""
+    return ~(is_consistent(run) & (signs_of_heads(run) < 0))
+
+
+def _rate_error(run: xr.Dataset, *, switched: bool) -> xr.DataArray:
+    """Recorded rates of the neurons less those of Lemmas 5.2 and 5.3.
+
+    Under uniform attention a consistent sample adds g/8 to the rate of each of its
+    tokens where the head is on; the conflicting ones cancel.
     """
-    rows = (_active(run) == pattern).all(axis=(1, 2))
-    matching = run.isel(time=np.flatnonzero(rows))
+    weight = signs_of_heads(run) * is_consistent(run)
+    if switched:
+        weight = weight.where(_is_on(run), 0.0)
+    pull = loss_slopes(run) / 8 * weight
+    return run["value_rate"] - xr.dot(pull, _counts(run), dim="sample")
+
+
+def _counts(run: xr.Dataset) -> xr.DataArray:
+    """How often each sample has each token, with signs."""
     names = [str(name).split() for name in run["sample"].values]
     tokens = [str(token) for token in run["token"].values]
-    counts = np.array([[_count(name, token) for token in tokens] for name in names])
-    sign = labels(run)[:, None] * np.array([1.0, -1.0])
-    weight = np.where(pattern, sign, 0.0) * is_consistent(run)[:, None]
-    expected = np.einsum("tn,nh,nk->thk", loss_slopes(matching) / 8, weight, counts)
-    recorded = matching["value_rate"].transpose("time", "head", "token").values
-    return recorded, expected
+    table = [[n.count(t) - n.count(f"-{t}") for t in tokens] for n in names]
+    coords = {"sample": run["sample"], "token": run["token"]}
+    return xr.DataArray(np.array(table, float), dims=("sample", "token"), coords=coords)
 
 
-def _count(sample: list[str], token: str) -> float:
-    return float(sample.count(token)) - float(sample.count(f"-{token}"))
+def _has_pattern(run: xr.Dataset, *, switched: bool) -> xr.DataArray:
+    """The mask of records whose ReLUs are all on, or have the stated pattern."""
+    on = _activation(run) > 0
+    matching = on == _is_on(run) if switched else on
+    return matching.all(("sample", "head")) & look.recorded(run)
 
 
-def _judge_rates(evidence: Evidence, *, switched: bool) -> Finding:
-    errors, rows = [], 0
-    for run in _runs(evidence):
-        on = np.ones((run.sizes["sample"], 2), bool)
-        if switched:
-            on = _stated_pattern(run)
-        recorded, expected = _rates(run, on)
-        rows += len(recorded)
-        errors.append(np.abs(recorded - expected).max(initial=0.0))
-    error = max(errors) if rows else math.nan
-    check = Exact(float(error), ROUNDING, f"rates of the neurons in {rows} records")
-    return Finding((check,), {"error": error, "records": rows})
+def _signed_activation(run: xr.Dataset) -> xr.DataArray:
+    return _activation(run) * xr.where(_is_on(run), 1.0, -1.0)
 
 
-def _stated_pattern(run: xr.Dataset) -> np.ndarray:
-    """Activation pattern: each head is off on consistent samples of the other label."""
-    sign = labels(run)[:, None] * np.array([1.0, -1.0])
-    return ~(is_consistent(run)[:, None] & (sign < 0))
+def _switched(run: xr.Dataset) -> xr.DataArray:
+    # The switching time is known only up to FLOW_ERROR.
+    return look.between(run, stage_end(run, 0) + 1e-6, np.inf)
 
 
-def _judge_pattern(evidence: Evidence) -> Finding:
-    wrong, rows = 0, 0
-    for run in _runs(evidence):
-        # The switching time is known only up to FLOW_ERROR.
-        late = run["time"] > float(run["stage_end"][0]) + 1e-6
-        active = _active(run)[late.values]
-        wrong += int((active != _stated_pattern(run)).sum())
-        rows += active.size
-    check = Exact(
-        float(wrong), 0.0, f"activations, of {rows}, that differ from the stated ones"
-    )
-    return Finding((check,), {"otherwise": wrong, "of": rows})
+def _margin(run: xr.Dataset) -> xr.DataArray:
+    """`y f` at T1, of every sample."""
+    last = 0 if "stages" in schema.setting_of(run) else -1
+    return labels(run) * at_end(run, "output", last)
 
 
-def _judge_outputs(evidence: Evidence) -> Finding:
-    conflicting, consistent = [], []
-    for run in _runs(evidence):
-        margin = labels(run) * at_end(run, -1)["output"].values
-        consistent.append(margin[is_consistent(run)].min())
-        conflicting.append(np.abs(margin[~is_consistent(run)]).max())
-    least = min(consistent)
-    return Finding(
-        (
-            Exact(float(max(conflicting)), 16 * ROUNDING, "output on conflicting"),
-            Exact(1 / least if least > 0 else math.inf, 10.0, "1 / y f on consistent"),
-        ),
-        {"y f on consistent": consistent, "conflicting": max(conflicting)},
-    )
-
-
-_OTHER_BIAS = mutate.setting(mutate.EVERY, bias=0.49)
+_OTHER_BIAS = mutate.setting(ALL, bias=0.49)
 
 STAGE_ONE = (
     _claim(
         id="B-Thm4.1-T1",
+        kind=Kind.ASYMPTOTIC,
         place="Theorem 4.1; Corollary D.7",
         statement="After a stage 1 of length T1 = Θ(1) the neurons' alignment with "
         "class and group tokens is positive and of order 1.",
-        judge=_judge_closed_form,
-        predicate="at every record w·v and w·c equal our closed form (by the Wright "
-        "omega function) to 4e-11 = rtol · records; at T1 both are within a factor 100 "
-        "of 1",
-        mutations=named(
-            mutate.scale(mutate.EVERY, "value", 1.000001),
-            mutate.constant(mutate.EVERY, "value"),
-            mutate.swap(mutate.EVERY, "value", "token", ("c1", "v1")),
-            _OTHER_BIAS,
+        needs=LADDER,
+        under=(*ASSUMED, "T1"),
+        settings=SETTINGS,
+        judge=All(
+            tuple(
+                along_omega(f"w·{t} at T1", partial(_alignment, token=t), "theta")
+                for t in ("v1", "c1")
+            )
         ),
+        predicate="T1 = 10 for every ω",
+        source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: at "
+        "infinite width stage 1 does not depend on ω, so that the ladder is flat. Was "
+        "judged by our closed form (now B-R6) and a factor of 100",
+        mutations=named(times_omega("value_at_end", 0.5)),
+        survives={
+            "cut": "stage 1 ends before a tenth of the run's time",
+            "holes": "reads the state at T1, which is kept beside the records",
+        },
+    ),
+    _claim(
+        id="B-R6",
+        origin="ours",
+        place="closed form of stage 1",
+        statement="In stage 1 both alignments have a closed form by the Wright omega "
+        "function.",
+        judge=Equal("w·v and w·c off the closed form", _closed_form_error, FLOW_ERROR),
+        predicate="4e-11 is rtol times records",
+        mutations=named(_OTHER_BIAS),
+        survives={"untrained": _EVERY_RECORD, "cut": _EVERY_RECORD},
     ),
     _claim(
         id="B-D.3",
+        kind=Kind.ASYMPTOTIC,
         place="Corollary D.3",
         statement="The heads switch off on the consistent samples of the other label "
         "at a time T_half = Θ(1): b + (e^{2b} − 1)/2, as we find.",
-        judge=_judge_switch,
-        predicate="the event is at the formula's time to 4e-11 = rtol · records",
-        mutations=named(mutate.scale(mutate.EVERY, "stage_end", 1.000001), _OTHER_BIAS),
+        needs=SCALES,
+        settings="b = 1/2, T1 = 10, ω = 0.3 … 1e-4",
+        judge=All(
+            (
+                along_omega("T_half", partial(stage_end, number=0), "theta"),
+                Equal("T_half off b + (e^2b − 1)/2", _switch_error, FLOW_ERROR),
+            )
+        ),
+        predicate="4e-11 is rtol times records",
+        source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: T_half "
+        "does not depend on ω. The ladder was added to the formula",
+        mutations=named(
+            times_omega("stage_end", 0.5),
+            mutate.scale(ALL, "stage_end", 1.000001),
+            _OTHER_BIAS,
+        ),
+        survives={"holes": "reads the time of an event, kept beside the records"},
     ),
     _claim(
         id="B-L5.2",
@@ -181,56 +189,91 @@ STAGE_ONE = (
         statement="While every ReLU is active the neurons grow along the class tokens "
         "at the mean pull of the consistent samples, and not at all along the group "
         "tokens.",
-        judge=partial(_judge_rates, switched=False),
-        predicate="recorded rates equal (1/8) Σ g to 1.5e-14, the rounding of such a "
-        "sum, at every record where all ReLUs are on",
-        mutations=named(
-            mutate.scale(mutate.EVERY, "value_rate", 1.000001),
-            mutate.swap(mutate.EVERY, "value_rate", "token", ("c1", "v1")),
-            mutate.swap(mutate.EVERY, "output", "sample", ("c1 v1 v2", "c1 v1 -v2")),
+        judge=Equal(
+            "rates of the neurons off (1/8) Σ g",
+            partial(_rate_error, switched=False),
+            ROUNDING,
+            when=partial(_has_pattern, switched=False),
         ),
+        predicate="the rounding of such a sum, at every record where all ReLUs are on",
+        mutations=named(
+            mutate.swap(ALL, "value_rate", "token", ("c1", "v1")),
+            mutate.swap(ALL, "output", "sample", ("c1 v1 v2", "c1 v1 -v2")),
+        ),
+        survives=dict.fromkeys(("untrained", "cut", "holes"), _EVERY_RECORD),
     ),
     _claim(
         id="B-L5.3",
         place="Lemma 5.3; Lemmas D.4, D.5",
         statement="Once a head is off on the consistent samples of the other label, "
         "the remaining ones drive its neurons along class and group tokens alike.",
-        judge=partial(_judge_rates, switched=True),
-        predicate="recorded rates equal (1/8) Σ g over the active samples to 1.5e-14, "
-        "at every record where the ReLUs have the stated pattern",
-        mutations=named(
-            mutate.scale(mutate.EVERY, "value_rate", 1.000001),
-            mutate.swap(mutate.EVERY, "value_rate", "token", ("c1", "v1")),
-            mutate.swap(mutate.EVERY, "value_rate", "head", ("+", "-")),
+        judge=Equal(
+            "rates of the neurons off (1/8) Σ g over active samples",
+            partial(_rate_error, switched=True),
+            ROUNDING,
+            when=partial(_has_pattern, switched=True),
         ),
+        predicate="the rounding of such a sum, at every record where the ReLUs have "
+        "the stated pattern",
+        mutations=named(
+            mutate.swap(ALL, "value_rate", "token", ("c1", "v1")),
+            mutate.swap(ALL, "value_rate", "head", ("+", "-")),
+        ),
+        survives={"holes": _EVERY_RECORD},
     ),
     _claim(
         id="B-D.6",
+        kind=Kind.UNIVERSAL,
         place="Corollary D.6",
         statement="From T_half to T1 each head is off on the consistent samples of the "
         "other label and on for all others.",
-        judge=_judge_pattern,
-        predicate="at every record after T_half all signs of H + b are the stated ones",
+        judge=AtLeast(
+            "H + b with the stated sign",
+            _signed_activation,
+            0.0,
+            when=_switched,
+            period="after T_half",
+            unit="difference",
+            strict=True,
+        ),
         source="our runs at infinite width. Later they switch on again: in stage 3 "
         "about 25 after T2, and in simultaneous training",
-        mutations=named(
-            mutate.swap(mutate.EVERY, "head_output", "head", ("+", "-")),
-            mutate.constant(mutate.EVERY, "head_output"),
-            mutate.add(mutate.EVERY, "head_output", 1.0),
-        ),
+        mutations=named(mutate.add(ALL, "head_output", 1.0)),
     ),
     _claim(
         id="B-D.8",
+        kind=Kind.ASYMPTOTIC,
         place="Theorem D.8",
         statement="At T1 the output on conflicting samples is 0, and on consistent "
         "ones it has the label's sign and is Ω(1).",
-        judge=_judge_outputs,
-        predicate="|f| ≤ 2e-13 (rounding of H up to 4) on conflicting samples; y f ≥ "
-        "1/10 on consistent ones, for T1 = 3, 10, 100",
-        mutations=named(
-            mutate.add(mutate.EVERY, "output_at_end", 1e-9),
-            mutate.negate(mutate.EVERY, "output_at_end"),
-            mutate.scale(mutate.EVERY, "output_at_end", 0.01),
+        needs={**RUNS, **LADDER},
+        settings=f"{SETTINGS}; and T1 = 3, 10, 100",
+        judge=All(
+            (
+                along_omega(
+                    "least y f on consistent samples",
+                    lambda run: look.least(_margin(run), is_consistent(run)),
+                    "Omega",
+                ),
+                AtLeast(
+                    "y f on consistent samples",
+                    _margin,
+                    0.1,
+                    of=("T1=*",),
+                    when=is_consistent,
+                ),
+                Equal(
+                    "output on conflicting samples",
+                    _margin,
+                    16 * ROUNDING,
+                    when=lambda run: ~is_consistent(run),
+                ),
+            )
         ),
+        predicate="2e-13 is the rounding of H up to 4",
+        source="our runs at infinite width (deterministic), T1 = 3, 10, 100 and ω = "
+        "0.3 … 1e-4; the ladder was added to the bound of 1/10",
+        mutations=named(times_omega("output_at_end", 0.5)),
+        survives={"holes": "reads the state at T1, which is kept beside the records"},
     ),
 )

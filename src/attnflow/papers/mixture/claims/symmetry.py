@@ -5,71 +5,65 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Exact, Finding, Scope, Verdict, named
+from attnflow.claims import All, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims.evidence import (
-    CONDITION,
     FLOW,
     LADDER,
+    SETTINGS,
     at_end,
-    ladder,
-    with_end,
+    in_stage,
+    omega_of,
 )
+from attnflow.papers.mixture.conditions import STAGE_ONE, STAGE_TWO, THEOREM
 
 ALL = mutate.EVERY
 # Both sides undergo the same operations in another order: they diverge by a few ulps
 # per step, over a few hundred steps of the flow.
 ROUNDING = 1e-12
+GROUPS = [1, 0, 3, 2]
+TABLES = ("score", "key_self_score", "query_self_score")
 _claim = partial(
     Claim,
+    kind=Kind.IDENTITY,
     system=FLOW,
     needs=LADDER,
-    scope=Scope.THEOREM,
-    conditions=CONDITION,
+    settings=SETTINGS,
     expected=Verdict.HOLDS,
     source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
 )
-GROUPS = np.array([1, 0, 3, 2])
-HEADS = np.array([1.0, 1.0, -1.0, -1.0])
-TABLES = ("score", "key_self_score", "query_self_score")
 
 
-def _residual(table: np.ndarray, image: np.ndarray, scale: np.ndarray) -> float:
-    finite = np.isfinite(table)
-    gap = np.abs(np.where(finite, table - image, 0.0)).max()
-    return float(gap / np.nanmax(np.abs(scale)))
+def _gap(table: xr.DataArray, image: np.ndarray) -> xr.DataArray:
+    """A table less its image under a symmetry, over the table's largest entry."""
+    return abs(table - image) / abs(table).max()
 
 
-def _neuron_residual(values: np.ndarray) -> float:
-    """Largest asymmetry of values (…, head, token) between groups and between heads."""
-    groups = _residual(values, values[..., GROUPS], values)
-    heads = _residual(values[..., 0, :], values[..., 1, :] * HEADS, values)
-    return max(groups, heads)
+def _signs(table: xr.DataArray, dim: str) -> xr.DataArray:
+    """−1 for class tokens, 1 for group tokens."""
+    return xr.where(table[dim].isin(["v1", "v2"]), -1.0, 1.0)
 
 
-def _table_residual(table: np.ndarray) -> float:
-    """Largest asymmetry of a table (…, head, key, query), likewise."""
-    groups = _residual(table, table[..., GROUPS, :][..., GROUPS], table)
-    flipped = table[..., 1, :, :] * np.outer(HEADS, HEADS)
-    return max(groups, _residual(table[..., 0, :, :], flipped, table))
+def _groups_exchanged(table: xr.DataArray, *dims: str) -> xr.DataArray:
+    return _gap(table, table.isel(dict.fromkeys(dims, GROUPS)).values)
 
 
-def _sample_residuals(run: xr.Dataset) -> list[float]:
-    """Asymmetry of outputs and attention when groups, or signs and heads, swap."""
-    names = [str(name) for name in run["sample"].values]
-    groups = [names.index(_exchange_groups(name)) for name in names]
-    signs = [names.index(_exchange_signs(name)) for name in names]
-    heads = run["head_output"].transpose("time", "sample", "head").values
-    maps = run["attention"].transpose("time", "head", "sample", ...).values
-    output = run["output"].values
-    return [
-        _residual(heads, heads[:, groups], heads),
-        _residual(heads[..., 0], heads[:, signs, 1], heads),
-        _residual(maps, maps[:, :, groups], maps),
-        _residual(maps[:, 0], maps[:, 1][:, signs], maps),
-        _residual(output, output[:, groups], output),
-        _residual(output, -output[:, signs], output),
-    ]
+def _heads_exchanged(table: xr.DataArray, *dims: str) -> xr.DataArray:
+    image = table.isel(head=[1, 0])
+    for dim in dims:
+        image = image * _signs(table, dim)
+    return _gap(table, image.transpose(*table.dims).values)
+
+
+def _of_samples(run: xr.Dataset, name: str, *, signs: bool) -> xr.DataArray:
+    """Asymmetry of a table over samples: groups exchanged, or signs and heads."""
+    table = run[name]
+    samples = [str(sample) for sample in run["sample"].values]
+    exchange = _exchange_signs if signs else _exchange_groups
+    image = table.isel(sample=[samples.index(exchange(s)) for s in samples])
+    if signs:
+        image = image.isel(head=[1, 0]) if "head" in table.dims else -image
+    return _gap(table, image.values)
 
 
 def _exchange_groups(name: str) -> str:
@@ -82,99 +76,119 @@ def _exchange_signs(name: str) -> str:
     return " ".join([group, *flipped])
 
 
-def _judge_neurons(evidence: Evidence) -> Finding:
-    worst = 0.0
-    for _, run in ladder(evidence):
-        value = at_end(run, 2)["value"].transpose("head", "token").values
-        worst = max(worst, _neuron_residual(value))
-    check = Exact(worst, ROUNDING, "asymmetry of the neurons at T3")
-    return Finding((check,), {"asymmetry": worst})
+def _initial_error(run: xr.Dataset) -> xr.DataArray:
+    """Deviation of the initial tables from Lemma C.1, over ω²: 0, ω² I, ω² I."""
+    start = run.isel(time=0, drop=True)
+    identity = omega_of(run) ** 2 * np.eye(4)
+    exact = (np.zeros((4, 4)), identity, identity)
+    errors = [start[name] - table for name, table in zip(TABLES, exact, strict=True)]
+    return xr.concat(errors, "table") / omega_of(run) ** 2
 
 
-def _judge_all(evidence: Evidence) -> Finding:
-    residuals = []
-    for _, run in ladder(evidence):
-        residuals += [_neuron_residual(run["value"].values)]
-        residuals += [_table_residual(run[name].values) for name in TABLES]
-        residuals += _sample_residuals(run)
-    check = Exact(max(residuals), ROUNDING, "largest residual of C.1 to C.5")
-    first = _initial_error(evidence)
-    start = Exact(first, 0.0, "initial tables against 0 and ω² I")
-    return Finding((check, start), {"residual": max(residuals)})
+def _equal(what: str, error: partial[xr.DataArray]) -> Equal:
+    return Equal(f"asymmetry of {what}", error, ROUNDING)
 
 
-def _initial_error(evidence: Evidence) -> float:
-    """Deviation of the initial tables from Lemma C.1: S = 0, A_K = A_Q = ω² I."""
-    errors = []
-    for omega, run in ladder(evidence):
-        start = run.isel(time=0)
-        errors.append(np.abs(start["score"].values).max())
-        for name in TABLES[1:]:
-            exact = omega**2 * np.eye(4)
-            errors.append(np.abs(start[name].values - exact).max() / omega**2)
-    return float(max(errors))
+def _neurons(run: xr.Dataset) -> xr.DataArray:
+    value = at_end(run, "value", 2)
+    residuals = [_groups_exchanged(value, "token"), _heads_exchanged(value, "token")]
+    return xr.concat(residuals, "symmetry")
 
 
-def _judge_manifold(evidence: Evidence) -> Finding:
-    """S₊ (v1 + v2) throughout stage 2."""
-    largest = {}
-    for omega, run in ladder(evidence):
-        score = with_end(run.sel(head="+"), 1, "score")
-        largest[omega] = float(np.abs(score[..., 2] + score[..., 3]).max())
-    check = Exact(max(largest.values()), 1e-14, "S₊ (v1 + v2) in stage 2")
-    return Finding((check,), {"largest": list(largest.values())})
+def _table(run: xr.Dataset, name: str, *, heads: bool) -> xr.DataArray:
+    dims = ("token",) if name == "value" else ("key", "query")
+    return (_heads_exchanged if heads else _groups_exchanged)(run[name], *dims)
 
+
+def _manifold(run: xr.Dataset) -> xr.DataArray:
+    """S₊ (v1 + v2) in stage 2."""
+    score = in_stage(run, "score", 1).sel(head="+", query=["v1", "v2"])
+    return score.sum("query", skipna=False)
+
+
+SYMMETRIC = (
+    "negation, scaling and another order of the records keep the symmetry; the claim's "
+    "own mutations exchange tokens, samples and heads"
+)
 
 SYMMETRY = (
     _claim(
         id="B-Thm4.1-sym",
+        under=THEOREM,
         place="Theorem 4.1, symmetry between heads and groups",
         statement="At T3 the neurons' alignments are the same for both groups and, up "
         "to the sign of class tokens, for both heads.",
-        judge=_judge_neurons,
-        predicate="residuals are at most 1e-12 of the largest alignment, the rounding "
-        "error of the flow's steps",
+        judge=Equal("asymmetry of the neurons at T3", _neurons, ROUNDING),
+        predicate="the rounding error of the flow's steps, over the largest alignment",
         mutations=named(
             mutate.noise(ALL, "value_at_end", 1e-6),
             mutate.swap(ALL, "value_at_end", "token", ("c1", "v1")),
-            mutate.mapped(
-                "neurons of the positive head negated",
-                ALL,
-                "value_at_end",
-                lambda a: a * xr.where(a["head"] == "+", -1.0, 1.0),
-            ),
         ),
+        survives={"holes": "reads the state at T3, which is kept beside the records"},
     ),
     _claim(
         id="B-C",
+        under=STAGE_ONE,
         place="Lemmas C.1, C.2, C.4; Corollaries C.3, C.5",
         statement="At infinite width neurons, scores, self-scores, attention and "
         "outputs keep the symmetry between groups and between heads for all time.",
-        judge=_judge_all,
-        predicate="residuals are at most 1e-12 of each observable's largest value over "
-        "all records of the three stages, for every ω; initial tables exactly 0 and ω² "
-        "I",
+        judge=All(
+            (
+                Equal("initial tables off 0 and ω² I, over ω²", _initial_error, 0.0),
+                *(
+                    _equal(f"{name}, {what} exchanged (Lemma {lemma})", measure)
+                    for name in ("value", *TABLES)
+                    for what, lemma, heads in (
+                        ("groups", "C.2", False),
+                        ("heads", "C.4", True),
+                    )
+                    for measure in (partial(_table, name=name, heads=heads),)
+                ),
+                *(
+                    _equal(f"{name}, {what} exchanged (Corollary {lemma})", measure)
+                    for name in ("head_output", "attention", "output")
+                    for what, lemma, signs in (
+                        ("groups", "C.3", False),
+                        ("signs and heads", "C.5", True),
+                    )
+                    for measure in (partial(_of_samples, name=name, signs=signs),)
+                ),
+            )
+        ),
+        predicate="the rounding error of the flow's steps, over the largest value of "
+        "each observable; initial tables exactly",
         mutations=named(
+            mutate.swap(ALL, "value", "token", ("c1", "v1")),
             mutate.swap(ALL, "score", "key", ("c1", "v1")),
             mutate.noise(ALL, "query_self_score", 1e-6),
             mutate.swap(ALL, "output", "sample", ("c1 v1 v2", "c1 v1 -v2")),
             mutate.swap(ALL, "attention", "sample", ("c1 v1 v2", "c1 v1 -v2")),
             mutate.swap(ALL, "head_output", "sample", ("c1 v1 v2", "c2 v2 -v1")),
-            mutate.setting(ALL, omega=0.2),
+        ),
+        inert=dict.fromkeys(
+            ("value", "score", "head_output", "attention", "output"), SYMMETRIC
+        ),
+        survives=dict.fromkeys(
+            ("untrained", "cut"), "the symmetry is there at every time, the first too"
         ),
     ),
     _claim(
         id="B-R9",
         origin="ours",
+        under=STAGE_TWO,
         place="Theorem 4.1, near symmetry, sharpened",
         statement="In stage 2 at infinite width S₊(v1 + v2) = 0 for all time: for "
         "class queries the near symmetry is exact.",
-        judge=_judge_manifold,
-        predicate="all entries are at most 1e-14 at every record: a few ulps of a main "
-        "score of 1",
+        judge=Equal("S₊ (v1 + v2) in stage 2", _manifold, 1e-14),
+        predicate="a few ulps of a main score of 1",
         mutations=named(
             mutate.noise(ALL, "score", 1e-6),
-            mutate.swap(ALL, "score", "query", ("c1", "v1")),
+            mutate.swap(ALL, "score_at_end", "query", ("c1", "v1")),
         ),
+        inert=dict.fromkeys(
+            ("score", "score_at_end"),
+            "an entry and its negative cancel in any order and scale",
+        ),
+        survives={"cut": "stage 2 ends before a tenth of the run's time"},
     ),
 )

@@ -33,7 +33,7 @@ def values(evidence: Evidence) -> Numbers:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether the main scores have the right signs and dominate."""
     last = _last(evidence)
     main = np.stack([last.sel(key=k, query=q).values for k, q in MAIN])
@@ -71,6 +71,6 @@ FIGURE4 = Exhibit(
     needs={"run": FINITE},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=SILENT_TRAINING,
 )

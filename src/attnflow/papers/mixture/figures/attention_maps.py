@@ -52,7 +52,7 @@ def _class_queries(evidence: Evidence, name: str) -> xr.DataArray:
     return last.sel(head="+", sample=SAMPLES[name]).isel(query_position=slice(1, None))
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether class queries attend to c1 on X1+- and not on X1-+."""
     positive, negative = (_class_queries(evidence, name) for name in ("X1+-", "X1-+"))
     return {
@@ -78,7 +78,7 @@ FIGURE2 = Exhibit(
     needs={"run": FINITE},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         *SILENT_TRAINING,
         "The step of the maps is not stated: we show the end of training.",

@@ -89,7 +89,7 @@ def values(evidence: Evidence) -> Numbers:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether the closed form is exact in stage 1, and until when it holds."""
     alone, together = evidence["alone"], evidence["together"]
     until = _error(together, _onset(together))
@@ -118,7 +118,7 @@ STAGE1 = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "T1 is only said to be of order 1: we use 10.",
         "The paper gives derivatives and orders of magnitude; the closed form is ours.",

@@ -99,7 +99,7 @@ def _closed_forms(evidence: Evidence) -> dict[str, float | None]:
     return {row.name: row.formula for row in stage_table(evidence["infinite"])}
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether stages have the stated order, and width 128 is near infinite width."""
     finite, limit = evidence["finite"], evidence["infinite"]
     stages = [
@@ -138,6 +138,6 @@ OVERVIEW = Exhibit(
     needs={"finite": FINITE, "infinite": INFINITE},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=SILENT_TRAINING,
 )

@@ -103,7 +103,7 @@ def values(evidence: Evidence) -> Numbers:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether T3 − T2 is proportional to 1/ε, with the constant 1/γ²."""
     run = evidence["run"]
     durations = _loss_times(run)
@@ -131,7 +131,7 @@ STAGE3 = Exhibit(
     needs={"run": algorithm(0.1, QUICK)},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "T1 and T2 are those of the figure for stage 2, with ω = 0.1.",
         "The constant of O(1/ε) is not stated; we derive it from the margin.",

@@ -113,7 +113,7 @@ def values(evidence: Evidence) -> Numbers:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether T2 − T1 is linear in ln(1/ω) with the slope of the linearised system."""
     small = np.array(OMEGAS) <= 0.1
     x, y = np.log(1 / np.array(OMEGAS))[small], _measured(evidence, END)[small]
@@ -146,7 +146,7 @@ STAGE2 = Exhibit(
     needs={f"ω = {omega:g}": algorithm(omega, QUICK) for omega in OMEGAS},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "T1 is only said to be of order 1: we use 10 (it must exceed 1.36, when the "
         "first ReLU switches off).",

@@ -93,7 +93,7 @@ def values(evidence: Evidence) -> Numbers:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether the deviation falls as 1/√m."""
     medians = [float(np.median(_deviation(evidence, width))) for width in WIDTHS]
     slope = power(np.array(WIDTHS), np.array(medians))
@@ -124,7 +124,7 @@ WIDTH = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "The widths at which the paper trained, and T2, are not stated. We stop when "
         "the main score is 1 at infinite width.",

@@ -21,8 +21,9 @@ from attnflow.papers.mixture.formulas import stage_one_time as stage_one_time
 from attnflow.papers.mixture.formulas import steps_per_time as steps_per_time
 from attnflow.papers.mixture.stages.table import LEARNED as LEARNED
 from attnflow.papers.mixture.stages.table import LEFT_PLATEAU as LEFT_PLATEAU
+from attnflow.papers.mixture.stages.table import attention_grown as attention_grown
 from attnflow.papers.mixture.stages.table import (
-    attention_grown as attention_grown,
+    consistent_learned as consistent_learned,
 )
 from attnflow.papers.mixture.stages.table import (
     convergence_margins as convergence_margins,
@@ -31,8 +32,7 @@ from attnflow.papers.mixture.stages.table import learned as learned
 from attnflow.papers.mixture.stages.table import (
     main_score_reaches as main_score_reaches,
 )
-from attnflow.papers.mixture.stages.table import (
-    neurons_aligned as neurons_aligned,
-)
+from attnflow.papers.mixture.stages.table import neurons_aligned as neurons_aligned
+from attnflow.papers.mixture.stages.table import plateau_left as plateau_left
 from attnflow.papers.mixture.stages.table import shading as shading
 from attnflow.papers.mixture.stages.table import stage_table as stage_table

@@ -1,7 +1,8 @@
 """The stage table of a run: simultaneous training, and Algorithm 1."""
 
-import dataclasses
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
@@ -10,12 +11,10 @@ from attnflow import schema
 from attnflow.claims.stages import (
     Detected,
     Event,
+    Stage,
     StageRow,
-    StageRule,
-    first_crossing,
     select,
 )
-from attnflow.claims.stages import stage_table as rows_of
 from attnflow.claims.statistics import max_margin
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.formulas import (
@@ -24,6 +23,7 @@ from attnflow.papers.mixture.formulas import (
     steps_per_time,
 )
 from attnflow.papers.mixture.settings import Setting
+from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
@@ -39,109 +39,90 @@ MEANING = {
 }
 
 
+def _closed_form(time: Callable[[Setting], float]) -> Callable[[Setting], FormulaTime]:
+    """A flow time at infinite width in the run's units, where it applies."""
+
+    def formula(setting: Setting) -> FormulaTime:
+        symmetric = (setting["K"], setting["L"], setting["value_scale"]) == (2, 3, 0.0)
+        units = steps_per_time(setting)
+        if units is None or not symmetric or setting["trains"] != "both":
+            return FormulaTime(None)
+        return FormulaTime(time(setting) * units)
+
+    return formula
+
+
+def learning(
+    group: str, level: float = LEARNED, name: str = "", text: str = ""
+) -> Stage:
+    """The stage that ends when the loss of a group of samples falls to a level."""
+    return Stage(
+        name or f"loss_by_group[{group}]",
+        f"loss_by_group[{group}]",
+        f"{group} loss falls to {text or f'{level:g}'}",
+        level=level,
+        direction="down",
+        scale="log",
+    )
+
+
+neurons_aligned = Stage(
+    "t_neuron",
+    "value[+,v1]",
+    "w·v1 reaches 1/4",
+    level=ALIGNED,
+    formula=_closed_form(lambda s: alignment_time(ALIGNED, s["bias"])),
+)
+consistent_learned = replace(
+    learning("consistent", name="t_consistent"),
+    formula=_closed_form(
+        lambda s: stage_one_time(-math.log(math.expm1(LEARNED)), s["bias"])
+    ),
+)
+main_score_reaches = Stage(
+    "t_onset",
+    "score[+,c1,v1]",
+    "score of c1, v1 reaches 0.1",
+    level=ONSET,
+    scale="log",
+    formula=_closed_form(lambda s: formulas.onset_time(s["omega"], s["bias"], ONSET)),
+)
+attention_grown = Stage(
+    "t_attention", "largest_score", "largest score reaches 1/2", level=GROWN
+)
+plateau_left = learning("conflicting", LEFT_PLATEAU, "t_conflict", "0.9 log 2")
+conflicting_learned = learning("conflicting", name="t_learned")
+
+
+def learned(run: xr.Dataset, group: str, level: float = LEARNED) -> Event:
+    """When the loss of a group of samples falls to a level."""
+    return learning(group, level)(run)
+
+
+STAGES = (
+    (neurons_aligned, "values"),
+    (consistent_learned, ""),
+    (main_score_reaches, "scores"),
+    (attention_grown, "scores"),
+    (plateau_left, ""),
+    (conflicting_learned, ""),
+)
+"""Stages of simultaneous training, and the part that must be trained for each."""
+
+
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """The stage table of a run; empty if nothing was trained."""
     if TIME not in run.dims:
         return []
     setting = schema.setting_of(run)
-    rows = simultaneous_rows if "steps" in setting else algorithm_rows
-    return rows(run, setting)
-
-
-def simultaneous_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
-    """A stage row for each event whose series was trained and recorded."""
-    rules = [rule for rule in RULES if _applies(run, setting, rule.name)]
+    if "steps" not in setting:
+        return algorithm_rows(run, setting)
     return [
-        dataclasses.replace(row, note="; ".join(filter(None, (rule.meaning, row.note))))
-        for row, rule in zip(rows_of(run, rules), rules, strict=True)
+        stage.row(run)
+        for stage, part in STAGES
+        if part in ("", setting["trains"]) or setting["trains"] == "both"
+        if is_recorded(run, str(stage.series))
     ]
-
-
-def neurons_aligned(run: xr.Dataset, level: float = ALIGNED) -> Event:
-    """When the positive head's neuron aligns with the class token v1."""
-    return first_crossing(run, "value[+,v1]", level=level, name="t_neuron")
-
-
-def learned(run: xr.Dataset, group: str, level: float = LEARNED) -> Event:
-    """When the loss of a group of samples falls to a level."""
-    series = f"loss_by_group[{group}]"
-    return first_crossing(run, series, level=level, direction="down", scale="log")
-
-
-def main_score_reaches(run: xr.Dataset, level: float = ONSET) -> Event:
-    """When the score of key c1 and query v1 reaches a level."""
-    series = select(run, "score[+,c1,v1]")
-    return first_crossing(run, series, level=level, scale="log", name="t_onset")
-
-
-def attention_grown(run: xr.Dataset, level: float = GROWN) -> Event:
-    """When the largest score, in absolute value, reaches a level."""
-    return first_crossing(run, "largest_score", level=level, name="t_attention")
-
-
-def _in_units(time: float, setting: Setting) -> float | None:
-    """A flow time at infinite width in the run's units, `None` where not applicable."""
-    symmetric = (setting["K"], setting["L"], setting["value_scale"]) == (2, 3, 0.0)
-    units = steps_per_time(setting)
-    if units is None or not symmetric or setting["trains"] != "both":
-        return None
-    return time * units
-
-
-def _neuron_formula(setting: Setting) -> float | None:
-    return _in_units(alignment_time(ALIGNED, setting["bias"]), setting)
-
-
-def _consistent_formula(setting: Setting) -> float | None:
-    output = -math.log(math.expm1(LEARNED))
-    return _in_units(stage_one_time(output, setting["bias"]), setting)
-
-
-def _onset_formula(setting: Setting) -> float | None:
-    time = formulas.onset_time(setting["omega"], setting["bias"], ONSET)
-    return _in_units(time, setting)
-
-
-RULES = (
-    StageRule("t_neuron", neurons_aligned, _neuron_formula, "w·v1 reaches 1/4"),
-    StageRule(
-        "t_consistent",
-        lambda run: learned(run, "consistent"),
-        _consistent_formula,
-        "consistent loss falls to 0.1",
-    ),
-    StageRule(
-        "t_onset", main_score_reaches, _onset_formula, "score of c1, v1 reaches 0.1"
-    ),
-    StageRule("t_attention", attention_grown, None, "largest score reaches 1/2"),
-    StageRule(
-        "t_conflict",
-        lambda run: learned(run, "conflicting", LEFT_PLATEAU),
-        None,
-        "conflicting loss falls to 0.9 log 2",
-    ),
-    StageRule(
-        "t_learned",
-        lambda run: learned(run, "conflicting"),
-        None,
-        "conflicting loss falls to 0.1",
-    ),
-)
-_NEEDS = {
-    "t_neuron": ("values", "value[+,v1]"),
-    "t_consistent": ("", "loss_by_group[consistent]"),
-    "t_onset": ("scores", "score[+,c1,v1]"),
-    "t_attention": ("scores", "largest_score"),
-    "t_conflict": ("", "loss_by_group[conflicting]"),
-    "t_learned": ("", "loss_by_group[conflicting]"),
-}
-
-
-def _applies(run: xr.Dataset, setting: Setting, name: str) -> bool:
-    """Whether the rule's series was trained and recorded."""
-    part, series = _NEEDS[name]
-    trained = not part or setting["trains"] in ("both", part)
-    return trained and is_recorded(run, series)
 
 
 def shading(run: xr.Dataset) -> tuple[list[float | None], list[str]]:
@@ -150,7 +131,7 @@ def shading(run: xr.Dataset) -> tuple[list[float | None], list[str]]:
     Neurons are trained until the consistent samples are learned, attention until the
     conflicting ones are; then both reduce the loss.
     """
-    ends = [learned(run, group).median for group in ("consistent", "conflicting")]
+    ends = [stage(run).median for stage in (consistent_learned, conflicting_learned)]
     return ends, ["neurons", "attention", "convergence"]
 
 
@@ -165,7 +146,7 @@ def algorithm_rows(run: xr.Dataset, setting: Setting) -> list[StageRow]:
     formula = _staged_formulas(run, setting)
     events = dict(zip(("T1", "T2", "T3"), ends, strict=False))
     if setting["K"] == 2 and is_recorded(run, "value[+,v1]"):
-        events = {"T_half": _switch(run, setting)} | events
+        events = {"T_half": SWITCH(run)} | events
     return [_row(name, event, formula[name]) for name, event in events.items()]
 
 
@@ -192,15 +173,18 @@ def _stage_ends(run: xr.Dataset) -> list[Event]:
     return events
 
 
-def _switch(run: xr.Dataset, setting: Setting) -> Event:
-    """When H₊ + b falls to 0 on the consistent samples with negative signs.
+def _head_off(run: xr.Dataset) -> xr.DataArray:
+    """H₊ + b on the consistent samples with negative signs.
 
     Under uniform attention each of three queries reads the mean of three keys, so that
     H₊ = w·(c1 − v1 − v2). Attention at finite width is uniform up to O(ω²).
     """
     value = {name: select(run, f"value[+,{name}]") for name in ("c1", "v1", "v2")}
-    head = value["c1"] - value["v1"] - value["v2"] + setting["bias"]
-    return first_crossing(run, head, level=0.0, direction="down", name="T_half")
+    head = value["c1"] - value["v1"] - value["v2"]
+    return head + schema.setting_of(run)["bias"]
+
+
+SWITCH = Stage("T_half", _head_off, MEANING["T_half"], direction="down")
 
 
 def _staged_formulas(run: xr.Dataset, setting: Setting) -> dict[str, float | None]:
