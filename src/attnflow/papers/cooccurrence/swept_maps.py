@@ -40,7 +40,7 @@ def _curves(evidence: Evidence, panel: None) -> tuple[Curve, ...]:
     )
 
 
-def _seen(evidence: Evidence) -> dict[str, bool]:
+def _checks(evidence: Evidence) -> dict[str, bool]:
     table = test_losses(evidence).isel(seed=0)
     fit = boundary(CUT, test_losses(evidence))
     return {
@@ -93,7 +93,7 @@ SAMPLES = Map(
     level=CUT,
     limits=(0.0, 6.5),
     more=_more,
-    seen=_seen,
+    checks=_checks,
     silent=(
         *SILENT,
         "Fillers of test samples are drawn from those of training and 20 unseen ones.",

@@ -1,30 +1,17 @@
 """Changes of Gram matrices, scores and attention in Phase 1 (Theorem 3.1, item 3)."""
 
+from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import xarray as xr
 
-from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, Measurement, Scope, Verdict, named
-from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import (
-    CONDITION,
-    FLOW,
-    THEORY_RUNS,
-    WIDTHS,
-    phase_one,
-    with_end,
-)
-from attnflow.papers.cooccurrence.claims.ladders import (
-    by_width,
-    ladder,
-    span,
-    variances,
-    with_width,
-)
+from attnflow import claims as c
+from attnflow.claims import look
+from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
+from attnflow.papers.cooccurrence.conditions import THEOREM
 
-ALL = mutate.EVERY
-PHASE_ONE = {f"m={width}": phase_one(width) for width in WIDTHS}
 GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_neuron_gram_change",
     "largest_value_self_score_change",
@@ -33,75 +20,58 @@ GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_query_self_score_change",
     "largest_attention_change",
 )
+Measure = Callable[[xr.Dataset], np.ndarray]
 _claim = partial(
-    Claim,
-    system=FLOW,
-    scope=Scope.THEOREM,
-    conditions=f"{CONDITION}; T1 = 20/(σ1² m m1)",
-    expected=Verdict.HOLDS,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
+    under=THEOREM,
+    system=ev.FLOW,
+    needs=ev.FIRST_PHASE,
+    settings=ev.ALONG_M,
+    expected=c.Verdict.HOLDS,
 )
 
 
-def change(run: xr.Dataset, *, name: str, power: float) -> xr.DataArray:
+def change(run: xr.Dataset, *, name: str, power: float = 0.0) -> np.ndarray:
     """The largest change by T1 times m^power."""
-    return with_end(run, name).max("time") * schema.setting_of(run)["width"] ** power
+    return look.largest(to_t1(run, name)) * sizes(run).width ** power
 
 
-def _bounded(run: xr.Dataset, *, name: str, power: float) -> xr.DataArray:
+def _bounded(run: xr.Dataset, *, name: str, power: float) -> np.ndarray:
     """The largest change by T1 times m^power, over 1/L + 1/sqrt(m)."""
-    setting = schema.setting_of(run)
-    factor = 1 / setting["length"] + setting["width"] ** -0.5
+    size = sizes(run)
+    factor = 1 / size.length + size.width**-0.5
     return change(run, name=name, power=power) / factor
 
 
-def _relative(run: xr.Dataset, *, name: str) -> xr.DataArray:
+def _relative(run: xr.Dataset, *, name: str) -> np.ndarray:
     """The largest change by T1 relative to the size of the initial entries."""
-    first, inner = variances(run)
-    width = schema.setting_of(run)["width"]
-    size = {GRAM: inner * width, SCORE: first * width**0.5}.get(name, first * width)
-    return change(run, name=name, power=0.0) / size
+    size = sizes(run)
+    root = size.first * size.width**0.5
+    initial = {GRAM: size.inner * size.width, SCORE: root}.get(name, size.key_norm)
+    return change(run, name=name) / initial
 
 
-STATED = {
-    "⟨w, w⟩, 1/m": partial(change, name=GRAM, power=1.0),
-    "⟨v, v⟩, 1/m": partial(change, name=VALUE, power=1.0),
-    "scores, m^−3/2 (1/L + 1/√m)": partial(_bounded, name=SCORE, power=1.5),
-    "⟨k, k⟩, 1/m²": partial(change, name=KEY, power=2.0),
-    "⟨q, q⟩, 1/m²": partial(change, name=QUERY, power=2.0),
+def _attention(run: xr.Dataset) -> np.ndarray:
+    return _bounded(run, name=ATTENTION, power=2.0) * sizes(run).length
+
+
+STATED: dict[str, Measure] = {
+    "⟨w, w⟩ over 1/m": partial(change, name=GRAM, power=1.0),
+    "⟨v, v⟩ over 1/m": partial(change, name=VALUE, power=1.0),
+    "scores over m^−3/2 (1/L + 1/√m)": partial(_bounded, name=SCORE, power=1.5),
+    "⟨k, k⟩ over 1/m²": partial(change, name=KEY, power=2.0),
+    "⟨q, q⟩ over 1/m²": partial(change, name=QUERY, power=2.0),
 }
 """Theorem E.28's bounds: the change over its power of m."""
-
-
-def _judge_changes(evidence: Evidence) -> Finding:
-    checks: list[Measurement] = [
-        ladder(evidence, measure, "O-tilde", f"change by T1 over its bound: {name}")
-        for name, measure in STATED.items()
-    ]
-    close = {name: partial(_relative, name=name) for name in (GRAM, VALUE, SCORE, KEY)}
-    checks += [
-        ladder(evidence, measure, "o(1)", f"{name} over initial size")
-        for name, measure in close.items()
-    ]
-    numbers: dict[str, list[float] | dict[str, float]] = {
-        name: span(evidence, measure) for name, measure in STATED.items()
-    }
-    numbers["⟨v, v⟩ over σ0² m"] = by_width(evidence, close[VALUE])
-    return Finding(tuple(checks), numbers)
-
-
-_attention = partial(_bounded, name=ATTENTION, power=2.0)
-
-
-def _softmax(run: xr.Dataset) -> xr.DataArray:
-    return _attention(run) * schema.setting_of(run)["length"]
-
-
-def _judge_attention(evidence: Evidence) -> Finding:
-    what = "change of attention by T1 times L m² over 1/L + 1/√m"
-    check = ladder(evidence, _softmax, "O-tilde", what)
-    plain = partial(change, name=ATTENTION, power=0.0)
-    numbers = {"over bound": span(evidence, _softmax)}
-    return Finding((check,), {**numbers, "change": by_width(evidence, plain)})
+CLOSE: dict[str, Measure] = {
+    "⟨w, w⟩ over σ1² m": partial(_relative, name=GRAM),
+    "⟨v, v⟩ over σ0² m": partial(_relative, name=VALUE),
+    "scores over σ0² √m": partial(_relative, name=SCORE),
+    "⟨k, k⟩ over σ0² m": partial(_relative, name=KEY),
+    "⟨q, q⟩ over σ0² m": partial(_relative, name=QUERY),
+}
+"""Theorem 3.1's "close": the change over the size of initial entries."""
 
 
 def both_of(name: str) -> tuple[str, str]:
@@ -109,41 +79,44 @@ def both_of(name: str) -> tuple[str, str]:
     return name, f"{name}_at_end"
 
 
-CLAIMS: tuple[Claim, ...] = (
+CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-Thm3.1-i3",
-        place="Theorem 3.1, item 3; Theorem E.28; Lemmas E.9, E.23, E.25",
+        place="Theorem 3.1, item 3; Theorem E.28, item 3",
         statement="In Phase 1 inner products of neurons and of values change by "
         "Õ(1/m), scores by Õ(m^−3/2 (1/L + 1/√m)), those of keys and of queries by "
         "Õ(1/m²): all stay close to their initial values.",
-        needs=PHASE_ONE,
-        judge=_judge_changes,
-        predicate="the largest changes by T1 over these bounds are Õ(1) by the "
-        "ladder's rule, growing by at most 3, and over the size of initial entries "
-        "(σ1² m, σ0² m, σ0² √m, σ0² m) they are o(1); a point for each of 3 seeds",
-        source=f"{THEORY_RUNS}. They are close to their initial values only for large "
-        "m: at m = 512 inner products of values change by more than twice their size",
-        mutations=named(
+        judge=c.All(
+            (
+                *(
+                    ladder(f"change by T1 of {name}", measure, "O-tilde")
+                    for name, measure in STATED.items()
+                ),
+                *(
+                    ladder(f"change by T1 of {name}", measure, "o(1)")
+                    for name, measure in CLOSE.items()
+                ),
+            )
+        ),
+        source=f"{ev.THEORY_RUNS}. They are close to their initial values only for "
+        "large m: at m = 512 inner products of values change by more than twice their "
+        "size. Queries are judged beside keys since version 2 of the claims",
+        mutations=c.named(
             with_width(both_of(GRAM), 0.5),
-            with_width(both_of(VALUE), 0.5),
             with_width(both_of(SCORE), 0.5),
-            with_width(both_of(KEY), 0.5),
             with_width(both_of(QUERY), 0.5),
         ),
     ),
     _claim(
         id="A-E.24",
-        place="Corollary E.24",
+        place="Corollary E.24, last bullet",
         statement="By T1 attention changes by Õ((1/(L m²)) (1/L + 1/√m)).",
-        needs=PHASE_ONE,
-        judge=_judge_attention,
-        predicate="the largest change over all samples, queries and keys over that "
-        "bound is Õ(1) by the ladder's rule, growing by at most 3; a point for each of "
-        "3 seeds",
-        source=THEORY_RUNS,
-        mutations=named(
-            with_width(both_of(ATTENTION), 0.5),
-            mutate.replace("m=131072", ATTENTION, 1e-9),
+        judge=ladder(
+            "change of attention by T1, all samples, queries and keys, over its bound",
+            _attention,
+            "O-tilde",
         ),
+        source=ev.THEORY_RUNS,
+        mutations=c.named(with_width(both_of(ATTENTION), 0.5)),
     ),
 )

@@ -4,17 +4,8 @@ from functools import partial
 
 import xarray as xr
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Finding,
-    HighProbability,
-    Scope,
-    Verdict,
-    named,
-)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import EARLIER, PLAN
 from attnflow.papers.cooccurrence.claims.initial_laws import (
@@ -22,158 +13,142 @@ from attnflow.papers.cooccurrence.claims.initial_laws import (
     DRAWN,
     DRAWS,
     SIZES,
-    flat,
-    grows,
+    along_widths,
 )
-from attnflow.schema.declarations import Request
+from attnflow.papers.cooccurrence.conditions import CONDITION_1
+from attnflow.schema.declarations import Evidence, Request
 
-ALL = mutate.EVERY
 DELTAS = (0.1, 0.5)
 SMALL = Request("concentration", {**ALONE, "scale0": 0.03, "scale1": 0.03}, seeds=PLAN)
-IN_LAW = (
-    "in 150 draws at each width (3 seeds) the fraction that violates the bound "
-    "anywhere is, with 95% confidence, at most δ, for δ = 0.1 and 0.5"
-)
+ATTENDED = ("normal", "2.3(ii)")
+"""What lemmas about averages by initial attention assume.
+
+They are conditioned on events, near uniform attention among them (Corollary D.2), which
+happened in all these draws.
+"""
 _claim = partial(
-    Claim,
+    c.Claim,
+    kind=c.Kind.PROBABILITY,
+    delta=DELTAS[0],
     system="initial weights",
     needs=DRAWN,
-    expected=Verdict.HOLDS,
-    scope=Scope.THEOREM,
-    conditions=SIZES,
+    expected=c.Verdict.HOLDS,
+    settings=SIZES,
+    predicate="in 150 draws at each width (3 seeds), anywhere in a draw; δ = 0.1 and "
+    "0.5",
 )
 
 
-def _rates(run: xr.Dataset, lemma: str, delta: float) -> list[HighProbability]:
-    """Checks of the failure rate at each width, and along the ladder of widths."""
-    draws = schema.setting_of(run)["draws"] * run.sizes["seed"]
-    share = run["broken"].sel(lemma=lemma, delta=delta).mean("seed")
-    failures = tuple(round(float(rate) * draws) for rate in share)
-    what = f"{lemma} broken, δ = {delta:g}"
-    widths = run["width"].values
-    each = [
-        HighProbability((count,), (draws,), delta, f"{what}, m = {width}")
-        for width, count in zip(widths, failures, strict=True)
+def _draws(run: xr.Dataset) -> int:
+    return schema.setting_of(run)["draws"] * run.sizes["seed"]
+
+
+def _judge_bound(evidence: Evidence, *, lemma: str) -> c.Finding:
+    """The failure rate at each width and δ."""
+    run = evidence["drawn"]
+    draws, broken = _draws(run), run["broken"].sel(lemma=lemma)
+    share = broken.sel(delta=list(DELTAS)).mean("seed", skipna=False)
+    checks = [
+        c.HighProbability(
+            (round(float(cell) * draws),),
+            (draws,),
+            float(cell["delta"]),
+            f"{lemma} violated, δ = {float(cell['delta']):g}, m = {int(cell['width'])}",
+        )
+        for row in share.transpose("delta", "width")
+        for cell in row
     ]
-    all_of_them = HighProbability(failures, (draws,) * len(failures), delta, what)
-    return [*each, all_of_them] if len(each) > 1 else each
+    means = share.mean("width").values
+    names = [f"violated, δ = {delta:g}" for delta in DELTAS]
+    return c.Finding(tuple(checks), dict(zip(names, means.tolist(), strict=True)))
 
 
-def _judge_bound(evidence: Evidence, *, lemma: str) -> Finding:
-    run = evidence["drawn"]
-    checks = [check for delta in DELTAS for check in _rates(run, lemma, delta)]
-    share = run["broken"].sel(lemma=lemma, delta=list(DELTAS)).mean(["seed", "width"])
-    names = [f"broken, δ = {delta:g}" for delta in DELTAS]
-    return Finding(tuple(checks), dict(zip(names, share.values, strict=True)))
-
-
-def _judge_readouts(evidence: Evidence) -> Finding:
-    bound = _judge_bound(evidence, lemma="D.7")
-    run = evidence["drawn"]
-    check = flat(run, "token_readout", "largest G over σ0 σ1 sqrt(m m1)")
-    typical = {"largest G over σ0 σ1 √(m m1)": float(run["token_readout"].mean())}
-    return Finding((*bound.checks, check), {**bound.numbers, **typical})
-
-
-def _judge_outputs(evidence: Evidence) -> Finding:
-    bound = _judge_bound(evidence, lemma="D.8")
+def _judge_small(evidence: Evidence) -> c.Finding:
     run = evidence["small"]
-    draws = schema.setting_of(run)["draws"] * run.sizes["seed"]
-    large = round(float(1 - run["small_output"].mean()) * draws)
+    draws = _draws(run)
+    large = round(float(1 - run["small_output"].mean(skipna=False)) * draws)
     what = "an output beyond 0.01 with c0 = c1 = 0.03, δ = 0.1"
-    numbers = {
-        "largest output, c0 = c1 = 0.3": float(
-            evidence["drawn"]["largest_output"].mean()
-        ),
-        "largest output, c0 = c1 = 0.03": float(run["largest_output"].mean()),
-    }
-    return Finding(
-        (*bound.checks, HighProbability((large,), (draws,), 0.1, what)),
-        {**bound.numbers, **numbers},
-    )
+    return c.Finding((c.HighProbability((large,), (draws,), 0.1, what),))
 
 
-def _broken(share: float) -> mutate.NamedMutation:
-    return mutate.replace("drawn", "broken", share)
-
-
-def _as_printed_in_d5(lemma: str) -> mutate.NamedMutation:
-    return mutate.swap("drawn", "broken", "lemma", (lemma, "D.5"))
-
-
-def _no_better(table: xr.DataArray) -> xr.DataArray:
-    """The corrected bound violated as often as the printed one."""
-    printed = table.sel(lemma="D.5", drop=True)
-    changed = table.where(table["lemma"] != "D.5, mended", printed)
-    return changed.transpose(*table.dims)
-
-
-def _bound(lemma: str, place: str, statement: str, source: str) -> Claim:
+def _bound(lemma: str, statement: str, source: str, under: tuple[str, ...]) -> c.Claim:
     return _claim(
         id=f"A-{lemma}",
-        place=place,
+        place=f"Lemma {lemma}",
         statement=statement,
+        under=under,
         judge=partial(_judge_bound, lemma=lemma),
-        predicate=IN_LAW,
         source=source,
-        mutations=named(_broken(0.2), _as_printed_in_d5(lemma)),
+        mutations=c.named(mutate.swap("drawn", "broken", "lemma", (lemma, "D.5"))),
     )
 
 
-CLAIMS: tuple[Claim, ...] = (
+CLAIMS: tuple[c.Claim, ...] = (
     _bound(
         "D.1",
-        "Lemma D.1",
         "Products of initial keys and queries of any two tokens are within σ0² m "
         "(sqrt(4/m log(2d/δ)) + 4/m log(2d/δ)) of their means, with probability 1 − δ.",
         f"{DRAWS}: 1% at δ = 0.1. It holds in spite of a union over d² pairs (reader's "
         "note A-N10b), because the tail of a product is thinner than the bound",
+        ("normal",),
     ),
     _bound(
         "D.3",
-        "Lemma D.3",
         "Products of initial values and neurons, with each other and among "
         "themselves, are within the bounds of the same kind of their means, with "
         "probability 1 − δ.",
         f"{DRAWS}: 2% at δ = 0.1",
+        ("normal",),
     ),
     _bound(
         "D.4",
-        "Lemma D.4",
         "Averaged by initial attention, values have the squared length σ0² m / L up to "
         "the bound of the same kind, for all samples and queries.",
         f"{DRAWS}: never violated in 750 draws at δ = 0.1",
+        ATTENDED,
     ),
     _claim(
         id="A-D.5",
         place="Corollary D.5",
         statement="All neurons read at most σ0 σ1 sqrt(m/L log(m1 n L/δ)) of averaged "
         "values, with probability 1 − δ.",
+        under=ATTENDED,
         judge=partial(_judge_bound, lemma="D.5"),
-        predicate=IN_LAW,
-        expected=Verdict.HOLDS_CORRECTED,
+        expected=c.Verdict.FAILS,
         source=f"{DRAWS}: as printed violated in 75% of draws at δ = 0.1 (reader's "
         "note A-N10a); what follows from it has Õ, and still holds",
-        correction=Correction(
+        mutations=c.named(
+            mutate.swap("drawn", "broken", "lemma", ("D.5, mended", "D.5"))
+        ),
+        mends=c.named(mutate.replace("drawn", "broken", 0.0)),
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "With sqrt(2 log(2 m1 n L/δ)), the tail of a normal variable on both "
             "sides, and the lengths of Lemma D.4.",
             partial(_judge_bound, lemma="D.5, mended"),
         ),
-        mutations=named(
-            _broken(0.2),
-            mutate.mapped("mended no better", "drawn", "broken", _no_better),
+        witness=c.Witness(
+            "witnesses/neuron_readings.py",
+            {"share of draws that violate Corollary D.5": "violated, δ = 0.1"},
         ),
     ),
     _claim(
         id="A-D.7",
         place="Lemma D.7; Proposition E.8",
-        statement="Initial readouts of all tokens are Õ(σ0 σ1 sqrt(m m1)).",
-        judge=_judge_readouts,
-        predicate=f"with the proof's constants, sqrt(2 log(2d/δ)) and the lengths of "
-        f"Lemma D.3, {IN_LAW}; and the mean of the largest is O(1) along the widths "
-        "by the ladder's rule",
+        statement="Initial readouts of all tokens are Õ(σ0 σ1 sqrt(m m1)), with "
+        "probability 1 − δ.",
+        under=("normal", "a"),
+        judge=c.All(
+            (
+                partial(_judge_bound, lemma="D.7"),
+                along_widths("token_readout", "largest G over σ0 σ1 √(m m1)"),
+            )
+        ),
+        predicate="with the proof's constants, sqrt(2 log(2d/δ)) and the lengths of "
+        "Lemma D.3, in 150 draws at each width (3 seeds), δ = 0.1 and 0.5; the mean of "
+        "50 draws is a point of the ladder",
         source=f"{DRAWS} (2.9 on average); {EARLIER}: 2.4 to 3.7",
-        mutations=named(_broken(0.2), _as_printed_in_d5("D.7"), grows("token_readout")),
+        mutations=c.named(mutate.swap("drawn", "broken", "lemma", ("D.7", "D.5"))),
     ),
     _claim(
         id="A-D.8",
@@ -181,16 +156,23 @@ CLAIMS: tuple[Claim, ...] = (
         statement="Initial outputs are at most 2 σ0 σ1 sqrt(2 L m1 m log(2 L n/δ)), "
         "with probability 1 − δ, and at most 0.01 where the constants of Condition 1 "
         "are small enough.",
+        under=("a", *CONDITION_1, *ATTENDED),
         needs={**DRAWN, "small": SMALL},
-        judge=_judge_outputs,
-        predicate=f"as printed, without the logarithm in its proof, {IN_LAW}; with c0 "
-        "= c1 = 0.03 outputs beyond 0.01 have probability at most δ = 0.1",
-        conditions=f"{SIZES}; for 0.01, c0 = c1 = 0.03 and m = 1024",
+        judge=c.All(
+            (partial(_judge_bound, lemma="D.8"), _judge_small),
+            also={
+                f"largest output, c0 = c1 = {scale}": lambda evidence, run=run: float(
+                    evidence[run]["largest_output"].mean()
+                )
+                for run, scale in (("drawn", "0.3"), ("small", "0.03"))
+            },
+        ),
+        settings=f"{SIZES}; for 0.01, c0 = c1 = 0.03 and m = 1024",
         source=f"{DRAWS}: 0.2 at c0 = c1 = 0.3, hence not below 0.01 there; that "
         "needs c0 c1 of about 0.003",
-        mutations=named(
-            _broken(0.2),
-            _as_printed_in_d5("D.8"),
+        inert={"largest_output": "only printed"},
+        mutations=c.named(
+            mutate.swap("drawn", "broken", "lemma", ("D.8", "D.5")),
             mutate.replace("small", "small_output", 0.8),
         ),
     ),

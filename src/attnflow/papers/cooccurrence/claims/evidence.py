@@ -1,17 +1,18 @@
-"""Run requests and statistics that several claims of `cooccurrence` share.
+"""Run requests that several claims of `cooccurrence` share, and words about them.
 
 What is compiled into a flow (observables, number of records, number of seeds) is the
 same in as many runs as possible; what differs (width, number of samples of a quotient,
 horizon) is an argument of the compiled program.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.cooccurrence.settings import PHASES
+from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Request
 
 Override = float | str | tuple[str, ...] | None
@@ -29,21 +30,20 @@ START = tuple(range(200, 220))
 SMALLER = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Ladder of c0, to which initial outputs are proportional, at m = 8192."""
 
-END_OF_PHASE_ONE = 20.0
-"""C_T1: phase 1 ends at b0·t = 20, after T1 of every run that we saw (9 to 10)."""
-
 FLOW = "gradient flow of all weights"
 DESCENT = "gradient descent of all weights, learning rate 0.01"
 NOISE_FREE = "gradient flow of all weights, up to symmetry and without noise"
-CONDITION = (
-    "Assumption 2.3 (exact shares, distinct fillers) and Condition 1 with c0 = c1 = "
-    "0.3 in place of its logarithms: σ0 = 0.3/sqrt(L m), σ1 = 0.3/sqrt(m1); n = 60, "
-    "L = 5, m1 = 64, m = 512 … 131072"
+ALONG_M = (
+    "tested in m alone, at n = 60, L = 5, m1 = 64 with distinct fillers, σ0 = "
+    "0.3/√(L m), σ1 = 0.3/√m1; m = 512 … 131072"
+)
+ALONG_LARGE_M = (
+    "tested in m alone, at n = 60, L = 5, m1 = 64 with distinct fillers, σ0 = "
+    "0.3/√(L m), σ1 = 0.3/√m1; m = 8192 … 1048576, where b stays within 7% of σ1² m m1"
 )
 APPENDIX_A = (
     "Appendix A's sizes (n = 60, L = 5, d = 64, m = 128, m1 = 256) with the reading of "
-    "the initialisation that matches Figure 1; fillers repeat and m < m1, contrary to "
-    "Assumption 2.3 and Condition 1"
+    "the initialisation that matches Figure 1"
 )
 
 THEORY_RUNS = "our runs, seeds 200–202 at each width"
@@ -179,16 +179,55 @@ def experiment(
     return Request("figure1", changes, seeds=seeds)
 
 
-def clock(run: xr.Dataset) -> xr.DataArray:
-    """Clock b0·t by seed and time, b0 being each seed's initial readout gain.
+LARGE = (8192, 32768, 131072, 524288, 1048576)
+"""Five widths over 2.1 decades, for statements about sizes.
 
-    A step of gradient descent has the learning rate as its time.
-    """
-    unit = 1.0
-    if run["time"].attrs.get("units") == "step":
-        unit = schema.setting_of(run)["learning_rate"]
-    gain = run["readout_gain"].isel(time=0, head=0)
-    return gain * run["time"] * unit
+By Lemma F.10 the readout gain b grows by m1 log²m / b in phase 2, and is
+Θ(σ1² m m1) where that is small compared with b: here b grows by at most 7%. At
+m = 512 it grows nearly fourfold, and every size in terms of σ1² m m1 is off by that.
+"""
+
+TABLES_START = 25.0
+"""First record of `tables`: b0 is random, and may be 10% below its mean."""
+
+
+def tables(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Request for Phase 2 until the loss is 1/m, with tables on all tokens."""
+    recorded = (
+        "loss",
+        "pull_by_group",
+        "margin",
+        "readout_gain",
+        "value",
+        "inner_part_rate",
+        "score",
+        "score_rate",
+        "pooled_token",
+    )
+    setting = {
+        "width": width,
+        "level": 1.0 / width,
+        "horizon": 1e7,
+        "records": 21,
+        "first_record": TABLES_START,
+        "show": "all",
+        "test_samples": 0,
+        "record": recorded,
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+def _along(
+    request: Callable[[int], Request], widths: tuple[int, ...]
+) -> dict[str, Request]:
+    return {f"m={width}": request(width) for width in widths}
+
+
+FIRST_PHASE = _along(phase_one, WIDTHS)
+ALL_WIDTHS = _along(whole, WIDTHS)
+LARGE_WIDTHS = _along(whole, LARGE)
+LARGE_TABLES = _along(tables, LARGE)
 
 
 def class_weights(run: xr.Dataset) -> xr.DataArray:
@@ -199,37 +238,5 @@ def class_weights(run: xr.Dataset) -> xr.DataArray:
 def balance_ratio(weights: xr.DataArray) -> xr.DataArray:
     """Balance ratio R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
     both, first = weights.sel(group="both"), weights.sel(group="first")
-    rest = weights.sum("group") - both
+    rest = weights.sum("group", skipna=False) - both
     return (rest - both) / (both - first)
-
-
-def velocity_ratio(run: xr.Dataset) -> xr.DataArray:
-    """−G3' / max(G1', G2'), by the recorded velocities of the readouts."""
-    rate = run["value_rate"].isel(head=0)
-    largest = np.maximum(rate.sel(token="mu1"), rate.sel(token="mu2"))
-    return -rate.sel(token="mu3") / largest
-
-
-def velocity_share(run: xr.Dataset) -> xr.DataArray:
-    """U = −G3' / (G1' + G2')."""
-    rate = run["value_rate"].isel(head=0)
-    return -rate.sel(token="mu3") / (rate.sel(token="mu1") + rate.sel(token="mu2"))
-
-
-def at_end(run: xr.Dataset) -> xr.Dataset:
-    """Observables at the end of training, under their names, by seed.
-
-    Not the last record: its time may miss the end by rounding.
-    """
-    ends = run.isel(stage=-1)
-    suffix = "_at_end"
-    names = [str(name) for name in run.data_vars if str(name).endswith(suffix)]
-    return xr.Dataset({name.removesuffix(suffix): ends[name] for name in names})
-
-
-def with_end(run: xr.Dataset, name: str) -> xr.DataArray:
-    """Records of an observable followed by its final value, along time."""
-    records = run[name].isel(time=np.flatnonzero(run["recorded"].all("seed")))
-    end = at_end(run)[name].drop_vars("stage", errors="ignore")
-    last = end.expand_dims(time=[float(run["end_time"].max())])
-    return xr.concat([records, last], "time", coords="minimal", compat="override")

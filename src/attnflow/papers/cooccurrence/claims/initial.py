@@ -5,25 +5,10 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, LargeEnough, Scope, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import (
-    CONDITION,
-    EARLIER,
-    FLOW,
-    SMALLER,
-    WIDTHS,
-    neurons,
-    start,
-)
-from attnflow.papers.cooccurrence.claims.ladders import (
-    by_width,
-    ladder,
-    small_ladder,
-    span,
-    with_width,
-)
+from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.neurons import (
     COMMON,
     TARGETS,
@@ -35,102 +20,49 @@ from attnflow.papers.cooccurrence.claims.neurons import (
     off_pull,
     velocity,
 )
+from attnflow.papers.cooccurrence.claims.windows import ladder, sizes
+from attnflow.papers.cooccurrence.conditions import CONDITION_1, DATA, THEOREM, WEIGHTS
 
 ALL = mutate.EVERY
-START = {f"m={width}": start(width) for width in WIDTHS}
-SMALL = {f"c0={c0:g}": start(8192, c0=c0) for c0 in SMALLER}
-LATER = {f"later, m={width}": neurons(width) for width in WIDTHS}
-CONSTANT = 2.0
-"""Constant of Θ in Lemma 4.1: all neurons within this factor of 1/6."""
+START = {f"m={width}": ev.start(width) for width in ev.WIDTHS}
+SMALL = {f"c0={c0:g}": ev.start(8192, c0=c0) for c0 in ev.SMALLER}
+LATER = {f"m={width}": ev.neurons(width) for width in ev.WIDTHS}
 RATE = "neuron_value_rate"
+AT_START = (*WEIGHTS, *CONDITION_1, *DATA)
+"""What statements about time 0 assume, where F(0) is part of their bound."""
 _claim = partial(
-    Claim,
-    system=FLOW,
-    scope=Scope.THEOREM,
-    conditions=CONDITION,
-    expected=Verdict.HOLDS,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
+    system=ev.FLOW,
+    settings=ev.ALONG_M,
+    expected=c.Verdict.HOLDS,
+)
+_initial = partial(
+    _claim,
+    survives=dict.fromkeys(
+        ("untrained", "cut", "holes"), "it speaks of time 0, which all these runs have"
+    ),
 )
 
 
-def _extremes(run: xr.Dataset) -> tuple[float, float]:
-    speed = velocity(run, TARGETS)
-    return float(speed.min()), float(speed.max())
-
-
-def _judge_targets(evidence: Evidence) -> Finding:
-    widths, is_in_band, numbers = [], [], {}
-    for run in evidence.values():
-        least, most = _extremes(run)
-        widths.append(float(schema.setting_of(run)["width"]))
-        is_in_band.append(6 * least >= 1 / CONSTANT and 6 * most <= CONSTANT)
-        numbers[f"least and largest, m = {widths[-1]:g}"] = [least, most]
-    seeds = max(run.sizes["seed"] for run in evidence.values())
-    what = "velocity over (σ0² + σ1²) m within a factor 2 of 1/6, every neuron and seed"
-    band = LargeEnough(tuple(widths), tuple(is_in_band), what, seeds=seeds)
-    what = "largest deviation from the pull over sqrt(m1/m)"
-    off = ladder(evidence, _off_pull_over_term, "O-tilde", what)
-    return Finding((band, off), numbers)
-
-
-def _off_pull_over_term(run: xr.Dataset) -> xr.DataArray:
+def _off_pull_over_term(run: xr.Dataset) -> np.ndarray:
     """Deviation from the pull over Proposition E.5's terms."""
     return off_pull(run) / (neuron_term(run) + error_term(run, 0.5))
 
 
-def _common(run: xr.Dataset) -> xr.DataArray:
+def _common(run: xr.Dataset) -> np.ndarray:
     """Largest velocity on the common token over (σ0² + σ1²) m F."""
     return largest(run, [COMMON]) / largest_output(run)
 
 
-def _common_over_bound(run: xr.Dataset) -> xr.DataArray:
+def _common_over_bound(run: xr.Dataset) -> np.ndarray:
     bound = neuron_term(run) + error_term(run, 0.5) + largest_output(run)
     return largest(run, [COMMON]) / bound
 
 
-def _common_over_targets(run: xr.Dataset) -> xr.DataArray:
-    mean = velocity(run, TARGETS).mean(["time", "neuron", "token"])
-    return largest(run, [COMMON]) / mean
-
-
-def _judge_common(evidence: Evidence) -> Finding:
-    wide = {name: run for name, run in evidence.items() if name in START}
-    small = {name: run for name, run in evidence.items() if name in SMALL}
-    what = "largest velocity on the common token over (σ0² + σ1²) m F"
-    return Finding(
-        (
-            ladder(wide, _common, "O-tilde", f"{what}, in m", constant=10.0),
-            small_ladder(small, _common, f"{what}, in 1/c0"),
-        ),
-        {
-            "of the last term": span(wide, _common),
-            "of the printed bound": span(wide, _common_over_bound),
-            "of the mean target velocity": span(wide, _common_over_targets),
-            "of that, c0 = 0.003": span(
-                {"c0": small["c0=0.003"]}, _common_over_targets
-            ),
-        },
-    )
-
-
-def _fillers(run: xr.Dataset, *, power: float) -> xr.DataArray:
-    bound = 1 / schema.setting_of(run)["samples"] + error_term(run, power)
+def _fillers(run: xr.Dataset, *, power: float) -> np.ndarray:
+    bound = 1 / sizes(run).samples + error_term(run, power)
     return largest(run, fillers(run)) / bound
-
-
-def _judge_fillers(evidence: Evidence) -> Finding:
-    first = {name: run for name, run in evidence.items() if name in START}
-    later = {name: run for name, run in evidence.items() if name in LATER}
-    initial, during = partial(_fillers, power=0.5), partial(_fillers, power=1.0)
-    return Finding(
-        (
-            ladder(first, initial, "O", "fillers at time 0 over the bound of E.6"),
-            ladder(later, during, "O", "fillers in Phase 1 over the bound of E.15"),
-        ),
-        {
-            "time 0, by width": by_width(first, initial),
-            "Phase 1, by width": by_width(later, during),
-        },
-    )
 
 
 def _common_like_targets(run: xr.Dataset) -> xr.Dataset:
@@ -149,64 +81,109 @@ def _one_neuron_back(run: xr.Dataset) -> xr.Dataset:
     return run.assign({RATE: xr.where(first, -rate, rate).transpose(*rate.dims)})
 
 
-CLAIMS: tuple[Claim, ...] = (
-    _claim(
+CLAIMS: tuple[c.Claim, ...] = (
+    _initial(
         id="A-L4.1",
         place="Lemma 4.1; Lemma E.4",
         statement="At time 0 every neuron's readout of a target, times its output "
         "sign, grows at a rate Θ((σ0² + σ1²) m).",
+        under=(*AT_START, "F(0)"),
         needs=START,
-        judge=_judge_targets,
-        predicate="over (σ0² + σ1²) m the velocity of every neuron in each of 20 seeds "
-        "is within a factor 2 of 1/6 (a third of the samples, g = 1/2) for m large "
-        "enough, that is at the two largest widths or more; and it deviates from the "
-        "pull of the samples by Õ of Proposition E.5's terms, by the ladder's rule",
+        judge=c.All(
+            (
+                c.FromSizeOn(
+                    "6 a_j (w_j·W_V μ)' / ((σ0² + σ1²) m), every neuron and seed",
+                    lambda run: 6 * velocity(run, TARGETS),
+                    "width",
+                    least=0.5,
+                    most=2.0,
+                ),
+                ladder(
+                    "largest deviation from the pull over σ1² √(m m1) + σ0² √(m L)",
+                    _off_pull_over_term,
+                    "O-tilde",
+                ),
+            )
+        ),
+        predicate="1/6 is a third of the samples with g = 1/2, and 2 our constant of "
+        "Θ; the deviation is Proposition E.5's",
         source="our runs, seeds 200–219 at each width. At m = 512 = 8 m1 some neuron "
         "may be slow, or even move back: m ≥ Ω̃(m1) is needed. The mean is 1/6, not "
         "the 1/3 of the proof (reader's note A-N5b)",
-        mutations=named(
+        mutations=c.named(
             mutate.on_run("one neuron moved back", "m=131072", _one_neuron_back),
-            with_width(RATE, 0.25),
             mutate.scale(ALL, RATE, 2.5),
-            mutate.swap(ALL, RATE, "token", ("mu1", "mu3")),
         ),
     ),
-    _claim(
+    _initial(
         id="A-L4.2",
         place="Lemma 4.2; Lemma E.16",
         statement="At time 0 every neuron's readout of the common token moves at a "
         "rate Õ(σ1² sqrt(m m1) + σ0² sqrt(mL) + (σ0² + σ1²) m F), F the largest "
         "initial output: targets move faster.",
+        under=AT_START,
+        judged=tuple(START),
         needs={**START, **SMALL},
-        judge=_judge_common,
-        predicate="the largest over neurons is Õ of the last term alone, which implies "
-        "the bound, by the ladder's rule: in m, a point for each of 20 seeds, growing "
-        "by at most 10; and O of it in 1/c0, from c0 = 0.3 to 0.003 at m = 8192, where "
-        "F vanishes, the largest of 20 seeds growing by at most 3",
-        source=f"our runs, seeds 200–219; {EARLIER}: 0.008 to 0.09 of the bound",
-        mutations=named(
-            with_width(RATE, 0.5),
-            mutate.on_run("the common token like a target", ALL, _common_like_targets),
-            mutate.scale("c0=0.003", RATE, 10.0),
+        judge=c.All(
+            (
+                ladder(
+                    "largest velocity on the common token over (σ0² + σ1²) m F, in m",
+                    _common,
+                    "O-tilde",
+                    of=("m=*",),
+                    constant=10.0,
+                ),
+                c.Rungs(
+                    "the same in 1/c0, the largest of 20 seeds",
+                    lambda run: float(_common(run).max()),
+                    "O",
+                    lambda run: 1 / schema.setting_of(run)["c0"],
+                    of=("c0=*",),
+                    constant=3.0,
+                ),
+            ),
+            also={
+                "of the printed bound": lambda evidence: [
+                    float(_common_over_bound(evidence[name]).max()) for name in START
+                ]
+            },
+        ),
+        predicate="the last term alone, which implies the bound; at m = 8192 F "
+        "vanishes with c0 from 0.3 to 0.003",
+        settings=f"{ev.ALONG_M}; and in F, by σ0",
+        source=f"our runs, seeds 200–219; {ev.EARLIER}: 0.008 to 0.09 of the bound",
+        mutations=c.named(
+            mutate.on_run("the common token like a target", ALL, _common_like_targets)
         ),
     ),
-    _claim(
+    _initial(
         id="A-E.6",
-        place="Lemma E.6; Theorem E.15",
-        statement="Every neuron's readout of a filler moves at a rate O((σ0² + σ1²) "
-        "m/n) + Õ(σ0² sqrt(mL)) at time 0, and with L for sqrt(L) throughout Phase 1.",
-        needs={**START, **LATER},
-        judge=_judge_fillers,
-        predicate="the largest over neurons and fillers over that sum is O(1) by the "
-        "ladder's rule, without a logarithm, growing by at most 3; 20 seeds at time 0, "
-        "3 seeds to b0·t = 20",
-        source="our runs, seeds 200–219 at time 0 and 200–202 along Phase 1; "
-        f"{EARLIER}: 0.59 to 0.92. The second term, for which Õ is needed (reader's "
-        "note A-N12e), is below 1% of the first here",
-        mutations=named(
-            with_width(RATE, 0.25),
-            mutate.setting("m=131072", samples=6000),
-            mutate.scale("later, m=131072", RATE, 10.0),
+        place="Lemma E.6",
+        statement="At time 0 every neuron's readout of a filler moves at a rate "
+        "O((σ0² + σ1²) m/n) + Õ(σ0² sqrt(mL)).",
+        under=AT_START,
+        needs=START,
+        judge=ladder(
+            "largest velocity on fillers over that sum",
+            partial(_fillers, power=0.5),
+            "O",
         ),
+        source=f"our runs, seeds 200–219; {ev.EARLIER}: 0.59 to 0.92. The second term, "
+        "for which Õ is needed (reader's note A-N12e), is below 1% of the first here",
+    ),
+    _claim(
+        id="A-E.15",
+        place="Theorem E.15",
+        statement="Throughout Phase 1 every neuron's readout of a filler moves at a "
+        "rate O((σ0² + σ1²) m/n) + Õ(σ0² L sqrt(m)).",
+        under=THEOREM,
+        needs=LATER,
+        judge=ladder(
+            "largest velocity on fillers over that sum",
+            partial(_fillers, power=1.0),
+            "O",
+        ),
+        predicate="to b0·t = 20",
+        source=f"{ev.THEORY_RUNS}. Until version 2 of the claims part of A-E.6",
     ),
 )

@@ -4,11 +4,12 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import CubicSpline
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
+from attnflow.claims import look
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.phases import TEN, by_seed, spread
-from attnflow.schema.declarations import Request
+from attnflow.papers.cooccurrence.claims.phases import TEN
+from attnflow.schema.declarations import Evidence, Request
 
 SEEDS = TEN[:5]
 TIMES = {"fig1": 40.0, "kaiming": 8.0}
@@ -66,54 +67,62 @@ def _largest_loss_gap(descent: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
     clock = np.log([*inner["time"].values + FIRST * last, last + FIRST * last])
     spline = CubicSpline(clock, np.concatenate([inner.values, end]))
     at_steps = spline(np.log(descent["time"].values * rate + FIRST * last))
-    gap = abs(descent["loss"].transpose("time", "seed") - at_steps).max("time")
-    return gap.values / inner.isel(time=0).values
+    gap = look.largest(abs(descent["loss"].transpose("time", "seed") - at_steps))
+    return gap / inner.isel(time=0).values
 
 
 def _rise(descent: xr.Dataset) -> np.ndarray:
     """Largest relative rise of the loss in a step, by seed; negative without a rise."""
     loss = descent["loss"]
-    return (loss / loss.shift(time=1) - 1).max("time").values
+    return look.largest((loss / loss.shift(time=1) - 1).isel(time=slice(1, None)))
 
 
-def _judge(evidence: Evidence) -> Finding:
+def _judge(evidence: Evidence) -> c.Finding:
     below, apart, up, numbers = [], [], [], {}
     ratios = {}
     for reading, rates in RATES.items():
         flow = evidence[f"{reading} flow"]
         along = flow["tangent_sharpness"]
-        largest = along.max("time")
-        ratios[reading] = largest / along.isel(time=0)
-        numbers[reading] = {"sharpness, largest over initial": spread(ratios[reading])}
+        largest = look.largest(along)
+        ratios[reading] = largest / along.isel(time=0).values
+        numbers[reading] = {"sharpness, largest over initial": ratios[reading]}
         for rate in rates:
             run = evidence[f"{reading} {rate:g}"]
             limit = rate * largest / 2
             far, rise = _largest_loss_gap(run, flow), _rise(run)
-            follows, leaves = (limit <= 1).values, (limit >= 2).values
-            below.append(np.minimum(1 - far / NEAR, -rise)[follows])
-            apart.append(np.log(far / NEAR)[leaves])
-            up.append(rise[leaves])
+            # Where the limit is not known, neither is what should happen.
+            unknown = 0.0 * limit
+            follows, leaves = ~(limit > 1), ~(limit < 2)
+            below.append((np.minimum(1 - far / NEAR, -rise) + unknown)[follows])
+            apart.append((np.log(far / NEAR) + unknown)[leaves])
+            up.append((rise + unknown)[leaves])
             numbers[reading][f"rate {rate:g}"] = {
-                "over the threshold": spread(limit),
-                "losses apart": spread(far),
+                "over the threshold": look.extent(limit),
+                "losses apart": look.extent(far),
                 "seeds whose loss rises": int((rise > 0).sum()),
             }
-    return Finding(
+    return c.Finding(
         (
-            by_seed(np.concatenate(below), "below the threshold: near, and no rise"),
-            by_seed(np.concatenate(apart), "beyond twice the threshold: apart"),
-            by_seed(np.concatenate(up), "beyond twice the threshold: the loss rises"),
-            by_seed(1.25 - ratios["kaiming"], "kaiming: sharpest near the start"),
-            by_seed(ratios["fig1"] - 2, "fig1: sharpness more than doubles"),
+            _check(np.concatenate(below), "below the threshold: near, and no rise"),
+            _check(np.concatenate(apart), "beyond twice the threshold: apart"),
+            _check(np.concatenate(up), "beyond twice the threshold: the loss rises"),
+            _check(1.25 - ratios["kaiming"], "kaiming: sharpest near the start"),
+            _check(ratios["fig1"] - 2, "fig1: sharpness more than doubles"),
         ),
         numbers,
     )
 
 
+def _check(margin: np.ndarray, what: str) -> c.Seeds:
+    return c.per_seed(margin, what, strict=True)
+
+
 RATE_CLAIMS = (
-    Claim(
+    c.Claim(
         id="A-R6",
         origin="ours",
+        kind=c.Kind.OBSERVATION,
+        under=(),
         place="Appendix A, the learning rate; the theory's gradient flow",
         statement="Descent follows the gradient flow where the learning rate is below "
         "2/λ, λ the largest sharpness that the flow meets, and leaves it beyond; with "
@@ -126,23 +135,19 @@ RATE_CLAIMS = (
         "largest of 61 times. Up to one threshold the loss falls at every step and "
         "stays within 0.1 of the initial loss from the flow's (on seeds 0–9: at most "
         "0.04); beyond two it rises at some step, and gets further than 0.1 from the "
-        "flow's; in 90% of the runs, 5 seeds of 5 rates and 2 readings. Between one "
+        "flow's; in 5 seeds of 5 rates and 2 readings. Between one "
         "and two nothing is judged, because curvature falls there as margins grow. λ "
-        "is at most 1.25 times that at the start in 90% of seeds of `kaiming`, at "
-        "least twice in 90% of `fig1`",
-        expected=Verdict.HOLDS,
+        "is at most 1.25 times that at the start for `kaiming`, at "
+        "least twice for `fig1`",
+        expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–204. A first estimate took λ at time 0, with "
         "g(1 − g) = 1/4",
-        scope=Scope.BEYOND,
-        conditions="Appendix A's sizes, `fig1` to time 40 and `kaiming` to time 8; "
+        settings="Appendix A's sizes, `fig1` to time 40 and `kaiming` to time 8; "
         "rates from 1/60 of the threshold to four times it. Appendix A's own rate, "
         "0.01, is 0.004 of the threshold in `fig1`",
-        mutations=named(
+        mutations=c.named(
             mutate.scale("fig1 flow", "tangent_sharpness", 0.25),
-            mutate.scale("kaiming flow", "tangent_sharpness", 0.25),
-            mutate.constant("fig1 flow", "tangent_sharpness"),
             mutate.shift("kaiming flow", "loss", 2.0),
-            mutate.constant("fig1 6", "loss"),
         ),
     ),
 )

@@ -4,175 +4,134 @@ import math
 from functools import partial
 
 import numpy as np
+import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
-from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import (
-    LARGE_CONDITION,
-    LARGE_TABLES,
-    LARGE_WIDTHS,
-    Course,
-    at_widths,
+from attnflow import claims as c
+from attnflow.papers.cooccurrence import stages
+from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims.changes import KEY, QUERY, VALUE
+from attnflow.papers.cooccurrence.claims.windows import (
     band,
     ladder,
-    over_logs,
-    worst,
+    largest,
+    phase_two,
+    sizes,
+    with_width,
 )
-from attnflow.papers.cooccurrence.claims.evidence import FLOW, THEORY_RUNS
-from attnflow.papers.cooccurrence.claims.ladders import with_width
+from attnflow.papers.cooccurrence.conditions import THEOREM
 
-ALL = mutate.EVERY
 _claim = partial(
-    Claim,
-    system=FLOW,
-    needs=LARGE_WIDTHS,
-    scope=Scope.THEOREM,
-    conditions=LARGE_CONDITION,
-    expected=Verdict.HOLDS,
-    source=THEORY_RUNS,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
+    under=THEOREM,
+    system=ev.FLOW,
+    needs=ev.LARGE_WIDTHS,
+    settings=ev.ALONG_LARGE_M,
+    expected=c.Verdict.HOLDS,
+    source=ev.THEORY_RUNS,
 )
-NAMED = 3
+_bounded = partial(ladder, constant=2.0)
 
 
-def _gain(course: Course) -> np.ndarray:
-    return course["readout_gain"] / course.gain
+def at_first(run: xr.Dataset, table: xr.DataArray) -> xr.DataArray:
+    """A table at the first record of Phase 2."""
+    return table.isel(time=phase_two(run).argmax("time")).drop_vars("time")
 
 
-def _gain_growth(course: Course) -> np.ndarray:
+def _gain(run: xr.Dataset) -> xr.DataArray:
+    return run["readout_gain"].isel(head=0, drop=True) / sizes(run).gain
+
+
+def _gain_growth(run: xr.Dataset) -> xr.DataArray:
     """(b − b(T1)) σ1² m m1 / (m1 log²m)."""
-    growth = course["readout_gain"] - course["readout_gain"][0]
-    return growth * course.gain / (course.neurons * math.log(course.width) ** 2)
+    size, gain = sizes(run), run["readout_gain"].isel(head=0, drop=True)
+    growth = gain - at_first(run, gain)
+    return growth * size.gain / (size.neurons * math.log(size.width) ** 2)
 
 
-def _judge_gain(evidence: Evidence) -> Finding:
-    growth = ladder(
-        evidence, _gain_growth, "(b − b(T1)) σ1² m m1 / (m1 log²m)", kind="O"
-    )
-    sizes = band(evidence, _gain, "b / (σ1² m m1)", kind="theta")
-    return Finding(
-        (growth, *sizes),
-        {
-            "growth over its bound": at_widths(worst(evidence, _gain_growth, np.max)),
-            "largest b / (σ1² m m1)": at_widths(worst(evidence, _gain, np.max)),
-        },
-    )
-
-
-def _since_first(change: np.ndarray) -> np.ndarray:
+def _since_first(run: xr.Dataset, name: str) -> xr.DataArray:
     """Bound on changes since T1 from those since time 0, by the triangle inequality."""
-    return change + change[0]
+    return run[name] + at_first(run, run[name])
 
 
-def _value_change(course: Course) -> np.ndarray:
+def _value_change(run: xr.Dataset) -> xr.DataArray:
     """The largest |A_V − A_V(T1)| over log m log(b0 t) / (σ1² m m1)."""
-    change = _since_first(course["largest_value_self_score_change"])
-    logs = math.log(course.width) * np.log(course["clock"])
-    return change * course.gain / logs
+    size = sizes(run)
+    clock = stages.clock(run).where(run["time"] > 0)
+    logs = math.log(size.width) * np.log(clock)
+    return _since_first(run, VALUE) * size.gain / logs
 
 
-def _judge_value_change(evidence: Evidence) -> Finding:
-    what = "change of A_V over log m log(b0 t) / (σ1² m m1)"
-    check = ladder(evidence, _value_change, what, kind="O")
-    largest = at_widths(worst(evidence, _value_change, np.max))
-    return Finding((check,), {"largest by width": largest})
-
-
-def _inner_part(course: Course) -> np.ndarray:
+def _inner_part(run: xr.Dataset) -> xr.DataArray:
     """L max_μ |Σ_j a_j w_j' W_V μ| / (b mean g)."""
-    pull = course["pull_by_group"].sum(axis=1)
-    largest = np.abs(course["inner_part_rate"]).max(axis=1)
-    return course.length * largest / (course["readout_gain"] * pull)
+    pull = run["pull_by_group"].sum("group", skipna=False)
+    gain = run["readout_gain"].isel(head=0, drop=True)
+    part = abs(run["inner_part_rate"].isel(head=0, drop=True))
+    return sizes(run).length * part / (gain * pull)
 
 
-def _filler_inner(course: Course) -> np.ndarray:
-    part = np.abs(course["inner_part_rate"])
-    return part[:, NAMED:].max(axis=1) / part[:, :NAMED].max(axis=1)
-
-
-def _judge_inner(evidence: Evidence) -> Finding:
-    what = "L times the part by W, over b and the mean weight"
-    check = ladder(evidence, _inner_part, what, kind="o(1)")
-    fillers = worst(evidence, _filler_inner, np.max)
-    return Finding(
-        (check,),
-        {
-            "largest by width": at_widths(worst(evidence, _inner_part, np.max)),
-            "fillers beside named tokens": at_widths(fillers),
-        },
-    )
-
-
-def _self_scores(course: Course) -> np.ndarray:
+def _self_scores(run: xr.Dataset) -> xr.DataArray:
     """The largest change of A_K and A_Q over σ0² / (σ1² m m1)."""
-    names = ("largest_key_self_score_change", "largest_query_self_score_change")
-    change = np.max([_since_first(course[name]) for name in names], axis=0)
-    return change * course.gain * course.width / course.key_norm
+    size = sizes(run)
+    changes = [_since_first(run, name) for name in (KEY, QUERY)]
+    return xr.concat(changes, "matrix") * size.gain / size.first
 
 
-def _judge_self_scores(evidence: Evidence) -> Finding:
-    what = "change of A_K, A_Q over σ0² / (σ1² m m1)"
-    check = ladder(evidence, _self_scores, what, kind="O-tilde", max_log_power=3.0)
-    return Finding((check,), over_logs(evidence, _self_scores, 2))
-
-
-CLAIMS: tuple[Claim, ...] = (
+CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-F.9",
-        place="Corollary F.9; Lemma F.10; Definition F.1",
+        place="Corollary F.9; Lemma F.10; Definition F.1, third condition",
         statement="The readout gain b grows by O(m1 log²m / (σ1² m m1)) in phase 2, "
         "Õ(m1/m), and stays Θ(σ1² m m1).",
-        judge=_judge_gain,
-        predicate="the growth over its bound by the rule for O, and least and largest "
-        "b / (σ1² m m1) by that for Θ, over phase 2 and seeds",
-        source=f"{THEORY_RUNS}: only asymptotically, since b grows 3.7-fold at m = 512 "
-        "and by 7% at m = 8192",
-        mutations=named(
-            with_width("readout_gain", 0.1),
-            mutate.constant(ALL, "readout_gain"),
-            mutate.only("m=1048576", mutate.scale(ALL, "readout_gain", 2.5)),
+        judge=c.All(
+            (
+                _bounded(
+                    "(b − b(T1)) σ1² m m1 / (m1 log²m)", largest(_gain_growth), "O"
+                ),
+                *band("b / (σ1² m m1)", _gain, "theta"),
+            )
         ),
+        source=f"{ev.THEORY_RUNS}: only asymptotically, since b grows 3.7-fold at "
+        "m = 512 and by 7% at m = 8192",
+        mutations=c.named(with_width("readout_gain", 0.1)),
     ),
     _claim(
         id="A-F.11",
-        place="Lemma F.11",
+        place="Lemma F.11, last display",
         statement="In phase 2 inner products of values change by at most "
         "O(log m log t / (σ1² m m1)).",
-        judge=_judge_value_change,
-        predicate="the largest over all pairs of tokens, phase 2 and seeds over this "
-        "bound, by the rule for O; t in units of 1/b0; changes since T1 are bounded by "
-        "those since time 0 at both times",
-        mutations=named(
-            mutate.power(ALL, "largest_value_self_score_change", 0.8),
-            with_width("largest_value_self_score_change", 0.2),
+        judge=_bounded(
+            "change of A_V over log m log(b0 t) / (σ1² m m1)",
+            largest(_value_change),
+            "O",
         ),
+        predicate="t in units of 1/b0; changes since T1 are bounded by those since "
+        "time 0 at both times",
+        mutations=c.named(with_width(VALUE, 0.2)),
     ),
     _claim(
         id="A-F.12",
-        place="Corollary F.12; Definition F.1",
+        place="Corollary F.12; Definition F.1, fourth condition, first display",
         statement="In phase 2 the part of G' that is due to W is o(1/L) beside b times "
         "the mean logistic weight, for every token.",
-        judge=_judge_inner,
-        predicate="L max_μ |part| / (b mean g), the largest over tokens, phase 2 and "
-        "seeds, by the rule for o(1) over m = 8192 … 1048576",
-        needs=LARGE_TABLES,
-        mutations=named(
-            with_width("inner_part_rate", 2.5),
-            mutate.only("m=1048576", mutate.scale(ALL, "inner_part_rate", 1e6)),
-        ),
+        judge=ladder("L max_μ |part by W| / (b mean g)", largest(_inner_part), "o(1)"),
+        needs=ev.LARGE_TABLES,
+        mutations=c.named(with_width("inner_part_rate", 2.5)),
     ),
     _claim(
         id="A-F.19",
-        place="Lemma F.19; Definition F.1",
+        place="Lemma F.19; Definition F.1, first condition",
         statement="In phase 2 inner products of keys, and those of queries, change by "
         "at most Õ(σ0² √m / (√m σ1² m m1)).",
-        judge=_judge_self_scores,
-        predicate="the largest over all pairs of tokens, phase 2 and seeds over this "
-        "bound, by the rule for Õ with powers of log m up to 3: the proof has one from "
-        "readouts, one from time and one inside the scores' Õ; changes since T1 are "
-        "bounded by those since time 0 at both times",
-        mutations=named(
-            with_width("largest_key_self_score_change", 0.5),
-            mutate.power(ALL, "largest_query_self_score_change", 0.8),
+        judge=_bounded(
+            "change of A_K, A_Q over σ0² / (σ1² m m1)",
+            largest(_self_scores),
+            "O-tilde",
+            max_log_power=3.0,
         ),
+        predicate="powers of log m up to 3: the proof has one from readouts, one from "
+        "time and one inside the scores' Õ; changes since T1 are bounded by those "
+        "since time 0 at both times",
+        mutations=c.named(with_width((KEY, QUERY), 0.5)),
     ),
 )

@@ -6,12 +6,16 @@ samples of a type have the same margin, and all their fillers the same readout.
 
 import itertools
 import math
+from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, clock
+from attnflow.claims import look
+from attnflow.papers.cooccurrence import stages
+from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 
 KINDS = ("both", "first", "second", "neither")
 SHARES = np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6])
@@ -23,14 +27,21 @@ HELD = np.array([[1, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]], dtype=float)
 
 def quiet_rows(run: xr.Dataset) -> xr.Dataset:
     """The only seed of a run, with the coordinate `clock`, b0·t."""
-    time = clock(run).isel(seed=0)
+    time = stages.clock(run).isel(seed=0)
     return run.isel(seed=0, head=0).assign_coords(clock=("time", time.values))
 
 
 def phase_two_rows(run: xr.Dataset) -> xr.Dataset:
-    """Records of phase 2, from b0·t = 20 on."""
+    """Records of phase 2, from b0·t = 20 on, to the run's end."""
     rows = quiet_rows(run)
     return rows.isel(time=np.flatnonzero(rows["clock"] >= END_OF_PHASE_ONE))
+
+
+def rows_until_small(run: xr.Dataset) -> xr.Dataset:
+    """Records until the loss is 1/m, NaN where it does not get there."""
+    inside = look.between(run, 0.0, stages.loss_reaches(run)).isel(seed=0)
+    kept = np.flatnonzero(inside) if inside.any() else [0]
+    return run.isel(seed=0, head=0, time=kept).where(inside.any())
 
 
 def size_of(run: xr.Dataset) -> tuple[float, int]:
@@ -76,6 +87,18 @@ def margins(rows: xr.Dataset) -> np.ndarray:
     return rows["margin"].values
 
 
+def at_losses(
+    train: np.ndarray, test: np.ndarray, levels: Sequence[float]
+) -> np.ndarray:
+    """The test loss where the training loss is at each level; NaN if it never is.
+
+    Between records linear in the logarithms of both losses.
+    """
+    between = np.interp(-np.log(levels), -np.log(train), np.log(test))
+    is_known = np.isfinite(train).all() and np.isfinite(test).all()
+    return np.where(is_known & (np.array(levels) >= train[-1]), np.exp(between), np.nan)
+
+
 def test_loss(run: xr.Dataset) -> np.ndarray:
     """The expected loss of a fresh sample at uniform attention, by time.
 
@@ -99,7 +122,13 @@ def test_loss(run: xr.Dataset) -> np.ndarray:
 
 def _counts(number: int, odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All counts of fillers by kind, and their multinomial probabilities."""
-    kinds = len(odds)
+    counts, ways = _ways(number, len(odds))
+    return counts, ways * np.prod(odds**counts, axis=1)
+
+
+@cache
+def _ways(number: int, kinds: int) -> tuple[np.ndarray, np.ndarray]:
+    """All counts of so many fillers by kind, and the orders of each."""
     bars = itertools.combinations(range(number + kinds - 1), kinds - 1)
     edges = np.array([(-1, *bar, number + kinds - 1) for bar in bars])
     counts = np.diff(edges, axis=1) - 1
@@ -107,4 +136,4 @@ def _counts(number: int, odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         math.factorial(number) / math.prod(map(math.factorial, row))
         for row in counts.tolist()
     ]
-    return counts, np.array(ways) * np.prod(odds**counts, axis=1)
+    return counts, np.array(ways)

@@ -3,169 +3,118 @@
 from functools import partial
 
 import numpy as np
+import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Ladder,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.courses import (
-    ALL_WIDTHS,
-    LARGE_CONDITION,
-    LARGE_WIDTHS,
-    Course,
-    at_widths,
+from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims.windows import (
     band,
-    everywhere,
-    extremes,
     ladder,
-    worst,
+    largest,
+    least,
+    phase_two,
 )
-from attnflow.papers.cooccurrence.claims.evidence import (
-    CONDITION,
-    FLOW,
-    THEORY_RUNS,
-    noise_free,
-)
-from attnflow.papers.cooccurrence.claims.quiet import phase_two_rows, size_of
-from attnflow.schema.declarations import Request
+from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.declarations import Evidence, Request
 
 ALL = mutate.EVERY
+NAMED = ["mu1", "mu2", "mu3"]
 _claim = partial(
-    Claim,
-    system=FLOW,
-    needs=ALL_WIDTHS,
-    scope=Scope.THEOREM,
-    conditions=CONDITION,
-    expected=Verdict.HOLDS,
-    source=THEORY_RUNS,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
+    under=THEOREM,
+    system=ev.FLOW,
+    expected=c.Verdict.HOLDS,
+    source=ev.THEORY_RUNS,
 )
 
 
-def _readouts(course: Course) -> np.ndarray:
-    """G(μ1), G(μ2) and −G(μ3), by time."""
-    return course["value"] * np.array([1.0, 1.0, -1.0])
+def _readouts(run: xr.Dataset, tokens: list[str] = NAMED) -> xr.DataArray:
+    """G(μ1), G(μ2) and −G(μ3)."""
+    value = run["value"].isel(head=0, drop=True).sel(token=tokens)
+    return value * xr.where(value["token"] == "mu3", -1.0, 1.0)
 
 
-def _common(course: Course) -> np.ndarray:
-    return _readouts(course)[:, 2]
+def _parts(run: xr.Dataset) -> tuple[xr.DataArray, ...]:
+    """G(μ1), G(μ2) and −G(μ3), one by one."""
+    readouts = _readouts(run)
+    return tuple(readouts.sel(token=token, drop=True) for token in NAMED)
 
 
-def _targets(course: Course) -> np.ndarray:
-    return _readouts(course)[:, :2]
-
-
-def _from_below(evidence: Evidence, *, all_three: bool) -> Ladder:
-    series, common = (_readouts, ", −G(μ3)") if all_three else (_targets, "")
-    what = f"least of G(μ1), G(μ2){common}"
-    return ladder(evidence, series, what, kind="Omega", pick=np.min)
-
-
-def _judge_readouts_as_printed(evidence: Evidence) -> Finding:
-    above = ladder(evidence, _common, "largest −G(μ3)", kind="O")
-    numbers = {
-        "−G(μ3) at T1": at_widths(worst(evidence, _common, np.min)),
-        "−G(μ3) at T*": at_widths(worst(evidence, _common, np.max)),
-        "least G(μ1), G(μ2)": at_widths(worst(evidence, _targets, np.min)),
-    }
-    return Finding((_from_below(evidence, all_three=False), above), numbers)
-
-
-def _judge_readouts(evidence: Evidence) -> Finding:
-    return Finding((_from_below(evidence, all_three=True),))
-
+_common = partial(_readouts, tokens=["mu3"])
+_targets = partial(_readouts, tokens=["mu1", "mu2"])
 
 SAMPLES = {5: (60.0, 120.0, 240.0, 600.0, 6e3, 6e4), 10: (240.0, 600.0, 6e3, 6e4, 6e5)}
 """n from 2.4 L² on, for two lengths L."""
-OUTSIDE = (60.0, 10)
-"""n = 0.6 L², outside of n ≥ 2.4 L²."""
 
 
-def _sums(readouts: np.ndarray) -> np.ndarray:
-    """G1 + G2 + G3, −G1 − G3 and −G2 − G3, by time."""
-    return readouts @ np.array([[1, -1, 0], [1, 0, -1], [1, -1, -1]], dtype=float)
-
-
-def _course_sums(course: Course) -> np.ndarray:
-    return _sums(course["value"])
-
-
-def _judge_sums(evidence: Evidence) -> Finding:
-    noisy = {name: run for name, run in evidence.items() if name.startswith("m=")}
-    least = {
-        size_of(run): _sums(phase_two_rows(run)["value"].values[:, :3]).min(axis=0)
-        for name, run in evidence.items()
-        if name not in noisy
-    }
-    checks = [
-        Ladder(
-            tuple(sizes),
-            tuple(float(least[n, length].min()) for n in sizes),
-            "Omega",
-            f"least sum of readouts without noise, L = {length}",
-        )
-        for length, sizes in SAMPLES.items()
-    ]
-    signs = everywhere(noisy, _course_sums, "signs of the three sums at n = 60, L = 5")
-    numbers = {
-        "least by seed": signs.margin,
-        "least without noise, n = 60, L = 5": least[60.0, 5],
-        "least without noise, n = 6e4, L = 5": least[6e4, 5],
-        "least without noise, n = 60, L = 10 (outside)": least[OUTSIDE],
-    }
-    return Finding((signs, *checks), numbers)
+def _sums(run: xr.Dataset) -> xr.DataArray:
+    """G1 + G2 + G3, −G1 − G3 and −G2 − G3."""
+    first, second, common = _parts(run)
+    return xr.concat([first + second - common, common - first, common - second], "sum")
 
 
 def _quiet_needs() -> dict[str, Request]:
     sizes = [(n, length) for length, some in SAMPLES.items() for n in some]
-    return {
-        f"n={n:g}, L={length}": noise_free(n, length) for n, length in [*sizes, OUTSIDE]
-    }
+    return {f"n={n:g}, L={length}": ev.noise_free(n, length) for n, length in sizes}
 
 
-def _readout_ratios(course: Course) -> np.ndarray:
-    first, second, common = _readouts(course).T
-    return np.stack([first / second, first / common, second / common], axis=1)
+def _readout_ratios(run: xr.Dataset) -> xr.DataArray:
+    first, second, common = _parts(run)
+    return xr.concat([first / second, first / common, second / common], "ratio")
 
 
-def _judge_ratios(evidence: Evidence) -> Finding:
-    low, high = band(evidence, _readout_ratios, "ratio of readouts", kind="theta")
-    spread = max(high.ratio) / min(low.ratio)
-    return Finding(
-        (low, high, Exact(spread, 2.0, "largest over least, all widths")),
-        extremes(evidence, _readout_ratios),
-    )
+def _judge_extent(evidence: Evidence) -> c.Finding:
+    """Largest over least of the three ratios, all widths and seeds together."""
+    top, low = largest(_readout_ratios), least(_readout_ratios)
+    highest = np.max([top(run) for run in evidence.values()])
+    extent = highest / np.min([low(run) for run in evidence.values()])
+    return c.Finding((c.Exact(float(extent), 2.0, "largest over least"),))
 
 
-CLAIMS: tuple[Claim, ...] = (
+CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-Thm3.2-i3",
         place="Theorem 3.2, third item",
         statement="In phase 2, G(μ1) and G(μ2) are at least constants, and −G(μ3) is "
-        "printed to be at most one.",
-        judge=_judge_readouts_as_printed,
-        predicate="ladder over m = 8192 … 1048576: the least G(μ1), G(μ2) by the rule "
-        "for Ω; the largest −G(μ3) by the rule for O as printed, the least by that for "
-        "Ω as corrected",
-        needs=LARGE_WIDTHS,
-        conditions=LARGE_CONDITION,
-        expected=Verdict.HOLDS_CORRECTED,
-        source=f"{THEORY_RUNS}: a typo (reader's note A-N1)",
-        correction=Correction(
-            "−G(μ3) is at least a constant, ≥ for ≤: a typo. It grows like log m.",
-            _judge_readouts,
+        "at most one, as printed.",
+        judge=c.All(
+            (
+                ladder("least of G(μ1), G(μ2)", least(_targets), "Omega", constant=2.0),
+                ladder("largest −G(μ3)", largest(_common), "O", constant=2.0),
+            )
         ),
-        mutations=named(
-            mutate.negate(ALL, "value"),
-            mutate.swap(ALL, "value", "token", ("mu1", "mu3")),
-            mutate.power(ALL, "value", -1.0),
+        needs=ev.LARGE_WIDTHS,
+        settings=ev.ALONG_LARGE_M,
+        expected=c.Verdict.FAILS,
+        source=f"{ev.THEORY_RUNS}: a typo (reader's note A-N1)",
+        mends=c.named(
+            mutate.mapped(
+                "G constant along time",
+                ALL,
+                "value",
+                lambda table: (
+                    xr.ones_like(table) * xr.where(table["token"] == "mu3", -1.0, 1.0)
+                ),
+            )
+        ),
+        correction=c.Correction(
+            c.CorrectionKind.TYPO,
+            "−G(μ3) is at least a constant, ≥ for ≤: it grows like log m.",
+            ladder(
+                "least of G(μ1), G(μ2), −G(μ3)",
+                least(_readouts),
+                "Omega",
+                constant=2.0,
+            ),
+        ),
+        witness=c.Witness(
+            "witnesses/frozen_attention.py",
+            {
+                "-G(mu3) where the loss is 1/8192": "largest −G(μ3)/0",
+                "-G(mu3) where the loss is 1/1048576": "largest −G(μ3)/12",
+            },
         ),
     ),
     _claim(
@@ -173,31 +122,49 @@ CLAIMS: tuple[Claim, ...] = (
         place="Theorem 3.2, fourth item",
         statement="In phase 2, G(μ1) + G(μ2) + G(μ3) is at least a constant, and "
         "G(μ1) + G(μ3) and G(μ2) + G(μ3) are at most a negative one.",
-        judge=_judge_sums,
-        predicate="the signs at every time of phase 2, of every width and seed at "
-        "n = 60, L = 5; and without noise the least of the three over phase 2 by the "
-        "rule for Ω along n ≥ 2.4 L², for L = 5 (n to 6e4) and L = 10 (n to 6e5)",
-        needs={**ALL_WIDTHS, **_quiet_needs()},
-        conditions=f"{CONDITION}; n ≥ 2.4 L² for n ≥ ~L², which n = 60, L = 5 just "
-        "meets and n = 60, L = 10 does not",
-        source=f"{THEORY_RUNS}, and runs without noise: at T1 the constant is tiny at "
-        "n = 60 (0.05 without noise, 0.17 for many samples)",
-        mutations=named(
-            mutate.negate(ALL, "value"),
-            mutate.negate("n=60, L=5", "value"),
-            mutate.some_seeds(0.3, mutate.swap(ALL, "value", "token", ("mu1", "mu3"))),
+        judge=c.All(
+            (
+                c.AtLeast(
+                    "G1 + G2 + G3, −G1 − G3 and −G2 − G3 at n = 60, L = 5",
+                    _sums,
+                    0.0,
+                    of=("m=*",),
+                    unit="difference",
+                    strict=True,
+                    when=phase_two,
+                    period="in Phase 2",
+                ),
+                *(
+                    c.Rungs(
+                        f"least of the three without noise, in n, L = {length}",
+                        least(_sums),
+                        "Omega",
+                        "samples",
+                        of=(f"n=*, L={length}",),
+                    )
+                    for length in SAMPLES
+                ),
+            )
         ),
+        needs={**ev.ALL_WIDTHS, **_quiet_needs()},
+        settings="in m at n = 60, L = 5; in n from 2.4 L² on, without noise, at m = "
+        "1e6 and L = 5 and 10",
+        source=f"{ev.THEORY_RUNS}, and runs without noise: at T1 the constant is tiny "
+        "at n = 60 (0.05 without noise, 0.17 for many samples), and negative at n = "
+        "60, L = 10",
+        mutations=c.named(mutate.negate("m=512", "value")),
     ),
     _claim(
         id="A-F.7",
         place="Corollary F.7",
         statement="In phase 2, G(μ1), G(μ2) and −G(μ3) are of one order.",
-        judge=_judge_ratios,
-        predicate="least and largest of the three ratios over phase 2 and seeds, by "
-        "the rule for Θ over m = 512 … 131072; they differ by at most a factor 2, all "
-        "widths together",
-        mutations=named(
-            mutate.power(ALL, "value", 4.0),
+        judge=c.All(
+            (*band("ratio of readouts", _readout_ratios, "theta"), _judge_extent)
+        ),
+        needs=ev.ALL_WIDTHS,
+        settings=ev.ALONG_M,
+        predicate="the three ratios differ by at most a factor 2, all widths together",
+        mutations=c.named(
             mutate.swap(ALL, "value", "token", ("mu2", "mu3")),
             mutate.only("m=131072", mutate.power(ALL, "value", 4.0)),
         ),

@@ -9,11 +9,11 @@ from attnflow import figures
 from attnflow.papers.cooccurrence.claims.evidence import (
     balance_ratio,
     class_weights,
-    clock,
 )
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers, noise_free
+from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _worst(evidence: Evidence, series: str, quantity: str) -> float:
     )
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Limits of shares, R and b·t·Loss, and how fast each type is learned."""
     worst = 0.0
     for samples in SAMPLES:
@@ -226,7 +226,7 @@ BALANCING = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         *SILENT_THEORY,
         "The constants of the lemmas are not stated; the hard-margin classifier is "

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.papers.cooccurrence.claims import evidence
+from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.dims import SEED, TIME
 
 
@@ -13,7 +13,7 @@ def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:
     Seeds differ in b0, so that each is interpolated between its records, linearly in
     log t; after a seed's last record values are NaN. Time 0 is left out.
     """
-    clocks = evidence.clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
+    clocks = clock(run).transpose(SEED, TIME).isel(time=slice(1, None))
     times = clocks.median(SEED).values
     is_recorded = run["recorded"].transpose(SEED, TIME).values[:, 1:]
     variables = {}

@@ -169,7 +169,7 @@ def values(evidence: Evidence) -> dict[str, Numbers]:
     return numbers
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Where the test loss follows the training loss, and where it does not."""
     runs = {
         (n, length): evidence[name(n, length)] for length in LENGTHS for n in SAMPLES
@@ -234,7 +234,7 @@ TEST_LOSS = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         *SILENT_THEORY,
         "The constant in 'n at least L²', up to logarithms, is not stated.",

@@ -228,7 +228,7 @@ def _table(evidence: Evidence) -> np.ndarray:
     return np.array(rows, float)
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Behaviour below and above the threshold, and what sets it."""
     over, far, up = _table(evidence).T
     flow = evidence[flow_name("fig1")]
@@ -274,7 +274,7 @@ LEARNING_RATE = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "The choice of 0.01 is not explained.",
         "The initialisation is not fully specified: we show three readings.",

@@ -200,7 +200,7 @@ def _last_shares(run: xr.Dataset) -> dict[str, float]:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Order of events, small changes of scores in Phase 1, and limiting shares."""
     run = evidence["run"]
     series = overview_series(run)
@@ -250,6 +250,6 @@ OVERVIEW = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=SILENT_THEORY,
 )

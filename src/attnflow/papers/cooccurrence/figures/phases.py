@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE, WIDTHS
+from attnflow.papers.cooccurrence.claims.evidence import WIDTHS
 from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import (
     SILENT_THEORY,
@@ -26,6 +26,7 @@ from attnflow.papers.cooccurrence.stages import (
     loss_reaches,
     signal_correct,
 )
+from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def events_of(run: xr.Dataset) -> dict[str, np.ndarray]:
 def star_formula(run: xr.Dataset) -> float:
     """b0·T_star = |w*|² / Loss."""
     machine = formulas.counts_machine(schema.setting_of(run))
-    return machine.norm_squared / loss_level(run)
+    return machine.norm_squared / loss_level(schema.setting_of(run))
 
 
 def draw(evidence: Evidence) -> "Figure":
@@ -166,7 +167,7 @@ def _slope(evidence: Evidence) -> float:
     return power(np.array(WIDTHS), np.array(times))
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Order of events, and their dependence on the width."""
     times_by_width = [events_of(run) for run in _finite(evidence).values()]
     ordered = [
@@ -213,6 +214,6 @@ PHASES = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=SILENT_THEORY,
 )

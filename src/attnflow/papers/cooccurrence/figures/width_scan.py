@@ -1,6 +1,7 @@
 """The paper's experiment at widths from 128 to 10^8, all at the same cost."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,14 +73,14 @@ def first_phase(run: xr.Dataset) -> np.ndarray:
 
 def growth(run: xr.Dataset) -> np.ndarray:
     """Relative growth of b until the loss is `LEVEL`, per seed."""
-    times = loss_reaches(run, LEVEL).times
+    times = replace(loss_reaches, level=LEVEL)(run).times
     start = run["readout_gain"].isel(time=0, head=0).values
     return at_time(run, "readout_gain[0]", times) / start - 1
 
 
 def attention_change(run: xr.Dataset) -> np.ndarray:
     """Largest change of an attention weight until the loss is `LEVEL`, per seed."""
-    times = loss_reaches(run, LEVEL).times
+    times = replace(loss_reaches, level=LEVEL)(run).times
     return at_time(run, "largest_attention_change", times)
 
 
@@ -190,7 +191,7 @@ def values(evidence: Evidence) -> dict[str, Numbers]:
     return numbers
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Which statistics are constant over widths, and which vanish."""
     first = _medians(evidence, first_phase)[1:]
     growths = _medians(evidence, growth)
@@ -227,7 +228,7 @@ WIDTH_SCAN = Exhibit(
     needs={name(width): _request(width) for width in WIDTHS},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         SILENT_EXPERIMENT[0],
         "The paper shows one width, 128, by gradient descent with step 0.01.",

@@ -14,7 +14,9 @@ take 20, and T_star as a power of m; w*² is the squared norm of the hard-margin
 classifier of token counts.
 """
 
+from attnflow.papers.cooccurrence.stages.events import STAGES as STAGES
 from attnflow.papers.cooccurrence.stages.events import all_correct as all_correct
+from attnflow.papers.cooccurrence.stages.events import clock as clock
 from attnflow.papers.cooccurrence.stages.events import clock_times as clock_times
 from attnflow.papers.cooccurrence.stages.events import (
     common_overtakes as common_overtakes,

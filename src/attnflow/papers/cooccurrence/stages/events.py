@@ -1,17 +1,18 @@
-"""Detectors of the ends of phases, in the run's units of time.
+"""Ends of phases as records, and the clock b0·t on which phase 1 has no width.
 
 Most events are *for good*: the time from which on something holds at all later records.
 """
-
-import dataclasses
 
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from attnflow import schema
-from attnflow.claims.stages import Detected, Event, first_crossing, settled
-from attnflow.papers.cooccurrence.claims import evidence
+from attnflow.claims.stages import Event, Stage
+from attnflow.papers.cooccurrence.settings import Fields
+from attnflow.papers.cooccurrence.stages import formulas
+from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
+from attnflow.schema.declarations import FormulaTime
 
 SIGNAL = {
     "both": ("mu1", "mu2", "mu3"),
@@ -20,24 +21,26 @@ SIGNAL = {
     "neither": ("mu3",),
 }
 """Named tokens in each type of sample."""
+# A run that stops at its level ends within the solver's tolerance of it.
+AT_LEVEL = 1 + 1e-6
 
 
-def common_overtakes(run: xr.Dataset) -> Event:
-    """`T_half`: the time from which on −G3' >= max(G1', G2')."""
-    rate = run["value_rate"].isel(head=0, drop=True)
-    targets = rate.sel(token=["mu1", "mu2"]).max("token")
-    ahead = -rate.sel(token="mu3", drop=True) - targets
-    return _for_good(run, ahead, "T_half")
+def clock(run: xr.Dataset) -> xr.DataArray:
+    """Clock b0·t by seed and time, b0 being each seed's initial readout gain."""
+    return clock_rate(run) * run["time"]
 
 
-def all_correct(run: xr.Dataset) -> Event:
-    """`T1`: the time from which on all margins are positive."""
-    return _for_good(run, run["margin"].min("sample", skipna=False), "T1")
+def clock_rate(run: xr.Dataset) -> xr.DataArray:
+    """b0 by seed; times the learning rate where time is counted in steps."""
+    unit = 1.0
+    if run["time"].attrs.get("units") == "step":
+        unit = schema.setting_of(run)["learning_rate"]
+    return run["readout_gain"].isel(time=0, head=0, drop=True) * unit
 
 
-def signal_correct(run: xr.Dataset) -> Event:
-    """`T_sig`: the time from which on all margins without fillers are positive."""
-    return _for_good(run, signal_margins(run).min("group", skipna=False), "T_sig")
+def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
+    """Times of an event as b0·t, b0 being each seed's initial readout gain."""
+    return event.times * clock_rate(run).values
 
 
 def signal_margins(run: xr.Dataset) -> xr.DataArray:
@@ -54,45 +57,70 @@ def signal_margins(run: xr.Dataset) -> xr.DataArray:
     return xr.concat(parts, xr.Variable("group", list(SIGNAL)))
 
 
-def loss_reaches(run: xr.Dataset, level: float | None = None) -> Event:
-    """`T_star`: when the loss first falls to a level; see `loss_level`."""
-    level = loss_level(run) if level is None else level
-    event = first_crossing(
-        run,
-        "loss",
-        level=level,
-        direction="down",
-        clock="log",
-        scale="log",
-        name="T_star",
-    )
-    if "loss_at_end" not in run:
-        return event
-    # A run that ended at this level has no record there, only its final value.
-    last = run["loss_at_end"].isel(stage=-1).values
-    at_end = np.isclose(last, level, rtol=1e-6, atol=0.0)
-    detections = [
-        Detected(float(time)) if ends_there and not detected.reached else detected
-        for detected, ends_there, time in zip(
-            event.detected, at_end, run["end_time"].values, strict=True
-        )
-    ]
-    return dataclasses.replace(event, detected=tuple(detections))
-
-
-def loss_level(run: xr.Dataset) -> float:
+def loss_level(setting: Fields) -> float:
     """Loss that counts as small: the setting's `level`, or 1/m."""
-    setting = schema.setting_of(run)
     return float(setting.get("level") or 1 / setting["width"])
 
 
-def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
-    """Times of an event as b0·t, b0 being each seed's initial readout gain."""
-    last = evidence.clock(run).isel(time=-1) / run["time"].isel(time=-1)
-    return event.times * last.values
+def _common_ahead(run: xr.Dataset) -> xr.DataArray:
+    rate = run["value_rate"].isel(head=0, drop=True)
+    targets = rate.sel(token=["mu1", "mu2"]).max("token", skipna=False)
+    return _not_zero(-rate.sel(token="mu3", drop=True) - targets)
 
 
-def _for_good(run: xr.Dataset, series: xr.DataArray, name: str) -> Event:
-    # Noise-free runs begin at exactly 0, which does not count as positive.
-    beyond = series.where(series != 0, -np.finfo(float).tiny)
-    return settled(run, beyond, level=0.0, name=name)
+def _least_margin(run: xr.Dataset) -> xr.DataArray:
+    return _not_zero(run["margin"].min("sample", skipna=False))
+
+
+def _least_signal(run: xr.Dataset) -> xr.DataArray:
+    return _not_zero(signal_margins(run).min("group", skipna=False))
+
+
+def _not_zero(series: xr.DataArray) -> xr.DataArray:
+    """Noise-free runs begin at exactly 0, which does not count as positive."""
+    return series.where(series != 0, -np.finfo(float).tiny)
+
+
+def _first_phase(setting: Fields) -> FormulaTime:
+    return FormulaTime(formulas.first_phase(setting))
+
+
+def _small_loss(setting: Fields) -> FormulaTime:
+    return FormulaTime(formulas.small_loss(setting, loss_level(setting)))
+
+
+common_overtakes = Stage(
+    "T_half",
+    _common_ahead,
+    "−G3' ≥ max(G1', G2') for good",
+    "settled",
+    needs=("value_rate",),
+)
+all_correct = Stage(
+    "T1",
+    _least_margin,
+    "all margins > 0 for good; formula C_T1/(σ1² m |a|²), "
+    f"C_T1 = {END_OF_PHASE_ONE:g} (ours)",
+    "settled",
+    formula=_first_phase,
+    needs=("margin",),
+)
+signal_correct = Stage(
+    "T_sig",
+    _least_signal,
+    "G1+G2+G3, −G1−G3, −G2−G3, −G3 > 0 for good",
+    "settled",
+    needs=("value",),
+)
+loss_reaches = Stage(
+    "T_star",
+    "loss",
+    "loss ≤ 1/m, or the setting's level; formula b0·t·Loss = |w*|² (ours)",
+    level=lambda setting: loss_level(setting) * AT_LEVEL,
+    direction="down",
+    clock="log",
+    scale="log",
+    at_end=True,
+    formula=_small_loss,
+)
+STAGES = (common_overtakes, all_correct, signal_correct, loss_reaches)

@@ -3,10 +3,11 @@
 import numpy as np
 
 from attnflow.claims.statistics import HardMargin, hard_margin
-from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
 from attnflow.papers.cooccurrence.readings import Scales, scales
 from attnflow.papers.cooccurrence.settings import Fields
 
+END_OF_PHASE_ONE = 20.0
+"""C_T1: phase 1 ends at b0·t = 20, after T1 of every run that we saw (9 to 10)."""
 NAMED = np.array([[1.0, 1, 1], [1, 0, 1], [0, 1, 1], [0, 0, 1]])
 """Which of μ1, μ2, μ3 each type of sample holds: both, first, second, neither."""
 LABELS = np.array([1.0, -1.0, -1.0, -1.0])

@@ -1,16 +1,15 @@
 """Table of phases: detected times, formulas and caveats."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims.stages import Event, StageRow
-from attnflow.papers.cooccurrence.claims.evidence import END_OF_PHASE_ONE
+from attnflow.claims import look
+from attnflow.claims.stages import Event, Stage, StageRow
 from attnflow.papers.cooccurrence.stages import events, formulas
-from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.dims import TIME
 
 NOT_SMALL = 0.1
 """Ratio of |a|² σ0² m to b0 from which on the clock gets a caveat."""
@@ -18,34 +17,25 @@ GROWN = 1.2
 """Growth of b from which on the formula for `T_star` gets a caveat."""
 
 
-@dataclass(frozen=True)
-class _Phase:
-    """A row of the table: the observable it needs, detector, formula and caveat."""
-
-    name: str
-    needs: str
-    meaning: Callable[[xr.Dataset], str]
-    detector: Callable[[xr.Dataset], Event]
-    formula: Callable[[xr.Dataset], float | None] = lambda run: None
-    caveat: Callable[[xr.Dataset, Event], str] = lambda run, event: ""
-
-
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """Rows of a run's phases; none for computations."""
     if TIME not in run.dims:
         return []
-    return [_row(run, phase) for phase in _PHASES]
+    return [_row(run, stage) for stage in events.STAGES]
 
 
-def _row(run: xr.Dataset, phase: _Phase) -> StageRow:
-    formula, meaning = phase.formula(run), phase.meaning(run)
-    if phase.needs not in run:
-        why = f"not known: {phase.needs} was not recorded"
-        return StageRow(phase.name, formula, None, None, f"{meaning}; {why}")
-    event = phase.detector(run)
-    parts = (meaning, _on_clock(run, event), event.note, phase.caveat(run, event))
-    note = "; ".join(filter(None, parts))
-    return StageRow(phase.name, formula, event.median, event.spread, note)
+def _row(run: xr.Dataset, stage: Stage) -> StageRow:
+    row = stage.row(run)
+    if stage.missing(run):
+        return row
+    event = stage(run)
+    notes = [row.note, _on_clock(run, event)]
+    if stage is events.all_correct:
+        notes.append(_clock_caveat(run, event))
+    if stage is events.loss_reaches:
+        level = events.loss_level(schema.setting_of(run))
+        notes += [f"the level is {level:.3g}", _gain_caveat(run, event)]
+    return replace(row, note="; ".join(filter(None, notes)))
 
 
 def _has_clock(run: xr.Dataset) -> bool:
@@ -66,14 +56,6 @@ def _on_clock(run: xr.Dataset, event: Event) -> str:
     return f"{text} ({np.nanmin(times):.4g} … {np.nanmax(times):.4g})"
 
 
-def _first_phase(run: xr.Dataset) -> float | None:
-    return formulas.first_phase(schema.setting_of(run))
-
-
-def _small_loss(run: xr.Dataset) -> float | None:
-    return formulas.small_loss(schema.setting_of(run), events.loss_level(run))
-
-
 def _clock_caveat(run: xr.Dataset, event: Event) -> str:
     """Caveat where the motion of W makes phase 1 faster than b0 alone does."""
     setting = schema.setting_of(run)
@@ -91,49 +73,9 @@ def _gain_caveat(run: xr.Dataset, event: Event) -> str:
     """Caveat where b has grown, which makes the loss smaller than with b0."""
     if not _has_clock(run) or not all(event.reached):
         return ""
-    gain = run["readout_gain"].isel(head=0).transpose(SEED, TIME).values
-    is_recorded = run["recorded"].transpose(SEED, TIME).values
-    grid = run[TIME].values
-    growth = [
-        np.interp(time, grid[rows], values[rows]) / values[0]
-        for time, values, rows in zip(event.times, gain, is_recorded, strict=True)
-    ]
-    factor = float(np.median(growth))
+    gain = run["readout_gain"].isel(head=0, drop=True)
+    # A run that stops at its level ends behind its last record.
+    at_end = run["readout_gain_at_end"].isel(head=0, stage=-1, drop=True)
+    then = look.at(run, event, gain, how="linear").fillna(at_end)
+    factor = float((then / gain.isel(time=0, drop=True)).median())
     return f"b has grown {factor:.3g}-fold by then" if factor > GROWN else ""
-
-
-_PHASES = (
-    _Phase(
-        "T_half",
-        "value_rate",
-        lambda run: "−G3' ≥ max(G1', G2') for good",
-        events.common_overtakes,
-    ),
-    _Phase(
-        "T1",
-        "margin",
-        lambda run: (
-            f"all margins > 0 for good; formula C_T1/(σ1² m |a|²), "
-            f"C_T1 = {END_OF_PHASE_ONE:g} (ours)"
-        ),
-        events.all_correct,
-        _first_phase,
-        _clock_caveat,
-    ),
-    _Phase(
-        "T_sig",
-        "value",
-        lambda run: "G1+G2+G3, −G1−G3, −G2−G3, −G3 > 0 for good",
-        events.signal_correct,
-    ),
-    _Phase(
-        "T_star",
-        "loss",
-        lambda run: (
-            f"loss ≤ {events.loss_level(run):.3g}; formula b0·t·Loss = |w*|² (ours)"
-        ),
-        events.loss_reaches,
-        _small_loss,
-        _gain_caveat,
-    ),
-)
