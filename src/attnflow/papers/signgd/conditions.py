@@ -1,8 +1,7 @@
 """Condition 3.1, and the data and model that it is stated for, as numbers.
 
-Its polylog(d) is read as log d, and its poly(1/d) as 1/d. The power of n in
-d = Ω(poly(n)) cannot be checked at a single size; s ≥ 1 in item 1 requires at least n⁴.
-That the linear layer is fixed is not checked. The theorems are about SignGD only.
+Its polylog(d) is read as log d, its poly(1/d) as 1/d, and its poly(n) as n⁴, which
+s ≥ 1 in item 1 requires. The theorems are about SignGD only.
 """
 
 import math
@@ -18,6 +17,15 @@ from attnflow.schema.conditions import (
     of_order,
 )
 
+CONDITION_3_1 = (
+    *("(1) d", "(1) s", "(2)", "(3) m_k", "(3) m_v", "(3) σ_0", "(4)", "(5)"),
+    *("constant η", "2.1", "L", "heads", "head"),
+)
+"""The items that every theorem and lemma of Sections 3 and 4 assumes."""
+DISJOINT = ("C.1", "2.1")
+"""What Lemmas C.1 and C.2 derive from item 1, and proofs use: disjoint supports."""
+LOGARITHM = "polylog(d) read as log d"
+
 
 def conditions(setting: Fields) -> list[Condition]:
     """The items of Condition 3.1 and of Definition 2.1 at the setting of a SignGD run.
@@ -25,38 +33,63 @@ def conditions(setting: Fields) -> list[Condition]:
     None for other optimisers, deeper networks, noisy digits and computations.
     """
     if "supports" in setting and setting["rule"] == "signgd":
-        size = sizes(setting)
+        size, embed = sizes(setting), setting["embed"]
         chance = 0.0 if setting["supports"] == "disjoint" else 1.0
-        return [
-            *condition_3_1(size, setting["embed"]),
-            *_data(size, setting["embed"], chance=chance),
-            exactly("L", "two tokens", setting["length"], 2),
-            exactly("heads", "one head", setting["heads"], 1),
-        ]
-    if "growth" in setting:
+        shape = (setting["length"], setting["heads"], setting["head"] == "learnable")
+    elif "growth" in setting:
         size = sizes(setting)
         # Supports are disjoint for any d: take the one that item 1 requires.
-        return condition_3_1(size, (size.support * size.samples**2) ** 2)
-    return []
+        embed, chance = (size.support * size.samples**2) ** 2, 0.0
+        shape = (2, 1, False)
+    else:
+        return []
+    length, heads, is_trained = shape
+    return [
+        *condition_3_1(size, embed),
+        *_data(size, embed, chance=chance),
+        exactly("L", "two tokens", length, 2),
+        exactly("heads", "one head", heads, 1),
+        exactly("head", "trained linear layers", is_trained, 0),
+    ]
 
 
 def condition_3_1(sizes: Sizes, embed: float) -> list[Condition]:
     """The items of Condition 3.1 in dimension `embed`."""
-    n, s, m_k = sizes.samples, sizes.support, sizes.key_neurons
-    narrow = math.log(embed)
+    n, s, m_k, m_v = (
+        *(sizes.samples, sizes.support),
+        *(sizes.key_neurons, sizes.value_neurons),
+    )
     start = 1 / (sizes.strength * math.sqrt(m_k))
     return [
-        of_order("(1)", "s = Θ(d^½ n^−2)", s, math.sqrt(embed) / n**2),
+        Condition(
+            "(1) d", "d = Ω(poly(n))", embed, least=n**4, reading="poly(n) read as n⁴"
+        ),
+        of_order("(1) s", "s = Θ(d^½ n^−2)", s, math.sqrt(embed) / n**2),
         at_least("(2)", "σ_p = Ω(d^−¼ n³)", sizes.sigma_p, n**3 / embed**0.25),
-        at_least("(3) m_k", "m_k = Ω(log d)", m_k, narrow),
-        at_least("(3) m_v", "m_v = Ω(log d)", sizes.value_neurons, narrow),
+        *(
+            Condition(
+                f"(3) {name}",
+                f"{name} = Ω(polylog(d))",
+                width,
+                least=math.log(embed),
+                reading=LOGARITHM,
+            )
+            for name, width in (("m_k", m_k), ("m_v", m_v))
+        ),
         much_less("(3) σ_0", "σ_0 = o(σ_p^−1 s^−1 m_k^−½)", sizes.sigma_0, start),
         at_least("(4)", "n = Ω(m_k⁴)", n, m_k**4),
-        at_most("(5)", "η = O(1/d)", sizes.learning_rate, 1 / embed),
+        Condition(
+            "(5)",
+            "η = O(poly(1/d))",
+            sizes.learning_rate,
+            most=1 / embed,
+            reading="poly(1/d) read as 1/d",
+        ),
+        exactly("constant η", "growth of the learning rate", sizes.growth, 0.0),
     ]
 
 
-def _data(sizes: Sizes, embed: int, *, chance: float) -> list[Condition]:
+def _data(sizes: Sizes, embed: float, *, chance: float) -> list[Condition]:
     """Overlap of supports, which item 1 is to prevent, and orthogonality to the signal.
 
     - `chance`: 1 where supports are drawn independently, 0 where they are disjoint.

@@ -144,6 +144,8 @@ RECIPES = (
         "SignGD, Adam or gradient descent on digits with noise on their border",
         NoisyDigits(),
         f"{_HERE}:noisy_digits",
+        place="Appendix B.1; Figure 2d",
+        free=("scaled_snr", "rule", "records", "record"),
     ),
     Recipe(
         "stack",

@@ -124,47 +124,120 @@ class Lattice:
 _HERE = "attnflow.papers.signgd.experiments"
 
 
-def _train(id: str, title: str, setting: Train) -> Recipe:
-    return Recipe(id, title, setting, f"{_HERE}:train")
+RECORDS = ("form", "dense", "every", "fine", "coarse", "record")
+LENGTH = ("steps", "test_samples")
+
+
+def _train(
+    id: str,
+    title: str,
+    setting: Train,
+    place: str = "",
+    free: tuple[str, ...] = (),
+) -> Recipe:
+    """An experiment; where the paper declares it, records and length are ours."""
+    free = (*RECORDS, *LENGTH, *free) if place else ()
+    return Recipe(id, title, setting, f"{_HERE}:train", place, free)
 
 
 _LONG = Train(row="d", length=10, dense=20, every=20)
 
+_TABLE_3 = "Appendix B.1, Table 3"
 RECIPES = (
-    _train("setting-a", "SignGD on sparse noise, orthogonal to the signal", Train()),
-    _train("setting-b", "SignGD on sparse noise, not orthogonal", Train(row="b")),
     _train(
-        "setting-c", "SignGD on dense noise, orthogonal to the signal", Train(row="c")
+        "setting-a",
+        "SignGD on sparse noise, orthogonal to the signal",
+        Train(),
+        f"{_TABLE_3} (a)",
     ),
-    _train("setting-d", "SignGD on dense noise, not orthogonal", Train(row="d")),
+    _train(
+        "setting-b",
+        "SignGD on sparse noise, not orthogonal",
+        Train(row="b"),
+        f"{_TABLE_3} (b)",
+    ),
+    _train(
+        "setting-c",
+        "SignGD on dense noise, orthogonal to the signal",
+        Train(row="c"),
+        f"{_TABLE_3} (c)",
+    ),
+    _train(
+        "setting-d",
+        "SignGD on dense noise, not orthogonal",
+        Train(row="d"),
+        f"{_TABLE_3} (d)",
+    ),
     _train(
         "slow-start",
         "The first two steps of setting (a) in a thousand small ones each",
         Train(learning_rate=1e-7, dense=0, every=10, fine=2000),
+        "Appendix B.1; Figure 1 (a) and (b)",
     ),
-    _train("adam", "Adam in setting (a)", Train(rule="adam")),
-    _train("gd", "Gradient descent in setting (a)", Train(rule="gd")),
-    _train("adam-d", "Adam in setting (d)", Train(row="d", rule="adam", beta2=0.99)),
-    _train("gd-d", "Gradient descent in setting (d)", Train(row="d", rule="gd")),
-    _train("length10", "SignGD on samples of ten tokens", _LONG),
+    _train(
+        "adam",
+        "Adam in setting (a)",
+        Train(rule="adam"),
+        "Appendix B.1; Appendix B.7 for other β1 and β2",
+        ("beta1", "beta2"),
+    ),
+    _train("gd", "Gradient descent in setting (a)", Train(rule="gd"), "Appendix B.1"),
+    _train(
+        "gd-slow",
+        "Gradient descent in setting (a) at SignGD's learning rate",
+        Train(rule="gd", learning_rate=1e-4),
+        "Appendix B.1; Figure 2c",
+    ),
+    _train(
+        "adam-d",
+        "Adam in setting (d)",
+        Train(row="d", rule="adam", beta2=0.99),
+        "Appendix B.3; Figures 7 and 8",
+    ),
+    _train(
+        "gd-d",
+        "Gradient descent in setting (d)",
+        Train(row="d", rule="gd"),
+        "Appendix B.3; Figure 9",
+    ),
+    _train(
+        "length10", "SignGD on samples of ten tokens", _LONG, "Appendix B.4; Figure 10"
+    ),
     _train(
         "adam-length10",
         "Adam on samples of ten tokens",
         replace(_LONG, rule="adam", beta2=0.99),
+        "Appendix B.4; Figure 11",
     ),
     _train(
         "gd-length10",
         "Gradient descent on samples of ten tokens",
         replace(_LONG, rule="gd", learning_rate=1.0),
+        "Appendix B.4; Figure 12",
     ),
-    _train("heads4", "SignGD with four heads", Train(heads=4, dense=20, every=10)),
+    _train(
+        "heads4",
+        "SignGD with four heads",
+        Train(heads=4, dense=20, every=10),
+        "Appendix B.5; Figure 13",
+    ),
     _train(
         "learnable-head",
         "SignGD with a trained linear layer",
         Train(head="learnable"),
     ),
-    _train("momentum", "Adam with less momentum", Train(rule="adam", beta1=0.5)),
-    _train("beta2", "Adam without momentum", Train(rule="adam", beta1=0.0, beta2=0.9)),
+    _train(
+        "momentum",
+        "Adam with less momentum",
+        Train(rule="adam", beta1=0.5),
+        "Figure 2c; Appendix B.7",
+    ),
+    _train(
+        "beta2",
+        "Adam without momentum",
+        Train(rule="adam", beta1=0.0, beta2=0.9),
+        "Appendix B.7; Figures 16 and 17",
+    ),
     _train("disjoint", "SignGD on disjoint supports", Train(supports="disjoint")),
     Recipe(
         "lattice",

@@ -20,7 +20,7 @@ ENDS = (
 def stage_gap(run: xr.Dataset) -> np.ndarray:
     """The smallest log ratio of consecutive ends of stages, for each seed.
 
-    Positive where T1, T2, T3, T4⁻ and T4 occur in this order; −1 where one is missing.
+    Positive where T1, T2, T3, T4⁻ and T4 occur in this order; NaN where one is missing.
     """
     return np.array(order([end(run) for end in ENDS]).gap)
 

@@ -44,7 +44,7 @@ def _in_order(evidence: Evidence) -> xr.DataArray:
     return (gaps(evidence) > 0).all("seed")
 
 
-def _seen(evidence: Evidence) -> dict[str, bool]:
+def _checks(evidence: Evidence) -> dict[str, bool]:
     in_order = _in_order(evidence)
     embed, sigma = np.meshgrid(in_order["embed"], in_order["sigma_p"])
     predicted = printed_gap(embed, sigma) > 0
@@ -117,7 +117,7 @@ ORDER = Map(
     limits=(-1.0, 1.0),
     kind="match",
     more=_more,
-    seen=_seen,
+    checks=_checks,
     silent=(
         "The constants of Condition 3.1 are not stated. We take 1 in the formulas.",
         "Table 3 has random supports, which overlap; those of the theory are disjoint.",

@@ -1,14 +1,16 @@
 """Claim on Appendix B.6: deeper models halt where gradients are rounded to zero."""
 
 import numpy as np
+import xarray as xr
 
-from attnflow.claims import Claim, Evidence, Finding, Scope, Verdict, named
-from attnflow.claims import mutations as mutate
+from attnflow.claims import Claim, Evidence, Finding, Kind, Verdict, per_seed
+from attnflow.claims.look import extent
+from attnflow.claims.mutations import mapped, named
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.claims.statistics import extent, per_seed
 from attnflow.papers.signgd.deep_runs import Blocks, models, name_of, rounding, smaller
 
 EMBED = 400
+SIGNS = "zero_signs"
 MODELS = models(residual=True)
 STEPS = dict(zip(MODELS, (300, 100, 80, 40), strict=True))
 """The number of steps for which each model is trained; on seed 0 all halt before."""
@@ -65,6 +67,10 @@ def _judge(evidence: Evidence) -> Finding:
     )
 
 
+def _all_lost(zero_signs: xr.DataArray) -> xr.DataArray:
+    return zero_signs.where(zero_signs["time"] == 0, 1.0)
+
+
 CLAIMS = (
     Claim(
         id="C-B6-prec",
@@ -72,6 +78,7 @@ CLAIMS = (
         statement="In deeper models query and key gradients shrink until they are "
         "rounded to zero, and training halts: earlier with MLP, and with more layers. "
         "It is a matter of precision: signs of gradients of any size would go on.",
+        kind=Kind.OBSERVATION,
         system="full-batch SignGD on all weights of 2 and 3 layers, float32, with "
         "plain autograd gradients and with rescaled ones",
         needs=NEEDS,
@@ -88,16 +95,12 @@ CLAIMS = (
         "except for one of them in 3 layers with MLP, which lost 43%: its loss falls "
         "by ten decades a step. The limit was then set at half, and judged on fresh "
         "seeds",
-        scope=Scope.BEYOND,
-        conditions="the paper does not define its blocks: we use the reading `full`, "
+        settings="the paper does not define its blocks: we use the reading `full`, "
         f"with residual connections; d = {EMBED} at five times the paper's rate, so "
         "that events keep their steps. Rescaled gradients lose their signs too, later, "
         "where samples differ by more than the range of float32",
         mutations=named(
-            mutate.constant(name_of(MODELS[0], "plain"), "zero_signs"),
-            mutate.replace(name_of(MODELS[2], "rescaled"), "zero_signs", 1.0),
-            mutate.shift(name_of(MODELS[3], "plain"), "zero_signs", 100.0),
-            mutate.constant("*", "zero_signs"),
+            mapped("all signs lost", name_of(MODELS[2], "rescaled"), SIGNS, _all_lost)
         ),
     ),
 )

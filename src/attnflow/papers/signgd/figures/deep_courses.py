@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -21,7 +22,7 @@ from attnflow.papers.signgd.figures import deep_panels as panels
 from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
 from attnflow.papers.signgd.figures.statistics import at_step
 from attnflow.papers.signgd.stages import series
-from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
 from attnflow.schema.dims import TIME
 
 EMBED = 600
@@ -30,7 +31,10 @@ WAYS = (*READINGS, PLAIN)
 VOTED = 50
 """By this step the vote on signals is over."""
 
+TURN = "outvoted queries that turn, most"
+ATTENTION = "signals' attention to signals at the end"
 Table = dict[str, dict[str, dict[str, float]]]
+Told = Callable[[tuple[Blocks, ...], Evidence], dict[str, Any]]
 
 
 def _needs(stacks: tuple[Blocks, ...]) -> dict[str, Request]:
@@ -51,10 +55,8 @@ def numbers(run: xr.Dataset) -> dict[str, float]:
         "signals by vote, least from t = 50": vote.sel(time=slice(VOTED, None)).min(
             TIME
         ),
-        "outvoted queries that turn, most": panels.turning(first).max(TIME),
-        "signals' attention to signals at the end": panels.signal_attention(first).isel(
-            end
-        ),
+        TURN: panels.turning(first).max(TIME),
+        ATTENTION: panels.signal_attention(first).isel(end),
         "log10 mean |gradient| of queries, least": panels.gradient(first).min(TIME),
         "mean |update| / η at the end": panels.moving(first).isel(end),
         "share of zero signs at the end": first["zero_signs"].isel(end),
@@ -74,24 +76,45 @@ def _all(table: Table, way: str, name: str, holds: Callable[[float], bool]) -> b
     return all(holds(by_way[way][name]) for by_way in table.values())
 
 
-def _seen_with(stacks: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
-    """Statements on Figure 14, by the reading that reproduces them, and by others."""
+SOURCE = "Appendix B.6"
+STAGE_FOUR = (
+    "`mean` in plain float32, stage IV: outvoted queries begin to turn in every model, "
+    "more than a tenth of them at some time"
+)
+HALTS = "`mean` in plain float32: with MLP fewer outvoted queries turn than without"
+
+
+def _stated_with(
+    stacks: tuple[Blocks, ...], evidence: Evidence
+) -> dict[str, Sentences]:
+    """Statements of the paper on Figure 14, by the reading that is nearest to them."""
     table, nearest = _values(stacks, evidence), NEAREST[True]
-    bare = {m.short: table[m.short] for m in stacks if not m.mlp}
+    share = {model: table[model.short][PLAIN][TURN] for model in stacks}
+    bare = [share[model] for model in stacks if not model.mlp]
     deepest = table[stacks[-1].short][PLAIN]
-    least_vote = "signals by vote, least from t = 50"
-    return {
+    sentences = {
         "`mean`, stage II: more than 90% of pairs have one sign at t = 20": _all(
             table, nearest, "pairs of one sign at t = 20", lambda share: share > 0.9
         ),
         "`mean`, stage III: signals of 90% of neurons are by vote at some time": _all(
             table, nearest, "signals by vote, most", lambda share: share >= 0.9
         ),
-        "`mean`, stage IV: without MLP more than 90% of outvoted queries turn": _all(
-            bare, nearest, "outvoted queries that turn, most", lambda share: share > 0.9
-        ),
-        "in plain float32, 3 layers with MLP end without updates": (
-            deepest["mean |update| / η at the end"] == 0
+        STAGE_FOUR: min(share.values()) > 0.1,
+        HALTS: max(share[m] for m in stacks if m.mlp) < min(bare),
+        "gradients are rounded to zero: in plain float32, 3 layers with MLP end "
+        "without updates": deepest["mean |update| / η at the end"] == 0,
+    }
+    return {SOURCE: sentences}
+
+
+def _checks_with(stacks: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
+    """What the signs would do without rounding, and by other readings."""
+    table, nearest = _values(stacks, evidence), NEAREST[True]
+    bare = {m.short: table[m.short] for m in stacks if not m.mlp}
+    least_vote = "signals by vote, least from t = 50"
+    return {
+        "`mean`, exact signs, without MLP: 90% of outvoted queries or more turn": _all(
+            bare, nearest, TURN, lambda share: share > 0.9
         ),
         "`full` and `damped`, without MLP: signals turn, half are by vote no more": all(
             _all(bare, way, least_vote, lambda share: share < 0.5)
@@ -100,18 +123,33 @@ def _seen_with(stacks: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool
     }
 
 
-def _seen_without(stacks: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
-    """Statements on Figure 15, by the reading that reproduces most of them."""
+OPPOSED = "`full`: query and key signals have opposite signs in 90% of neurons at first"
+ATTENDED = "`full`: signals end with more than half of their attention on signals"
+
+
+def _stated_without(
+    stacks: tuple[Blocks, ...], evidence: Evidence
+) -> dict[str, Sentences]:
+    """Statements of the paper on Figure 15, by the reading nearest to them."""
     table, nearest = _values(stacks, evidence), NEAREST[False]
-    return {
+    sentences = {
         "`full`, stage II: more than 85% of pairs have one sign at t = 20": _all(
             table, nearest, "pairs of one sign at t = 20", lambda share: share > 0.85
         ),
+        OPPOSED: _all(
+            table, nearest, "signals by vote, most", lambda share: share >= 0.9
+        ),
+        ATTENDED: _all(table, nearest, ATTENTION, lambda share: share > 0.55),
+    }
+    return {SOURCE: sentences}
+
+
+def _checks_without(stacks: tuple[Blocks, ...], evidence: Evidence) -> dict[str, bool]:
+    """Where signals attend to signals, and what rounding does."""
+    table, nearest = _values(stacks, evidence), NEAREST[False]
+    return {
         "`full`: with 2 layers signals end with more than half of attention on "
-        "signals": table[stacks[0].short][nearest][
-            "signals' attention to signals at the end"
-        ]
-        > 0.55,
+        "signals": table[stacks[0].short][nearest][ATTENTION] > 0.55,
         "in plain float32 every model ends without updates": _all(
             table, PLAIN, "mean |update| / η at the end", lambda share: share == 0
         ),
@@ -134,7 +172,8 @@ def _exhibit(
     *,
     residual: bool,
     says: str,
-    seen: Callable[[tuple[Blocks, ...], Evidence], dict[str, bool]],
+    stated: Told,
+    checks: Told,
 ) -> Exhibit:
     stacks = models(residual=residual)
     has = "with" if residual else "without"
@@ -150,7 +189,8 @@ def _exhibit(
         ),
         draw=partial(panels.draw, stacks),
         values=partial(_values, stacks),
-        seen=partial(seen, stacks),
+        stated=partial(stated, stacks),
+        checks=partial(checks, stacks),
     )
 
 
@@ -161,7 +201,8 @@ FIGURE14 = _exhibit(
     "because gradients are rounded to zero. With `mean`, outvoted queries turn without "
     "MLP; with MLP some begin to turn in plain float32 and then halt, and hardly any "
     "do with exact signs.",
-    seen=_seen_with,
+    stated=_stated_with,
+    checks=_checks_with,
 )
 FIGURE15 = _exhibit(
     15,
@@ -169,5 +210,6 @@ FIGURE15 = _exhibit(
     says="Claimed: signs align and signals are opposite at first; then signals attend "
     "to signals more, and the dynamics becomes irregular. With `full` they attend more "
     "without MLP; with `mean` nothing is irregular, and all four stages occur.",
-    seen=_seen_without,
+    stated=_stated_without,
+    checks=_checks_without,
 )

@@ -167,7 +167,7 @@ def values(evidence: Evidence) -> dict[str, dict[str, float]]:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether times are as 1 : 2 : 4, and attention stays at 1/2 until then."""
     run = evidence["run"]
     steady, times_by_event = quiet(run), times(run)
@@ -211,9 +211,7 @@ LATTICE_FIGURE = Exhibit(
     needs={"run": LATTICE},
     draw=draw,
     values=values,
-    seen=seen,
-    printed={"queries turn, over keys": {"median": 2.0}},
-    tolerance=WITHIN,
+    checks=checks,
     silent=(
         SEEDS_SILENT,
         "The paper has no experiment with disjoint supports.",

@@ -87,7 +87,7 @@ def values(evidence: Evidence) -> Values:
     return ends(evidence)
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Which optimisers converge exponentially, and which generalise."""
     laws = {name: late_laws(evidence[name]) for name in STYLES}
     test = {name: schema.last(evidence[name], "test_loss").values for name in STYLES}
@@ -132,6 +132,6 @@ LOSSES = Exhibit(
     needs=NEEDS,
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(SEEDS_SILENT, PRECISION_SILENT, BETA2_SILENT),
 )

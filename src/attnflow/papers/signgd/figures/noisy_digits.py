@@ -8,7 +8,7 @@ from attnflow import figures, schema
 from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
 from attnflow.papers.signgd.figures.runs import BETA2_SILENT
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,24 +54,52 @@ def values(evidence: Evidence) -> Values:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
-    """Statements of the paper on Figure 2d, as far as they are reproduced."""
-    tested = {rule: ends(evidence, rule, "test_loss").mean(axis=1) for rule in RULES}
-    trained = {rule: ends(evidence, rule, "loss") for rule in RULES}
-    shares = np.array(SHARES)
-    strong, faint = shares < 0.35, shares > 0.45
+BETTER = "gradient descent has a lower test loss than {rule} at every noise level"
+TRAINED = "every training loss ends below 0.05"
+
+
+def mean_tests(evidence: Evidence) -> dict[str, np.ndarray]:
+    """The mean test loss by rule and λ."""
+    return {rule: ends(evidence, rule, "test_loss").mean(axis=1) for rule in RULES}
+
+
+def stated(evidence: Evidence) -> dict[str, Sentences]:
+    """Statements of the paper on Figure 2d."""
+    tested = mean_tests(evidence)
+    strong = np.array(SHARES) < 0.35
+    better = {
+        BETTER.format(rule=rule): bool((tested["GD"] < tested[rule]).all())
+        for rule in ("SignGD", "Adam")
+    }
+    high = {
+        "SignGD and Adam have a high test loss under strong noise: above that of a "
+        "guess, log 2, for λ ≤ 0.3": all(
+            bool((tested[rule][strong] > np.log(2)).all())
+            for rule in ("SignGD", "Adam")
+        )
+    }
+    below = [(ends(evidence, rule, "loss") < PRINTED_LOSS).all() for rule in RULES]
+    return {
+        "Section 3.2": better | high,
+        "Appendix B.1": {TRAINED: bool(np.all(below))},
+    }
+
+
+def checks(evidence: Evidence) -> dict[str, bool]:
+    """What of these statements is reproduced."""
+    tested, shares = mean_tests(evidence), np.array(SHARES)
     has_fallen = [
         schema.last(run, "loss") < run["loss"][:, 0] for run in evidence.values()
     ]
     return {
         "gradient descent has a lower test loss than Adam from λ = 0.5 on": bool(
-            (tested["GD"] < tested["Adam"])[faint].all()
+            (tested["GD"] < tested["Adam"])[shares > 0.45].all()
         ),
-        "under strong noise, λ ≤ 0.3, both are above 1, where a guess has log 2": bool(
-            (tested["Adam"][strong] > 1).all() and (tested["GD"][strong] > 1).all()
+        "under strong noise, λ ≤ 0.3, that of gradient descent is above 1 too": bool(
+            (tested["GD"][shares < 0.35] > 1).all()
         ),
         "Adam's training loss ends below 0.05 at every λ": bool(
-            (trained["Adam"] < PRINTED_LOSS).all()
+            (ends(evidence, "Adam", "loss") < PRINTED_LOSS).all()
         ),
         "every run has trained": bool(all(np.all(falls) for falls in has_fallen)),
     }
@@ -94,7 +122,14 @@ FIGURE2D = Exhibit(
     needs=MAP,
     draw=draw,
     values=values,
-    seen=seen,
+    stated=stated,
+    checks=checks,
+    differs={
+        BETTER.format(rule="SignGD"): "SignGD's is lower at λ = 0.2 and 0.3, and its "
+        "runs scatter as widely as the two differ",
+        TRAINED: "SignGD ends at 0.05 to 0.12 under the strongest noise, gradient "
+        "descent at 0.05 to 0.06 at λ = 0.9",
+    },
     silent=(
         "The scale of pixels is not stated. We standardise by MNIST's mean and "
         "standard deviation before images are multiplied by λ: of the scales tried, "

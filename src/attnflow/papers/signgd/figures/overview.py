@@ -157,7 +157,7 @@ def at_150(run: xr.Dataset) -> dict[str, xr.DataArray]:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Whether stages are in order, turns are as 1 : 2, and noise is memorised."""
     run = evidence["run"]
     times = [
@@ -208,6 +208,6 @@ OVERVIEW = Exhibit(
     needs={"run": signgd(), "slow start": slow_start()},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(SEEDS_SILENT, PRECISION_SILENT),
 )

@@ -84,7 +84,7 @@ def values(evidence: Evidence) -> dict[str, dict[str, float]]:
     return statistics
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Which precision loses signs, and when."""
     run = evidence["signs"]
     largest = {
@@ -138,6 +138,6 @@ SIGNS = Exhibit(
     needs={"signs": Request("naive-signs", seeds=2, quick=QUICK, quick_seeds=1)},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(SEEDS_SILENT, PRECISION_SILENT),
 )

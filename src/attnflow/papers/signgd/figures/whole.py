@@ -22,7 +22,7 @@ from attnflow.papers.signgd.figures.statistics import (
     three_numbers,
 )
 from attnflow.papers.signgd.stages import series
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def apart(evidence: Evidence) -> dict[str, float]:
     }
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Statements of the paper on Figure 18."""
     run = evidence["run"]
     value = schema.last(run, "value")
@@ -124,21 +124,21 @@ def seen(evidence: Evidence) -> dict[str, bool]:
     }
 
 
-def head_seen(evidence: Evidence) -> dict[str, bool]:
+def heads_stated(evidence: Evidence) -> dict[str, Sentences]:
     """Statements of the paper on Figure 13."""
     run = evidence["run"]
     keys, queries = stages.keys_turn(run).times, stages.queries_turn(run).times
-    return {
+    sentences = {
         f"attentions of the four heads are within {ALIKE:g} of each other": (
             max(apart(evidence).values()) < ALIKE
         ),
-        "in every head noise leaves the signal: s21 < 0.01 in the end": bool(
+        "as with one head noise leaves the signal: s21 < 0.01 in the end": bool(
             (schema.last(series_of(evidence), "s21") < 0.01).all()
         ),
-        "outvoted queries turn 1.5 to 2.2 times as late as keys": bool(
-            ((queries > 1.5 * keys) & (queries < 2.2 * keys)).all()
-        ),
+        "as with one head outvoted queries turn about twice as late as keys, 1.5 to "
+        "2.2 times": bool(((queries > 1.5 * keys) & (queries < 2.2 * keys)).all()),
     }
+    return {"Appendix B.5": sentences}
 
 
 def series_of(evidence: Evidence) -> xr.Dataset:
@@ -161,7 +161,7 @@ FIGURE18 = Exhibit(
     needs={"run": signgd()},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(SEEDS_SILENT, PRECISION_SILENT),
 )
 FIGURE13 = Exhibit(
@@ -177,6 +177,6 @@ FIGURE13 = Exhibit(
     needs={"run": HEADS},
     draw=draw_heads,
     values=head_values,
-    seen=head_seen,
+    stated=heads_stated,
     silent=(SEEDS_SILENT, PRECISION_SILENT),
 )

@@ -29,7 +29,7 @@ EARLY = (
             "proofs of Lemmas E.11, E.23, E.24 and Claim E.34 lack the same factor 2, "
             "inside a sign, where it is harmless."
         ),
-        shown_by="C-L4.1-1",
+        shown_by="C-E1-value",
         effect="constant",
     ),
     Note(

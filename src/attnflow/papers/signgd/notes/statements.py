@@ -87,7 +87,7 @@ STATEMENTS = (
         place="Appendix B.7, training dynamics",
         printed="Only small β2 prevent minority query noise from turning positive.",
         ours="Only small β2 allow it, as Figure 17 is described.",
-        shown_by="C-Adam-2",
+        shown_by="C-B7-small",
         effect="typo",
     ),
     Note(

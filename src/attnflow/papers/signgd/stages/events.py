@@ -1,90 +1,128 @@
-"""Detectors of the ends of stages, in steps of the run.
+"""Ends of stages, in steps of the run.
 
 They use fractions and medians over pairs rather than minima: at the paper's sizes some
 pair violates every strict rule early, and with disjoint supports a pair whose key and
 query noise cross zero in the same step oscillates for ever.
 """
 
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
 from attnflow import schema
-from attnflow.claims.stages import Event, first_crossing, settled
+from attnflow.claims.stages import Event, Stage, first_crossing
 from attnflow.papers.signgd.sizes import sizes
-from attnflow.papers.signgd.stages import series
+from attnflow.papers.signgd.stages import formulas, series
 from attnflow.papers.signgd.stages.clock import clock_of
-from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME, TOKEN
+from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 
+NEURONS = ("key_neuron", "query_neuron")
 LEFT_HALF = 0.2
 """The median s21 at which the minority is selected: t ≈ 100 in setting (a)."""
 
+values_positive = Stage(
+    "T1",
+    series.least_value_noise,
+    "all mean value noise > 0 from then on",
+    detector="settled",
+    needs=("value",),
+)
+noise_aligned = Stage(
+    "T2_SGN",
+    series.aligned,
+    "key and query noise of the same sign in 98% of pairs",
+    level=0.98,
+    needs=NEURONS,
+)
+signals_voted = Stage(
+    "T3",
+    series.voted,
+    "signals opposite and as voted by noise, in 95% of neurons",
+    level=0.95,
+    needs=NEURONS,
+)
+# The last crossing, not the first: before stage III signals are at their initial size
+# and the ratio is of order 1.
+softmax_yields = Stage(
+    "T4-_lo",
+    series.dominance,
+    "s21 s22 |q_i| ≤ 2 s11 s12 |q_μ| in the median pair",
+    detector="settled",
+    level=1.0,
+    direction="down",
+    needs=(*NEURONS, "attention"),
+)
+keys_follow = Stage(
+    "keys follow",
+    partial(series.following, observable="key_neuron"),
+    "all key noise has the sign of the query signal from then on",
+    detector="settled",
+    level=1.0,
+    needs=NEURONS,
+)
+queries_follow = Stage(
+    "T4",
+    partial(series.following, observable="query_neuron"),
+    "99% of query noise has the sign of the query signal from then on; C3 = "
+    f"{formulas.LARGE_CONSTANT:g} (ours)",
+    detector="settled",
+    level=0.99,
+    needs=NEURONS,
+)
+all_follow = Stage(
+    "all follow",
+    series.all_following,
+    "all query and key noise has it from then on",
+    detector="settled",
+    level=1.0,
+    needs=NEURONS,
+)
+attention_leaves = Stage(
+    "T_attn",
+    series.largest_signal_to_signal,
+    "s11 ≤ 0.1 in every sample",
+    level=0.1,
+    direction="down",
+    scale="log",
+    needs=("attention",),
+)
 
-def values_positive(run: xr.Dataset) -> Event:
-    """`T1`: the time from which every mean value noise is positive."""
-    least = series.value_noise(run).min((HEAD, TOKEN), skipna=False)
-    return settled(run, least, level=0.0, name="T1")
 
+@dataclass(frozen=True)
+class Turn:
+    """When half of the minority's noise moves in the query signal's direction.
 
-def noise_aligned(run: xr.Dataset, share: float = 0.98) -> Event:
-    """`T2_SGN`: when this fraction of pairs has key and query noise of one sign."""
-    return first_crossing(run, series.aligned(run), level=share, name="T2_SGN")
-
-
-def signals_voted(run: xr.Dataset, share: float = 0.95) -> Event:
-    """`T3`: when this fraction of neurons has opposite signals that follow the vote."""
-    return first_crossing(run, series.voted(run), level=share, name="T3")
-
-
-def softmax_yields(run: xr.Dataset) -> Event:
-    """`T4-`: the time from which the ratio of Lemma 4.5 is below 1 in the median pair.
-
-    The last crossing, not the first: before stage III signals are at their initial size
-    and the ratio is of order 1.
+    A stage whose series lies between the records: see `turned_share`.
     """
-    ratio = series.dominance(run)
-    return settled(run, ratio, level=1.0, direction="down", name="T4-")
+
+    name: str
+    observable: str
+    meaning: str
+    needs: tuple[str, ...] = (*NEURONS, "attention")
+
+    def __call__(self, run: xr.Dataset) -> Event:
+        """The event in each seed of a run."""
+        share = turned_share(run, self.observable)
+        # None has turned before the minority is selected: a NaN would be a hole.
+        is_later = share[TIME] >= _selection_time(run, None)
+        share = share.where(is_later, 0.0)
+        # Rows between two records are known where the later one is.
+        is_recorded = run["recorded"].isel(time=slice(1, None)).drop_vars(TIME)
+        between = xr.Dataset({"recorded": is_recorded.assign_coords(time=share[TIME])})
+        return first_crossing(between, share, level=0.5, name=self.name)
+
+    def missing(self, run: xr.Dataset) -> tuple[str, ...]:
+        """The variables that it needs and that the run has not recorded."""
+        return tuple(name for name in self.needs if name not in run)
 
 
-def keys_turn(run: xr.Dataset, *, at: float | None = None) -> Event:
-    """When half of the minority's key noise moves in the direction of the query signal.
-
-    For `at` see `minority`.
-    """
-    return _turn(run, "key_neuron", at)
-
-
-def queries_turn(run: xr.Dataset, *, at: float | None = None) -> Event:
-    """When half of the minority's query noise moves in the query signal's direction."""
-    return _turn(run, "query_neuron", at)
-
-
-def keys_follow(run: xr.Dataset, share: float = 1.0) -> Event:
-    """The time from which this fraction of key noise has the query signal's sign."""
-    following = series.following(run, "key_neuron")
-    return settled(run, following, level=share, name="keys follow")
-
-
-def queries_follow(run: xr.Dataset, share: float = 0.99) -> Event:
-    """`T4`: the time from which this fraction of query noise has the signal's sign."""
-    following = series.following(run, "query_neuron")
-    return settled(run, following, level=share, name="T4")
-
-
-def all_follow(run: xr.Dataset) -> Event:
-    """The time from which all query and key noise has the sign of the query signal."""
-    shares = [series.following(run, f"{n}_neuron") for n in ("key", "query")]
-    return settled(
-        run, series.lesser(shares[0], shares[1]), level=1.0, name="all follow"
-    )
-
-
-def attention_leaves(run: xr.Dataset, level: float = 0.1) -> Event:
-    """`T_attn`: when no signal query pays more than `level` to signals."""
-    most = series.signal_to_signal(run).max((SAMPLE, HEAD), skipna=False)
-    return first_crossing(
-        run, most, level=level, direction="down", scale="log", name="T_attn"
-    )
+keys_turn = Turn("T4-_hi", "key_neuron", "half of the minority's key noise has turned")
+queries_turn = Turn(
+    "2 T4-_hi", "query_neuron", "half of the minority's query noise has turned"
+)
 
 
 def minority(run: xr.Dataset, *, at: float | None = None) -> xr.DataArray:
@@ -107,8 +145,7 @@ def two_cycles(run: xr.Dataset, *, at: float | None = None) -> xr.DataArray:
     """
     record, is_reached = _minority_record(run, at)
     key, query = (
-        series.signs(series.noise(run, f"{n}_neuron").isel(time=record))
-        for n in ("key", "query")
+        series.signs(series.noise(run, name).isel(time=record)) for name in NEURONS
     )
     return ((key * query) < 0).sum(series.PAIR).where(is_reached)
 
@@ -118,19 +155,19 @@ def turned_share(
 ) -> xr.DataArray:
     """The fraction of the minority whose noise moves in the query signal's direction.
 
-    From each record to the next, after the minority was selected; the time is the
-    middle of the steps between them.
+    From each record to the next, after the minority was selected, and NaN before; the
+    time is the middle of the steps between them.
     """
     query, toward = _queries_at_selection(run, at)
     against = (series.signs(query) * series.signs(toward)) < 0
     table = series.noise(run, observable)
     moves = series.signs(table.diff(TIME)) * series.signs(toward)
     share = (moves > 0).where(against).mean(series.PAIR)
+    share = share.where((moves.notnull() | ~against).all(series.PAIR))
     times = run[TIME].values
     middle = (times[1:] + times[:-1] - 1) / 2
-    selected_at = run[TIME].isel(time=_minority_record(run, at)[0]).drop_vars(TIME)
     share = share.assign_coords({TIME: middle})
-    return share.where(share[TIME] >= selected_at)
+    return share.where(share[TIME] >= _selection_time(run, at))
 
 
 def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
@@ -138,12 +175,8 @@ def clock_times(run: xr.Dataset, event: Event) -> Float[np.ndarray, " seed"]:
     return clock_of(event.times, sizes(schema.setting_of(run)).growth)
 
 
-def _turn(run: xr.Dataset, observable: str, at: float | None) -> Event:
-    share = turned_share(run, observable, at=at)
-    # Rows between two records are known where the later one is.
-    is_recorded = run["recorded"].isel(time=slice(1, None)).drop_vars(TIME)
-    between = xr.Dataset({"recorded": is_recorded.assign_coords(time=share[TIME])})
-    return first_crossing(between, share, level=0.5, name=f"{observable} turns")
+def _selection_time(run: xr.Dataset, at: float | None) -> xr.DataArray:
+    return run[TIME].isel(time=_minority_record(run, at)[0]).drop_vars(TIME)
 
 
 def _queries_at_selection(
@@ -162,7 +195,7 @@ def _minority_record(
     """The record at which the minority is selected, per seed, and whether it exists."""
     times = run[TIME].values
     if at is None:
-        middle = series.noise_to_signal(run).median((SAMPLE, HEAD))
+        middle = series.noise_to_signal(run).median((SAMPLE, HEAD), skipna=False)
         when = first_crossing(run, middle, level=LEFT_HALF, direction="down").times
     else:
         when = np.full(run.sizes[SEED], float(at))

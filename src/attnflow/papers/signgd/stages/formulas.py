@@ -22,34 +22,26 @@ constant 4√(2/π) the statement absorbs in 1.01, which is valid for σ_p s abo
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from attnflow.papers.signgd.sizes import Sizes
+from attnflow.schema.declarations import FormulaTime
 
 LARGE_CONSTANT = 4.0
 """C3 of `T4`, which the paper calls a large constant."""
 
 
-@dataclass(frozen=True)
-class Formula:
-    """A time, or the reason why the formula gives none."""
-
-    time: float | None
-    reason: str = ""
-
-
-def early(sizes: Sizes, *, noise: float, signal: float) -> dict[str, Formula]:
+def early(sizes: Sizes, *, noise: float, signal: float) -> dict[str, FormulaTime]:
     """`T1`, `T2_SGN`, `T2`, `T3`, from β_ξ = `noise` and β_μ = `signal`."""
     unit = noise / (sizes.learning_rate * sizes.strength)
     return {
-        "T1": Formula(4 * unit / math.sqrt(sizes.value_neurons)),
-        "T2_SGN": Formula(3 * math.sqrt(2) * unit),
-        "T2": Formula(50 * math.sqrt(2) * sizes.samples * unit),
-        "T3": Formula(3 * signal / sizes.learning_rate),
+        "T1": FormulaTime(4 * unit / math.sqrt(sizes.value_neurons)),
+        "T2_SGN": FormulaTime(3 * math.sqrt(2) * unit),
+        "T2": FormulaTime(50 * math.sqrt(2) * sizes.samples * unit),
+        "T3": FormulaTime(3 * signal / sizes.learning_rate),
     }
 
 
-def late(sizes: Sizes, *, constant: float = LARGE_CONSTANT) -> dict[str, Formula]:
+def late(sizes: Sizes, *, constant: float = LARGE_CONSTANT) -> dict[str, FormulaTime]:
     """`T4-_lo`, `T4-_hi`, `T4-`, `T4`, `T_attn`, which depend on sizes only."""
     root = sizes.learning_rate * math.sqrt(sizes.key_neurons)
     unit = 1 / (root * sizes.strength)
@@ -67,13 +59,13 @@ def late(sizes: Sizes, *, constant: float = LARGE_CONSTANT) -> dict[str, Formula
     }
 
 
-def _logarithm(number: float, name: str) -> Formula:
+def _logarithm(number: float, name: str) -> FormulaTime:
     """The logarithm of a number above 1; a time needs it to be positive."""
     if number > 1.0:
-        return Formula(math.log(number))
+        return FormulaTime(math.log(number))
     reason = f"the formula is undefined: {name} = {number:.3g}, below 1"
-    return Formula(None, reason)
+    return FormulaTime(None, reason)
 
 
-def _scaled(log: Formula, time: Callable[[float], float]) -> Formula:
-    return log if log.time is None else Formula(time(log.time))
+def _scaled(log: FormulaTime, time: Callable[[float], float]) -> FormulaTime:
+    return log if log.time is None else FormulaTime(time(log.time))

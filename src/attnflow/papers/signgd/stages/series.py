@@ -55,6 +55,11 @@ def value_noise(run: xr.Dataset) -> xr.DataArray:
     return noise(run, "value")
 
 
+def least_value_noise(run: xr.Dataset) -> xr.DataArray:
+    """The least mean value noise of all samples and heads."""
+    return value_noise(run).min((HEAD, TOKEN), skipna=False)
+
+
 def value_signal(run: xr.Dataset) -> xr.DataArray:
     """The mean value signal ⟨v, μ⟩ of each head."""
     return signal(run, "value")
@@ -70,10 +75,20 @@ def signal_to_signal(run: xr.Dataset) -> xr.DataArray:
     return _to_signals(run, noise_queries=False)
 
 
+def largest_signal_to_signal(run: xr.Dataset) -> xr.DataArray:
+    """The largest s11 of all samples and heads."""
+    return signal_to_signal(run).max((SAMPLE, HEAD), skipna=False)
+
+
+def positive_share(table: xr.DataArray, over: tuple[str, ...] = PAIR) -> xr.DataArray:
+    """The fraction of positive entries over some dims; NaN where one is not known."""
+    return (table > 0).mean(over).where(table.notnull().all(over))
+
+
 def aligned(run: xr.Dataset) -> xr.DataArray:
     """The fraction of pairs whose key noise and query noise have the same sign."""
-    product = signs(noise(run, "key_neuron")) * signs(noise(run, "query_neuron"))
-    return (product > 0).mean(PAIR).where(_is_recorded(run))
+    keys, queries = (signs(noise(run, f"{n}_neuron")) for n in ("key", "query"))
+    return positive_share(keys * queries)
 
 
 def voted(run: xr.Dataset) -> xr.DataArray:
@@ -84,14 +99,20 @@ def voted(run: xr.Dataset) -> xr.DataArray:
     query, key = (signs(signal(run, f"{n}_neuron")) for n in ("query", "key"))
     vote = signs(noise(run, "query_neuron").sum(TOKEN, skipna=False))
     over = (HEAD, NEURON)
-    opposite, followed = ((query * key) < 0).mean(over), ((query * vote) > 0).mean(over)
-    return lesser(opposite, followed).where(_is_recorded(run))
+    opposite, followed = -query * key, query * vote
+    return lesser(positive_share(opposite, over), positive_share(followed, over))
 
 
 def following(run: xr.Dataset, observable: str) -> xr.DataArray:
     """The fraction of pairs whose noise has the sign of the neuron's query signal."""
-    product = signs(noise(run, observable)) * signs(signal(run, "query_neuron"))
-    return (product > 0).mean(PAIR).where(_is_recorded(run))
+    return positive_share(
+        signs(noise(run, observable)) * signs(signal(run, "query_neuron"))
+    )
+
+
+def all_following(run: xr.Dataset) -> xr.DataArray:
+    """The same fraction, of keys or of queries: the smaller of the two."""
+    return lesser(following(run, "key_neuron"), following(run, "query_neuron"))
 
 
 def dominance(run: xr.Dataset) -> xr.DataArray:
@@ -122,11 +143,6 @@ def largest_initial(run: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
     over = [[d for d in part.dims if d != SEED] for part in parts]
     largest = [part.max(dims) for part, dims in zip(parts, over, strict=True)]
     return largest[0], largest[1]
-
-
-def _is_recorded(run: xr.Dataset) -> xr.DataArray:
-    """Rows that were recorded: in others signs are NaN, but fractions would be 0."""
-    return run["recorded"]
 
 
 def _to_signals(run: xr.Dataset, *, noise_queries: bool) -> xr.DataArray:
