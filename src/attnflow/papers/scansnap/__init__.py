@@ -2,7 +2,7 @@
 
 from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
-from attnflow.papers.scansnap.conditions import conditions
+from attnflow.papers.scansnap.conditions import conditions, run_conditions
 from attnflow.papers.scansnap.exhibits import EXHIBITS
 from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
@@ -35,5 +35,6 @@ PAPER = Paper(
     stage_table=stage_table,
     maps=MAPS,
     conditions=conditions,
+    run_conditions=run_conditions,
     **texts_of(__name__),
 )

@@ -33,7 +33,7 @@ class LongSequences:
 class DecoderCourses:
     """The decoder alone at `records` times from `first` to `last`, in K/η_Y."""
 
-    vocabularies: tuple[int, ...] = (34, 100, 1000, 10000, 100000, 1000000)
+    vocabularies: tuple[int, ...] = (1000, 10000, 100000, 1000000, 10000000)
     first: float = 1e-7
     last: float = 1e6
     records: int = 521
@@ -74,6 +74,22 @@ class Decorrelated:
     shared: tuple[float, float] = (0.1, 0.16)
     value_rate: float = 0.5
     steps: int = 4000
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Lemmas 10 to 12: visits of K classes in `steps` single samples, drawn uniformly.
+
+    `samples` such draws for each seed, and the decoder's heights after them; bounds
+    are those for the probability of failure `delta`.
+    """
+
+    classes: int = 3
+    vocabulary: int = 4000
+    value_rate: float = 0.5
+    steps: int = 4000
+    samples: int = 2000
+    delta: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -127,6 +143,7 @@ FUNCTIONS = {
     "Couplings": "decoder_courses:couplings",
     "Assumption": "decoder_courses:assumption",
     "Decorrelated": "modified_updates:decorrelated",
+    "Visits": "modified_updates:visits",
     "SingleSamples": "modified_updates:single_samples",
     "RandomClasses": "random_classes:random_classes",
     "RandomGrams": "random_classes:random_grams",
@@ -159,6 +176,7 @@ COMPUTATIONS = (
         "The decoder under Equation 26, sample by sample",
         Decorrelated(),
     ),
+    _computation("visits", "Visits of classes in single samples", Visits()),
     _computation(
         "single-samples",
         "Attention under Equation 26's decoder, sample by sample",

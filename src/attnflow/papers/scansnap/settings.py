@@ -238,8 +238,9 @@ class Heights:
 _HERE = "attnflow.papers.scansnap.experiments"
 
 
-def _steps(id: str, title: str, setting: Steps) -> Recipe:
-    return Recipe(id, title, setting, f"{_HERE}:steps")
+def _steps(id: str, title: str, setting: Steps, place: str = "") -> Recipe:
+    free = ("steps", "every", "record", "form", "stream")
+    return Recipe(id, title, setting, f"{_HERE}:steps", place, free)
 
 
 def _flows(id: str, title: str, setting: Flows) -> Recipe:
@@ -263,11 +264,31 @@ RECIPES = (
         Scalar(score_rate=0.5),
         f"{_HERE}:scalar",
     ),
-    _steps("figure4-left", "J: Syn-Small by momentum, η_Y = η_Z = 1", Steps()),
     _steps(
-        "figure4-right", "J: Syn-Small by momentum, η_Y = 10", Steps(value_rate=10.0)
+        "figure4-left",
+        "J: Syn-Small by momentum, η_Y = η_Z = 1",
+        Steps(),
+        "Section 8; Figure 4",
     ),
-    _steps("figure5", "J: Syn-Small by Adam", Steps(optimiser="adam")),
+    _steps(
+        "figure4-right",
+        "J: Syn-Small by momentum, η_Y = 10",
+        Steps(value_rate=10.0),
+        "Section 8; Figure 4",
+    ),
+    *(
+        _steps(
+            id,
+            f"J: Syn-Small by Adam, η_Y = η_Z = {rate:g}",
+            Steps(optimiser="adam", score_rate=rate, value_rate=rate),
+            "Section 8; Figure 5",
+        )
+        for id, rate in (
+            ("figure5", 1.0),
+            ("figure5-middle", 0.5),
+            ("figure5-left", 0.1),
+        )
+    ),
     _steps(
         "syn-medium",
         "J: one cell of Figure 6",
@@ -278,6 +299,9 @@ RECIPES = (
         "J: Figure 6's whole grid, and the recall of Figures 11 and 12",
         EntropyGrid(),
         f"{_HERE}:entropy_grid",
+        "Section 8; Figures 6, 11 and 12",
+        # A run has some of the panels.
+        ("queries", "thresholds", "stream"),
     ),
     Recipe(
         "decomposition",

@@ -36,7 +36,7 @@ def _laws(evidence: Evidence) -> dict[str, dict[str, Any]]:
     return {"η_Y/η_Z at an entropy of 1.9, by η_Z": law(boundary(CUT, one_query))}
 
 
-def _seen(evidence: Evidence) -> dict[str, bool]:
+def _checks(evidence: Evidence) -> dict[str, bool]:
     means = entropies(evidence).mean("seed")
     rates = means["score_rate"].values
     first = means.sel(score_rate=rates[-1]) - means.sel(score_rate=rates[0])
@@ -91,7 +91,7 @@ FIGURE6 = Map(
     over="queries",
     kind="easy",
     more=_laws,
-    seen=_seen,
+    checks=_checks,
     silent=SYN_MEDIUM_SILENT,
 )
 

@@ -70,7 +70,8 @@ LONG = {
 def entropy(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """Mean entropy of a layer's attention on test windows, by seed and time."""
     entropies = run["attention_entropy_by_query"].sel(layer=layer)
-    return entropies.isel(query_position=slice(SETTLED, None)).mean("query_position")
+    settled = entropies.isel(query_position=slice(SETTLED, None))
+    return settled.mean("query_position", skipna=False)
 
 
 def share_of_uniform(run: xr.Dataset) -> xr.DataArray:
@@ -95,15 +96,16 @@ def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """
     maps = run["test_attention"].sel(layer=layer)
     maps = maps.isel(query_position=slice(SETTLED, None))
-    changes = abs(maps.diff(TIME)).sum("key_position") / 2
-    return changes.mean([d for d in changes.dims if d not in (SEED, TIME)])
+    changes = abs(maps.diff(TIME)).sum("key_position", skipna=False) / 2
+    dims = [d for d in changes.dims if d not in (SEED, TIME)]
+    return changes.mean(dims, skipna=False)
 
 
 def on_frequent(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """Attention to the most frequent words, relative to that before training."""
     # The first word stands for all that are rare.
     frequent = run["attention_by_word"].isel(word=slice(1, FREQUENT + 1))
-    attention = frequent.sel(layer=layer).sum("word")
+    attention = frequent.sel(layer=layer).sum("word", skipna=False)
     return attention / attention.isel({TIME: 0}, drop=True)
 
 

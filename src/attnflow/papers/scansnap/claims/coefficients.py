@@ -1,4 +1,4 @@
-"""Claims on Theorem 1's coefficients, Lemmas 10 to 12 and Theorem 5, by samples."""
+"""Claims on Theorem 1's coefficients γ, ι and β, by single samples."""
 
 from functools import partial
 
@@ -7,111 +7,122 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
+    All,
     Claim,
     Correction,
+    CorrectionKind,
+    Equal,
     Evidence,
-    Exact,
-    Finding,
-    Scope,
+    Kind,
     Verdict,
-    named,
+    Witness,
 )
-from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
-from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS
-from attnflow.papers.scansnap.claims.statistics import per_seed
-from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
+from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS, THEOREM_1
+from attnflow.papers.scansnap.systems.decoder import discrete_heights
 
 
-def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
-    """−γβ of Equation 88 off the diagonal; `sign` is that of q₀(1 + θ_n')."""
+def _parts(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """γι of Equation 86, γβ of Equation 88 without q₀(1 + θ_n'), and γ q₀(1 + θ_n')."""
     setting = schema.setting_of(run)
     M = setting["vocabulary"]
     heights = discrete_heights(setting["steps"], M, setting["value_rate"])
     high, low = 1 + 1 / (M - 1), -M / (M - 1) ** 2
-    coefficients = []
-    for gram, visits in zip(run["gram"].values, run["visits"].values, strict=True):
-        h = heights[visits.astype(int)]
-        inner = np.eye(len(h)) - np.linalg.inv(gram)
-        total = h @ inner
-        beta = high * h[:, None] * inner
-        beta = beta + low * (total - h[:, None] * inner + sign * h)
-        error = (M - 1) / (M - 1 + np.exp(M * h))
-        coefficients.append(-error[:, None] * (M - 1) * beta)
-    return np.array(coefficients)
+    h = heights[run["visits"].values.astype(int)]
+    speed = ((M - 1) ** 2 / (M - 1 + np.exp(M * h)))[:, :, None]
+    inner = np.eye(h.shape[1]) - np.linalg.inv(run["gram"].values)
+    own = h[:, :, None] * inner
+    others = own.sum(axis=1, keepdims=True) - own
+    diagonal = np.diagonal(others, axis1=1, axis2=2)
+    iota = high * h * (1 - np.diagonal(inner, axis1=1, axis2=2)) - low * diagonal
+    term = np.broadcast_to(low * h[:, None], own.shape)
+    return speed[..., 0] * iota, speed * (high * own + low * others), speed * term
 
 
-def _form(evidence: Evidence, sign: float) -> Finding:
+def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
+    """γι on the diagonal, −γβ off it, with a sign of q₀(1 + θ_n')."""
+    iota, beta, term = _parts(run)
+    is_own = np.eye(iota.shape[1], dtype=bool)
+    return np.where(is_own, iota[:, :, None], -(beta + sign * term))
+
+
+def _error(run: xr.Dataset, sign: float, *, diagonal: bool) -> xr.DataArray:
+    """Measured coefficients less the formula's, over the largest off the diagonal."""
+    measured = run["coupling"]
+    is_own = np.eye(run.sizes["class"], dtype=bool)
+    error = abs(measured - _coefficients(run, sign))
+    size = abs(measured).max(("class", "other_class"))
+    return (error / size).where(is_own == diagonal, 0.0)
+
+
+def _fitted_sign(evidence: Evidence) -> float:
+    """The factor of q₀(1 + θ_n') in β that fits: Equation 88 has +1."""
     run = evidence["updates"]
-    measured = run["coupling"].values
-    off_diagonal = ~np.eye(measured.shape[1], dtype=bool)
-    largest = np.abs(measured - _coefficients(run, sign))[:, off_diagonal].max()
-    error = float(largest / np.abs(measured).max())
-    inside = float(run["beside"].max())
-    which = "as printed" if sign > 0 else "corrected"
-    return Finding(
-        (
-            Exact(inside, 1e-10, "what of g_n lies outside F's span, relative"),
-            Exact(error, 1e-10, f"γβ {which} against least squares, relative", True),
-        ),
-        {f"error {which}": error},
-    )
+    _, beta, term = _parts(run)
+    factor = (-run["coupling"].values - beta) / term
+    return float(np.median(factor[:, ~np.eye(factor.shape[1], dtype=bool)]))
 
 
-def _judge_concentration(evidence: Evidence) -> Finding:
+def _as_printed(evidence: Evidence) -> Evidence:
+    """Coefficients as Equation 88 prints them."""
     run = evidence["updates"]
-    setting = schema.setting_of(run)
-    N, K = setting["steps"], setting["classes"]
-    deviations = np.abs(run["visits"].values - N / K).max(axis=1)
-    rate = setting["value_rate"]
-    u = log_odds(run["visits"].values, setting["vocabulary"], rate)
-    mean = log_odds(N / K, setting["vocabulary"], rate)
-    theta = np.abs(u / mean - 1).max(axis=1)
-    return Finding(
-        (
-            per_seed(1 - deviations / np.sqrt(N * np.log(2 / 0.05)), "visits near N/K"),
-            per_seed(1 - theta * np.sqrt(N) / K, "θ at most K/√N"),
-        ),
-        {"θ": theta.tolist(), "K/√N": K / np.sqrt(N)},
-    )
+    table = run["coupling"].copy(data=_coefficients(run, 1.0))
+    return {**evidence, "updates": run.assign(coupling=table)}
 
 
-_claim = partial(Claim, system=DECODER, needs=UPDATES, scope=Scope.THEOREM)
+# Rounding through the inverse of FᵀF.
+INVERSE = 1e-10
+SPAN = Equal(
+    "what of g_n lies outside F's span, relative", lambda run: run["beside"], INVERSE
+)
+
+
+def _form(sign: float, which: str) -> All:
+    what = f"γβ {which} less least squares, over the largest"
+    error = partial(_error, sign=sign, diagonal=False)
+    also = {"factor of q₀(1 + θ)": _fitted_sign}
+    return All((SPAN, Equal(what, error, INVERSE)), also=also)
+
+
+_claim = partial(
+    Claim,
+    kind=Kind.IDENTITY,
+    under=THEOREM_1,
+    system=DECODER,
+    needs=UPDATES,
+    source=FEW_RUNS,
+    settings=FEATURES,
+    predicate="after 4000 single samples, coefficients of g_n on F by least squares; "
+    "rounding through the inverse of FᵀF",
+    inert={"beside": "0 up to rounding: no multiple of it differs"},
+)
 CLAIMS = (
     _claim(
-        id="E-Thm1-form",
-        place="Theorem 1, Equations 9 and 85 to 89",
-        statement="g_n = γ(ι_n f_n − Σ β_nn' f_n') with β of Equation 88.",
-        judge=partial(_form, sign=1.0),
-        predicate="after 4000 single samples g_n is in F's span and its coefficients "
-        "are Equation 88's, to 1e-10 of the largest (rounding through FᵀF's inverse)",
-        expected=Verdict.HOLDS_CORRECTED,
-        source=FEW_RUNS,
-        conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
-        correction=Correction(
-            "The term q₀(1 + θ_n') in β has the other sign.",
-            partial(_form, sign=-1.0),
+        id="E-Thm1-iota",
+        place="Theorem 1, Equations 9, 85 and 86",
+        statement="The coefficient of f_n in g_n is γ ι_n with ι of Equation 86.",
+        judge=Equal(
+            "γι less least squares, over the largest",
+            partial(_error, sign=-1.0, diagonal=True),
+            INVERSE,
         ),
-        mutations=named(
-            mutate.scale("updates", "coupling", 1.001),
-            mutate.reverse("updates", "visits", "class"),
-            mutate.add("updates", "beside", 0.01),
-        ),
+        expected=Verdict.HOLDS,
     ),
     _claim(
-        id="E-Lem10-12",
-        place="Lemmas 10 to 12, Theorem 5",
-        statement="After N single samples the visits N_n of a class are N/K up to √(N "
-        "ln(2/δ)), and Y = F(I − E')(I + Θ)W with |θ_n| ≤ K/√N up to √ln(K/δ).",
-        judge=_judge_concentration,
-        predicate="visits within √(N ln 40) of N/K (δ = 0.05), and θ_n = h(N_n)/h(N/K) "
-        "− 1 at most K/√N, without the logarithm; 90% of seeds",
-        expected=Verdict.HOLDS,
-        source=FEW_RUNS,
-        conditions=f"Y(0) = 0, classes drawn uniformly; {FEATURES}",
-        mutations=named(
-            mutate.scale("updates", "visits", 0.5),
-            mutate.setting("updates", steps=400000),
+        id="E-Thm1-form",
+        place="Theorem 1, Equations 9 and 88",
+        statement="g_n = γ(ι_n f_n − Σ β_nn' f_n') with β of Equation 88.",
+        judge=_form(1.0, "as printed"),
+        expected=Verdict.FAILS,
+        mends={"coefficients as printed": _as_printed},
+        correction=Correction(
+            CorrectionKind.TYPO,
+            "The term q₀(1 + θ_n') in β has the other sign.",
+            _form(-1.0, "corrected"),
+        ),
+        witness=Witness(
+            "witnesses/couplings.py",
+            {"factor of q0": "factor of q₀(1 + θ)"},
         ),
     ),
 )

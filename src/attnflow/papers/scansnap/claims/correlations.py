@@ -1,140 +1,187 @@
-"""Claims on correlations of the classes' features: Assumption 2, Lemmas 13 to 17."""
+"""Claims on correlations of the classes' features: Assumption 2, Lemmas 3, 13 to 17."""
 
 from functools import partial
 
 import numpy as np
+import xarray as xr
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    Evidence,
-    Exact,
-    Finding,
-    Scope,
-    Verdict,
-    named,
-)
+from attnflow.claims import All, AtMost, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import FLOW_RUN, NO_SEED, flow
-from attnflow.papers.scansnap.claims.statistics import per_seed
+from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
+from attnflow.papers.scansnap.claims.evidence import (
+    ASSUMPTION_2,
+    FEW_RUNS,
+    FLOW_RUN,
+    flow,
+)
 from attnflow.schema.declarations import Request
 
 GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
+PAIR = ("class", "other_class")
 # Inverses and eigenvalues of well-conditioned 5 × 5 matrices.
 ROUNDING = 1e-12
 
 
-def _eigenvalues_and_room(evidence: Evidence) -> tuple[np.ndarray, np.ndarray]:
-    """K times the largest |λ_i|, which must be below 1, and M/(36K²(K − 1)²)."""
-    run = evidence["arithmetic"].isel(seed=0)
-    K = run["classes"].values[:, None]
-    room = run["ratio"].values[None] / (36.0 * (K - 1) ** 2)
-    return run["largest"].values * K, room
+def _matrices(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """E and E' of each seed, and |λ₁|."""
+    gram = run["gram"].transpose("seed", *PAIR).values
+    unit = np.eye(gram.shape[-1])
+    excess, inner = gram - unit, unit - np.linalg.inv(gram)
+    return excess, inner, np.abs(np.linalg.eigvalsh(excess)).max(axis=1)
 
 
-def _judge_room(evidence: Evidence) -> Finding:
-    scaled_eigenvalues, _ = _eigenvalues_and_room(evidence)
-    ratios = evidence["arithmetic"]["ratio"].values.tolist()
-    worst = {
-        f"M = {r:g} K²": float(k)
-        for r, k in zip(ratios, scaled_eigenvalues.max(0), strict=True)
-    }
-    check = Exact(
-        max(value for name, value in worst.items() if name != "M = 10 K²"),
-        1.0,
-        "K |λ₁| at the least allowed correlation, M ≥ 100 K²",
-        counterexample=True,
-    )
-    return Finding((check,), {"K |λ₁|": worst})
+def _by_seed(values: np.ndarray, run: xr.Dataset) -> xr.DataArray:
+    return xr.DataArray(values, dims="seed", coords={"seed": run["seed"]})
 
 
-def _correct_room(evidence: Evidence) -> Finding:
-    scaled_eigenvalues, room = _eigenvalues_and_room(evidence)
-    wrong = int(((scaled_eigenvalues < 1) != (room > 1)).sum())
-    check = Exact(float(wrong), 0.0, "sizes at which M > 36K²(K − 1)² does not decide")
-    return Finding(
-        (check,),
-        {
-            "sizes": scaled_eigenvalues.size,
-            "with room": int((scaled_eigenvalues < 1).sum()),
-        },
-    )
+def _entries(run: xr.Dataset) -> xr.DataArray:
+    return _by_seed(np.abs(_matrices(run)[0]).max(axis=(1, 2)), run)
 
 
-def _judge_bounds(evidence: Evidence) -> Finding:
-    margins: dict[str, list[float]] = {name: [] for name in _LEMMAS}
-    for gram in evidence["grams"]["gram"].values:
-        excess = gram - np.eye(len(gram))
-        inner = np.eye(len(gram)) - np.linalg.inv(gram)
-        values = np.linalg.eigvalsh(excess)
-        inner_values = np.linalg.eigvalsh(inner)
-        first = np.abs(values).max()
-        bound = first / (1 - first)
-        match = np.abs(np.sort(values / (1 + values)) - inner_values).max()
-        lemma_margins = (
-            first - np.abs(excess).max(),
-            -match,
-            bound - np.abs(inner_values).max(),
-            -inner.diagonal().max(),
-            first * bound - np.abs(inner - excess).max(),
-        )
-        for name, margin in zip(_LEMMAS, lemma_margins, strict=True):
-            margins[name].append(float(margin) + ROUNDING)
-    checks = [per_seed(np.array(m), name, q=1.0) for name, m in margins.items()]
-    return Finding(tuple(checks), {name: min(m) for name, m in margins.items()})
+def _eigenvalue_error(run: xr.Dataset) -> xr.DataArray:
+    """Eigenvalues of E' less λ/(1 + λ)."""
+    excess, inner, _ = _matrices(run)
+    values = np.linalg.eigvalsh(excess)
+    stated = np.sort(values / (1 + values), axis=1)
+    return _by_seed(np.abs(stated - np.linalg.eigvalsh(inner)).max(axis=1), run)
 
 
-_LEMMAS = (
-    "Lemma 13: |E_ij| ≤ |λ₁|",
-    "Lemma 14: eigenvalues of E' are λ/(1 + λ)",
-    "Lemma 15: |λ(E')| ≤ |λ₁|/(1 − |λ₁|)",
-    "Lemma 16: the diagonal of E' is not positive",
-    "Lemma 17: |E' − E| ≤ λ₁²/(1 − |λ₁|)",
+def _inner_eigenvalues(run: xr.Dataset) -> xr.DataArray:
+    inner = _matrices(run)[1]
+    return _by_seed(np.abs(np.linalg.eigvalsh(inner)).max(axis=1), run)
+
+
+def _diagonal(run: xr.Dataset) -> xr.DataArray:
+    """The largest E'_ii over λ₁², the order of its terms."""
+    _, inner, first = _matrices(run)
+    own = np.diagonal(inner, axis1=1, axis2=2).max(axis=1)
+    return _by_seed(own / first**2, run)
+
+
+def _difference(run: xr.Dataset) -> xr.DataArray:
+    excess, inner, _ = _matrices(run)
+    return _by_seed(np.abs(inner - excess).max(axis=(1, 2)), run)
+
+
+def _modification(run: xr.Dataset) -> xr.DataArray:
+    """The largest |FE'e_n|."""
+    excess, inner, _ = _matrices(run)
+    gram = excess + np.eye(excess.shape[-1])
+    square = np.diagonal(inner @ gram @ inner, axis1=1, axis2=2).max(axis=1)
+    return _by_seed(np.sqrt(square), run)
+
+
+def _first(run: xr.Dataset) -> xr.DataArray:
+    return _by_seed(_matrices(run)[2], run)
+
+
+def _power_bound(run: xr.Dataset, *, power: int) -> xr.DataArray:
+    """|λ₁|^power/(1 − |λ₁|), which is no bound from |λ₁| = 1 on."""
+    first = _first(run)
+    return first**power / (1 - first)
+
+
+def _modification_bound(run: xr.Dataset) -> xr.DataArray:
+    """Lemma 15's bound on |E'| times √(1 + |λ₁|), that on |F|."""
+    return _power_bound(run, power=1) * np.sqrt(1 + _first(run))
+
+
+def _halve_upper_triangle(gram: xr.DataArray) -> xr.DataArray:
+    values = gram.values
+    return gram.copy(data=values - np.triu(values, 1) / 2)
+
+
+def _undecided(run: xr.Dataset) -> xr.DataArray:
+    """Sizes at which M > 36K²(K − 1)² does not decide whether K |λ₁| < 1."""
+    K = run["classes"]
+    has_room = run["ratio"] / (36.0 * (K - 1) ** 2) > 1
+    return ((run["largest"] * K < 1) != has_room) * 1.0
+
+
+_claim = partial(Claim, expected=Verdict.HOLDS)
+_bound = partial(
+    _claim,
+    kind=Kind.UNIVERSAL,
+    under=("|λ_1| < 1",),
+    system="random features",
+    needs=GRAMS,
+    source="our runs, seeds 200–399",
+    settings="K = 5 random features without negative entries",
 )
-
-
-_claim = partial(Claim, scope=Scope.THEOREM)
 CLAIMS = (
     _claim(
-        id="E-Ass2",
+        id="E-R-room",
         place="Assumption 2",
-        statement="M ≫ K² leaves room for |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M, also for "
-        "classes with equal correlations.",
+        statement="With equal correlations |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M leave "
+        "room for each other if and only if M > 36K²(K − 1)², where M ≫ K² is stated: "
+        "291600 at K = 10. No experiment of the paper meets it.",
+        kind=Kind.UNIVERSAL,
         system="eigenvalues of E",
         needs={"arithmetic": flow("assumption2")},
-        judge=_judge_room,
-        predicate="at the smallest allowed correlation, 6/√M, K |λ₁| is below 1, for "
-        "K = 2 … 100 and M = 100 K² … 10⁶ K²",
-        expected=Verdict.HOLDS_CORRECTED,
-        source=FLOW_RUN,
-        conditions=f"equal correlations, λ = ρ(K − 1) and −ρ; {NO_SEED}",
-        correction=Correction(
-            "M > 36K²(K − 1)² is necessary and sufficient for equal correlations: "
-            "291600 at K = 10. No experiment of the paper meets it.",
-            _correct_room,
+        judge=Equal("sizes that M > 36K²(K − 1)² does not decide", _undecided, 0.0),
+        predicate="at the smallest allowed correlation, 6/√M",
+        source=f"{FLOW_RUN}; before, that M ≫ K² leaves room was judged as if the "
+        "paper said so",
+        settings="λ = ρ(K − 1) and −ρ; K = 2 … 100, M = 10 K² … 10⁶ K²",
+        origin="ours",
+    ),
+    _bound(
+        id="E-Lem3b",
+        place="Lemma 3, last sentence",
+        statement="If λ₁ is small, the modification of the gradient in Lemma 3 is "
+        "small as well: |FE'e_n| ≤ √(1 + |λ₁|) |λ₁|/(1 − |λ₁|), where |f_n| = 1.",
+        judge=AtMost("|FE'e_n|", _modification, _modification_bound, unit="difference"),
+        predicate="the constants are ours; whether couplings are those of the true "
+        "gradient is E-Thm1-true's question",
+    ),
+    _bound(
+        id="E-Lem13-17",
+        place="Lemmas 13, 15 and 17",
+        statement="For features without negative entries, |E_ij| ≤ |λ₁|, |λ(E')| ≤ "
+        "|λ₁|/(1 − |λ₁|) and |E' − E| ≤ λ₁²/(1 − |λ₁|).",
+        judge=All(
+            (
+                AtMost("Lemma 13, |E_ij|", _entries, _first, unit="difference"),
+                AtMost(
+                    "Lemma 15, |λ(E')|",
+                    _inner_eigenvalues,
+                    partial(_power_bound, power=1),
+                    unit="difference",
+                ),
+                AtMost(
+                    "Lemma 17, |E' − E|",
+                    _difference,
+                    partial(_power_bound, power=2),
+                    unit="difference",
+                ),
+            )
         ),
+        predicate="each inequality in each of 200 draws",
+    ),
+    _bound(
+        id="E-Lem14",
+        place="Lemma 14",
+        statement="(I + E)⁻¹ = I − E', and E' has the eigenvalues λ/(1 + λ).",
+        kind=Kind.IDENTITY,
+        judge=Equal("eigenvalues of E' less λ/(1 + λ)", _eigenvalue_error, ROUNDING),
+        predicate="rounding of an inverse and of eigenvalues",
         mutations=named(
-            mutate.scale("arithmetic", "largest", 10.0),
-            mutate.reverse("arithmetic", "largest", "classes"),
+            mutate.mapped("not symmetric", "grams", "gram", _halve_upper_triangle)
         ),
+        inert={"gram": "true of every symmetric E for which I + E has an inverse"},
     ),
     _claim(
-        id="E-Lem13-17",
-        place="Lemmas 13 to 17",
-        statement="For features without negative entries, |E_ij| ≤ |λ₁|, E' has the "
-        "eigenvalues λ/(1 + λ) and a diagonal that is not positive, and |E' − E| ≤ "
-        "λ₁²/(1 − |λ₁|).",
+        id="E-Lem16",
+        place="Lemma 16",
+        statement="The diagonal of E' is negative where a class is correlated with "
+        "another.",
+        kind=Kind.UNIVERSAL,
+        under=ASSUMPTION_2,
         system="random features",
-        needs=GRAMS,
-        judge=_judge_bounds,
-        predicate="each inequality in each of 200 draws, up to 1e-12 (rounding)",
-        expected=Verdict.HOLDS,
-        source="our runs, seeds 200–399",
-        conditions="only |λ₁| < 1 is used, which is weaker than Assumption 2: K = 5 "
-        "random features",
-        mutations=named(
-            mutate.scale("grams", "gram", 1.1),
-            mutate.add("grams", "gram", 0.5),
-        ),
+        needs=UPDATES,
+        judge=AtMost("E'_ii over λ₁²", _diagonal, 0.0, unit="difference", strict=True),
+        predicate="in units of λ₁², the order of its terms",
+        source=FEW_RUNS,
+        settings=FEATURES,
     ),
 )

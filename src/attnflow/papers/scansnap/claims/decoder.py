@@ -1,27 +1,32 @@
-"""Claims on the decoder alone: Lemmas 3 and 5 to 8."""
+"""Claims on the decoder alone: Lemmas 3 and 5 to 8, Remark 2."""
 
 from functools import partial
 
 import numpy as np
+import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
+    All,
+    AtLeast,
+    AtMost,
     Claim,
+    Correction,
+    CorrectionKind,
+    Equal,
     Evidence,
-    Exact,
-    Finding,
-    Ladder,
-    Scope,
+    Kind,
+    Line,
+    Near,
+    Rungs,
     Verdict,
-    named,
+    Witness,
 )
-from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.evidence import (
     DECODER,
     FEW,
     FEW_RUNS,
     FLOW_RUN,
-    NO_SEED,
     flow,
 )
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
@@ -30,165 +35,239 @@ from attnflow.schema.declarations import Request
 UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
 COURSES = {"courses": flow("decoder-courses")}
 HEIGHTS = {"heights": flow("figure8")}
+SIZES = {
+    "sizes": flow(
+        "figure8",
+        vocabularies=(1000, 10**4, 10**5, 10**6, 10**7),
+        value_rates=(0.01, 0.1, 0.9),
+        steps=2000,
+    )
+}
 FEATURES = (
     "K = 3 random features with one token in common (f² = 0.1 to 0.16), M = 4000, η_Y "
-    "= 0.5, 4000 ≫ K² samples; 6/√M = 0.095 ≤ |λ_i(E)| < 1/K, as Assumption 2 requires"
+    "= 0.5, 4000 samples"
 )
 # 4000 updates, each rounded to 2.2e-16.
 ROUNDING = 1e-12
+LATE_VISITS = (200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
-def _judge_rows(evidence: Evidence) -> Finding:
-    run = evidence["updates"]
-    difference = abs(run["rows"] - run["alone"]).max() / abs(run["alone"]).max()
-    label = "rows of FᵀY against rows that see their own samples alone"
-    return Finding(
-        (Exact(float(difference), ROUNDING, label),), {"apart": float(difference)}
-    )
+def _rows_apart(run: xr.Dataset) -> xr.DataArray:
+    alone = run["alone"]
+    return (run["rows"] - alone) / abs(alone).max(("class", "output"))
 
 
-def _judge_heights(evidence: Evidence) -> Finding:
-    run, courses = evidence["updates"], evidence["courses"]
+def _height_error(run: xr.Dataset) -> xr.DataArray:
+    """Rows of W less (M − 1) h*(N_n) ζ_n, over the largest entry."""
     setting = schema.setting_of(run)
     M = setting["vocabulary"]
     heights = discrete_heights(setting["steps"], M, setting["value_rate"])
-    onehot = np.eye(setting["classes"], M)
     reached = heights[run["visits"].values.astype(int)]
-    formula = reached[..., None] * (M * onehot - 1)
-    steps = np.abs(run["alone"].values - formula).max() / np.abs(formula).max()
-    flow_ = float(abs(courses["log_odds"] / courses["closed"] - 1).max())
-    return Finding(
-        (
-            Exact(float(steps), ROUNDING, "w_n against (M − 1) h*(N_n) ζ_n"),
-            Exact(flow_, 1e-9, "the closed form of h against its flow"),
-        ),
-        {"steps": float(steps), "flow": flow_},
-    )
+    formula = reached[..., None] * (M * np.eye(setting["classes"], M) - 1)
+    return (run["alone"] - formula) / np.abs(formula).max()
 
 
-def _judge_gap(evidence: Evidence) -> Finding:
+def _gap(run: xr.Dataset) -> xr.DataArray:
+    """M (h* − h) after the first visit."""
+    return (run["discrete"] - run["continuous"]).isel(visit=slice(1, None))
+
+
+def _lag(run: xr.Dataset) -> xr.DataArray:
+    """C with h(s + c) = h*(s): Lemma 6's time of the height h*(s), less s."""
+    u, M, rate = run["discrete"], run["vocabulary"], run["value_rate"]
+    time = (xr.ufuncs.expm1(u) + (M - 1) * u) / (M * rate)
+    return time - run["visit"]
+
+
+def _early_lag(run: xr.Dataset) -> xr.DataArray:
+    """The largest lag up to s = ln M/η_Y, by M."""
+    early = run["visit"] <= np.log(run["vocabulary"]) / run["value_rate"]
+    lag = xr.where(early, _lag(run), -np.inf)
+    return lag.max(("visit", "value_rate"), skipna=False)
+
+
+def _late_gap(run: xr.Dataset) -> xr.DataArray:
+    """h* − h over its largest value, the worst of all sizes, by visit."""
+    gap = _gap(run)
+    share = gap / gap.max("visit", skipna=False)
+    worst = share.max(("vocabulary", "value_rate"), skipna=False)
+    return worst.sel(visit=list(LATE_VISITS))
+
+
+def _late_lag(run: xr.Dataset) -> xr.DataArray:
+    """The lag at M = 30 and η_Y = 1, at late visits."""
+    return _lag(run).sel(vocabulary=30, value_rate=1.0, visit=list(LATE_VISITS))
+
+
+def _log_visits(run: xr.Dataset) -> xr.DataArray:
+    return xr.ufuncs.log(_late_lag(run)["visit"].astype(float))
+
+
+def _lag_over_half_log(run: xr.Dataset) -> xr.DataArray:
+    lag = _late_lag(run)
+    return lag / (np.log1p(lag["visit"] * 1.0) / 2)
+
+
+def _late_lags(evidence: Evidence) -> list[float]:
+    return _late_lag(evidence["heights"]).isel(seed=0).values.tolist()
+
+
+def _omega1(run: xr.Dataset) -> xr.DataArray:
+    M = run["vocabulary"].astype(float)
+    omega = run["upper_root"] / np.log(M) - 1
+    return omega / (np.log(np.log(M)) / np.log(M))
+
+
+def _omega0(run: xr.Dataset) -> xr.DataArray:
+    """ω₀ over 1/(M^0.99 ln M), with the lower root at M h = M^{−(1 − ω₀)}."""
+    M = run["vocabulary"].astype(float)
+    return (xr.ufuncs.log(M) + xr.ufuncs.log(run["lower_root"])) * M**0.99
+
+
+def _root_error(run: xr.Dataset, which: str) -> xr.DataArray:
+    u = run[which]
+    return xr.ufuncs.exp(u - xr.ufuncs.log(run["vocabulary"] - 1.0)) / u - 1
+
+
+def _as_flow(evidence: Evidence) -> Evidence:
+    """Steps that do not run ahead of the flow."""
     run = evidence["heights"]
-    gap = run["discrete"] - run["continuous"]
-    above = float((gap / run["value_rate"]).max())
-    below = float(-gap.min())
-    return Finding(
-        (
-            Exact(above, 2.0, "M (h* − h)/η_Y, largest"),
-            Exact(below, 1e-9, "M (h − h*), largest"),
-        ),
-        {"M (h* − h)/η_Y": above},
+    return {**evidence, "heights": run.assign(discrete=run["continuous"])}
+
+
+ROOTS = All(
+    (
+        Equal("e^u = (M − 1)u at u₀", partial(_root_error, which="lower_root"), 1e-9),
+        Equal("e^u = (M − 1)u at u₁", partial(_root_error, which="upper_root"), 1e-9),
+        Rungs("ω₁ over ln ln M/ln M", _omega1, "theta", "vocabulary", constant=2.0),
+        Rungs("ω₀ M^0.99 ln M", _omega0, "O", "vocabulary", constant=2.0),
     )
-
-
-def _judge_closing(evidence: Evidence) -> Finding:
-    run = evidence["heights"]
-    gap = run["discrete"] - run["continuous"]
-    left = gap.isel(visit=-1) / gap.max("visit")
-    check = Exact(float(left.max()), 0.1, "h* − h at the end over its largest")
-    return Finding((check,), {"left": left.isel(seed=0).values.tolist()})
-
-
-def _judge_roots(evidence: Evidence) -> Finding:
-    run = evidence["courses"].isel(seed=0)
-    M = run["vocabulary"].values.astype(float)
-    roots = {name: run[name].values for name in ("lower_root", "upper_root")}
-    errors = [np.abs(np.exp(u - np.log(M - 1)) / u - 1).max() for u in roots.values()]
-    omega = roots["upper_root"] / np.log(M) - 1
-    ratio = omega / (np.log(np.log(M)) / np.log(M))
-    return Finding(
-        (
-            Exact(float(max(errors)), 1e-9, "e^u = (M − 1)u at both roots, relative"),
-            Exact(float(roots["lower_root"].max()), 1.0, "the lower root"),
-            Ladder(
-                tuple(M.tolist()),
-                tuple(ratio.tolist()),
-                "theta",
-                "ω₁ over ln ln M/ln M",
-                constant=2.0,
-            ),
+)
+HEIGHT = All(
+    (
+        Equal("w_n less (M − 1) h*(N_n) ζ_n", _height_error, ROUNDING, of=("updates",)),
+        Equal(
+            "the closed form of h against its flow",
+            lambda run: run["log_odds"] / run["closed"] - 1,
+            1e-9,
+            of=("courses",),
         ),
-        {"ω₁": omega.tolist()},
     )
-
-
-_claim = partial(Claim, system=DECODER, expected=Verdict.HOLDS, scope=Scope.THEOREM)
+)
+GROWING = Line("c against ln s", _log_visits, _late_lag, 0.0, 0.1)
+GAP = All(
+    (
+        AtMost("M (h* − h)/η_Y", lambda run: _gap(run) / run["value_rate"], 2.0),
+        AtLeast("M (h* − h)", _gap, 0.0, unit="difference"),
+    )
+)
+_claim = partial(Claim, system=DECODER, expected=Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="E-Lem3",
         place="Lemma 3, Equations 8 and 26",
         statement="Under Equation 26's update of Y a sample of class n moves the n-th "
         "row of W = FᵀY alone, as if there were no other class.",
+        kind=Kind.IDENTITY,
         needs=UPDATES,
-        judge=_judge_rows,
-        predicate="after 4000 single samples rows of W equal rows trained on their own "
-        "samples only, to 1e-12 of the largest (rounding; 1e-14 on seeds 0–2)",
-        source=FEW_RUNS,
-        conditions=f"F of full rank: {FEATURES}",
-        mutations=named(
-            mutate.scale("updates", "rows", 1.0001),
-            mutate.reverse("updates", "rows", "class"),
+        judge=Equal(
+            "rows of FᵀY less rows trained on their own samples alone, over the "
+            "largest",
+            _rows_apart,
+            ROUNDING,
         ),
+        predicate="rounding of 4000 updates (1e-14 on seeds 0–2)",
+        source=FEW_RUNS,
+        settings=FEATURES,
     ),
     _claim(
         id="E-Lem5-6",
         place="Lemmas 5 and 6, Equations 31 to 33, 44 and 45",
         statement="w_n = (M − 1) h*(N_n) ζ_n after N_n visits, and the continuous h "
         "solves e^{Mh} + (M − 1) M h = M η t + 1.",
+        kind=Kind.IDENTITY,
+        under=("Y(0)",),
         needs={**UPDATES, **COURSES},
-        judge=_judge_heights,
-        predicate="rows against the recursion of h* to 1e-12 of the largest; the "
-        "closed form of h by Wright's ω against the integrated flow to 1e-9 (rtol "
-        "1e-12 per step, a thousand steps), M = 34 … 10⁶, η t/K to 10⁶",
+        judge=HEIGHT,
+        predicate="rounding of 4000 updates; a thousand steps of the flow at 1e-12",
         source=FEW_RUNS,
-        conditions=f"Y(0) = 0; {FEATURES}",
-        mutations=named(
-            mutate.scale("updates", "alone", 1.001),
-            mutate.scale("courses", "closed", 1.0001),
-        ),
+        settings=f"{FEATURES}; the flow for M = 10³ … 10⁷, to η t/K = 10⁶",
     ),
     _claim(
         id="E-Lem7a",
-        place="Lemma 7; Figure 8",
+        place="Lemma 7(a); Figure 8",
         statement="0 ≤ h* − h ≤ 2η_Y/M.",
+        kind=Kind.UNIVERSAL,
         needs=HEIGHTS,
-        judge=_judge_gap,
-        predicate="M (h* − h) at most 2η_Y and at least −1e-9 (rounding of 20000 "
-        "steps), M = 30 and 1000, η_Y = 0.01 … 5",
+        judge=GAP,
+        predicate="from the first visit on; at none h* and h are both 0",
         source=FLOW_RUN,
-        conditions=f"η_Y = 5 is beyond η_Y < 1; {NO_SEED}",
-        mutations=named(
-            mutate.scale("heights", "discrete", 1.5),
-            mutate.scale("heights", "continuous", 1.001),
+        settings="M = 30 and 1000, η_Y = 0.01 … 5, 20000 visits",
+    ),
+    _claim(
+        id="E-Lem7a-shift",
+        place="Lemma 7(a)",
+        statement="Up to ln M/η_Y visits h* is at most c = Θ(1) visits ahead of h.",
+        kind=Kind.ASYMPTOTIC,
+        needs=SIZES,
+        judge=Rungs(
+            "c with h(s + c) = h*(s), largest for s ≤ ln M/η_Y",
+            _early_lag,
+            "O",
+            "vocabulary",
+            constant=2.0,
         ),
+        predicate="along M, at η_Y = 0.01, 0.1 and 0.9; an upper bound is all that the "
+        "existence of c requires",
+        source=FLOW_RUN,
+        settings="M = 10³ … 10⁷",
     ),
     _claim(
         id="E-Lem7b",
-        place="Lemma 7 and Remark 2; Figure 8",
+        place="Lemma 7(b); Figure 8",
         statement="h* − h tends to 0.",
+        kind=Kind.ASYMPTOTIC,
         needs=HEIGHTS,
-        judge=_judge_closing,
-        predicate="after 20000 visits h* − h is at most a tenth of its largest value",
+        judge=Rungs("h* − h over its largest", _late_gap, "o(1)", "visit"),
+        predicate="the slowest of M = 30 and 1000, η_Y = 0.01 … 5",
         source=FLOW_RUN,
-        conditions=f"η_Y N ≥ 200; {NO_SEED}",
-        mutations=named(
-            mutate.scale("heights", "discrete", 1.1),
-            mutate.add("heights", "discrete", 0.01),
+        settings="200 to 20000 visits",
+    ),
+    _claim(
+        id="E-Rem2",
+        place="Remark 2",
+        statement="For all later s too, h* is at most a constant c = O(ln M) of visits "
+        "ahead of h.",
+        kind=Kind.ASYMPTOTIC,
+        needs=HEIGHTS,
+        judge=All((GROWING,), also={"c": _late_lags}),
+        predicate="c does not grow with s: slope 0 ± 0.1, where ours is ½",
+        expected=Verdict.FAILS,
+        source=FLOW_RUN,
+        settings="M = 30, η_Y = 1, 200 to 20000 visits",
+        mends={"steps as the flow": _as_flow},
+        correction=Correction(
+            CorrectionKind.WEAKER,
+            "h* is ½ ln(1 + η_Y s) visits ahead of h in the long run, to 10% from "
+            "η_Y s = 200 on: h* − h is O(ln(η_Y s)/(M s)), not O(ln M/(M s)).",
+            Near("c over ½ ln(1 + η_Y s)", _lag_over_half_log, 1.0, 0.1),
+            claim_kind=Kind.UNIVERSAL,
+        ),
+        witness=Witness(
+            "witnesses/heights.py", {"c at 200": "c/0", "c at 20000": "c/6"}
         ),
     ),
     _claim(
         id="E-Lem8",
         place="Lemma 8",
-        statement="e^{Mh} and (M − 1) M h meet twice, the second time at M h = (1 + "
-        "ω₁) ln M with ω₁ = Θ(ln ln M/ln M).",
+        statement="e^{Mh} and (M − 1) M h meet twice, at M h = M^{ω₀ − 1} with ω₀ = "
+        "O(1/(M^0.99 ln M)) and at M h = (1 + ω₁) ln M with ω₁ = Θ(ln ln M/ln M).",
+        kind=Kind.ASYMPTOTIC,
+        under=("M",),
         needs=COURSES,
-        judge=_judge_roots,
-        predicate="both roots to 1e-9 (bisection), and ω₁ over ln ln M/ln M by the "
-        "rule for Θ with the constant 2, six M over 4.5 decades",
+        judge=ROOTS,
+        predicate="roots by bisection to 1e-9",
         source=FLOW_RUN,
-        conditions=f"M ≫ 100: M = 34 … 10⁶; {NO_SEED}",
-        mutations=named(
-            mutate.power("courses", "upper_root", 1.5),
-            mutate.scale("courses", "lower_root", 2.0),
-        ),
+        settings="M = 10³ … 10⁷",
     ),
 )

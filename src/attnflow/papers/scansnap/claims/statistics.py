@@ -1,14 +1,13 @@
-"""Statistics of runs that claims of `scansnap` share: scores, entropies, orders."""
+"""Statistics of runs that claims of `scansnap` share: scores, entropies, favourites."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from fnmatch import fnmatchcase
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike
 
 from attnflow import schema
-from attnflow.claims import Evidence, Exact
-from attnflow.claims import per_seed as per_seed
+from attnflow.claims import Evidence
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.dims import CLASS, SEED, TIME
@@ -18,63 +17,80 @@ TOP = "distinct9@0"
 """The most frequent distinct token of the first class."""
 
 
-def course(run: xr.Dataset, token: str) -> np.ndarray:
-    """A token's score with the first query, at all records of the first seed."""
-    scores = run["score"].isel({SEED: 0, "query": 0})
-    return scores.sel(token=token).values
+def score(run: xr.Dataset, token: str) -> xr.DataArray:
+    """A token's score with the first query, by seed and time."""
+    return run["score"].isel(query=0).sel(token=token, drop=True)
 
 
-def end(run: xr.Dataset, token: str) -> float:
-    """A token's score at the last record."""
-    return float(course(run, token)[-1])
+def last(table: xr.DataArray) -> xr.DataArray:
+    """The values at the last record; NaN where a run did not come so far."""
+    return table.isel({TIME: -1}, drop=True)
 
 
-def entropy(run: xr.Dataset) -> float:
+def entropy(run: xr.Dataset) -> xr.DataArray:
     """H(DT), the mean entropy among distinct tokens, at the last record."""
-    return float(run["mean_distinct_entropy"].isel({SEED: 0, TIME: -1}))
+    return last(run["mean_distinct_entropy"])
+
+
+def velocities(run: xr.Dataset, kind: str) -> xr.DataArray:
+    """Velocities of the tokens whose names begin with `kind`, after time 0.
+
+    Over the largest of any token at the time, since all of them die out.
+    """
+    names = [t for t in map(str, run["token"].values) if t.startswith(kind)]
+    velocity = run["score_velocity"].isel({"query": 0, TIME: slice(1, None)})
+    return velocity.sel(token=names) / abs(velocity).max("token", skipna=False)
+
+
+def classes(run: xr.Dataset) -> int:
+    """Number of classes K of a run."""
+    return classes_of(schema.setting_of(run))
 
 
 def units(run: xr.Dataset) -> float:
     """K/η_Y of a run."""
-    setting = schema.setting_of(run)
-    return classes_of(setting) / setting["value_rate"]
+    return classes(run) / schema.setting_of(run)["value_rate"]
 
 
-def part(evidence: Evidence, letter: str) -> Mapping[float, xr.Dataset]:
-    """The runs of one system by the number that their names end with."""
-    names = [name for name in evidence if name.startswith(f"{letter}, ")]
-    plain = [name for name in names if name.count(", ") == 1]
-    return {float(name.split(", ")[1]): evidence[name] for name in plain}
+def by_run(
+    measure: Callable[[xr.Dataset], xr.DataArray | np.ndarray], pattern: str = "*"
+) -> Callable[[Evidence], dict[str, float]]:
+    """The median of a measure over seeds, by run, for printing."""
+
+    def numbers(evidence: Evidence) -> dict[str, float]:
+        return {
+            name: float(np.median(measure(run)))
+            for name, run in evidence.items()
+            if fnmatchcase(name, pattern)
+        }
+
+    return numbers
 
 
-def rising(values: ArrayLike, label: str, *, refutes: bool = False) -> Exact:
-    """Check that values strictly rise; with `refutes`, failing is a counterexample."""
-    steps = np.diff(values)
-    wrong = float((~(steps > 0)).sum())
-    return Exact(
-        wrong, 0.0, f"{label}: steps of {steps.size} that do not rise", refutes
-    )
+def reordered(evidence: Evidence) -> Evidence:
+    """The runs in reverse order under the settings that they had."""
+    pairs = zip(evidence.items(), reversed(list(evidence.values())), strict=True)
+    return {
+        name: other.assign_attrs(setting=run.attrs["setting"])
+        for (name, run), other in pairs
+    }
 
 
-def falling(values: ArrayLike, label: str, *, refutes: bool = False) -> Exact:
-    """Check that values strictly fall; `refutes` as in `rising`."""
-    steps = np.diff(values)
-    wrong = float((~(steps < 0)).sum())
-    return Exact(
-        wrong, 0.0, f"{label}: steps of {steps.size} that do not fall", refutes
-    )
-
-
-def favourites(run: xr.Dataset, time: int) -> np.ndarray:
+def favourites(run: xr.Dataset, time: int) -> xr.DataArray:
     """Index of the most attended distinct token at a record, by seed and class."""
-    attention = run["attention_per_class"].isel({TIME: time})
+    attention = run["attention_per_class"].isel({TIME: time}, drop=True)
     names = [str(t) for t in attention["token"].values if str(t).startswith("distinct")]
     by_class = []
     for n in range(attention.sizes[CLASS]):
         tokens = [token for token in names if token.endswith(f"@{n}")]
-        shares = attention.isel({CLASS: n}).sel(token=tokens)
-        by_class.append(shares.transpose(SEED, "token").values.argmax(axis=1))
-    return np.array(by_class).T
+        shares = attention.isel({CLASS: n}, drop=True).sel(token=tokens)
+        index = shares.fillna(-1.0).argmax("token")
+        by_class.append(
+            index.where(shares.notnull().all("token")).drop_vars(
+                "token", errors="ignore"
+            )
+        )
+    return xr.concat(by_class, CLASS).transpose(SEED, CLASS)
 
 
 def scale_of(setting: Setting, terms: int) -> float:

@@ -112,7 +112,7 @@ def _change(table: xr.DataArray, dim: str, labels: tuple[str, str]) -> np.ndarra
     return difference.mean([d for d in difference.dims if d != "score_rate"]).values
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Sentences on which of the three makes η_Z matter."""
     fall = falls(evidence)
     plain = means(evidence, "plain descent", "long sequences", "zero")
@@ -146,6 +146,6 @@ DECOMPOSITION_FIGURE = Exhibit(
     needs={"parts": DECOMPOSITION},
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(SYN_MEDIUM_SILENT[0], "Ours, with random numbers of our own."),
 )

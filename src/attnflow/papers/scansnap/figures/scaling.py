@@ -9,7 +9,7 @@ from attnflow import figures
 from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
-from attnflow.papers.scansnap.stages import attention_snap, series
+from attnflow.papers.scansnap.stages import ATTENTION_SNAP, series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
 
@@ -34,7 +34,7 @@ def name(size: int) -> str:
 def snaps(evidence: Evidence) -> np.ndarray:
     """Times at which the top token's score moves fastest (D2), in K/η_Y, by M."""
     runs = [evidence[name(size)] for size in VOCABULARIES]
-    return np.array([panels.clock(r) * attention_snap(r).times[0] for r in runs])
+    return np.array([panels.clock(r) * ATTENTION_SNAP(r).times[0] for r in runs])
 
 
 def peaks(evidence: Evidence) -> np.ndarray:
@@ -153,7 +153,7 @@ def _drift(run: xr.Dataset) -> float:
     return float(run["drift"].max())
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Sentences on the time of the snap and on wall time."""
     times, cost = snaps(evidence), seconds(evidence)
     kinds = {evidence[name(M)].sizes["token"] for M in VOCABULARIES}
@@ -194,6 +194,6 @@ SCALING = Exhibit(
     },
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=("Ours. Vocabularies, rates and time are our choice.",),
 )

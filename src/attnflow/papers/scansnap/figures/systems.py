@@ -107,7 +107,7 @@ def values(evidence: Evidence) -> Numbers:
     return numbers
 
 
-def seen(evidence: Evidence) -> dict[str, bool]:
+def checks(evidence: Evidence) -> dict[str, bool]:
     """Sentences on where the systems differ."""
     equal, large, least = (falls(evidence, names) for names in groups().values())
     ours = [table["C"] / table["Q"] for table in (equal, large)]
@@ -148,7 +148,7 @@ SYSTEMS = Exhibit(
     needs=NEEDS,
     draw=draw,
     values=values,
-    seen=seen,
+    checks=checks,
     silent=(
         "Ours. The paper does not say which of its statements are about which system.",
     ),

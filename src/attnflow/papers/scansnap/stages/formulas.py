@@ -19,7 +19,10 @@ from attnflow.papers.scansnap.systems.decoder import Decoder
 
 def decoder_of(run: xr.Dataset) -> Decoder | None:
     """Closed forms of the decoder at the sizes of a run; `None` if η_Y is 0."""
-    setting = schema.setting_of(run)
+    return _decoder(schema.setting_of(run))
+
+
+def _decoder(setting: Setting) -> Decoder | None:
     if not setting.get("value_rate"):
         return None
     return Decoder(
@@ -53,9 +56,9 @@ def pace(setting: Setting) -> float:
     return 1.0
 
 
-def stage_times(run: xr.Dataset) -> dict[str, float]:
+def formula_times(setting: Setting) -> dict[str, float]:
     """Times of stages by name; none for Adam, whose steps are no flow time."""
-    decoder, setting = decoder_of(run), schema.setting_of(run)
+    decoder = _decoder(setting)
     if decoder is None or setting.get("optimiser") == "adam":
         return {}
     times = {

@@ -53,18 +53,21 @@ def growth(run: xr.Dataset) -> xr.DataArray:
     return top_score(run)
 
 
-def log_slope(series: xr.DataArray) -> xr.DataArray:
-    """Logarithmic slope d ln(series)/d ln t at the records, by central differences.
+def growth_slope(run: xr.Dataset) -> xr.DataArray:
+    """Logarithmic slope of the growth, at records after time 0."""
+    return log_slope(growth(run))
 
-    NaN where the series is not positive, or time is zero.
+
+def log_slope(series: xr.DataArray) -> xr.DataArray:
+    """Logarithmic slope d ln(series)/d ln t after time 0, by central differences.
+
+    NaN where the series is not positive.
     """
-    time = series[_dims.TIME].values.astype(float)
-    values = series.transpose(_dims.SEED, _dims.TIME).values
-    later = time > 0
-    logs = np.log(np.where(values > 0, values, np.nan)[:, later])
-    slope = np.full(values.shape, np.nan)
-    slope[:, later] = np.gradient(logs, np.log(time[later]), axis=1)
-    return series.transpose(_dims.SEED, _dims.TIME).copy(data=slope)
+    table = series.transpose(_dims.SEED, _dims.TIME)
+    table = table.isel({_dims.TIME: series[_dims.TIME].values > 0})
+    logs = np.log(np.where(table.values > 0, table.values, np.nan))
+    clock = np.log(table[_dims.TIME].values.astype(float))
+    return table.copy(data=np.gradient(logs, clock, axis=1))
 
 
 def attention_drift(run: xr.Dataset) -> xr.DataArray:

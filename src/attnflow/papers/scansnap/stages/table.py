@@ -1,90 +1,114 @@
-"""Table of stages: formulas beside detected times."""
+"""Stages as records, and their table: formulas beside detected times."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
 
 import xarray as xr
 
 from attnflow import schema
-from attnflow.claims.stages import Event, StageRow
-from attnflow.papers.scansnap.stages import events
-from attnflow.papers.scansnap.stages.formulas import pace, stage_times
+from attnflow.claims.stages import Stage, StageRow
+from attnflow.papers.scansnap._types import Setting
+from attnflow.papers.scansnap.stages import series
+from attnflow.papers.scansnap.stages.formulas import formula_times, pace
+from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
 
 LEAST_RECORDS = 3
 """Two records determine neither a peak nor a slope."""
+FROZEN = 0.01
+"""Total variation per doubling of time below which attention is called frozen."""
 
 
-class _Stage(NamedTuple):
-    """Row of the table: observables that it needs, its meaning, and its detector."""
+def _formula(setting: Setting, *, name: str) -> FormulaTime:
+    time = formula_times(setting).get(name)
+    quick = pace(setting)
+    if time is None or quick == 1:
+        return FormulaTime(time)
+    return FormulaTime(time, f"the formula is of the flow, {quick:.3g} times as fast")
 
-    name: str
-    needs: tuple[tuple[str, ...], ...]
-    meaning: str
-    detector: Callable[[xr.Dataset], Event] | None = None
+
+DECODER_SNAP = Stage(
+    "decoder_snap",
+    series.decoder_speed,
+    "the decoder's speed γ is largest",
+    "largest",
+    formula=partial(_formula, name="decoder_snap"),
+)
+ATTENTION_SNAP = Stage(
+    "attention_snap",
+    series.top_velocity,
+    "the top distinct token's score moves fastest",
+    "largest",
+)
+SLOW_GROWTH = Stage(
+    "slow_growth",
+    series.growth_slope,
+    "growth is first slower than t",
+    level=1.0,
+    direction="down",
+    clock="log",
+)
+FREEZING = Stage(
+    "frozen",
+    series.attention_drift,
+    f"attention moves less than {FROZEN:g} while time doubles",
+    "settled",
+    level=FROZEN,
+    direction="down",
+)
+_FORMULAS = {
+    "scan_end": "t₀' = K ln M/η_Y, up to which γ = O(η_Y t/K)",
+    "snap": "t₀ = 2(1 + ω₁)K ln M/η_Y, from which γ decays as ln t/t",
+}
+"""Boundaries that are formulas alone."""
+_NEEDS = {
+    "decoder_snap": (("attention_speed",), ("error_norm", "margin")),
+    "attention_snap": (
+        ("score_velocity", "attention_per_class"),
+        ("score_velocity", "common_score"),
+    ),
+    "slow_growth": (("score", "attention_per_class"), ("drive_integral",)),
+    "frozen": (("attention_per_class",),),
+}
+"""Observables that a stage is detected in; one of the groups suffices."""
+_TABLE = ("scan_end", DECODER_SNAP, "snap", ATTENTION_SNAP, SLOW_GROWTH, FREEZING)
 
 
 def stage_table(run: xr.Dataset) -> list[StageRow]:
     """Stages of a run; none for a run without time or without tables Y and Z."""
-    if TIME not in run.dims or "parametrisation" in schema.setting_of(run):
+    setting = schema.setting_of(run)
+    if TIME not in run.dims or "parametrisation" in setting:
         return []
-    formulas = stage_times(run)
-    return [_row(run, stage, formulas.get(stage.name)) for stage in _STAGES]
-
-
-def _row(run: xr.Dataset, stage: _Stage, time: float | None) -> StageRow:
     system = run.attrs.get("system", "").partition(":")[0]
-    notes = [f"{system}: {stage.meaning}" if system else stage.meaning]
-    quick = pace(schema.setting_of(run))
-    if time is not None and quick != 1:
-        notes.append(f"the formula is of the flow, {quick:.3g} times as fast")
-    lacking = _lacking(run, stage)
-    if stage.detector is None or lacking:
-        notes += [f"not known: needs {lacking}"] if lacking else []
-        return StageRow(stage.name, time, None, None, "; ".join(notes))
-    event = stage.detector(run)
-    notes.append(event.note)
-    spread = event.spread
-    return StageRow(
-        stage.name, time, event.median, spread, "; ".join(filter(None, notes))
-    )
+    rows = [
+        _row(run, stage) if isinstance(stage, Stage) else _formula_row(setting, stage)
+        for stage in _TABLE
+    ]
+    if not system:
+        return rows
+    return [replace(row, note=f"{system}: {row.note}") for row in rows]
 
 
-def _lacking(run: xr.Dataset, stage: _Stage) -> str:
+def _formula_row(setting: Setting, name: str) -> StageRow:
+    formula = _formula(setting, name=name)
+    note = "; ".join(filter(None, (_FORMULAS[name], formula.reason)))
+    return StageRow(name, formula.time, None, None, note)
+
+
+def _row(run: xr.Dataset, stage: Stage) -> StageRow:
+    lacking = _lacking(run, stage.name)
+    if not lacking:
+        return stage.row(run)
+    time = stage.formula(schema.setting_of(run)).time if stage.formula else None
+    note = f"{stage.meaning}; not known: needs {lacking}"
+    return StageRow(stage.name, time, None, None, note)
+
+
+def _lacking(run: xr.Dataset, name: str) -> str:
     """Observables or records that the detector needs and the run lacks, as text."""
-    if stage.needs and run.sizes[TIME] < LEAST_RECORDS:
+    if run.sizes[TIME] < LEAST_RECORDS:
         return f"{LEAST_RECORDS} records or more"
-    if not stage.needs or any(all(n in run for n in names) for names in stage.needs):
+    if any(all(n in run for n in names) for names in _NEEDS[name]):
         return ""
-    missing = " or ".join(", ".join(names) for names in stage.needs)
+    missing = " or ".join(", ".join(names) for names in _NEEDS[name])
     return f"{missing} recorded"
-
-
-_STAGES = (
-    _Stage("scan_end", (), "t₀' = K ln M/η_Y, up to which γ = O(η_Y t/K)"),
-    _Stage(
-        "decoder_snap",
-        (("attention_speed",), ("error_norm", "margin")),
-        "the decoder's speed γ is largest",
-        events.decoder_snap,
-    ),
-    _Stage("snap", (), "t₀ = 2(1 + ω₁)K ln M/η_Y, from which γ decays as ln t/t"),
-    _Stage(
-        "attention_snap",
-        (("score_velocity", "attention_per_class"), ("score_velocity", "common_score")),
-        "the top distinct token's score moves fastest",
-        events.attention_snap,
-    ),
-    _Stage(
-        "slow_growth",
-        (("score", "attention_per_class"), ("drive_integral",)),
-        "growth is first slower than t",
-        events.slow_growth,
-    ),
-    _Stage(
-        "frozen",
-        (("attention_per_class",),),
-        f"attention moves less than {events.FROZEN:g} while time doubles",
-        events.frozen,
-    ),
-)

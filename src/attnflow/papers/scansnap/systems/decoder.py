@@ -120,10 +120,3 @@ class Decoder:
         """ω₁ of Lemma 8: `1 + ω₁ = −W₋₁(−1/(M − 1))/ln M`."""
         root = float(lambertw(-1 / (self.vocabulary - 1), -1).real)
         return -root / math.log(self.vocabulary) - 1
-
-    def time_to_error(self, error: float) -> float:
-        """Samples until |e_n − α_n| is `error`: the formula of claim E-R-13."""
-        others = self.vocabulary - 1
-        growth = others * (math.sqrt(1 + 1 / others) / error - 1)
-        u = math.log(growth)
-        return self.clock * (growth + others * u - 1) / self.vocabulary

@@ -65,9 +65,9 @@ def _roots(vocabulary: float) -> tuple[float, float]:
     def residual(u: float) -> float:
         return float(u - np.log(vocabulary - 1) - np.log(u))
 
-    # The lower root is near 1/M: the default tolerance of 2e-12 is too coarse.
+    # The lower root is near 1/M: the tolerance must be relative to it.
     ends = ((1e-12, 1.0), (1.0, 10 * float(np.log(vocabulary))))
-    lower, upper = (root_scalar(residual, bracket=end, xtol=1e-15).root for end in ends)
+    lower, upper = (root_scalar(residual, bracket=end, xtol=1e-30).root for end in ends)
     return float(lower), float(upper)
 
 

@@ -1,5 +1,6 @@
 """Equation 26's update of the decoder by single samples, with and without attention."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,7 +9,8 @@ from jaxtyping import Float
 from scipy.special import softmax
 
 from attnflow.papers.scansnap._types import Setting
-from attnflow.papers.scansnap.computations import Decorrelated, SingleSamples
+from attnflow.papers.scansnap.computations import Decorrelated, SingleSamples, Visits
+from attnflow.papers.scansnap.systems.decoder import log_odds
 
 Table = Float[np.ndarray, "_ _"]
 
@@ -91,6 +93,42 @@ def _train_decoder(
         "visits": np.bincount(visited, minlength=classes),
         "beside": outside / np.abs(back).max(axis=0),
     }
+
+
+def visits(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
+    """Draws out of `samples` that leave the bounds of Lemmas 10 to 12, by seed.
+
+    With Δ = √(N ln(1/δ)) and N̄ = N/K, both rounded up: `visits_outside` has N_n off N̄
+    by more than √(N ln(2/δ)/2) + 1; `heights_outside` has h(N_n) off h(N̄) by more than
+    the share Δ/N̄; `errors_outside` has 1/(M − 1 + e^{Mh}) off by more than the share
+    η_Y Δ/3, all of the worst class; `theta_outside` has some |θ_n| above (K/√N)
+    √ln(K/δ).
+    """
+    plan = Visits(**setting)
+    K, M, N = plan.classes, plan.vocabulary, plan.steps
+    mean, radius = math.ceil(N / K), math.ceil(math.sqrt(N * math.log(1 / plan.delta)))
+    middle = log_odds(mean, M, plan.value_rate)
+    counts: dict[str, list[int]] = {name: [] for name in _BOUNDED}
+    for seed in seeds:
+        draw = np.random.default_rng(seed)
+        drawn = draw.multinomial(N, [1 / K] * K, size=plan.samples)
+        u = log_odds(drawn, M, plan.value_rate)
+        theta = np.abs(u / middle - 1)
+        errors = np.abs((M - 1 + np.exp(middle)) / (M - 1 + np.exp(u)) - 1)
+        near = math.sqrt(N / 2 * math.log(2 / plan.delta)) + 1
+        far = K / math.sqrt(N) * math.sqrt(math.log(K / plan.delta))
+        outside = (
+            (np.abs(drawn - mean) > near).sum(axis=0).max(),
+            (theta > radius / mean).sum(axis=0).max(),
+            (errors > plan.value_rate * radius / 3).sum(axis=0).max(),
+            (theta > far).any(axis=1).sum(),
+        )
+        for name, count in zip(_BOUNDED, outside, strict=True):
+            counts[name].append(int(count))
+    return xr.Dataset({name: ("seed", column) for name, column in counts.items()})
+
+
+_BOUNDED = ("visits_outside", "heights_outside", "errors_outside", "theta_outside")
 
 
 def single_samples(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
