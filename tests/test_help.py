@@ -17,7 +17,7 @@ TEACHING = (
     "attnflow.runs.ledger",
     "attnflow.sweeps.sweep",
     "attnflow.papers.citation",
-    "attnflow.claims.base",
+    "attnflow.claims.checks",
     "attnflow.runs.checkpoints.inputs",
     "attnflow.runs.checkpoints.observe",
     "attnflow.experiments.mixing.build",

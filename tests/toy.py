@@ -177,7 +177,7 @@ def toy_paper(**changes):
                 values=lambda evidence: {
                     "loss": float(evidence["main"]["loss"][0, -1])
                 },
-                seen=lambda evidence: {"the loss falls": True},
+                stated=lambda evidence: {"Section 1": {"the loss falls": True}},
                 printed={"loss": 0.1},
             ),
         ),
@@ -194,11 +194,11 @@ def toy_paper(**changes):
 
 def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
     """The claim that the loss falls to `at_most`, by exact arithmetic."""
-    from attnflow.claims import Claim, Exact, Finding, Scope, Verdict, mutations
+    from attnflow.claims import Claim, Exact, Finding, Kind, Verdict, mutations
 
     def judge(evidence):
         lowest = max(float(run["loss"].min()) for run in evidence.values())
-        return Finding((Exact(lowest, at_most, "the lowest loss", True),))
+        return Finding((Exact(lowest, at_most, "the lowest loss"),))
 
     return Claim(
         id=id,
@@ -210,7 +210,7 @@ def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
         predicate=f"the lowest loss is at most {at_most}",
         expected=Verdict(expected),
         source="ours",
-        scope=Scope.THEOREM,
+        kind=Kind.IDENTITY,
         mutations={"higher": mutations.add(mutations.EVERY, "loss", 1.0)},
     )
 

@@ -9,9 +9,10 @@ from attnflow.claims import (
     Exact,
     Finding,
     HighProbability,
+    Kind,
     Ladder,
     LargeEnough,
-    Scope,
+    Rule,
     Seeds,
     Slope,
     Unchecked,
@@ -23,6 +24,7 @@ from attnflow.claims.chance import of_coins, of_orders, seeds_to_decide
 from attnflow.claims.statistics import clopper_pearson
 from tests.claims.test_judgement import row
 
+RULE = Rule(Kind.OBSERVATION)
 SIZES = (1.0, 10.0, 100.0, 1e3, 1e4)
 
 
@@ -69,8 +71,8 @@ def test_seeds_that_decide_nothing():
     [
         (Exact(1.0, 2.0, "error"), 0.0, None),
         (Exact(3.0, 2.0, "error"), 0.0, None),
-        (Seeds((True,) * 5, (1.0,) * 5, "order"), 1 / 32, None),
-        (Seeds((True, True, False), (1.0, 1.0, -1.0), "order"), 1 / 8, 11),
+        (Seeds((1.0,) * 5, "order"), 1 / 32, None),
+        (Seeds((1.0, 1.0, -1.0), "order"), 1 / 8, 11),
         (Ladder(SIZES, (1.0,) * 5, "theta", "time"), 0.025, None),
         (Slope((0.0, 1.0, 2.0), (0.0, 1.0, 2.0), 1.0, 0.1, "rate"), 1 / 6, None),
         (HighProbability((0,), (100,), 0.05, "noise"), 0.05, None),
@@ -79,19 +81,19 @@ def test_seeds_that_decide_nothing():
     ],
 )
 def test_each_rule_tells_what_chance_would_do(check, chance, more):
-    decision = decide(Finding((check,)), Scope.EXPERIMENT)
+    decision = decide(Finding((check,)), RULE)
     assert decision.chance == pytest.approx(chance)
     assert decision.more == more
 
 
 def test_of_several_checks_the_hardest_for_chance_counts():
-    few = Seeds((True,) * 3, (1.0,) * 3, "few")
-    many = Seeds((True,) * 10, (1.0,) * 10, "many")
-    half, reason = Seeds((True, False), (1.0, -1.0), "half"), Unchecked("no data")
-    assert decide(Finding((few, many)), Scope.THEOREM).chance == of_coins(9, 10)
-    assert decide(Finding((few, reason)), Scope.THEOREM).chance == 1 / 8
-    assert decide(Finding((few, Exact(0.0, 1.0, "sum"))), Scope.THEOREM).chance == 0
-    assert decide(Finding((few, half)), Scope.THEOREM).more == 5
+    few = Seeds((1.0,) * 3, "few")
+    many = Seeds((1.0,) * 10, "many")
+    half, reason = Seeds((1.0, -1.0), "half"), Unchecked("no data")
+    assert decide(Finding((few, many)), RULE).chance == of_coins(9, 10)
+    assert decide(Finding((few, reason)), RULE).chance == 1 / 8
+    assert decide(Finding((few, Exact(0.0, 1.0, "sum"))), RULE).chance == 0
+    assert decide(Finding((few, half)), RULE).more == 5
 
 
 def rows(*chances, verdict=Verdict.HOLDS):

@@ -7,32 +7,42 @@ import xarray as xr
 
 from attnflow.claims import (
     ClaimsTable,
-    Exact,
+    Corrected,
+    Correction,
+    CorrectionKind,
     Finding,
+    Kind,
     MissingData,
     Row,
     Scope,
+    Seeds,
     Verdict,
     as_expected,
+    recorded_words,
     verify,
 )
+from attnflow.claims.table import corrected_words
 from attnflow.schema.plain_values import plain
 from attnflow.schema.settings import UnknownName
-from tests.claims.toy import corrected_claim, make_claim, make_evidence
+from tests.claims.toy import corrected_claim, make_claim, make_evidence, make_paper
 
 DESIGNED = [
     "id",
     "paper",
     "place",
+    "kind",
     "statement",
     "origin",
     "scope",
+    "slack",
     "verdict",
     "expected",
+    "corrected",
     "held",
     "seeds",
     "interval",
     "margin",
+    "witness",
     "seconds",
 ]
 
@@ -50,14 +60,15 @@ class Gatherer:
 
 
 def row(claim=None, **changes):
-    claim_row = verify(claim or make_claim(), "toy", Gatherer(), 5)
+    claim_row = verify(claim or make_claim(), make_paper(), Gatherer(), 5)
     return replace(claim_row, **changes)
 
 
 def test_a_row_has_the_designed_fields_first():
     content = row().as_json()
     assert list(content)[: len(DESIGNED)] == DESIGNED
-    assert {"numbers", "what", "note", "correction"} < set(content)
+    assert {"numbers", "what", "note", "missed", "unread"} < set(content)
+    assert content["slack"] is content["corrected"] is content["witness"] is None
     assert content["verdict"] == "holds"
     assert content["scope"] == "experiment"
     assert (content["held"], content["seeds"]) == (5, 5)
@@ -70,36 +81,71 @@ def test_a_row_has_the_designed_fields_first():
 
 def test_seeds_go_to_the_runs_that_leave_them_open():
     gather = Gatherer()
-    verify(make_claim(), "toy", gather, 7)
+    verify(make_claim(), make_paper(), gather, 7)
     assert gather.requests["main"].seeds == 7
     assert gather.requests["fixed"].seeds == 1
-    verify(make_claim(), "toy", gather)
+    verify(make_claim(), make_paper(), gather)
     assert gather.requests["main"].seeds is None
 
 
-def test_a_correction_is_tried_where_the_statement_does_not_hold():
+def test_a_statement_and_its_correction_are_two_verdicts():
     claim_row = row(corrected_claim())
-    assert claim_row.verdict is Verdict.HOLDS_CORRECTED
-    assert claim_row.correction == "The time is log 10 over the rate."
-    assert "as printed: time" in claim_row.note
-    assert "corrected: time" in claim_row.note
-    assert claim_row.margin > 0
+    assert claim_row.verdict is Verdict.FAILS
+    assert claim_row.corrected == Corrected(
+        CorrectionKind.CONSTANT,
+        "The time is log 10 over the rate.",
+        Verdict.HOLDS,
+        Verdict.HOLDS,
+        claim_row.corrected.margin,
+        claim_row.corrected.note,
+    )
+    assert claim_row.words == "fails as printed; holds with another constant"
+    assert claim_row.words == claim_row.recorded == recorded_words(corrected_claim())
+    assert claim_row.margin < 0 < claim_row.corrected.margin
     assert as_expected(claim_row)
 
 
-def test_a_correction_is_not_tried_where_the_statement_holds():
+def test_a_correction_is_judged_where_the_statement_holds_too():
     claim_row = row(corrected_claim(factor=1.0))
-    assert claim_row.verdict is Verdict.HOLDS
-    assert claim_row.correction == ""
+    assert claim_row.verdict is claim_row.corrected.verdict is Verdict.HOLDS
+    assert not as_expected(claim_row)
 
 
-def test_a_correction_that_does_not_hold_changes_nothing():
+def test_a_correction_that_does_not_hold_is_a_surprise():
     claim = corrected_claim()
     wrong = replace(claim.correction, judge=claim.judge)
     claim_row = row(replace(claim, correction=wrong))
-    assert claim_row.verdict is Verdict.FAILS
-    assert claim_row.correction == ""
+    assert claim_row.verdict is claim_row.corrected.verdict is Verdict.FAILS
+    assert claim_row.words == "fails as printed; fails with another constant"
     assert not as_expected(claim_row)
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "words"),
+    [
+        ("typo", "holds", "holds with a misprint mended"),
+        ("condition", "fails", "fails under a stronger condition"),
+        ("weaker", "inconclusive", "is inconclusive in a weaker form"),
+        ("opposite", "holds", "the contrary holds"),
+    ],
+)
+def test_a_verdict_on_a_correction_says_what_it_changes(kind, verdict, words):
+    assert corrected_words(CorrectionKind(kind), Verdict(verdict)) == words
+
+
+def test_a_correction_may_be_of_another_kind():
+    """What is claimed of all runs may be true as an observation in most of them."""
+
+    def judge(evidence):
+        return Finding((Seeds((1.0,) * 9 + (-1.0,), "order"),))
+
+    weaker = Correction(
+        CorrectionKind.WEAKER, "In most.", judge, claim_kind=Kind.OBSERVATION
+    )
+    claim = make_claim(judge=judge, kind=Kind.UNIVERSAL, correction=weaker)
+    claim_row = row(claim)
+    assert claim_row.verdict is Verdict.FAILS
+    assert claim_row.corrected.verdict is Verdict.HOLDS
 
 
 def refuse(error):
@@ -111,7 +157,7 @@ def refuse(error):
 
 def test_missing_data_makes_a_claim_unchecked():
     gather = refuse(MissingData("WikiText-2 is not here: attnflow data fetch."))
-    claim_row = verify(make_claim(), "toy", gather)
+    claim_row = verify(make_claim(), make_paper(), gather)
     assert claim_row.verdict is Verdict.UNCHECKED
     assert claim_row.note == "WikiText-2 is not here: attnflow data fetch."
     assert as_expected(claim_row)
@@ -121,7 +167,7 @@ def test_missing_data_makes_a_claim_unchecked():
 @pytest.mark.parametrize("name", ["torch", "torch.nn"])
 def test_a_missing_package_makes_a_claim_unchecked(name):
     gather = refuse(ImportError("no module", name=name))
-    claim_row = verify(make_claim(), "toy", gather)
+    claim_row = verify(make_claim(), make_paper(), gather)
     assert claim_row.verdict is Verdict.UNCHECKED
     assert claim_row.note == "torch is not installed: pip install 'attnflow[torch]'."
 
@@ -131,18 +177,20 @@ def test_a_missing_package_makes_a_claim_unchecked(name):
 )
 def test_other_errors_are_raised(error):
     with pytest.raises(type(error)):
-        verify(make_claim(), "toy", refuse(error))
+        verify(make_claim(), make_paper(), refuse(error))
 
 
-def test_another_scope_for_other_settings():
-    def judge(evidence):
-        return Finding((Exact(1.0, 0.1, "loss"),))
-
-    claim = make_claim(judge=judge)
-    assert "paper's sizes" in verify(claim, "toy", Gatherer()).note
-    beyond = verify(claim, "toy", Gatherer(), scope=Scope.BEYOND)
-    assert beyond.scope is Scope.BEYOND
-    assert "beyond" in beyond.note
+@pytest.mark.parametrize(
+    ("verdict", "scope", "reading"),
+    [
+        (Verdict.FAILS, Scope.THEOREM, "refuted as printed"),
+        (Verdict.FAILS, Scope.EXPERIMENT, "not reproduced"),
+        (Verdict.FAILS, Scope.BEYOND, "does not extend here"),
+        (Verdict.INCONCLUSIVE, Scope.THEOREM, "inconclusive"),
+    ],
+)
+def test_the_scope_says_what_a_verdict_means(verdict, scope, reading):
+    assert row(verdict=verdict, scope=scope).reading == reading
 
 
 def test_plain_values():
@@ -192,15 +240,17 @@ def test_the_table_prints_aligned():
     lines = repr(table()).splitlines()
     assert lines[0].split() == [
         "claim",
+        "kind",
         "scope",
         "verdict",
+        "corrected",
         "expected",
         "held",
         "interval",
         "margin",
         "seconds",
     ]
-    assert lines[3].split()[2:4] == ["inconclusive", "*"]
+    assert lines[3].split()[3:5] == ["inconclusive", "*"]
     assert "not a proof" in lines[-1]
     at = lines[0].index("verdict")
     assert [line[at:].split()[0] for line in lines[2:5]] == [
@@ -224,10 +274,14 @@ def test_a_table_is_read_by_id():
     assert [r.id for r in claims] == ["T-Order", "T-Other", "T-None"]
     with pytest.raises(UnknownName, match="Did you mean 'T-Order'"):
         claims["T-Ordr"]
-    assert claims.as_json()["version"] == 1
+    assert claims.as_json()["version"] == 2
     assert len(claims.as_json()["claims"]) == 3
 
 
-def test_rows_are_records():
-    assert isinstance(row(), Row)
-    assert row().origin == "paper"
+def test_rows_come_back_from_json():
+    for before in (row(), row(corrected_claim())):
+        text = json.dumps(before.as_json(), allow_nan=False)
+        after = Row.from_json(json.loads(text))
+        assert replace(after, numbers={}) == replace(before, numbers={})
+    with pytest.raises(ValueError, match="no row of a claims table"):
+        Row.from_json({"kind": "identity"})

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from attnflow.claims import NamedMutation, must_fail, mutations, named
+from attnflow.claims import NamedMutation, mutations, named
 from attnflow.schema import setting_of
 from attnflow.schema.settings import UnknownName
 from attnflow.testing import check_claim, check_unchanged
@@ -21,6 +21,9 @@ EVERY_MUTATION = {
     "noise": mutations.noise("main", LOSS, 0.1),
     "replace": mutations.replace("main", LOSS, 0.5),
     "setting": mutations.setting("main", rate=1.0),
+    "scale_setting": mutations.scale_setting("rate", 10.0),
+    "cut": mutations.cut("main", 0.1),
+    "hole": mutations.hole("main"),
     "only": mutations.only("main", mutations.negate("*", LOSS)),
     "some_seeds": mutations.some_seeds(0.4, mutations.negate("main", LOSS)),
     "both": mutations.both(
@@ -81,6 +84,15 @@ def test_a_shuffle_moves_every_value():
         assert (values != evidence["main"][LOSS].values[0, :, 1]).all()
 
 
+def test_runs_that_slow_down_have_other_clocks_and_ends():
+    evidence = {**make_evidence(), "second": make_evidence()["main"]}
+    after = mutations.slow_down(2.0)(evidence)
+    assert after["main"].identical(evidence["main"])
+    assert float(after["second"]["time"][-1]) == 120.0
+    assert (after["second"]["end_time"] == 120.0).all()
+    assert float(evidence["second"]["time"][-1]) == 60.0
+
+
 def test_gaps_stay_gaps():
     evidence = make_evidence()
     evidence["main"][LOSS][0, 300:] = np.nan
@@ -137,37 +149,14 @@ def test_names():
         named(mutations.negate("*", LOSS), mutations.negate("*", LOSS))
 
 
-# Claims that can fail, and one that cannot
+# What the protocol sees
 
 
-def test_a_claim_that_can_fail_passes_the_protocol():
-    check_claim(make_claim(), make_evidence())
-
-
-def test_a_corrected_claim_passes_the_protocol():
-    check_claim(corrected_claim(), make_evidence())
-
-
-def test_mutations_that_change_nothing_are_named():
+def test_a_named_mutation_that_changes_nothing_is_refused():
     idle = NamedMutation("nothing", lambda evidence: evidence)
-    small = mutations.scale("main", LOSS, 1.001)
-    claim = make_claim(mutations=named(idle, small, EVERY_MUTATION["swap"]))
-    assert must_fail(claim, make_evidence()) == ["nothing", small.name]
-    with pytest.raises(AssertionError, match="holds in spite of: nothing"):
+    claim = make_claim(mutations=named(idle))
+    with pytest.raises(AssertionError, match="holds in spite of 'nothing'"):
         check_claim(claim, make_evidence())
-
-
-def test_a_correction_must_be_able_to_fail_too():
-    weak = corrected_claim()
-    idle = NamedMutation("nothing", lambda evidence: evidence)
-    claim = make_claim(
-        id="T-Time",
-        judge=weak.judge,
-        expected=weak.expected,
-        correction=weak.correction,
-        mutations=named(idle),
-    )
-    assert must_fail(claim, make_evidence()) == ["nothing"]
 
 
 def test_the_protocol_sees_a_judge_that_writes_into_the_evidence():
@@ -180,10 +169,5 @@ def test_the_protocol_sees_a_judge_that_writes_into_the_evidence():
 
 
 def test_the_protocol_sees_another_verdict():
-    with pytest.raises(AssertionError, match="recorded as"):
+    with pytest.raises(AssertionError, match="recorded as fails and is holds"):
         check_claim(corrected_claim(factor=1.0), make_evidence())
-
-
-def test_a_claim_without_mutations_is_refused():
-    with pytest.raises(ValueError, match="able to fail"):
-        make_claim(mutations={})

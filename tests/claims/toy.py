@@ -1,14 +1,38 @@
 """A claim on a run known in closed form, for the tests of the framework."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
-from attnflow.claims import Claim, Correction, Exact, Finding, Scope, Seeds, Verdict
+from attnflow.claims import (
+    Claim,
+    Correction,
+    CorrectionKind,
+    Exact,
+    Finding,
+    Kind,
+    Verdict,
+    per_seed,
+)
 from attnflow.claims import mutations as m
 from attnflow.claims.stages import first_crossing, order
-from attnflow.schema.declarations import Request
+from attnflow.schema.declarations import Recipe, Request
+from tests.toy import toy_paper
+
+
+@dataclass(frozen=True)
+class RateSetting:
+    """The setting of the toy's only experiment."""
+
+    rate: float = 0.1
+
+
+def make_paper(*, place="Section 1", **changes):
+    """A paper whose own setting has the rate 1/10."""
+    recipe = Recipe("flow", "A flow", RateSetting(), "tests.toy:build", place=place)
+    return toy_paper(recipes=(recipe,), **changes)
 
 
 def make_evidence(seeds=5):
@@ -29,7 +53,7 @@ def make_evidence(seeds=5):
             "time": time,
             "group": ["consistent", "conflicting"],
         },
-        attrs={"setting": json.dumps({"rate": 0.1})},
+        attrs={"setting": json.dumps({"rate": 0.1}), "experiment": "flow"},
     )
     return {"main": run}
 
@@ -44,7 +68,7 @@ def order_holds(evidence):
     run = evidence["main"]
     phases = order([learned(run, "consistent"), learned(run, "conflicting")])
     return Finding(
-        (Seeds(phases.held, phases.gap, "consistent before conflicting"),),
+        (per_seed(phases.gap, "consistent before conflicting", strict=True),),
         {"gap": list(phases.gap)},
     )
 
@@ -54,9 +78,7 @@ def half_time(evidence, factor):
     time = learned(run.isel(seed=[0]), "conflicting").times[0]
     stated = factor * np.log(10) / json.loads(run.attrs["setting"])["rate"]
     error = abs(time - stated) / stated
-    return Finding(
-        (Exact(float(error), 1e-3, "time", counterexample=True),), {"time": time}
-    )
+    return Finding((Exact(float(error), 1e-3, "time"),), {"time": time})
 
 
 def make_claim(**changes):
@@ -66,11 +88,12 @@ def make_claim(**changes):
         "statement": "Consistent samples are learned first.",
         "system": "flow",
         "needs": {"main": Request("flow"), "fixed": Request("flow", seeds=1)},
+        "judged": ("main",),
         "judge": order_holds,
         "predicate": "order of the times at which the losses reach 0.1",
         "expected": Verdict.HOLDS,
         "source": "ours",
-        "scope": Scope.EXPERIMENT,
+        "kind": Kind.OBSERVATION,
         "mutations": m.named(
             m.swap("main", "loss_by_group", "group", ("consistent", "conflicting")),
             m.constant("main", "loss_by_group"),
@@ -85,12 +108,12 @@ def corrected_claim(factor=2.0):
     return make_claim(
         id="T-Time",
         judge=lambda evidence: half_time(evidence, factor),
-        expected=Verdict.HOLDS_CORRECTED,
+        kind=Kind.IDENTITY,
+        expected=Verdict.FAILS,
         correction=Correction(
+            CorrectionKind.CONSTANT,
             "The time is log 10 over the rate.",
             lambda evidence: half_time(evidence, 1.0),
         ),
-        mutations=m.named(
-            m.shift("main", "loss_by_group", 1.0), m.setting("main", rate=0.3)
-        ),
+        mends=m.named(m.setting("main", rate=0.1 * factor)),
     )

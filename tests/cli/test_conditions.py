@@ -1,11 +1,12 @@
 """The table of conditions: runs are told together where they agree."""
 
-from attnflow.cli.verdicts import condition_table
-from attnflow.schema.conditions import Condition, at_least, exactly, of_order
+from attnflow.cli.explained import condition_table
+from attnflow.schema.conditions import Condition, at_least, exactly, of_order, unread
 
 
 def rows(conditions):
-    return [tuple(row) for row in condition_table(conditions).rows]
+    items = {run: {i.name: i for i in listed} for run, listed in conditions.items()}
+    return [tuple(row) for row in condition_table(items).rows]
 
 
 def width(m, least=64):
@@ -15,14 +16,16 @@ def width(m, least=64):
 def test_runs_that_meet_an_item_and_runs_that_do_not():
     table = rows({"a": [width(512)], "b": [width(32)], "c": [width(4096)]})
     assert table == [
-        ("m", "m ≥ m1", "512 … 4.1e+03", "≥ 64", "yes", "2 of 3: a; c"),
-        ("m", "m ≥ m1", "32", "≥ 64", "no", "1 of 3: b"),
+        ("m", "m ≥ m1", "512 … 4.1e+03", "≥ 64", "yes", "8 … 64", "2 of 3: a; c"),
+        ("m", "m ≥ m1", "32", "≥ 64", "no", "0.5", "1 of 3: b"),
     ]
 
 
 def test_bounds_that_differ_from_run_to_run():
-    ((*_, allowed, met, runs),) = rows({"a": [width(512)], "b": [width(512, 128)]})
-    assert (allowed, met, runs) == ("≥ 64 … 128", "yes", "all")
+    ((*_, allowed, met, slack, runs),) = rows(
+        {"a": [width(512)], "b": [width(512, 128)]}
+    )
+    assert (allowed, met, slack, runs) == ("≥ 64 … 128", "yes", "4 … 8", "all")
 
 
 def test_items_keep_their_order_and_say_what_is_allowed():
@@ -40,3 +43,14 @@ def test_items_keep_their_order_and_say_what_is_allowed():
         ("< 1", "no"),
         ("∞", "yes"),
     ]
+
+
+def test_what_no_number_decides_is_listed():
+    (row,) = rows({"a": [unread("small", "small enough")]})
+    assert row == ("small", "small enough", "–", "–", "not read", "–", "all")
+
+
+def test_a_reading_of_constants_is_printed():
+    item = Condition("d", "d ≥ polylog N", 9.0, least=3.0, reading="polylog as ln")
+    ((_, what, *_),) = rows({"a": [item]})
+    assert what == "d ≥ polylog N [polylog as ln]"

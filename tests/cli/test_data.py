@@ -6,7 +6,7 @@ from attnflow.data.real import CATALOGUE
 def test_list_says_what_is_known_and_what_is_here(program, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
     content = program.json("data", "list")
-    assert content["version"] == 1
+    assert content["version"] == 2
     assert content["directory"] == str(tmp_path)
     assert [item["id"] for item in content["datasets"]] == list(CATALOGUE)
     files = [file for item in content["datasets"] for file in item["files"]]

@@ -6,7 +6,7 @@ import pytest
 
 
 def write(path, *rows):
-    path.write_text(json.dumps({"version": 1, "claims": list(rows)}))
+    path.write_text(json.dumps({"version": 2, "claims": list(rows)}))
     return path
 
 
@@ -29,7 +29,7 @@ def compared(program, tmp_path, table):
 
 def test_equal_tables_but_for_times(compared, table):
     later = [{**row, "seconds": 9.0, "margin": row["margin"] + 0.001} for row in table]
-    assert compared(*later) == {"version": 1, "changes": [], "same": 2}
+    assert compared(*later) == {"version": 2, "changes": [], "same": 2}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,19 @@ def test_another_verdict_comes_first_and_is_exit_code_1(compared, table):
     kinds = [change["kind"] for change in comparison["changes"]]
     assert kinds == ["another verdict", "in the new one alone", "another margin"]
     assert comparison["changes"][1]["old"] is None
+
+
+def test_a_table_of_version_1(program, tmp_path, table):
+    fields = ("kind", "slack", "corrected", "witness", "missed", "unread")
+    first = {name: x for name, x in table[0].items() if name not in fields}
+    fixed = {**first, "id": "T-Thm2", "verdict": "holds-corrected"}
+    fixed |= {"expected": "holds-corrected", "correction": "It falls to 0.2."}
+    old = write(tmp_path / "old.json", first, fixed)
+    new = write(tmp_path / "new.json", *table)
+    comparison = program.json("diff", old, new)
+    assert comparison["same"] == 1
+    (told,) = comparison["changes"]
+    assert (told["id"], told["kind"]) == ("T-Thm2", "decided in one alone")
 
 
 def test_a_claim_that_is_gone(compared, table):

@@ -4,7 +4,7 @@ from tests import toy as toys
 
 def test_json(program):
     listing = program.json("list")
-    assert listing["version"] == 1
+    assert listing["version"] == 2
     assert listing["papers"] == [{"slug": "toy", "title": "A toy paper"}]
     assert listing["experiments"] == [{"paper": "toy", "id": "flow"}]
     assert listing["exhibits"] == [{"paper": "toy", "id": "figure1", "kind": "figure"}]
@@ -12,10 +12,22 @@ def test_json(program):
         "paper": "toy",
         "id": "T-Thm1",
         "place": "Section 1",
+        "kind": "identity",
         "statement": "The loss falls.",
         "origin": "paper",
         "expected": "holds",
+        "uses": [],
     }
+
+
+def test_claims_list_what_their_statements_rest_on(program, toy):
+    inventory = {
+        "lemma": [{"id": "Lemma 1"}],
+        "theorem": [{"id": "Theorem 1", "uses": ["Lemma 1"], "claims": ["T-Thm1"]}],
+    }
+    toys.install(toy, toys.toy_paper(inventory=inventory))
+    first, second = program.json("list")["claims"]
+    assert (first["uses"], second["uses"]) == (["Lemma 1"], [])
 
 
 def test_maps_are_listed_as_such(program, toy):

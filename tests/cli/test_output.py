@@ -20,7 +20,7 @@ from tests.toy import ToyRow
 
 def test_plain_values_are_strict_json():
     value = {
-        "verdict": Verdict.HOLDS_CORRECTED,
+        "verdict": Verdict.HOLDS,
         "array": np.array([1.0, np.nan, np.inf]),
         "number": np.float64(0.5),
         "flag": np.bool_(True),
@@ -29,7 +29,7 @@ def test_plain_values_are_strict_json():
     }
     text = json.dumps(plain(value), allow_nan=False)
     assert json.loads(text) == {
-        "verdict": "holds-corrected",
+        "verdict": "holds",
         "array": [1.0, None, None],
         "number": 0.5,
         "flag": True,
@@ -60,7 +60,7 @@ def test_json_alone_on_stdout(capsys):
     output.say("for people")
     output.show(Table(("a",), [("1",)]))
     output.give({"x": 1})
-    assert json.loads(capsys.readouterr().out) == {"version": 1, "x": 1}
+    assert json.loads(capsys.readouterr().out) == {"version": 2, "x": 1}
 
 
 def test_nothing_is_given_unless_asked(capsys):

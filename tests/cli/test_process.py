@@ -65,7 +65,7 @@ def test_only_json_on_stdout(environment, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert json.loads(done.stdout)["version"] == 1
+    assert json.loads(done.stdout)["version"] == 2
     assert "toy/flow: step 2" in done.stderr
 
 

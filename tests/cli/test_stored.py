@@ -21,14 +21,14 @@ def test_runs_of_a_paper(program):
 
 
 def test_no_runs(program):
-    assert program.json("runs") == {"version": 1, "runs": []}
+    assert program.json("runs") == {"version": 2, "runs": []}
     assert program("runs").stdout.startswith("0 runs in")
 
 
 def test_export(program, tmp_path):
     id = program.json("run", "toy/flow")["runs"][0]["id"]
     answer = program.json("export", id[:6], "--netcdf", "run.nc")
-    assert answer == {"version": 1, "run": id, "file": "run.nc"}
+    assert answer == {"version": 2, "run": id, "file": "run.nc"}
     assert read_run_file(tmp_path / "run.nc").attrs["id"] == id
 
 

@@ -25,7 +25,7 @@ def sweeps_of(program, *args, code=0):
     done = program("sweep", *args, "--json", "-")
     assert done.exit_code == code, done.output
     content = json.loads(done.stdout)
-    assert content["version"] == 1
+    assert content["version"] == 2
     return content["sweeps"]
 
 

@@ -61,4 +61,4 @@ def test_a_quick_map_is_drawn_with_its_numbers(paper, map, tmp_path):
     assert all(isinstance(value, int | float) for value in known)
     assert len(known) >= len(values) / 2
     assert set(map.printed) <= set(map.values(evidence))
-    assert all(isinstance(answer, bool) for answer in map.seen(evidence).values())
+    assert all(isinstance(answer, bool) for answer in map.checks(evidence).values())

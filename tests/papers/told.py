@@ -9,5 +9,5 @@ def items(paper, setting):
 
 
 def unmet(paper, setting):
-    """Names of those that are not met."""
-    return {name for name, item in items(paper, setting).items() if not item.met}
+    """Names of those that are missed; what no number decides is not."""
+    return {name for name, item in items(paper, setting).items() if item.met is False}

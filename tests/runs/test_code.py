@@ -187,6 +187,18 @@ def test_partial_functions_count_with_their_arguments():
     assert signature(both) != signature(partial(judge, scope=4))
 
 
+def test_records_count_with_their_fields_and_without_addresses():
+    from attnflow.claims import All, AtMost, judge
+
+    def record(bound):
+        return All((AtMost("x", judge, bound),), also={"x": judge})
+
+    text = signature(record(1.0))
+    assert "AtMost" in text and "'bound', 1.0" in text and " at 0x" not in text
+    assert text == signature(record(1.0)) != signature(record(2.0))
+    assert "attnflow.claims.judgement" in set(modules_behind(record(1.0)))
+
+
 def test_a_module_that_is_gone_is_an_error():
     with pytest.raises(ValueError, match="no modules"):
         code.code_digest("attnflow.claims.no_such_module")

@@ -15,6 +15,7 @@ from attnflow.runs.user_run import (
     guarded_run,
     judge_user_run,
 )
+from attnflow.schema.conditions import at_least
 from attnflow.schema.declarations import Recipe, Request
 from attnflow.schema.settings import canonical_json
 from tests.claims.toy import corrected_claim
@@ -49,7 +50,7 @@ def reading(name):
 
     def judge(evidence):
         lowest = float(evidence["main"][name].min())
-        return Finding((Exact(lowest, 10.0, "the lowest", True),))
+        return Finding((Exact(lowest, 10.0, "the lowest"),))
 
     return judge
 
@@ -150,10 +151,51 @@ def test_a_correction_is_guarded_too():
     fixed = replace(claim.correction, judge=raising(ValueError("no root")))
 
     def fails(evidence):
-        return Finding((Exact(1.0, 0.1, "an error", False),))
+        return Finding((Exact(1.0, 0.1, "an error"),))
 
     with pytest.raises(JudgeError, match="no root"):
         judged(fails, own_run(), correction=fixed)
+
+
+def conditions(setting):
+    return [at_least("width", "width ≥ 4", setting["width"], 4)]
+
+
+def of_run(run):
+    lowest = float(run["loss"].min())
+    return [at_least("loss", "a loss of 0.05", lowest, 0.05)]
+
+
+def scope_of(run, *, under=("width", "loss")):
+    paper = replace(PAPER, conditions=conditions, run_conditions=of_run)
+    claim = replace(toy_claim(), judge=reading("attention"), under=under)
+    (row,) = judge_user_run(paper, [claim], run, Runner(False))
+    return row
+
+
+def test_the_scope_is_that_of_the_users_own_run():
+    row = scope_of(own_run())
+    assert (str(row.scope), row.slack) == ("theorem", 1.0)
+    narrow = own_run(setting=SAME.replace('"width":4', '"width":2'))
+    row = scope_of(narrow)
+    assert (str(row.scope), row.slack) == ("beyond", 0.5)
+    assert row.missed == ("width (width ≥ 4) is missed by a factor of 2",)
+
+
+def test_items_that_the_run_cannot_tell_are_unread():
+    row = scope_of(own_run().drop_vars("loss"))
+    assert row.unread == ("width", "loss")
+    run = own_run()
+    del run.attrs["setting"]
+    row = scope_of(run)
+    assert (str(row.scope), row.unread) == ("beyond", ("width", "loss"))
+
+
+def test_a_claim_that_is_unchecked_has_the_scope_of_the_users_run():
+    narrow = own_run(setting=SAME.replace('"width":4', '"width":2'))
+    row = scope_of(narrow.drop_vars("attention"), under=("width",))
+    assert str(row.verdict) == "unchecked"
+    assert (str(row.scope), row.slack) == ("beyond", 0.5)
 
 
 def test_what_is_missing_is_missing_after_selections_too():

@@ -14,6 +14,7 @@ from attnflow.schema.conditions import (
     much_less,
     much_more,
     of_order,
+    unread,
 )
 from attnflow.schema.plain_values import plain
 
@@ -54,6 +55,30 @@ def test_a_flow_has_steps_of_no_length():
     assert (descent.value, descent.met) == (0.1, False)
 
 
+@pytest.mark.parametrize(
+    ("item", "slack"),
+    [
+        (at_least("x", "x ≥ 2", 3.0, 2.0), 1.5),
+        (at_least("x", "x ≥ 2", 1.0, 2.0), 0.5),
+        (at_least("x", "x ≥ 2", -1.0, 2.0), 0.0),
+        (at_most("x", "x ≤ 2", 4.0, 2.0), 0.5),
+        (at_most("x", "x ≤ 2", 0.0, 2.0), math.inf),
+        (of_order("x", "x = Θ(1)", 5.0, 1.0), 2.0),
+        (of_order("x", "x = Θ(1)", 0.02, 1.0), 0.2),
+        (much_more("x", "x ≫ 1", 5.0, 1.0), 0.5),
+        (exactly("K", "K = 2", 3, 2), None),
+        (at_least("m", "m → ∞", 10.0, math.inf), None),
+        (unread("small", "small enough"), None),
+    ],
+)
+def test_slack_is_the_factor_by_which_an_item_is_met(item, slack):
+    assert item.slack == (None if slack is None else pytest.approx(slack))
+
+
+def test_what_no_number_decides_is_neither_met_nor_missed():
+    assert unread("small", "small enough").met is None
+
+
 def test_an_item_as_json_says_whether_it_is_met():
     item = plain(at_least("m", "m ≥ 2", 1, 2).as_json())
     assert item == {
@@ -63,6 +88,8 @@ def test_an_item_as_json_says_whether_it_is_met():
         "least": 2,
         "most": None,
         "strict": False,
+        "reading": "",
         "met": False,
+        "slack": 0.5,
     }
     json.dumps(item, allow_nan=False)

@@ -48,11 +48,11 @@ def test_a_paper_says_what_there_is():
 def test_claims_show_as_a_table_and_one_by_one():
     claims = PaperView(toy_paper()).claims
     assert repr(claims).splitlines()[0] == "2 claims of toy"
-    assert "T-Thm2  Section 1  holds     The loss falls." in repr(claims)
+    assert "T-Thm2  Section 1  identity  holds     The loss falls." in repr(claims)
     assert "<td>T-Thm1</td>" in claims._repr_html_()
     text = repr(claims["T-Thm2"])
     assert "judged by   the lowest loss is at most 0.2" in text
-    assert "2 of flow" in text and "broken by   higher" in text
+    assert "2 of flow" in text and "kind        identity" in text
 
 
 def test_experiments_say_what_they_train():

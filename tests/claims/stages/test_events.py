@@ -1,10 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from attnflow.claims.stages import (
-    StageRule,
+    Stage,
     extreme_time,
     first_all,
     first_crossing,
@@ -15,6 +16,7 @@ from attnflow.claims.stages import (
     settled,
     stage_table,
 )
+from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.settings import UnknownName
 from tests.claims.stages.runs import make_run
 
@@ -100,35 +102,111 @@ def test_order_of_events():
     late = first_crossing(RUN, "growth", level=2.0, name="late")
     forwards, backwards = order([early, late]), order([late, early])
     assert forwards.names == ("early", "late")
-    assert forwards.held == (True, True, False)
-    assert forwards.gap == pytest.approx((np.log(4), np.log(4), -1.0))
-    assert backwards.held == (False, False, False)
-    assert backwards.gap == pytest.approx((-np.log(4), -np.log(4), -1.0))
-    assert order([early, early]).held == (False, False, False)
+    gaps = (np.log(4), np.log(4), np.nan)
+    assert forwards.gap == pytest.approx(gaps, nan_ok=True)
+    assert backwards.gap == pytest.approx([-gap for gap in gaps], nan_ok=True)
     with pytest.raises(ValueError, match="two events"):
         order([early])
 
 
+ONSET = Stage(
+    "onset",
+    "growth",
+    "growth reaches 1/2",
+    level=0.5,
+    formula=lambda setting: FormulaTime(5 * setting["omega"]),
+)
+
+
+def test_a_stage_is_data_and_a_detector():
+    np.testing.assert_allclose(ONSET(RUN).times, [0.5, 1.0, 1.5])
+    by_function = replace(ONSET, series=lambda run: run["growth"] * 2, name="twice")
+    np.testing.assert_allclose(by_function(RUN).times, [0.25, 0.5, 0.75])
+    by_setting = replace(ONSET, level=lambda setting: 20 * setting["omega"])
+    np.testing.assert_allclose(by_setting(RUN).times, [2.0, 4.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({"detector": "last", "level": 2.0}, 2.0),
+        ({"detector": "settled", "level": 2.0}, 2.0),
+        ({"detector": "all", "series": "score[+]", "level": 1.0}, 2.0),
+        ({"detector": "plateau", "level": 1.0}, 1.0),
+        ({"detector": "largest"}, 10.0),
+        ({"detector": "least"}, 0.0),
+        ({"series": "loss_by_group[consistent]", "direction": "down"}, np.log(2)),
+    ],
+)
+def test_the_detectors_of_a_stage(changes, first):
+    stage = replace(ONSET, **changes)
+    assert stage(RUN).times[0] == pytest.approx(first, abs=1e-2)
+
+
+def test_a_run_that_stops_at_the_level_reaches_it_at_its_end():
+    run = RUN.isel(seed=[2]).assign(growth_at_end=(("seed", "stage"), [[2.0]]))
+    stage = replace(ONSET, level=2.0)
+    assert not stage(run).reached[0]
+    assert replace(stage, at_end=True)(run).times.tolist() == [10.0]
+    with pytest.raises(ValueError, match="give a selector"):
+        replace(ONSET, series=lambda run: run["growth"], at_end=True)
+
+
 def test_stage_table():
-    rules = [
-        StageRule(
-            "onset",
-            lambda run: first_crossing(run, "growth", level=0.5),
-            lambda setting: 5 * setting["omega"],
-        ),
-        StageRule("never", lambda run: first_crossing(run, "growth", level=99.0)),
-        StageRule(
-            "no formula here",
-            lambda run: first_crossing(run, "growth", level=0.5),
-            lambda setting: float("inf"),
-        ),
-    ]
-    onset, never, silent = stage_table(RUN, rules)
-    assert onset.formula == pytest.approx(0.5)
-    assert onset.detected == pytest.approx(1.0)
-    assert onset.spread == pytest.approx((0.5, 1.5))
-    assert never.detected is None
-    assert "not reached in 3 of 3 seeds" in never.note
-    assert silent.formula is None
-    for row in (onset, never, silent):
+    never = Stage("never", "growth", "growth reaches 99", level=99.0)
+    reason = FormulaTime(None, "the formula needs ω < 0")
+    silent = replace(ONSET, name="silent", formula=lambda setting: reason)
+    absent = replace(ONSET, name="absent", series="speed")
+    first, second, third, last = stage_table(RUN, [ONSET, never, silent, absent])
+    assert first.formula == pytest.approx(0.5)
+    assert first.detected == pytest.approx(1.0)
+    assert first.spread == pytest.approx((0.5, 1.5))
+    assert second.detected is None
+    assert "not reached in 3 of 3 seeds" in second.note
+    assert third.formula is None and "the formula needs ω < 0" in third.note
+    assert last.detected is None and "speed not recorded" in last.note
+    for row in (first, second, third, last):
         json.dumps(vars(row), allow_nan=False)
+
+
+# Holes
+
+
+def holed(low, high):
+    inside = (RUN["time"] >= low) & (RUN["time"] <= high)
+    return RUN.assign(growth=RUN["growth"].where(~inside))
+
+
+def test_unknown_records_before_a_crossing_give_no_time():
+    """The level may have been reached where nothing is known."""
+    event = first_crossing(holed(1.0, 3.0), "growth", level=2.0)
+    assert not event.reached[0]
+    assert "may lie where the series is not known, from time 1 to 3" in event.note
+    assert not event.detected[0].known
+
+
+def test_unknown_records_after_a_crossing_do_not_matter():
+    event = first_crossing(holed(3.0, 5.0), "growth", level=2.0)
+    assert event.times[0] == pytest.approx(2.0)
+
+
+def test_unknown_records_leave_open_whether_a_level_is_reached():
+    event = first_crossing(holed(3.0, 5.0), "growth", level=99.0)
+    assert [d.known for d in event.detected] == [False, False, False]
+    known = first_crossing(RUN, "growth", level=99.0)
+    assert [d.known for d in known.detected] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("stage", "hole"),
+    [
+        (replace(ONSET, detector="last", level=2.0), (6.0, 7.0)),
+        (replace(ONSET, detector="settled", level=2.0), (6.0, 7.0)),
+        (replace(ONSET, detector="plateau", level=1.0), (0.0, 0.2)),
+        (replace(ONSET, detector="largest"), (1.0, 2.0)),
+        (replace(ONSET, detector="settled", level=2.0), (10.0, 10.0)),
+    ],
+)
+def test_no_detector_looks_across_a_hole(stage, hole):
+    assert stage(RUN).reached[0]
+    assert np.isnan(stage(holed(*hole)).times[0])

@@ -147,10 +147,27 @@ def test_what_was_reached_at_the_start():
     assert all_crossed(TIME, (TIME + 1)[:, None], 0.5).time == 0.0
 
 
-def test_gaps_are_left_out():
+def test_gaps_are_not_bridged():
+    """Between time 0 and 2 the series may have crossed at any time."""
     value = np.array([0.0, np.nan, 1.0, np.inf, 2.0])
-    assert crossing(TIME, value, 0.5).time == 1.0
+    hole = crossing(TIME, value, 0.5)
+    assert (hole.time, hole.known) == (None, False)
+    assert "from time 1 to 1" in hole.reason
     assert crossing(TIME, value * np.nan, 0.5).reason == "nothing was recorded"
+    early = np.array([0.0, 1.0, np.nan, 1.0, 2.0])
+    assert crossing(TIME, early, 0.5).time == 0.5
+    assert crossing(TIME, early, 0.5, which="last").time is None
+    assert settling(TIME, early, 0.5).time is None
+
+
+def test_the_example_of_the_audit():
+    """With steps 59 to 256 unknown, a time near 104 is not reported as 98."""
+    time = np.append(np.arange(0.0, 59.0), np.arange(59.0, 300.0))
+    value = np.tanh((time - 104.0) / 40.0)
+    assert crossing(time, value, 0.0).time == pytest.approx(104.0)
+    value[(time >= 59) & (time <= 256)] = np.nan
+    hole = crossing(time, value, 0.0)
+    assert (hole.time, hole.known) == (None, False)
 
 
 def test_all_entries_together():

@@ -28,7 +28,7 @@ MAP = Map(
     table=losses,
     label="loss",
     names={"snr": "SNR", "samples": "$N$"},
-    seen=lambda evidence: {"the loss falls": True},
+    checks=lambda evidence: {"the loss falls": True},
     curves=lambda evidence, panel: (CURVE,),
     level=Level(1.0, power=2.0, scale="log"),
     limits=(0.0, 3.0),

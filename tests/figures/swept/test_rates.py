@@ -67,14 +67,14 @@ def test_the_rate_at_which_descent_leaves(evidence):
 
 
 def test_what_must_be_seen_can_be_missing(evidence):
-    seen = MAP.exhibit().seen
-    assert all(seen(evidence).values()) and len(seen(evidence)) == 2
+    checks = MAP.exhibit().checks
+    assert all(checks(evidence).values()) and len(checks(evidence)) == 2
     sharper = evidence["flow"].copy(deep=True)
     sharper["tangent_sharpness^max"] *= 10
-    assert not all(seen({**evidence, "flow": sharper}).values())
+    assert not all(checks({**evidence, "flow": sharper}).values())
     near = evidence["descent"].copy(deep=True)
     near["loss"][:] = evidence["flow"]["loss"]
-    assert not any(seen({**evidence, "descent": near}).values())
+    assert not any(checks({**evidence, "descent": near}).values())
 
 
 def test_what_diverges_is_far_and_what_failed_is_nowhere(evidence):

@@ -25,7 +25,9 @@ def by_hand(**series):
     for name, values in series.items():
         body[name] = (("seed", "time"), seeds * values)
     coords = {"seed": [0, 1], "time": TIME}
-    setting = json.dumps({"samples": 60, "width": 128, "learning_rate": 0.01})
+    setting = json.dumps(
+        {"samples": 60, "width": 128, "steps": TIME[-1], "learning_rate": 0.01}
+    )
     return xr.Dataset(body, coords, {"setting": setting})
 
 
@@ -49,7 +51,7 @@ RISING = 0.7 * (1 + 0.1 * np.sin(TIME / 100)) * np.exp(-np.maximum(TIME - 150, 0
 def test_losses_that_rise_first(id):
     assert judge(claim(id), {"run": losses(RISING)}).decision.verdict is Verdict.HOLDS
     flat = losses(0.7 * np.exp(-TIME / 300))
-    assert judge(claim(id), {"run": flat}).decision.verdict is Verdict.INCONCLUSIVE
+    assert judge(claim(id), {"run": flat}).decision.verdict is not Verdict.HOLDS
 
 
 def test_a_rise_after_phase_one_is_another():
@@ -66,13 +68,13 @@ def test_a_run_that_is_never_right_has_no_second_phase():
 @pytest.mark.parametrize(
     ("train", "test", "verdict"),
     [
-        (0.002, 0.004, Verdict.HOLDS),
-        (0.002, 0.05, Verdict.INCONCLUSIVE),
-        (0.05, 0.004, Verdict.INCONCLUSIVE),
+        (0.002, 0.05, Verdict.HOLDS),
+        (0.002, 0.004, Verdict.FAILS),
+        (0.05, 0.05, Verdict.FAILS),
     ],
 )
 def test_a_small_test_loss_would_be_seen(train, test, verdict):
-    """The claim that is not seen at the paper's sizes is one that can be."""
+    """That the test loss stays large at the paper's sizes is no matter of course."""
     ends = {"loss": train, "test_loss": test, "test_accuracy": 0.99}
     run = by_hand().assign(
         {f"{n}_at_end": (("seed", "stage"), [[v], [v]]) for n, v in ends.items()}

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 SLOW = {"overview", "learning-rate", "test-loss", "width-scan"}
 """Many programs to compile."""
-# Changes of a run; under some of them a sentence of `seen` must become false.
+# Changes of a run; under some of them a sentence must become false.
 
 
 def negated(run):

@@ -1,4 +1,4 @@
-"""Statistics of Phase 2 and of noise-free runs, where the answers are known."""
+"""Statistics of noise-free runs, where the answers are known."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.papers.cooccurrence.claims import courses, quiet
+from attnflow.papers.cooccurrence.claims import quiet
 
 TOKENS = ["mu1", "mu2", "mu3", *(f"{kind}:0.0" for kind in quiet.KINDS)]
 VALUES = np.array([2.0, 1.5, -2.5, 0.3, -0.4, -0.5, 0.1])
@@ -62,50 +62,9 @@ def test_outputs_are_sums_of_readouts(run):
     assert outputs == pytest.approx(expected, rel=1e-14)
 
 
-@pytest.fixture
-def wide():
-    """Runs of two widths and seeds; b0·t is 10, 30, 90, and one record is missing."""
-    return {f"m={m}": _wide(m) for m in (16, 4)}
-
-
-def _wide(width):
-    setting = {
-        "width": width,
-        "samples": 6,
-        "length": 5,
-        "neurons": 2,
-        "c0": 1,
-        "c1": 1,
-    }
-    loss = np.array([[0.7, 0.5, 0.25, 0.125], [0.7, 0.5, 0.25, np.nan]]) / width
-    gain = np.full((2, 4, 1), 2.0)
-    return xr.Dataset(
-        {
-            "loss": (("seed", "time"), loss),
-            "recorded": (("seed", "time"), np.isfinite(loss)),
-            "readout_gain": (("seed", "time", "head"), gain),
-        },
-        {"seed": [0, 1], "time": [0.0, 5.0, 15.0, 45.0], "head": ["0"]},
-        {"setting": json.dumps(setting)},
-    )
-
-
-def test_courses_are_phase_two_of_each_seed(wide):
-    first, second = courses.courses(wide["m=4"])
-    assert first["clock"].tolist() == [30.0, 90.0]
-    assert second["clock"].tolist() == [30.0]
-    assert float(first.start["loss"]) == 0.7 / 4
-    assert first.key_norm == 1 / 5 and first.gain == 4
-
-
-def test_ladders_take_the_worst_of_each_seed_and_sort_widths(wide):
-    def loss(course):
-        return course["loss"]
-
-    ladder = courses.ladder(wide, loss, "loss", kind="O", pick=np.min)
-    assert ladder.size == (4, 4, 16, 16)
-    assert ladder.ratio == (0.125 / 4, 0.25 / 4, 0.125 / 16, 0.25 / 16)
-    assert ladder.seeds == 2
-    assert courses.worst(wide, loss, np.max) == {4: 0.25 / 4, 16: 0.25 / 16}
-    by_seed = courses.everywhere(wide, lambda c: c["loss"] - 0.01, "loss")
-    assert by_seed.held == (False, True)
+def test_a_training_loss_that_is_never_reached_has_no_test_loss():
+    train, test = np.array([1.0, 0.1, 0.01]), np.array([1.0, 0.2, 0.04])
+    at = quiet.at_losses(train, test, (0.1, 0.1**1.5, 0.001))
+    assert at[:2] == pytest.approx([0.2, (0.2 * 0.04) ** 0.5])
+    assert np.isnan(at[2])
+    assert np.isnan(quiet.at_losses(train * [1, np.nan, 1], test, (0.1,))).all()

@@ -2,7 +2,7 @@
 
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.testing import TextProtocol
-from attnflow.testing.protocols import entries, named
+from attnflow.testing.protocols import named
 
 NUMBERED = {"C": (1, 4), "D": (1, 8), "E": (1, 28), "F": (1, 20), "H": (1, 2)}
 """Statements of the appendices are numbered through, whatever they are called."""
@@ -13,7 +13,7 @@ class TestTexts(TextProtocol):
 
 
 def test_no_number_of_an_appendix_is_left_out():
-    numbers = {entry["id"].rpartition(" ")[2] for _, entry in entries(PAPER)}
+    numbers = {statement.id.rpartition(" ")[2] for statement in PAPER.statements}
     for letter, (first, last) in NUMBERED.items():
         assert {f"{letter}.{n}" for n in range(first, last + 1)} <= numbers
 

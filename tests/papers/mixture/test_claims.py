@@ -1,5 +1,6 @@
 """Every claim of `mixture` has its recorded verdict and fails under its mutations."""
 
+import json
 from typing import ClassVar
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from attnflow.claims import Scope, Verdict, verify
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.claims import CLAIMS
+from attnflow.schema import setting_of
 from attnflow.testing import OpenSeeds
 
 # Among them are those that are held to rounding itself: B-R2 with the least to spare.
@@ -59,11 +61,13 @@ def test_every_statement_of_the_paper_has_a_claim():
 
 
 def test_a_users_run_is_judged(judging):
-    """A run at the user's sizes has the scope `beyond`."""
+    """The setting that a run states decides on the scope."""
     claim = next(claim for claim in CLAIMS if claim.id == "B-Sec3-order")
     (request,) = claim.needs.values()
     run = judging.run(PAPER, request)
-    row = verify(claim, "mixture", lambda needs: {"main": run}, scope=Scope.BEYOND)
+    row = verify(claim, PAPER, lambda needs: {"main": run})
     assert row.verdict is Verdict.HOLDS
-    assert (row.scope, row.seeds) == (Scope.BEYOND, SEEDS)
-    assert row.numbers["main"]["attention"] > row.numbers["main"]["consistent"]
+    assert (row.scope, row.seeds) == (Scope.EXPERIMENT, SEEDS)
+    wide = run.assign_attrs(setting=json.dumps({**setting_of(run), "width": 256}))
+    row = verify(claim, PAPER, lambda needs: {"main": wide})
+    assert row.scope is Scope.BEYOND

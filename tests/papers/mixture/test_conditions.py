@@ -22,7 +22,7 @@ def test_algorithm_1_at_infinite_width_meets_all():
 
 
 def test_figure_1_trains_all_at_once_by_steps_at_finite_width():
-    assert unmet(Simultaneous()) == {"m", "flow", "layers"}
+    assert unmet(Simultaneous()) == {"Definition 5.1", "flow", "layers"}
     assert items(Simultaneous())["m"].value == 128
 
 
@@ -32,7 +32,7 @@ def test_figure_1_trains_all_at_once_by_steps_at_finite_width():
         ({"omega": 0.5}, "ω"),  # 0.5 > 0.3
         ({"bias": 1.0}, "b"),
         ({"bias": 0.0}, "b"),
-        ({"width": 10**6}, "m"),
+        ({"width": 10**6}, "Definition 5.1"),
         ({"population": 1000}, "samples"),
         ({"rule": "gd"}, "flow"),
         ({"K": 3}, "K"),

@@ -1,5 +1,4 @@
 from attnflow.papers.mixture import PAPER
-from attnflow.site.pages.inventory import inventory_rows
 from attnflow.testing import TextProtocol
 from attnflow.testing.protocols import named
 
@@ -24,9 +23,3 @@ class TestTexts(TextProtocol):
 
 def test_every_exhibit_covers_something():
     assert named(PAPER, "exhibits") == {exhibit.id for exhibit in PAPER.exhibits}
-
-
-def test_the_page_links_to_claims():
-    rows = inventory_rows(PAPER)
-    lemma = next(row for row in rows if row.name == "Lemma 6.1")
-    assert lemma.kind == "lemma" and lemma.links[0][0] == "B-L6.1"

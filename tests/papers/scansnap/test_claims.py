@@ -1,11 +1,10 @@
-"""Every claim of `scansnap`: as recorded, and broken by each of its mutations."""
+"""Every claim of `scansnap`: as recorded, at its scope, and able to go both ways."""
 
 from typing import ClassVar
 
 import pytest
 
-from attnflow.claims import Scope, Verdict, judge
-from attnflow.claims import mutations as mutate
+from attnflow.claims import Scope, Verdict, circumstances, declared_runs, judge
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, QUASI
@@ -15,25 +14,27 @@ from attnflow.testing import ClaimProtocol
 IDS = [claim.id for claim in CLAIMS]
 QUICK = {
     *("E-Lem2", "E-Lem18", "E-Lem8", "E-Lem9-i1", "E-Lem9-i2", "E-Thm1-b"),
-    *("E-Cor1", "E-R-13", "E-Ass2", "E-Lem13-17", "E-Lem7a", "E-Lem7b"),
+    *("E-Cor1", "E-R-13", "E-R-room", "E-Lem3b", "E-Lem13-17", "E-Lem14"),
+    *("E-Lem7a", "E-Lem7a-shift", "E-Lem7b", "E-Rem2"),
+    *("E-Lem10", "E-Lem11", "E-Lem12"),
 }
 """Claims whose evidence takes no compiling and a second or less."""
 REPLAYED = {"E-Fig6-ez", "E-Fig6-ratio", "E-Fig11-12"}
 """Claims on the published runs themselves, with the authors' seeds and streams."""
-TRANSFERS = {"E-R-Thm2a", "E-R-Thm3", "E-R-6b", "E-R-6c", "E-Sec6-train"}
-"""Claims that statements about Q carry over to J; they fail."""
-LEDGER = {
-    *("E-Lem1", "E-Lem1b", "E-Lem2", "E-Lem18", "E-Lem3", "E-Lem3b", "E-Lem5-6"),
-    *("E-Rem1", "E-Lem7a", "E-Lem7b", "E-Lem8", "E-Lem9-i1", "E-Lem9-i2"),
-    *("E-Lem10-12", "E-Cor1", "E-Thm1-form", "E-Thm1-a", "E-Thm1-b", "E-Ass2"),
-    *("E-Lem13-17", "E-Lem4", "E-Thm2-a", "E-Thm2-b", "E-Cor2", "E-CTgrow"),
-    *("E-Thm3-law", "E-Thm3-b", "E-Thm4-form", "E-Thm4-r1", "E-Thm4-r2"),
-    *("E-Thm4-t0", "E-Sec6-approx", "E-Sec6-train", "E-6a", "E-6b", "E-6c"),
-    *("E-Fig6-ez", "E-Fig6-ratio", "E-Fig4", "E-Fig5", "E-Fig11-12"),
-    *("E-Fig7-10", "E-Fig7-10-freeze"),
-    *("E-Sec7-res", "E-prior"),
+TRANSFERS = {"E-R-Thm2a", "E-R-Thm3", "E-R-6b", "E-R-6c"}
+"""Claims of ours that statements about Q carry over to J; they fail."""
+SCOPES = {
+    Scope.THEOREM: {
+        *("E-Lem5-6", "E-Lem8", "E-Lem9-i1", "E-Thm1-b", "E-Cor1", "E-Thm1-true"),
+        *("E-Thm4-form", "E-6a", "E-6b", "E-6c", "E-Sec6-approx", "E-Lem4"),
+    },
+    Scope.EXPERIMENT: {"E-Fig4", "E-Fig5", "E-Fig6-ez", "E-Fig6-ratio", "E-Fig11-12"},
+    Scope.BEYOND: {
+        *("E-6b-H", "E-6c-H", "E-prior", "E-Sec7-res", "E-Fig7-10", "E-R-Thm2a"),
+        *("E-R-Thm3", "E-R-6b", "E-R-6c"),
+    },
 }
-"""Claims of the paper itself, whose `origin` is `paper`."""
+"""Scopes that follow from settings alone."""
 
 
 class TestClaims(ClaimProtocol):
@@ -52,12 +53,16 @@ class TestClaims(ClaimProtocol):
             super().check_seeds(claim, request)
             assert stream == "own"
 
+    def check_witness(self, claim, paper):
+        # Minutes of training on WikiText-2: no short script can witness that.
+        if claim.id != "E-Fig7-10-freeze":
+            super().check_witness(claim, paper)
+
 
 def test_ids_are_the_papers_and_ours():
     assert PAPER.claims == CLAIMS
     ours = {claim.id for claim in CLAIMS if claim.origin == "ours"}
     assert ours == {name for name in IDS if name.startswith("E-R-")}
-    assert set(IDS) - ours == LEDGER
 
 
 def test_theorems_are_judged_in_their_own_system():
@@ -66,18 +71,27 @@ def test_theorems_are_judged_in_their_own_system():
         assert system[name].startswith("Q")
     for name in ("E-Thm4-form", "E-Thm4-r1", "E-Thm4-r2", "E-Thm4-t0"):
         assert system[name].startswith("C")
-    for name in TRANSFERS:
+    for name in (*TRANSFERS, "E-Sec6-train"):
         assert system[name].startswith("J")
 
 
-def test_scopes_are_those_of_assumption_2():
-    for claim in CLAIMS:
-        if "Assumption 2 is not met" in claim.conditions:
-            assert claim.scope is Scope.BEYOND
-        if "Assumption 2 is met" in claim.conditions:
-            assert claim.scope is Scope.THEOREM
-    for name in ("E-Thm1-a", "E-Thm2-a", "E-Thm2-b", "E-Thm3-law", "E-Thm3-b"):
-        assert PAPER.claim(name).scope is Scope.THEOREM
+@pytest.mark.parametrize("scope", list(Scope))
+def test_scopes(scope):
+    for id in SCOPES[scope]:
+        claim = PAPER.claim(id)
+        assert circumstances(claim, declared_runs(claim, PAPER), PAPER).scope is scope
+
+
+@pytest.mark.slow
+@pytest.mark.paper
+@pytest.mark.parametrize(
+    "id", ["E-Thm1-a", "E-Thm1-form", "E-Thm2-a", "E-Thm2-b", "E-Cor2", "E-Sec6-train"]
+)
+def test_assumption_2_is_met_at_every_record(id, judging):
+    claim = PAPER.claim(id)
+    around = circumstances(claim, judging.gather(PAPER, claim.needs), PAPER)
+    assert {"2 M", "2 λ_1", "2 λ_i"} <= set(claim.under)
+    assert around.scope is Scope.THEOREM and not around.unread
 
 
 def in_q(request: Request) -> Request:
@@ -98,17 +112,3 @@ def test_what_fails_in_training_holds_in_q(id, judging):
     needs = {name: in_q(request) for name, request in claim.needs.items()}
     judgement = judge(claim, judging.gather(PAPER, needs))
     assert judgement.decision.verdict is Verdict.HOLDS, judgement.decision.note
-
-
-@pytest.mark.slow
-@pytest.mark.paper
-def test_the_modification_would_be_small_with_theorem_1s_coupling(judging):
-    """E-Lem3b, the one claim of the paper's that fails by itself, can hold."""
-    claim = PAPER.claim("E-Lem3b")
-    evidence = judging.gather(PAPER, claim.needs)
-    same = mutate.on_run("β", "couplings", lambda run: run.assign(true=run["modified"]))
-    assert judge(claim, same(evidence)).decision.verdict is Verdict.HOLDS
-
-
-def test_notes_are_shown_by_claims_that_exist():
-    assert {note.shown_by for note in PAPER.notes} - {"text"} <= set(IDS)

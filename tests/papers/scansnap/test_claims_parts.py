@@ -7,13 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.scansnap import computations as settings
-from attnflow.papers.scansnap.claims.statistics import (
-    falling,
-    favourites,
-    per_seed,
-    rising,
-    scale_of,
-)
+from attnflow.papers.scansnap.claims.statistics import favourites, scale_of
 from attnflow.papers.scansnap.systems import (
     decoder_courses,
     gradient_check,
@@ -128,12 +122,25 @@ def test_favourites():
     np.testing.assert_array_equal(favourites(run, -1), [[1, 0]])
 
 
-def test_margins():
-    check = per_seed(np.array([0.5, -0.1, np.nan]), "a property", q=0.3)
-    assert check.held == (True, False, False)
-    assert check.margin[2] == -1.0
-    assert rising([1.0, 3.0, 2.5], "z").error == 1
-    assert rising([1.0, 1.0], "z").error == falling([1.0, 1.0], "z").error == 1
-    assert falling([3.0, 2.0, np.nan], "z").error == 1
-    assert rising([1.0, 2.0], "z").error == 0
+def test_favourites_that_are_not_known():
+    """Attention that was not recorded has no favourite."""
+    table = np.full((1, 1, 1, 2), np.nan)
+    run = xr.Dataset(
+        {"attention_per_class": (("seed", "time", "class", "token"), table)},
+        {"token": ["distinct0@0", "distinct1@0"]},
+    )
+    assert np.isnan(favourites(run, -1)).all()
+
+
+def test_visits_leave_hoeffdings_band_rarely():
+    few = settings.Visits(samples=400)
+    drawn = modified_updates.visits(asdict(few), SEEDS)
+    assert (drawn["visits_outside"] < 0.05 * 400).all()
+    # A band for δ = 0.99 is a third as wide, and its bound no bound any more.
+    wide = modified_updates.visits(asdict(replace(few, delta=0.99)), SEEDS)
+    assert (wide["visits_outside"] > drawn["visits_outside"]).all()
+    assert (wide["theta_outside"] >= drawn["theta_outside"]).all()
+
+
+def test_scale_of():
     assert scale_of({"common": 1, "distinct": (1.0, 2.0)}, 4) == 9.0

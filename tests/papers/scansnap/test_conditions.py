@@ -3,15 +3,26 @@ from functools import partial
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from attnflow.papers.scansnap import PAPER
+from attnflow.papers.scansnap.computations import Couplings
 from attnflow.papers.scansnap.experiments import syn_layout
-from attnflow.papers.scansnap.geometry import alike_eigenvalues, geometry
-from attnflow.papers.scansnap.settings import Decomposition, Flows, Given, Scalar, Steps
+from attnflow.papers.scansnap.geometry import geometry
+from attnflow.papers.scansnap.settings import (
+    Decomposition,
+    EntropyGrid,
+    Flows,
+    Given,
+    Scalar,
+    Steps,
+)
+from attnflow.schema.settings import canonical_json
 from tests.papers import told
 
 # ρ = 1/(1 + 9): the eigenvalues of E are 0.2 and −0.1; 6/√M = 6e-4.
 MET = {
+    "system": "Q",
     "classes": 3,
     "vocabulary": 10**8,
     "distinct": (3.0,),
@@ -24,7 +35,8 @@ items, unmet = partial(told.items, PAPER), partial(told.unmet, PAPER)
 
 def test_sizes_that_meet_all():
     conditions = items(Flows(**MET))
-    assert unmet(Flows(**MET)) == set()
+    # No run of the tables is the scalar model.
+    assert unmet(Flows(**MET)) == {"Eq. 13"}
     assert (conditions["2 λ_1"].value, conditions["2 λ_i"].value) == pytest.approx(
         (0.2, 0.1)
     )
@@ -35,9 +47,8 @@ def test_figure_3():
     """Σ w² = 3.85, so that ρ = 1/4.85; K = 10 and M = 1000."""
     conditions = items(PAPER.recipe("figure3").setting)
     assert {name for name in conditions if not conditions[name].met} == {
-        "1(c)",
-        "2 λ_1",
-        "η_Y < 1",
+        *("1(c)", "2 λ_1", "|λ_1| < 1", "η_Y < 1"),
+        *("Eq. 10", "Eq. 13", "f²"),
     }
     assert conditions["2 λ_1"].value == pytest.approx(9 / 4.85)
     assert conditions["2 λ_1"].most == pytest.approx(0.1)
@@ -49,7 +60,9 @@ def test_figure_3():
     [
         ({"score_rate": 0.1}, {"1(c)"}),
         ({"value_rate": 1.0}, {"η_Y < 1"}),
-        ({"distinct": (2.0,)}, {"2 λ_1"}),  # 2/5 > 1/3
+        ({"distinct": (2.0,)}, {"2 λ_1", "f²"}),  # 2/5 > 1/3
+        ({"distinct": (3.0, 3.0)}, {"dominant"}),
+        ({"system": "J"}, {"Eq. 10"}),
         ({"vocabulary": 3000}, {"2 λ_i"}),  # 6/√3000 = 0.1095
         ({"until": 89.0}, {"t"}),
         ({"own_queries": True}, {"queries"}),
@@ -57,7 +70,7 @@ def test_figure_3():
     ],
 )
 def test_each_can_fail(changes, failing):
-    assert unmet(Flows(**{**MET, **changes})) == failing
+    assert unmet(Flows(**{**MET, **changes})) == {"Eq. 13", *failing}
 
 
 def test_steps_have_a_length_momentum_and_a_start():
@@ -82,28 +95,6 @@ def test_the_size_of_a_vocabulary_is_that_of_the_experiment():
     assert (layout.classes, layout.common) == (6, 10 + 3 * 4)
 
 
-@pytest.mark.parametrize("groups", [(1, 4), (4, 1), (3, 2), (1, 1)])
-def test_eigenvalues_of_alike_classes(groups):
-    """Beside those of the whole matrix: 2 tokens for all, 3 by query, own ones."""
-    queries, per_query = groups
-    K = queries * per_query
-    distinct = (0.5, 1.5)
-    features = np.zeros((K, 2 + 3 * queries + 2 * K))
-    features[:, :2] = 1.0
-    for n in range(K):
-        m = n // per_query
-        features[n, 2 + 3 * m : 5 + 3 * m] = 1.0
-        features[n, 2 + 3 * queries + 2 * n :][:2] = distinct
-    features /= np.linalg.norm(features, axis=1, keepdims=True)
-    whole = np.linalg.eigvalsh(features @ features.T - np.eye(K))
-    eigenvalues = alike_eigenvalues(groups, shared=(2, 3), distinct=2.5)
-    np.testing.assert_allclose(sorted(eigenvalues), _distinct(whole), atol=1e-14)
-
-
-def _distinct(values):
-    return sorted(set(np.round(values, 12)))
-
-
 def test_classes_one_by_one():
     """f = (1, 1, 0)/√2 and (1, 0, 9)/√82, which share one token of three."""
     layout = geometry(asdict(Given()))
@@ -112,6 +103,60 @@ def test_classes_one_by_one():
     assert (layout.common, layout.queries) == (1, 1)
 
 
+def test_facts_of_classes():
+    layout = geometry(asdict(Flows(common=2, distinct=(1.0, 3.0))))
+    assert layout is not None
+    assert layout.is_alike and layout.is_shared
+    assert layout.runner_up == pytest.approx(1 / 3)
+    assert layout.common_square == pytest.approx(1 / 12)
+    uneven = geometry(asdict(Given()))
+    assert uneven is not None
+    assert not uneven.is_alike and not uneven.is_shared
+
+
+def test_eigenvalues_of_a_run_replace_the_initial_ones():
+    """One record of two classes with f · f' = 0.4, and one of 0.7."""
+    pairs = [[[1.0, rho], [rho, 1.0]] for rho in (0.4, 0.7)]
+    run = xr.Dataset(
+        {"gram": (("seed", "time", "class", "other_class"), [pairs])},
+        attrs={"setting": canonical_json(asdict(Given()))},
+    )
+    conditions = {item.name: item for item in PAPER.items(run)}
+    assert conditions["2 λ_1"].value == pytest.approx(0.7)
+    assert conditions["2 λ_i"].value == pytest.approx(0.4)
+    unknown = run.where(run["time"] == 0)
+    assert {item.name: item.met for item in PAPER.items(unknown)}["2 λ_1"] is None
+
+
+def test_common_tokens_that_fall():
+    scores = np.array([0.0, -1.0, -1.5]).reshape(1, 3, 1, 1)
+    run = xr.Dataset(
+        {"score": (("seed", "time", "query", "token"), scores)},
+        {"token": ["common0"]},
+        {"setting": canonical_json(asdict(Flows()))},
+    )
+    met = [
+        item.met
+        for r in (run, -run)
+        for item in PAPER.items(r.assign_attrs(run.attrs))
+        if item.name == "CT"
+    ]
+    assert met == [True, False]
+
+
+def test_the_set_up_that_is_farthest_from_assumption_2():
+    conditions = items(Couplings())
+    assert conditions["2 λ_1"].value == pytest.approx(2.9)
+    assert not conditions["2 M"].met
+    one = Couplings(classes=(3,), vocabularies=(10000,), correlations=(0.1,))
+    assert not {"2 M", "2 λ_1", "2 λ_i"} & unmet(one)
+
+
+def test_the_scalar_model_is_theorem_4s_condition():
+    assert items(Scalar())["Eq. 13"].met
+    assert not items(Flows())["Eq. 13"].met
+
+
 def test_what_the_theorems_do_not_speak_of_has_none():
-    for setting in (Steps(optimiser="adam"), Scalar(), Decomposition()):
+    for setting in (Steps(optimiser="adam"), EntropyGrid(), Decomposition()):
         assert PAPER.conditions(asdict(setting)) == []

@@ -96,15 +96,6 @@ def test_the_constant_of_lemma_8():
     assert constants == pytest.approx([0.403, 0.320, 0.267, 0.203], abs=5e-4)
 
 
-def test_time_to_an_error():
-    decoder = Decoder(10, 1000, value_rate=1.0, score_rate=1.0)
-    for error in (0.3, 0.01):
-        u = float(log_odds(decoder.time_to_error(error) / 10, 1000, 1.0))
-        other = 1 / (999 + np.exp(u))
-        norm = np.sqrt((999 * other) ** 2 + 999 * other**2)
-        assert norm == pytest.approx(error, rel=1e-10)
-
-
 def test_fixed_features():
     """Remark 1's margins, and the coupling as an integral of confusions."""
     times = np.linspace(0, 100, 2001)

@@ -155,17 +155,17 @@ def test_means_and_spreads_are_read_off_and_compared():
     means, spreads = figure6.table(evidence, 5)
     np.testing.assert_allclose(means, published.MEANS[5], atol=1e-12)
     np.testing.assert_allclose(spreads, published.SPREADS[5], atol=1e-12)
-    assert digits(figure6.seen(evidence)) == [True]
+    assert digits(figure6.checks(evidence)) == [True]
     shifted = {
         n: r.assign(mean_distinct_entropy=r["mean_distinct_entropy"] + 0.001)
         for n, r in evidence.items()
     }
-    assert digits(figure6.seen(shifted)) == [False]
+    assert digits(figure6.checks(shifted)) == [False]
 
 
 @pytest.mark.parametrize("options", [{"stream": "own"}, {"steps": 50}])
 def test_digits_are_compared_of_whole_replays_alone(options):
-    assert digits(figure6.seen(grid_of(**options))) == []
+    assert digits(figure6.checks(grid_of(**options))) == []
 
 
 def test_recall_is_read_off_along_either_axis():

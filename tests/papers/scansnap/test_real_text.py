@@ -27,7 +27,7 @@ from attnflow.papers.scansnap.text_runs import (
     uniform_entropy,
 )
 from attnflow.runs.runner import Runner
-from attnflow.testing import check_claim
+from attnflow.testing import all_sentences, check_claim
 
 LENGTH = 14
 FIRST = {0.5: 2.2, 1.0: 2.1, 2.0: 1.5, 5.0: 0.4}
@@ -107,29 +107,31 @@ def test_claims_and_figures_read_the_same_runs():
 
 def test_maps_that_stand_still_are_frozen():
     still = {name: synthetic_run(r, 0.4, moving=0.0) for name, r in COURSES.items()}
-    row = verify(PAPER.claim("E-Fig7-10-freeze"), "scansnap", lambda needs: still)
+    row = verify(PAPER.claim("E-Fig7-10-freeze"), PAPER, lambda needs: still)
     assert row.verdict is Verdict.HOLDS
 
 
 def test_figure_10(at_rates):
     exhibit = PAPER.exhibit("figure10")
-    assert all(exhibit.seen(at_rates).values())
+    assert all(all_sentences(exhibit, at_rates).values())
     assert len(exhibit.draw(at_rates).axes) == 2
     assert exhibit.values(at_rates)[ONE_LAYER]["η = 5"]["entropy"] == 0.4
     flat = {n: r.isel(time=[0, 0]) for n, r in at_rates.items()}
-    assert not any(exhibit.seen(flat).values())
+    assert not any(all_sentences(exhibit, flat).values())
 
 
 def test_figure_7(courses):
     exhibit = PAPER.exhibit("figure7")
-    assert all(exhibit.seen(courses).values())
+    answers = all_sentences(exhibit, courses)
+    assert {text for text, yes in answers.items() if not yes} == set(exhibit.differs)
     axes = [ax for ax in exhibit.draw(courses).axes if ax.get_label() != "<colorbar>"]
     assert len(axes) == 12
     numbers = exhibit.values(courses)
     assert numbers[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
     assert numbers[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
     start = {n: r.isel(time=[0, 0]) for n, r in courses.items()}
-    assert not any(exhibit.seen(start).values())
+    still = all_sentences(exhibit, start)
+    assert {text for text, yes in still.items() if yes} == set(exhibit.differs)
 
 
 def test_what_is_read_off_runs(courses, at_rates):
@@ -153,7 +155,7 @@ def test_without_the_data_claims_are_unchecked(tmp_path, monkeypatch):
     monkeypatch.setattr(deep_samples, "known_words", bare)
     runner = Runner(store=False)
     gather = lambda needs: runner.gather(PAPER, needs)  # noqa: E731
-    row = verify(PAPER.claim("E-Fig7-10"), "scansnap", gather)
+    row = verify(PAPER.claim("E-Fig7-10"), PAPER, gather)
     assert row.verdict is Verdict.UNCHECKED
     assert "attnflow data fetch wikitext-2" in row.note
 

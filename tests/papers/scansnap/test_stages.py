@@ -11,7 +11,7 @@ from attnflow.experiments import run
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.experiments import scale_of
 from attnflow.papers.scansnap.settings import Flows, Scalar
-from attnflow.papers.scansnap.stages import series, stage_table, stage_times
+from attnflow.papers.scansnap.stages import formula_times, series, stage_table
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema.settings import canonical_json
 
@@ -62,7 +62,7 @@ def steps():
 
 def test_formulas():
     setting = Scalar(vocabulary=34, value_rate=2.0)
-    times = stage_times(hand_written_run(setting, "C: test", np.array([0.0, 1.0, 2.0])))
+    times = formula_times(asdict(setting))
     decoder = Decoder(10, 34, 2.0, 1.0)
     assert times["scan_end"] == pytest.approx(5 * np.log(34))
     assert times["decoder_snap"] == pytest.approx(decoder.peak)

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from attnflow.papers.signgd import PAPER
+from attnflow.papers.signgd.conditions import CONDITION_3_1, DISJOINT
 from attnflow.papers.signgd.deep_settings import Stacked
 from attnflow.papers.signgd.settings import Lattice, Train
 from tests.papers import told
@@ -30,9 +31,9 @@ def test_sizes_that_meet_all_exist():
 
 def test_setting_a():
     conditions = items(Train())
-    assert unmet(Train()) == {"(1)", "(2)", "(3) σ_0", "(4)", "C.1"}
+    assert unmet(Train()) == {"(1) d", "(1) s", "(2)", "(3) σ_0", "(4)", "C.1"}
     # √2000/20² = 0.1118, and s = 80.
-    assert conditions["(1)"].most == pytest.approx(1.118, rel=1e-3)
+    assert conditions["(1) s"].most == pytest.approx(1.118, rel=1e-3)
     # 20³/2000^¼ = 8000/6.687.
     assert conditions["(2)"].least == pytest.approx(1196.3, rel=1e-4)
     # σ_p s √m_k = (2/√80) · 80 · 10.
@@ -52,6 +53,7 @@ def test_setting_a():
         ({"length": 4}, "L"),
         ({"heads": 2}, "heads"),
         ({"orthogonal": False}, "2.1"),
+        ({"head": "learnable"}, "head"),
     ],
 )
 def test_each_can_fail(changes, item):
@@ -63,9 +65,12 @@ def test_disjoint_supports_share_nothing():
 
 
 def test_the_lattice_in_the_dimension_that_item_1_asks_for():
-    """Our claims name its constants: σ_p √s = 0.025 n², m_k = 0.55 log d."""
+    """σ_p √s = 0.025 n², m_k = 0.55 log d."""
     conditions = items(Lattice())
-    assert unmet(Lattice()) == {"(2)", "(3) m_k", "(3) m_v", "(4)", "(5)"}
+    assert unmet(Lattice()) == {
+        *("(2)", "(3) m_k", "(3) m_v", "(4)", "(5)"),
+        "constant η",
+    }
     ratio = conditions["(2)"].value / conditions["(2)"].least
     assert ratio == pytest.approx(2 / 81)
     assert conditions["(3) m_k"].value / conditions["(3) m_k"].least == pytest.approx(
@@ -76,3 +81,9 @@ def test_the_lattice_in_the_dimension_that_item_1_asks_for():
 def test_the_theorems_speak_of_signgd_alone():
     for setting in (Train(rule="adam"), Train(rule="gd"), Stacked()):
         assert PAPER.conditions(asdict(setting)) == []
+
+
+def test_every_item_that_lemmas_assume_is_computed():
+    """In all runs on which they are judged."""
+    for setting in (Train(), Train(supports="disjoint"), Lattice()):
+        assert {*CONDITION_3_1, *DISJOINT} == set(items(setting))

@@ -10,7 +10,7 @@ from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_settings import NoisyDigits
 from attnflow.papers.signgd.digit_runs import MAP, SHARES, ends
 from attnflow.runs.runner import Runner
-from attnflow.testing import check_claim
+from attnflow.testing import all_sentences, check_claim
 
 DIMS = ("seed", "time")
 TESTED = {
@@ -61,14 +61,14 @@ def test_the_printed_statement_would_hold_on_other_losses(evidence):
         name: run.assign(test_loss=run["test_loss"] * (0.1 if name[0] == "G" else 1))
         for name, run in evidence.items()
     }
-    assert verify(claim, "signgd", lambda needs: lower).verdict is Verdict.HOLDS
+    assert verify(claim, PAPER, lambda needs: lower).verdict is Verdict.HOLDS
 
 
 def test_without_the_data_a_claim_is_unchecked(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path))
     monkeypatch.setattr("attnflow.data.deep_samples._pool", _uncached())
     runner = Runner(store=False)
-    row = verify(PAPER.claim("C-MNIST"), "signgd", lambda n: runner.gather(PAPER, n))
+    row = verify(PAPER.claim("C-MNIST"), PAPER, lambda n: runner.gather(PAPER, n))
     assert row.verdict is Verdict.UNCHECKED
     assert "attnflow data fetch mnist" in row.note
     assert str(tmp_path / "mnist" / "train-images-idx3-ubyte.gz") in row.note
@@ -82,7 +82,9 @@ def _uncached():
 
 def test_the_figure(evidence):
     exhibit = PAPER.exhibit("figure2d")
-    assert all(exhibit.seen(evidence).values())
+    answers = all_sentences(exhibit, evidence)
+    false = {text for text, answer in answers.items() if not answer}
+    assert false == set(exhibit.differs)
     figure = exhibit.draw(evidence)
     assert len(figure.axes) == 2
     values = exhibit.values(evidence)
@@ -90,11 +92,11 @@ def test_the_figure(evidence):
     worse = {
         n: r.assign(loss=r["loss"] + 1 * (r.time > 0)) for n, r in evidence.items()
     }
-    assert not exhibit.seen(worse)["every run has trained"]
+    assert not exhibit.checks(worse)["every run has trained"]
     flat = {
         n: r.assign(test_loss=0 * r["test_loss"] + 0.5) for n, r in evidence.items()
     }
-    assert sum(exhibit.seen(flat).values()) == 2
+    assert sum(exhibit.checks(flat).values()) == 2
 
 
 def test_losses_are_those_of_the_end(evidence):

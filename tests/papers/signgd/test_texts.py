@@ -11,7 +11,7 @@ from attnflow.papers.signgd.settings import Lattice, Train
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages.formulas import early, late
 from attnflow.testing import TextProtocol
-from attnflow.testing.protocols import entries, named
+from attnflow.testing.protocols import named
 
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
@@ -32,7 +32,7 @@ class TestTexts(TextProtocol):
 
 def test_no_number_of_appendix_e_is_left_out():
     """Its statements are numbered through, whatever they are called."""
-    names = [entry["id"] for _, entry in entries(PAPER)]
+    names = [statement.id for statement in PAPER.statements]
     numbers = {match[1] for n in names if (match := re.search(r" E\.(\d+)$", n))}
     assert numbers == {str(n) for n in range(1, 43)}
 

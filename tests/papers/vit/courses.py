@@ -19,19 +19,17 @@ from attnflow.papers.vit.settings import Theory
 
 STEPS = np.concatenate([np.arange(51.0), np.arange(60.0, 2001.0, 20.0)])
 SETTING = Theory(samples=2, length=3, target=0.05, strength=1e8)
-NAMES = ["mu+", "mu-", *(f"noise{n}.{i}" for n in (1, 2) for i in (2, 3))]
 
 
 def course(regime="benign", *, seeds=1, setting=SETTING, label=(1.0, -1.0)):
     """The run; further seeds are copies of the first."""
     winner = 0 if regime == "benign" else 1
-    per_token = _values(winner, np.array(label))
     share = STEPS / (100 + STEPS)
     attention = np.repeat(((1 - share) / 2)[:, None], 3, axis=1)
     attention[:, winner] = share
     shape = (len(STEPS), 2, 1, 3, 3)
     tables = {
-        "value": (("head", "token"), per_token[:, None]),
+        "pair_value": (("sample", "head", "key_position"), _values(winner, label)),
         "attention": (
             ("sample", "head", "query_position", "key_position"),
             np.broadcast_to(attention[:, None, None, None, :], shape),
@@ -46,18 +44,17 @@ def course(regime="benign", *, seeds=1, setting=SETTING, label=(1.0, -1.0)):
     rows["recorded"] = (("seed", "time"), np.ones((seeds, len(STEPS)), bool))
     return xr.Dataset(
         rows,
-        {"seed": np.arange(seeds), "time": STEPS, "token": NAMES},
+        {"seed": np.arange(seeds), "time": STEPS},
         {"setting": json.dumps(vars(setting))},
     )
 
 
 def _values(winner, label):
-    small, large = np.full(len(STEPS), 1e-4), STEPS / 1000
-    signal, noise = (large, small) if winner == 0 else (small, large)
-    columns = [signal, -signal]
-    for y in label:
-        columns += [y * noise, -y * small]
-    return np.stack(columns, axis=1)
+    """Values at each position: those of labels −1 are negative for the winner."""
+    values = np.full((len(STEPS), 2, 1, 3), 1e-4)
+    values[:, :, 0, 2] *= -1
+    values[:, :, 0, winner] = STEPS[:, None] / 1000
+    return values * np.array(label)[:, None, None]
 
 
 def cut(run, last, *, loss):

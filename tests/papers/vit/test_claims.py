@@ -4,11 +4,9 @@ from typing import ClassVar
 
 import pytest
 
-from attnflow.claims import Scope
+from attnflow.claims import Scope, circumstances, declared_runs
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.claims import CLAIMS, condition, stage_one
-from attnflow.papers.vit.claims.evidence import SAMPLED_RUNS
-from attnflow.papers.vit.conditions import conditions
 from attnflow.papers.vit.sizes import sizes
 from attnflow.testing import ClaimProtocol
 
@@ -32,32 +30,25 @@ def test_ids_are_the_papers_and_ours():
     assert ours == theory | {"D-Fig2c-law", "D-Fig2c-patch"}
 
 
-def unmet(request):
-    """Items of Condition 4.1 that the sizes of a request do not meet."""
-    setting = PAPER.recipe(request.experiment).with_overrides(request.overrides)
-    items = conditions(sizes(setting)).items()
-    return {name for name, item in items if not item.met}
-
-
-def test_scopes_are_what_the_condition_says():
-    """Inside all items: `theorem`; all but the rate's: `beyond`; else experiments."""
-    allowed = {
-        Scope.THEOREM: set(),
-        Scope.BEYOND: {"(6)"},
+def test_what_is_missed_of_the_condition():
+    """Sampled runs miss (3), (6) and (9), those at its bounds (3) and (9) alone."""
+    missed = {
+        claim.id: circumstances(claim, declared_runs(claim, PAPER), PAPER)
+        for claim in CLAIMS
     }
-    for claim in CLAIMS:
-        runs = [r for r in claim.needs.values() if r.experiment.startswith("theory-")]
-        for request in runs:
-            if claim.scope in allowed:
-                assert unmet(request) == allowed[claim.scope], claim.id
-        if claim.scope is Scope.THEOREM:
-            assert len(runs) == len(claim.needs)
-    inside = {claim.id for claim in CLAIMS if claim.scope is Scope.THEOREM}
-    assert inside == {"D-Thm4.1-const", "D-Thm4.1-in", "D-Thm4.2-in"}
+    names = {id: {item.name for item in c.missed} for id, c in missed.items()}
+    assert names["D-Thm4.1-in"] == names["D-Thm4.2-in"] == {"(3)", "(9)"}
+    assert names["D-Lem5.2"] == names["D-PropK"] == {"(3)", "(6)", "(9)"}
+    assert names["D-Thm4.2-2"] >= {"(1)", "(5)", "(10)", "data", "harmful"}
+    inside = {id for id, c in missed.items() if c.scope is Scope.THEOREM}
+    updates = {"D-Lem5.1-gamma", "D-Lem5.1-rho", "D-Lem5.1-rho-harmful"}
+    assert inside == updates | {"D-LemD.1", "D-LemD.2"}
+    assert missed["D-Fig3"].scope is missed["D-Fig2c"].scope is Scope.EXPERIMENT
+    assert missed["D-ctrl"].scope is Scope.BEYOND
 
 
 def test_sizes_are_those_that_conditions_print():
-    """The numbers in `condition.WITHIN` and in the conditions of Lemma 5.2."""
+    """The numbers in the settings of `condition.py` and of Lemma 5.2."""
     benign, harmful = (
         sizes(
             PAPER.recipe(request.experiment).with_overrides(request.overrides),
@@ -69,12 +60,11 @@ def test_sizes_are_those_that_conditions_print():
     assert benign.embed == pytest.approx(6.4e11, rel=1e-6)
     assert harmful.key_width == pytest.approx(1.05e8, rel=0.01)
     assert harmful.key_width == pytest.approx(harmful.snr**-4 * (16 / 0.1) ** 2)
-    request = condition.SMALLEST["benign"]
+    request = condition.SMALLEST
     small = sizes(PAPER.recipe(request.experiment).with_overrides(request.overrides))
     assert small.key_width == pytest.approx(1.6e7, rel=1e-6)
     assert small.embed == pytest.approx(4.1e11, rel=0.01)
-    request = stage_one.SEPARATED["benign"]
+    request = stage_one.SEPARATED
     wide = sizes(PAPER.recipe(request.experiment).with_overrides(request.overrides))
     assert wide.strength == pytest.approx(384000)
     assert wide.key_width == pytest.approx(5.9e13, rel=0.01)
-    assert unmet(SAMPLED_RUNS["benign"]) == {"(6)"}

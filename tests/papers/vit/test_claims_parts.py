@@ -1,75 +1,83 @@
-"""Statistics of runs and boundaries of maps that claims of `vit` use."""
+"""Measures of runs and boundaries of maps that claims of `vit` use."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.papers.vit.claims import condition, maps, statistics, times, updates
+from attnflow.papers.vit.claims import maps, measures, times, updates
 from attnflow.papers.vit.settings import Map, Train
 from attnflow.papers.vit.sizes import sizes
-from attnflow.papers.vit.stages import values_at
+from attnflow.papers.vit.stages import loss_reached, others, values_at
 from tests.papers.vit.courses import SETTING, course, cut
 
 
 def paired(run):
-    """The course with values at positions, scores, and ‖w_O‖² = 1."""
-    label = run["label"].isel(time=0, drop=True)
-    pairs = (label * values_at(run)).expand_dims("head", 3)
+    """The course with scores, and ‖w_O‖² = 1."""
     scores = run["attention"].copy(data=np.log(run["attention"].clip(1e-9).values))
     gain = xr.ones_like(run["loss"]).expand_dims("head", 2)
-    return run.assign(pair_value=pairs, pair_score=scores, readout_gain=gain)
+    return run.assign(pair_score=scores, readout_gain=gain)
 
 
 def test_the_time_of_a_loss():
     run = cut(course(seeds=2), 1990, loss=0.0499)
     # The loss is 100/t: 0.1 at t = 1000; its last record is at 1980.
-    assert statistics.time_of_loss(run, 0.1) == pytest.approx([1000, 1000], rel=1e-3)
-    assert statistics.time_of_loss(run, 0.05).tolist() == [1990, 1990]
-    assert np.isnan(statistics.time_of_loss(run, 0.01)).all()
+    assert loss_reached(0.1)(run).times == pytest.approx([1000, 1000], rel=1e-3)
+    assert loss_reached(0.05)(run).times.tolist() == [1990, 1990]
+    assert np.isnan(loss_reached(0.01)(run).times).all()
 
 
-def test_records_up_to_a_time_of_each_seed():
-    run = course(seeds=2)
-    late = statistics.at(run, np.array([10.5, 119.0]))
-    assert late["time"].values.tolist() == [10, 100]
-    early = statistics.at(run, np.array([np.nan, 0.0]))
-    assert early["time"].values.tolist() == [0, 0]
-    stopped = statistics.at(cut(run, 95, loss=0.2), np.array([2000.0, 90.0]))
-    assert stopped["time"].values.tolist() == [80, 80]
+def test_a_table_where_the_loss_falls_to_targets():
+    """The loss is 100/t; what is never reached is not known."""
+    run = cut(course(), 1990, loss=0.0499)
+    table = measures.at_losses(run, run["time"] + 0 * run["loss"], (0.5, 0.05, 0.01))
+    assert table["1/ε"].values.tolist() == pytest.approx([2, 20, 100])
+    assert table.isel(seed=0).values[:2].tolist() == [200, 1980]
+    assert np.isnan(table.isel(seed=0).values[2])
 
 
-def test_records_between_two_times():
-    run = cut(course(), 95, loss=0.2)
-    inside = statistics.within(run, np.array([45.0]), np.array([200.0])).isel(seed=0)
-    assert run["time"].values[inside.values].tolist() == [46, 47, 48, 49, 50, 60, 80]
+def test_records_between_the_ends_of_stages():
+    """T1 is 0.9, T2 100; a stage that never ends has no records."""
+    run = course()
+    inside = measures.during("T1", "T2")(run).isel(seed=0)
+    assert run["time"].values[inside.values].tolist() == [*range(1, 51), 60, 80, 100]
+    stopped = cut(run, 60, loss=0.2)
+    assert not measures.during("T1", "T3")(stopped).any()
+    assert not measures.up_to("T3")(stopped).any()
+    assert measures.up_to("T3")(run).all()
+
+
+def test_what_is_read_at_the_target_is_not_known_before():
+    done, missed = cut(course(), 1990, loss=0.05), cut(course(), 1990, loss=0.06)
+    assert measures.at_target(done, "loss").values.tolist() == [0.05]
+    assert np.isnan(measures.at_target(missed, "loss").values).all()
 
 
 @pytest.mark.parametrize(("regime", "power"), [("benign", 5e7), ("harmful", 0.5)])
 def test_values_of_the_winner_and_their_unit(regime, power):
-    run = paired(course(regime))
-    value = statistics.winner(run, regime).sel(time=500.0)
+    setting = replace(SETTING, strength=1e8 if regime == "benign" else 1.0)
+    run = paired(course(regime, setting=setting))
+    value = measures.winner(run).sel(time=500.0)
     np.testing.assert_allclose(value.values, 0.5)
-    rest = statistics.others(values_at(run), regime).sel(time=500.0)
+    rest = others(values_at(run), regime).sel(time=500.0)
     assert rest.sizes["key_position"] == 2
     np.testing.assert_allclose(abs(rest).values, 1e-4)
-    # SETTING: ‖μ‖² = 1e8/2, σ_p² d = 1 and N = 2.
-    rate = sizes(SETTING).learning_rate
-    np.testing.assert_allclose(statistics.unit(run, regime).values, rate * power)
+    # ‖μ‖² = 1e8/2, σ_p² d = 1 and N = 2.
+    rate = sizes(setting).learning_rate
+    np.testing.assert_allclose(measures.unit(run).values, rate * power)
+    # At t = 500 the winner's value is 0.5, 3M times the others' is 9e-4.
+    lead = measures.lead(run).sel(time=500.0)
+    np.testing.assert_allclose(lead.values, 0.5 / 9e-4)
 
 
 def test_the_gap_of_scores_is_that_of_attention():
     run = paired(course())
-    gap = statistics.gaps(run, "benign").sel(time=500.0)
+    gap = measures.gaps(run).sel(time=500.0)
     # Attention is 5/6 on the signal and 1/12 on each of the others.
     np.testing.assert_allclose(gap.values, np.log(10))
     assert gap.sizes["key_position"] == 2
-
-
-def test_an_unknown_margin_does_not_hold():
-    check = statistics.held(np.array([0.1, np.nan, -0.2]), "any")
-    assert check.held == (True, False, False)
 
 
 def phase_map(constant, *, sigma=4.0, seeds=3):
@@ -105,10 +113,10 @@ def test_the_control_with_strong_noise(sigma):
 
 def test_steps_count_only_where_the_target_was_reached():
     done, missed = cut(course(), 1990, loss=0.05), cut(course(), 1990, loss=0.06)
-    assert condition.over_formula(done, "benign") == pytest.approx(
+    assert measures.over_formula(done) == pytest.approx(
         1990 / (2 / (sizes(SETTING).learning_rate * 5e7 * 0.05))
     )
-    assert np.isnan(condition.over_formula(missed, "benign")).all()
+    assert np.isnan(measures.over_formula(missed)).all()
 
 
 @pytest.mark.parametrize("regime", ["benign", "harmful"])
@@ -126,15 +134,14 @@ def test_ladders_stay_in_their_regime(regime):
             }
         )
         size = sizes(Train(**{**base, **request.overrides}))
-        control = size.strength / size.ratio**2
-        assert (control > 2.5) == (regime == "benign"), request
+        assert size.regime == regime, request
 
 
 def test_the_bound_on_steps_of_noise_by_hand():
     """One token that alone is attended to moves by η σ̃_p² d (−ℓ')/N at most."""
     run = paired(course("harmful"))
     still = run.assign(margin=xr.zeros_like(run["label"]))
-    step = updates._ratio(still, crossed=False).isel(seed=0)
+    step = updates.noise_ratio(still, crossed=False).isel(seed=0)
     size = sizes(SETTING)
     pulled = 0.5 * 3 * (50 / 150)
     bound = 2 * size.learning_rate * size.ratio**2 / (2 * 3) * pulled
@@ -142,5 +149,5 @@ def test_the_bound_on_steps_of_noise_by_hand():
     assert step.sel(time=50.0).isel(key_position=0).values == pytest.approx(
         0.01 / bound
     )
-    looser = updates._ratio(still, crossed=True).isel(seed=0)
+    looser = updates.noise_ratio(still, crossed=True).isel(seed=0)
     assert (looser <= step).all()

@@ -18,7 +18,7 @@ from attnflow.papers.vit.digit_runs import (
     table,
     trained,
 )
-from attnflow.testing import check_claim
+from attnflow.testing import all_sentences, check_claim
 
 IDS = ("D-Fig2c", "D-Fig2c-law", "D-Fig2c-patch")
 FALLS = {14: -0.7, 7: -0.05, 4: 0.03}
@@ -100,7 +100,7 @@ def test_a_law_that_does_not_fall_with_n_has_no_power():
 
 def test_the_figure(evidence):
     exhibit = PAPER.exhibit("figure2c")
-    assert all(exhibit.seen(evidence).values())
+    assert all(all_sentences(exhibit, evidence).values())
     figure = exhibit.draw(evidence)
     shown = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     assert len(shown) == 3
@@ -119,6 +119,6 @@ def test_a_cell_that_missed_its_target_is_reported_and_marked(evidence):
     late = {**evidence, name: run.assign(outcome=missed)}
     exhibit = PAPER.exhibit("figure2c")
     assert int((~trained(late)).sum()) == 2
-    assert not exhibit.seen(late)["every cell has reached the stated training loss"]
+    assert not exhibit.checks(late)["every cell has reached the stated training loss"]
     texts = [text.get_text() for text in exhibit.draw(late).axes[0].texts]
     assert sum(text.startswith("(") for text in texts) == 1

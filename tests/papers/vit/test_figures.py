@@ -18,6 +18,7 @@ from attnflow.papers.vit.figures import (
     stage_order,
 )
 from attnflow.papers.vit.figures.figure1 import trend
+from attnflow.papers.vit.stages import STAGES
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
 from tests.papers.vit.courses import course
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings(
 FAST = {"figure1a", "figure1b"}
 """One map of short programs."""
 
-# Changes of a run; each sentence of `seen` must fail under some of them.
+# Changes of a run; each sentence must fail under some of them.
 
 
 def level(run):
@@ -79,7 +80,7 @@ def wrong_sides(run):
 
 def exchanged(run):
     """Signal and strong noise change places, and values their signs."""
-    changed = replaced(run, lambda table: -table, "value")
+    changed = replaced(run, lambda table: -table, "pair_value")
     names = [n for n in ("attention", "pair_score") if n in run]
     if not names:
         return changed
@@ -223,8 +224,8 @@ def test_tokens_are_pooled_by_their_kind():
 
 
 def test_the_printed_order_needs_every_stage():
-    rows = stage_order.stage_rows(course(), "benign")
+    rows = [stage.row(course()) for stage in STAGES["benign"].values()]
     assert stage_order.in_order(rows)
     assert not stage_order.in_order(rows[::-1])
-    lost = stage_order.stage_rows(course("harmful"), "benign")
+    lost = [stage.row(course("harmful")) for stage in STAGES["benign"].values()]
     assert lost[0].detected is None and not stage_order.in_order(lost)

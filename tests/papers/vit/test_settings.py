@@ -6,7 +6,7 @@ import pytest
 from attnflow.experiments import Computation
 from attnflow.models.forms import Chain, Vector
 from attnflow.papers.vit import PAPER, experiments, settings
-from attnflow.papers.vit.conditions import conditions
+from attnflow.papers.vit.conditions import condition
 from attnflow.papers.vit.sizes import sizes
 
 pytestmark = pytest.mark.usefixtures("precise")
@@ -78,7 +78,7 @@ def test_appendix_a():
             1024,
             256,
         )
-        assert {"score", "value", "attention"} <= set(experiment.observables)
+        assert {"score", "pair_value", "attention"} <= set(experiment.observables)
 
 
 @pytest.mark.parametrize("id", ["theory-benign", "theory-harmful"])
@@ -87,10 +87,16 @@ def test_the_theorys_own_sizes(id):
     size = sizes(setting)
     assert size.power == pytest.approx(1)
     assert size.strength == pytest.approx(setting.strength)
-    items = conditions(size)
-    assert {name for name, item in items.items() if not item.met} == {"(6)"}
-    slow = sizes(settings.Theory(strength=setting.strength, rate=1e-6))
-    assert all(item.met for item in conditions(slow).values())
+    items = condition(size)
+    missed = {name for name, item in items.items() if not item.met}
+    assert missed == {"(3)", "(6)", "(9)"}
+    # ln d is 43: N = 16 misses item (3) by 2.7, ε = 0.05 item (9) by 2.1.
+    assert items["(3)"].slack == pytest.approx(16 / 42.8, rel=1e-3)
+    assert items["(9)"].slack == pytest.approx(1 / (0.05 * 42.8), rel=1e-3)
+    slow = sizes(
+        settings.Theory(strength=setting.strength, rate=1e-6, samples=45, target=0.02)
+    )
+    assert all(condition(slow)[name].met for name in ("(3)", "(6)", "(9)"))
     experiment = build(id)
     assert experiment.initial.values == Vector(size.sigma_v)
     assert experiment.initial.draw == "bartlett" and experiment.task.draw == "sampled"
@@ -99,13 +105,13 @@ def test_the_theorys_own_sizes(id):
 
 def test_conditions_can_fail():
     size = sizes(PAPER.recipe("figure1").setting)
-    unmet = {name for name, item in conditions(size).items() if not item.met}
-    assert unmet >= {"(1)", "(2)", "(5)", "(6)"}
-    assert conditions(size)["(10)"].met
+    unmet = {name for name, item in condition(size).items() if not item.met}
+    assert unmet >= {"(1)", "(2)", "(4)", "(5)", "(6)"}
+    assert condition(size)["(10)"].met
     for spread in (1.4, 2.1):
-        item = conditions(sizes(settings.Theory(spread=spread)))["(8)"]
+        item = condition(sizes(settings.Theory(spread=spread)))["(8)"]
         assert not item.met
-    assert not conditions(sizes(settings.Theory(values=1.1)))["(7)"].met
+    assert not condition(sizes(settings.Theory(values=1.1)))["(7)"].met
 
 
 def test_recorded_steps():

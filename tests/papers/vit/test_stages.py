@@ -7,15 +7,16 @@ import pytest
 
 from attnflow.papers.vit import settings, stages
 from attnflow.papers.vit.sizes import sizes
-from attnflow.papers.vit.stages import formulas, stage_rows, stage_table
+from attnflow.papers.vit.stages import STAGES, formulas, stage_table
 from tests.papers.vit.courses import SETTING, course, cut
 
 REGIMES = ("benign", "harmful")
 
 
 def rows_of(run, regime=None):
-    rows = stage_table(run) if regime is None else stage_rows(run, regime)
-    return {row.name: row for row in rows}
+    if regime is None:
+        return {row.name: row for row in stage_table(run)}
+    return {name: stage.row(run) for name, stage in STAGES[regime].items()}
 
 
 @pytest.mark.parametrize("regime", REGIMES)
@@ -54,54 +55,43 @@ def test_values_are_those_of_each_samples_own_tokens():
     np.testing.assert_allclose(one_class.values[0, :, 0], 0.5)
 
 
-def test_values_at_positions_are_taken_where_they_were_recorded():
-    run = course(seeds=2)
-    signed = stages.values_at(run)
-    label = run["label"].isel(time=0, drop=True)
-    pairs = (label * signed).expand_dims("head", 3)
-    known = run.drop_vars("value").assign(pair_value=pairs)
-    np.testing.assert_array_equal(stages.values_at(known), signed)
-    assert stages.values_at(known).dims == signed.dims
-    assert rows_of(known)["T1"].detected == pytest.approx(0.9)
-
-
 def test_one_sample_that_lags_holds_the_stage_back():
     run = course()
-    value = run["value"].copy(deep=True)
-    value.loc[{"token": "noise2.3"}] = 0.01
-    held = run.assign(value=value)
+    value = run["pair_value"].copy(deep=True)
+    value[{"sample": 1, "key_position": 2}] = 0.01
+    held = run.assign(pair_value=value)
     # 3M = 9 times 0.01 is reached by t/1000 at t = 90.
     assert rows_of(held)["T1"].detected == pytest.approx(90)
-    strong = run["value"].copy(deep=True)
-    strong.loc[{"token": "mu-"}] *= -1
-    assert rows_of(run.assign(value=strong))["T1"].detected is None
+    value[{"sample": 1}] *= -1
+    assert rows_of(run.assign(pair_value=value))["T1"].detected is None
 
 
 def test_the_end_of_a_run_between_two_records_is_its_time():
+    loss_reached = STAGES["benign"]["T3"]
     run = cut(course(seeds=2), 1990, loss=0.0499)
-    event = stages.loss_reached(run)
-    assert event.times.tolist() == [1990.0, 1990.0]
-    early = cut(course(), 1234, loss=0.081)
-    event = stages.loss_reached(early)
+    assert loss_reached(run).times.tolist() == [1990.0, 1990.0]
+    event = loss_reached(cut(course(), 1234, loss=0.081))
     assert event.median is None
-    assert "the loss is 0.081 at step 1234" in event.note
+    assert "does not reach 0.05 up to time 1220" in event.note
     recorded = cut(course(), 2000, loss=0.05)
-    assert stages.loss_reached(recorded).times == pytest.approx([2000.0])
+    assert loss_reached(recorded).times == pytest.approx([2000.0])
+
+
+def test_the_end_is_no_time_for_what_may_lie_in_a_hole():
+    """The loss is 0.1 at t = 1000, among records that are unknown."""
+    run = cut(course(), 2000, loss=0.05)
+    hole = (run["time"] < 900) | (run["time"] > 1100)
+    assert np.isnan(
+        stages.loss_reached(0.1)(run.assign(loss=run["loss"].where(hole))).times
+    )
 
 
 def test_what_was_not_recorded_is_not_known():
     run = course()
-    rows = rows_of(run.drop_vars(["value", "loss"]))
-    assert "not known: value not recorded" in rows["T1"].note
-    assert "not known: loss not recorded" in rows["T3"].note
+    rows = rows_of(run.drop_vars(["pair_value", "loss"]))
+    assert "pair_value not recorded" in rows["T1"].note
+    assert "loss not recorded" in rows["T3"].note
     assert rows["T_att"].detected is not None
-    few = rows_of(run.isel(token=slice(4)))
-    assert "value is that of 4 tokens" in few["T2"].note
-    with pytest.raises(ValueError, match="use shown='all'"):
-        stages.values_at(run.isel(token=slice(4)))
-    every = run["value"].rename(token="vocabulary")
-    named = run.isel(token=slice(4)).assign(vocabulary_value=every)
-    assert rows_of(named)["T2"].detected == pytest.approx(100)
     assert stage_table(run.drop_vars("attention")) == []
     assert stage_table(run.isel(time=0, drop=True)) == []
 
@@ -125,14 +115,14 @@ def test_formulas_at_plain_sizes():
     assert size.signal**2 == pytest.approx(1e6)
     unit = size.learning_rate
     large = math.log(6 * 16 * 4 / 0.1)
-    steps = {n: t.steps for n, t in formulas.benign(size).items()}
+    steps = {n: t.time for n, t in formulas.benign(size).items()}
     assert steps["T1"] == pytest.approx(
         10 * 2 * 7 * 4 / (unit * 2 * (4e6 - 60 * 4 * 100))
     )
     assert steps["T2"] == pytest.approx(1 / (unit * 1e6 * large))
     assert steps["T3"] == pytest.approx(100 / (unit * 1e6))
     assert steps["T3 ours"] == pytest.approx(200 / (unit * 1e6))
-    steps = {n: t.steps for n, t in formulas.harmful(size).items()}
+    steps = {n: t.time for n, t in formulas.harmful(size).items()}
     assert steps["T1"] == pytest.approx(4 * 2 * 7 * 4 / (unit * 2 * (100 - 48)))
     assert steps["T2"] == pytest.approx(4 / (unit * large))
     assert steps["T3"] == pytest.approx(400 / unit)
@@ -142,10 +132,10 @@ def test_formulas_at_plain_sizes():
 def test_formulas_without_a_time_say_why():
     size = sizes(SETTING)
     low = formulas.benign(replace(size, signal=1.0))["T1"]
-    assert low.steps is None
+    assert low.time is None
     assert low.reason.startswith("negative by formula: N‖μ‖² = 2 is not above")
     alike = formulas.harmful(replace(size, strong=size.weak))["T1"]
-    assert alike.steps is None and "C_p² = 1 is not above 24M = 72" in alike.reason
+    assert alike.time is None and "C_p² = 1 is not above 24M = 72" in alike.reason
     weak = replace(SETTING, strength=1.0)
     row = rows_of(course(setting=weak))["T1"]
     assert row.formula is None and "negative by formula" in row.note

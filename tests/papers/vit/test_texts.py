@@ -8,13 +8,13 @@ import pytest
 from scipy.stats import norm
 
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.conditions import conditions
+from attnflow.papers.vit.conditions import condition
 from attnflow.papers.vit.settings import Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import formulas
 from attnflow.schema.settings import canonical_json
 from attnflow.testing import TextProtocol
-from attnflow.testing.protocols import entries, named
+from attnflow.testing.protocols import named
 
 NOTES = {note.id: note for note in PAPER.notes}
 LABELS = {
@@ -35,9 +35,11 @@ class TestTexts(TextProtocol):
 
 
 def test_claims_and_notes_cover_something():
-    assert named(PAPER, "claims") == {claim.id for claim in PAPER.claims}
+    parts = [part for statement in PAPER.statements for part in statement.parts]
+    judged = {id for part in parts for id in part.claims}
+    assert judged == {claim.id for claim in PAPER.claims}
     assert named(PAPER, "covered_by") == set(NOTES)
-    unsure = [e["id"] for _, e in entries(PAPER) if "yet" in e.get("about", "")]
+    unsure = [e.id for e in PAPER.statements if "yet" in e.about]
     assert not unsure
 
 
@@ -50,7 +52,7 @@ def test_the_first_time_is_negative_in_every_experiment():
     needed = [60 * (s.length * s.ratio) ** 2 for s in (section, appendix[0])]
     assert needed == pytest.approx([6.1e6, 384000], rel=0.01)
     for size in (section, *appendix):
-        assert formulas.benign(size)["T1"].steps is None
+        assert formulas.benign(size)["T1"].time is None
     for text in ("6.1 · 10^6", "4867", "384000", "1953", "1500M³"):
         assert text in NOTES["D-N9a"].ours
     assert 60 * 25 == 1500
@@ -80,13 +82,13 @@ def test_the_constant_of_figure_1():
 
 def test_sizes_against_the_condition():
     """D-N8a and D-N10a."""
-    large = conditions(sizes(Train(signal=100.0)))
+    large = condition(sizes(Train(signal=100.0)))
     assert large["(6)"].most == pytest.approx(4.4e-6, rel=0.01)
-    even = conditions(sizes(Train(samples=20, snr=1.0)))
+    even = condition(sizes(Train(samples=20, snr=1.0)))
     assert even["(1)"].least == pytest.approx(4e6)
     assert even["(10)"].met
     for name in REGIMES:
-        item = conditions(sizes(PAPER.recipe(f"appendix-{name}").setting))["(10)"]
+        item = condition(sizes(PAPER.recipe(f"appendix-{name}").setting))["(10)"]
         assert (item.value, item.least) == pytest.approx((20, 10))
 
 
@@ -95,6 +97,9 @@ def test_conditions_are_listed_for_every_experiment_except_maps():
         recipe.id: PAPER.conditions(json.loads(canonical_json(asdict(recipe.setting))))
         for recipe in PAPER.recipes
     }
-    assert not tables["map"]
+    assert not tables["map"] and not tables["mnist"]
+    assert {"(3)", "(9)", "data", "initial", "w_O", "benign", "harmful"} <= {
+        item.name for item in tables["figure1"]
+    }
     assert {item.name for item in tables["appendix-benign"] if not item.met} >= {"(1)"}
     assert all(item.met for item in tables["theory-benign"] if item.name == "(10)")

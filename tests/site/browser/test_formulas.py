@@ -23,7 +23,7 @@ def texts(paper):
     for exhibit in paper.shown:
         yield from (exhibit.title, exhibit.caption, *exhibit.silent)
     for claim in paper.claims:
-        yield from (claim.place, claim.statement, claim.predicate, claim.conditions)
+        yield from (claim.place, claim.statement, claim.check, claim.settings)
         yield from (claim.system, claim.source)
         yield claim.correction.statement if claim.correction else ""
     for note in paper.notes:

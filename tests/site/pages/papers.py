@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass
 
-from attnflow.claims import Claim, Row, Scope, Verdict
+from attnflow.claims import (
+    Claim,
+    Correction,
+    CorrectionKind,
+    Kind,
+    Row,
+    Scope,
+    Verdict,
+    Witness,
+)
 from attnflow.claims.stages import StageRow
+from attnflow.claims.table import Corrected
 from attnflow.figures import label_ends, panels, series, time_axis
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request
@@ -37,27 +47,36 @@ def exhibit(id="figure1", kind="figure", **changes):
         "needs": {"run": Request("figure1")},
         "draw": draw,
         "values": final_loss,
-        "seen": lambda evidence: {"The loss falls.": True},
+        "stated": lambda evidence: {"Section 6": {"The loss falls.": True}},
+        "checks": lambda evidence: {"It is a loss.": True},
         "silent": ("The width is not stated: 128.",),
     }
     return Exhibit(id, kind, **(fields | changes))
 
 
-def claim(id="A-Thm1", expected=Verdict.HOLDS):
+def claim(id="A-Thm1", expected=Verdict.HOLDS, **changes):
     return Claim(
         id=id,
         place="Theorem 1",
         statement=HOSTILE,
         system="descent",
-        needs={},
+        needs={"run": Request("figure1")},
         judge=lambda evidence: None,
         predicate="slope within 1 %",
         expected=expected,
         source="prototype",
-        scope=Scope.THEOREM,
-        mutations={"reversed": lambda evidence: evidence},
-        conditions="scale ≤ 0.3",
+        settings="scale ≤ 0.3",
+        kind=Kind.UNIVERSAL,
+        **changes,
     )
+
+
+def correction(kind=CorrectionKind.CONSTANT, expected=Verdict.HOLDS):
+    return Correction(kind, "The loss is 2.", lambda evidence: None, expected)
+
+
+def corrected(kind=CorrectionKind.CONSTANT, verdict=Verdict.HOLDS):
+    return Corrected(kind, "The loss is 2.", verdict, Verdict.HOLDS)
 
 
 def row(id="A-Thm1", verdict=Verdict.HOLDS, expected=Verdict.HOLDS, **changes):
@@ -65,7 +84,11 @@ def row(id="A-Thm1", verdict=Verdict.HOLDS, expected=Verdict.HOLDS, **changes):
         "place": "Theorem 1",
         "statement": HOSTILE,
         "origin": "paper",
+        "kind": Kind.UNIVERSAL,
         "scope": Scope.THEOREM,
+        "slack": 2.5,
+        "corrected": None,
+        "witness": None,
         "held": 3,
         "seeds": 4,
         "interval": (0.2, 0.99),
@@ -76,6 +99,48 @@ def row(id="A-Thm1", verdict=Verdict.HOLDS, expected=Verdict.HOLDS, **changes):
     return Row(
         id=id, paper="fake", verdict=verdict, expected=expected, **fields | changes
     )
+
+
+INVENTORY = {
+    "theorem": [
+        {
+            "id": "Theorem 1",
+            "uses": ["Lemma 2", "Lemma 3"],
+            "parts": [
+                {"part": "the loss falls", "claims": ["A-Thm1"], "how": "whole"},
+                {"part": "to 0", "why": "not judged: it takes for ever"},
+            ],
+        }
+    ],
+    "lemma": [
+        {
+            "id": "Lemma 2",
+            "uses": ["Lemma 3"],
+            "parts": [
+                {
+                    "part": "the proof",
+                    "claims": ["A-L2.2"],
+                    "how": "special case",
+                    "which": "width 128",
+                }
+            ],
+            "covered_by": ["1"],
+        },
+        {
+            "id": "Lemma 3",
+            "parts": [
+                {
+                    "part": "its constant",
+                    "claims": ["A-L2.1"],
+                    "how": "consequence",
+                    "which": "the loss is finite",
+                }
+            ],
+        },
+        {"id": "Lemma 4", "about": "Quoted."},
+    ],
+    "figure": [{"id": "Figure 1", "exhibits": ["figure1"]}],
+}
 
 
 def stages(run):
@@ -91,13 +156,22 @@ def paper(**changes):
         "bibtex": "@misc{fake2026,\n  title = {A {fake} paper},\n}\n",
         "recipes": (Recipe("figure1", "Figure 1", Setting(), "nowhere:build"),),
         "exhibits": (exhibit(), exhibit("table1", "table"), exhibit("figure2")),
-        "claims": (claim(), claim("A-L2.1")),
+        "claims": (
+            claim(),
+            claim("A-L2.1"),
+            claim(
+                "A-L2.2",
+                Verdict.FAILS,
+                correction=correction(),
+                witness=Witness("witnesses/loss.py", {}),
+            ),
+        ),
         "notes": (
             Note("1", "Lemma 2", "4", "2 w_c", "A-Thm1", "constant"),
             Note("2", "Lemma 3", "p", "q", "text", "typo", "reported"),
             Note("3", "Lemma 4", "p", "q", "A-L2.1", "statement"),
         ),
-        "inventory": {"theorem": [{"id": "Theorem 1", "covered_by": ["A-Thm1"]}]},
+        "inventory": INVENTORY,
         "headline": "figure1",
         "headline_claims": (),
         "summary": HOSTILE,

@@ -34,7 +34,9 @@ def test_a_figure_is_pictures_for_light_and_dark_and_its_numbers(tmp_path, evide
         == result.values
         == {"loss": {"last": pytest.approx(0.1, 1e-3)}}
     )
-    assert record["seen"] == {"The loss falls.": True}
+    (stated,) = record["stated"]
+    assert (stated["sentence"], stated["place"]) == ("The loss falls.", "Section 6")
+    assert stated["is_true"] and record["checks"] == {"It is a loss.": True}
     assert record["runs"][0]["id"] == "0123456789abcdef"
 
 
@@ -60,7 +62,7 @@ def test_equal_runs_give_equal_pictures(tmp_path, evidence):
 
 
 @pytest.mark.parametrize(
-    ("printed", "seen", "agrees"),
+    ("printed", "stated", "agrees"),
     [
         ({"loss": {"last": 0.1}}, {"yes": True}, True),
         ({"loss": {"last": 0.1}}, {"no": False}, False),
@@ -71,9 +73,46 @@ def test_equal_runs_give_equal_pictures(tmp_path, evidence):
         ({}, {}, None),
     ],
 )
-def test_agreement(tmp_path, evidence, printed, seen, agrees):
-    result = make(tmp_path, evidence, printed=printed, seen=lambda evidence: seen)
+def test_agreement(tmp_path, evidence, printed, stated, agrees):
+    """Our own checks, of which one is false, have no say."""
+    result = make(
+        tmp_path,
+        evidence,
+        printed=printed,
+        stated=lambda evidence: {"Section 1": stated},
+        checks=lambda evidence: {"ours": False},
+    )
     assert result.agrees is agrees
+
+
+def test_what_is_recorded_is_no_surprise(tmp_path, evidence):
+    told = {
+        "printed": {"loss": {"last": 0.2}},
+        "stated": lambda evidence: {"Section 1": {"no": False, "yes": True}},
+        "checks": lambda evidence: {"ours": False},
+    }
+    result = make(tmp_path, evidence, **told)
+    assert result.surprises == ("loss · last", "no", "ours")
+    why = {"no": "the contrary", "loss · last": "another width"}
+    result = make(tmp_path, evidence, **told, differs=why)
+    assert result.agrees is False and result.surprises == ("ours",)
+    assert [row.differs for row in result.stated] == ["the contrary", ""]
+    result = make(tmp_path, evidence, **told, differs={**why, "yes": "not so"})
+    assert result.surprises == ("yes", "ours")
+
+
+@pytest.mark.parametrize(("sd", "agrees"), [(0.04, True), (0.02, False)])
+def test_a_random_draw_is_compared_in_deviations(tmp_path, evidence, sd, agrees):
+    """The printed 0.2 is 2.5 deviations of 0.04 off our 0.1, and 5 of 0.02."""
+    result = make(
+        tmp_path,
+        evidence,
+        printed={"loss": {"last": 0.2}},
+        tolerance=3.0,
+        deviations=lambda evidence: {"loss": {"last": sd}},
+    )
+    assert result.compared[0].deviation == pytest.approx(0.1 / sd, rel=1e-3)
+    assert result.compared[0].agrees is agrees
 
 
 def test_seconds_count_every_run_once(tmp_path, evidence):

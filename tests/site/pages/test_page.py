@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from attnflow.claims import Verdict
+from attnflow.claims import Scope, Verdict
 from attnflow.site.pages import keep_reason, make_exhibit, write_page
 from attnflow.site.pages.claims import Tally, claim_views, columns
-from attnflow.site.pages.inventory import inventory_rows
+from attnflow.site.pages.graph import GRAPH
 from tests.figures.runs import make_run
 from tests.site.pages.html import Page
-from tests.site.pages.papers import paper, row
+from tests.site.pages.papers import corrected, paper, row
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,15 @@ def page(directory):
         row(chance=0.25),
         row("A-L2", Verdict.FAILS, Verdict.HOLDS, origin="ours", more=40),
         row("A-L3", Verdict.UNCHECKED, seeds=0, held=0, interval=None),
-        row("A-L4", Verdict.HOLDS_CORRECTED, Verdict.HOLDS_CORRECTED, correction="2"),
+        row(
+            "A-L4",
+            Verdict.FAILS,
+            Verdict.FAILS,
+            corrected=corrected(),
+            scope=Scope.BEYOND,
+            slack=0.3,
+            missed=("n (n ≥ L²) is missed by a factor of 3.3",),
+        ),
     ]
     place = write_page(whole, results, rows, directory, runs=[make_run(id="f" * 16)])
     return Page(place.read_text(encoding="utf-8"))
@@ -80,17 +88,30 @@ def test_the_page_has_what_a_reader_asks_for(page):
         "draft of 2026",
         "attnflow reproduce fake/figure1",
         "The width is not stated: 128.",
-        "The loss falls.",
+        "The loss falls. Section 6",
+        "It is a loss.",
         "Not made here",
-        "holds after correction",
+        "fails as printed holds with another constant",
+        "does not extend here",
+        "recorded: holds",
+        "slack 0.3",
+        "is missed by a factor of 3.3",
+        "holds under its conditions",
         "3 of 4",
         "0123456789abcdef",
         "f" * 16,
         "jax 0.10",
         "test machine",
         "@misc{fake2026,",
-        "2 hold, 1 holds after correction, 1 fails, 1 unchecked",
-        "1 of these claims were not judged for this page",
+        "2 hold, 3 fail, 1 unchecked, 2 of 2 corrections hold",
+        "6 in all, 4 judged here and 2 as recorded",
+        "2 of these claims were not judged for this page",
+        "1 judged whole, 1 in a special case, 1 by a consequence, 1 not at all",
+        "not judged: it takes for ever",
+        "width 128",
+        "holds; rests on Lemma 2 (the proof: fails as printed; holds with another "
+        "constant)",
+        "witnesses/loss.py: not run here",
         "over 3 seeds",
         "What this assumes",
         "chance alone would have given 0.25 of these on average",
@@ -102,7 +123,7 @@ def test_the_page_has_what_a_reader_asks_for(page):
 
 def test_surprises_stand_first(page):
     ids = [id for id in page.all("id") if id.startswith("claim-")]
-    expected = ("A-L2", "A-L4", "A-Thm1", "A-L2.1", "A-L3")
+    expected = ("A-L2", "A-L4", "A-L2.2", "A-Thm1", "A-L2.1", "A-L3")
     assert ids == [f"claim-{id}" for id in expected]
 
 
@@ -112,7 +133,8 @@ def test_a_page_with_nothing_made(tmp_path):
     assert page.faults == []
     inner = {link[1:] for link in page.all("href") if link.startswith("#")}
     assert inner <= set(page.all("id"))
-    assert "2 recorded: 2 hold" in page.text
+    assert "3 as recorded, none judged here: 2 hold, 1 fails" in page.text
+    assert not (tmp_path / "new" / GRAPH).exists()
     assert "attnflow verify fake" in page.text
 
 
@@ -134,23 +156,16 @@ def test_smaller_runs_are_marked(tmp_path, steps, is_smaller):
     assert ("smaller runs than the paper’s" in page.text) == is_smaller
 
 
-def test_an_inventory_links_figures_claims_and_notes():
-    entry = {"id": "Lemma 1", "claims": ["A-Thm1"], "exhibits": ["figure1"]}
-    more = {"covered_by": ["2"], "about": "Half of it.", "reason": "No time."}
-    (item,) = inventory_rows(paper(inventory={"lemma": [entry | more]}))
-    assert (item.kind, item.name) == ("lemma", "Lemma 1")
-    assert item.about == "Half of it. No time."
-    assert item.links == (
-        ("figure1", "exhibit-figure1"),
-        ("A-Thm1", "claim-A-Thm1"),
-        ("2", "note-2"),
-    )
-
-
 def test_verdicts_are_counted_by_scope():
     tally = Tally(claim_views(paper(), [row("A-L2", Verdict.FAILS)]))
-    assert tally.by_scope == {"theorem": {Verdict.FAILS: 1, Verdict.HOLDS: 2}}
-    assert columns([tally]) == [(Verdict.HOLDS, "holds"), (Verdict.FAILS, "fails")]
+    assert tally.by_scope == {"theorem": {Verdict.FAILS: 2, Verdict.HOLDS: 2}}
+    assert columns([tally]) == [Verdict.HOLDS, Verdict.FAILS]
+
+
+def test_recorded_verdicts_are_told_from_those_judged_here():
+    tally = Tally(claim_views(paper(), [row("A-Thm1", Verdict.FAILS)]))
+    assert tally.judged_counts == {Verdict.FAILS: 1}
+    assert tally.recorded_counts == {Verdict.HOLDS: 1, Verdict.FAILS: 1}
 
 
 def test_the_page_says_why_an_exhibit_is_left_out(tmp_path, evidence):

@@ -39,8 +39,8 @@ def test_the_index_links_papers_that_have_a_page(site):
     assert "absent/index.html" not in links
     assert {"fake/index.html", "bare/index.html"} <= links
     assert all((site / name).is_file() for name in links | set(index.all("src")))
-    assert "1 of 1 figures and tables agree, 2 not made" in index.text
-    assert "0 of 0 figures and tables agree, 3 not made" in index.text
+    assert "1 of 3 figures and tables made: 1 agree with the paper" in index.text
+    assert "0 of 3 figures and tables made" in index.text
 
 
 def test_anchors_from_the_index_exist(site):
@@ -112,5 +112,6 @@ def test_the_index_counts_verdicts(site):
     fails = row(verdict=Verdict.FAILS)
     write_index(site, [paper()], {"fake": [fails]})
     text = read(site / "index.html").text
-    assert "fake1121" in text
-    assert "all1121" in text
+    # One claim was judged; in parentheses the two that were not, as recorded.
+    assert "fake (1)1 (1)31" in text
+    assert "all (1)1 (1)31" in text
