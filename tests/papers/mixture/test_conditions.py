@@ -1,8 +1,11 @@
+import json
 import math
 from dataclasses import asdict
 from functools import partial
 
+import numpy as np
 import pytest
+import xarray as xr
 
 from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.settings import (
@@ -43,6 +46,25 @@ def test_figure_1_trains_all_at_once_by_steps_at_finite_width():
 )
 def test_each_can_fail(changes, item):
     assert unmet(ThreeStage(**changes)) == {item}
+
+
+def test_finite_widths_must_outgrow_logarithms_and_the_accuracy():
+    narrow = ThreeStage(width=8, omega=1e-4, epsilon=0.01)
+    assert unmet(narrow) == {"Definition 5.1", "m", "ε"}  # 8 < ln 10⁴, 64 < 100
+    assert items(narrow)["ε"].slack == pytest.approx(0.64)
+
+
+def test_scores_must_be_bounded_up_to_T2():
+    """Read from the run, and by a run of Algorithm 1 alone."""
+    table = xr.DataArray(
+        np.array([[[0.0], [-2.0], [3.0]]]), dims=("seed", "stage", "x")
+    )
+    setting = {"setting": json.dumps(asdict(ThreeStage()))}
+    run = xr.Dataset({"score_at_end": table}, attrs=setting)
+    (item,) = PAPER.run_conditions(run)
+    assert (item.value, item.met, item.slack) == (2.0, False, 0.5)
+    other = {"setting": json.dumps(asdict(Simultaneous()))}
+    assert PAPER.run_conditions(run.assign_attrs(other)) == []
 
 
 def test_stage_1_must_outlast_the_switch():
