@@ -157,7 +157,6 @@ CLAIMS = (
         place="Figure 6",
         statement="It is heavy ball that makes H(DT) fall with η_Z: by plain descent "
         "for the same time of a flow H(DT) is the same at every η_Z.",
-        kind=Kind.UNIVERSAL,
         needs=PARTS,
         judge=All(
             (

@@ -87,7 +87,7 @@ CLAIMS = (
         place="Section 6, insight (a), in Q and for training",
         statement="A larger η_Y at fixed η_Z brings the snap of attention earlier in Q "
         "and in training.",
-        under=("common", "queries"),
+        under=("Eq. 13",),
         system=f"{Q}; and {J}",
         needs={**FIGURE_3_J, **FIGURE_3_Q},
         judge=All(

@@ -74,7 +74,7 @@ CLAIMS = (
         place="Theorem 2(a), for training",
         statement="With alike classes Theorem 2(a) does carry over to training: every "
         "distinct token's score grows at every time.",
-        under=("alike",),
+        under=(*ASSUMPTION_2, "alike"),
         needs={**LAWS_J, **{f"Figure 3, {n}": r for n, r in FIGURE_3_J.items()}},
         judge=AtLeast(
             "velocity of a distinct token over the largest",
@@ -93,7 +93,7 @@ CLAIMS = (
         place="Theorem 2(b), for training",
         statement="Theorem 2(b) carries over to training: a single common token's "
         "score falls at every time.",
-        under=("common", "distinct"),
+        under=(*ASSUMPTION_2, "common", "distinct"),
         needs=RANDOM,
         judge=AtMost(
             "fastest velocity of the common token over the largest of any token",
