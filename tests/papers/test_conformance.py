@@ -41,7 +41,7 @@ def test_ids_are_unique_over_all_papers(registry):
 
 
 RENAMED = {
-    "E-Ass2": ("E-R-Ass2",),
+    "E-Ass2": ("E-R-room",),
     "E-CTgrow": ("E-R-CTgrow",),
     "E-Lem10-12": ("E-Lem10", "E-Lem11", "E-Lem12"),
 }

@@ -1,7 +1,8 @@
 """Figures 14 and 15: training dynamics of the first layer of deeper models."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,7 @@ def _exhibit(
     says: str,
     stated: Told,
     checks: Told,
+    differs: Mapping[str, str] = MappingProxyType({}),
 ) -> Exhibit:
     stacks = models(residual=residual)
     has = "with" if residual else "without"
@@ -191,6 +193,7 @@ def _exhibit(
         values=partial(_values, stacks),
         stated=partial(stated, stacks),
         checks=partial(checks, stacks),
+        differs=differs,
     )
 
 
@@ -212,4 +215,5 @@ FIGURE15 = _exhibit(
     "without MLP; with `mean` nothing is irregular, and all four stages occur.",
     stated=_stated_without,
     checks=_checks_without,
+    differs={ATTENDED: "they do without MLP, and not with it"},
 )

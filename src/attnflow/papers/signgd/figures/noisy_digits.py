@@ -125,8 +125,8 @@ FIGURE2D = Exhibit(
     stated=stated,
     checks=checks,
     differs={
-        BETTER.format(rule="SignGD"): "SignGD's is lower at λ = 0.2 and 0.3, and its "
-        "runs scatter as widely as the two differ",
+        BETTER.format(rule="SignGD"): "SignGD's is lower for λ ≤ 0.5, and its runs "
+        "scatter as widely as the two differ elsewhere",
         TRAINED: "SignGD ends at 0.05 to 0.12 under the strongest noise, gradient "
         "descent at 0.05 to 0.06 at λ = 0.9",
     },
