@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import jax
 import numpy as np
-from jaxtyping import Array
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.symmetries import PrivateTokens
 from attnflow.data.token_sequences import Sequences, Task, sequences
 
@@ -85,23 +85,23 @@ class CooccurrenceTask(Task):
         """The fillers depend on the seed."""
         return True
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """A training set."""
         assert key is not None
-        key_types, key_fillers = jax.random.split(key)
+        key_types, key_fillers = random.split(key)
         types = self._types(key_types)
         slots = sum(self.length - 1 - len(TARGETS[TYPES[t]]) for t in types)
         if self.fillers == "distinct":
             self._check_distinct(slots)
-            order = jax.random.permutation(key_fillers, self.embed - NAMED)[:slots]
+            order = random.permutation(key_fillers, self.embed - NAMED)[:slots]
         else:
-            order = jax.random.randint(key_fillers, (slots,), 0, self.embed - NAMED)
-        data = _assemble(types, NAMED + np.asarray(order), self.length, self.embed)
+            order = random.randint(key_fillers, (slots,), 0, self.embed - NAMED)
+        data = _assemble(types, NAMED + order, self.length, self.embed)
         if self.shown == "named":
             return replace(data, shown=tuple(range(NAMED)))
         return data
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples of the law itself: types by their shares, fillers uniform."""
         if not self.test_samples:
             return None
@@ -111,11 +111,10 @@ class CooccurrenceTask(Task):
         )
         return law.sequences(key=key)
 
-    def _types(self, key: Array) -> np.ndarray:
+    def _types(self, key: Key) -> np.ndarray:
         if self.shares == "exact":
             return np.repeat(np.arange(4), _exact_counts(self.samples))
-        drawn = jax.random.choice(key, 4, (self.samples,), p=np.array(SHARES))
-        return np.asarray(drawn)
+        return random.choice(key, 4, (self.samples,), SHARES)
 
 
 def _check_length(length: int) -> None:
@@ -190,7 +189,7 @@ class CooccurrenceOrbits(Task):
             copies=self.length - 1,
         )
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """The four representatives."""
         law = self.symmetry
         rows = [
@@ -199,12 +198,12 @@ class CooccurrenceOrbits(Task):
         ]
         return self._sequences(rows, range(len(TYPES)), SHARES)
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples of the law, up to the symmetry."""
         if not self.test_samples:
             return None
         assert key is not None
-        draw = np.random.default_rng(np.asarray(jax.random.key_data(key)))
+        draw = np.random.default_rng(random.as_key(key))
         counts: dict[tuple[int, ...], float] = {}
         each = -(-self.test_samples // len(TYPES))
         for kind, share in enumerate(SHARES):

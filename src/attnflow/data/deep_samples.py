@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-import jax
 import numpy as np
-from jaxtyping import Array
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.real import DigitSplit, TextSplit, digits, words
 from attnflow.data.token_sequences import Sequences, Task
 from attnflow.schema.settings import look_up
@@ -66,7 +66,7 @@ class SequenceTokens:
     def shown(self, seed: int) -> np.ndarray:
         """Shown tokens (tokens, embed)."""
         data = self._draw(seed)
-        return np.asarray(data.tokens)[list(data.shown)]
+        return data.host_tokens[list(data.shown)]
 
     @property
     def shown_names(self) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ class SequenceTokens:
 
 
 def _spell(data: Sequences) -> LabelledTokens:
-    tokens = np.asarray(data.tokens)[np.asarray(data.key)]
+    tokens = data.host_tokens[np.asarray(data.key)]
     return LabelledTokens(tokens, np.asarray(data.label))
 
 
-def _key(seed: int, stream: int) -> Array:
+def _key(seed: int, stream: int) -> Key:
     # Streams are numbered as in shallow experiments, so that samples are the same.
-    return jax.random.fold_in(jax.random.key(seed), stream)
+    return random.fold_in(random.key(seed), stream)
 
 
 def mixed(share: float) -> tuple[float, float]:

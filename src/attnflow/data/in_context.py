@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-import jax
 import numpy as np
-from jaxtyping import Array
 
-from attnflow.data.token_sequences import Sequences, Task, on_device, sequences
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import Sequences, Task, sequences
 
 # Pair scores of a population are held in memory.
 LARGEST_POPULATION = 300_000
@@ -72,7 +72,7 @@ class InContextTask(Task):
         even = np.full(self.features, 1 / self.features)
         return even if self.shares is None else np.array(self.shares)
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """The samples."""
         if isinstance(self.population, int):
             assert key is not None
@@ -131,12 +131,11 @@ def _multisets(law: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw(
-    key: Array, law: np.ndarray, length: int, samples: int
+    key: Key, law: np.ndarray, length: int, samples: int
 ) -> tuple[np.ndarray, ...]:
-    keys = jax.random.split(key, 3)
-    size, share = len(law), on_device(law)
-    shown = np.asarray(jax.random.choice(keys[0], size, (samples, length), p=share))
-    question = np.asarray(jax.random.choice(keys[1], size, (samples,), p=share))
-    hidden = np.asarray(jax.random.normal(keys[2], (samples, size), float))
+    keys, size = random.split(key, 3), len(law)
+    shown = random.choice(keys[0], size, (samples, length), law)
+    question = random.choice(keys[1], size, (samples,), law)
+    hidden = random.normal(keys[2], (samples, size))
     counts = (shown[:, :, None] == np.arange(size)).sum(axis=1).astype(float)
     return counts, hidden, question, np.full(samples, 1 / samples)

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import jax
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.symmetries import PermutedGroups
 from attnflow.data.token_sequences import Sequences, Task, sequences
 
@@ -79,7 +80,7 @@ class MixtureTask(Task):
     def sequences(
         self,
         *,
-        key: Array | None = None,
+        key: Key | None = None,
         dictionary: Float[np.ndarray, "dictionary embed"] | None = None,
     ) -> Sequences:
         """The samples; `dictionary` rows are `c_1 … c_K, v_1 … v_K`."""
@@ -191,13 +192,12 @@ def _multinomial(multiset: tuple[Signed, ...]) -> int:
     return math.factorial(len(multiset)) // math.prod(map(math.factorial, repeats))
 
 
-def _draw(key: Array, groups: int, length: int, count: int) -> Iterator[Atom]:
-    keys = jax.random.split(key, 4)
-    group = np.asarray(jax.random.randint(keys[0], (count,), 0, groups))
-    label = np.asarray(jax.random.rademacher(keys[1], (count,)))
-    shape = (count, length - 2)
-    other = np.asarray(jax.random.randint(keys[2], shape, 0, groups - 1))
-    sign = np.asarray(jax.random.rademacher(keys[3], shape))
+def _draw(key: Key, groups: int, length: int, count: int) -> Iterator[Atom]:
+    keys, shape = random.split(key, 4), (count, length - 2)
+    group = random.randint(keys[0], (count,), 0, groups)
+    label = random.rademacher(keys[1], (count,))
+    other = random.randint(keys[2], shape, 0, groups - 1)
+    sign = random.rademacher(keys[3], shape)
     other = other + (other >= group[:, None])
     for n in range(count):
         pairs = [(int(j), int(s)) for j, s in zip(other[n], sign[n], strict=True)]

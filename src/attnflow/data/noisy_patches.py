@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.signal_noise import Classes, check_counts
 from attnflow.data.token_sequences import Sequences, Task, on_device, sequences
 from attnflow.schema.identity import Same
@@ -144,7 +145,7 @@ class NoisyPatchesTask(Task):
         """`signal / (weak · √embed)`: with the weak noise, not with the strong one."""
         return self.signal / (self.weak * math.sqrt(self.embed))
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """A training set; a warning where its labels are all the same."""
         label = self._labels(_streams(*self._numbers(key))[0])
         if len(set(label[: self.samples])) == 1:
@@ -166,7 +167,7 @@ class NoisyPatchesTask(Task):
         chance[: self.samples] = 1 / self.samples
         return self.samples_of(self._vectors(key), label, chance)
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples with drawn labels, over the signals and noise of their own."""
         if not self.test_samples:
             return None
@@ -175,15 +176,15 @@ class NoisyPatchesTask(Task):
         task = replace(self, samples=2, room=None) if free else self
         return _test_of(task, self._numbers(key), Same(self._vectors(key, test=True)))
 
-    def _numbers(self, key: Array | None) -> tuple[int, ...]:
+    def _numbers(self, key: Key | None) -> tuple[int, ...]:
         """The key as numbers, those of `independent` cells apart from each other."""
         assert key is not None
         if self.cells == "independent":
             address = digest(canonical_json(as_record(self)))
-            key = jax.random.fold_in(key, int(address[:8], 16))
-        return tuple(np.asarray(jax.random.key_data(key)).tolist())
+            key = random.fold_in(key, int(address[:8], 16))
+        return tuple(random.as_key(key).tolist())
 
-    def _vectors(self, key: Array | None, *, test: bool = False) -> Array:
+    def _vectors(self, key: Key | None, *, test: bool = False) -> Array:
         """Unit signals, and noise before it is scaled; the same array for one draw."""
         make = _test_vectors if test else _training_vectors
         # Double precision is on within runs, and off where a caller left it so.

@@ -15,10 +15,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import jax
 import numpy as np
-from jaxtyping import Array
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.token_sequences import Sequences, Task, sequences
 
 Classes = Literal["equal", "drawn"]
@@ -115,7 +115,7 @@ class SignalNoiseTask(AbstractNoiseTask):
         """Noise tokens of one sample."""
         return self.length // 2 if self.noise_tokens is None else self.noise_tokens
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """A training set: `mu` and every `y·noise` first, then their opposites."""
         draw = _generator(key)
         label = _draw_labels(self.samples, self.classes, draw)
@@ -127,7 +127,7 @@ class SignalNoiseTask(AbstractNoiseTask):
             every_opposite=self.classes == "drawn",
         )
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples of the law, over `mu`, `-mu` and the noise of their own."""
         if not self.test_samples:
             return None
@@ -194,7 +194,7 @@ class DisjointNoiseTask(AbstractNoiseTask):
             )
         _check_noise(self.noise)
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """A training set: `mu` and every `y·noise` first, then their opposites."""
         draw = _generator(key)
         label = _draw_labels(self.samples, self.classes, draw)
@@ -208,7 +208,7 @@ class DisjointNoiseTask(AbstractNoiseTask):
             columns=np.diag([1.0, *l1]),
         )
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples, whose noise has coordinates after those of the training set.
 
         Their l2 norms have the exact law at any support; no l1 norm is needed.
@@ -257,10 +257,10 @@ def _check_noise(noise: float | None) -> None:
         )
 
 
-def _generator(key: Array | None) -> np.random.Generator:
+def _generator(key: Key | None) -> np.random.Generator:
     """A stream of random numbers from a key: no shape of it is compiled."""
     assert key is not None
-    return np.random.default_rng(np.asarray(jax.random.key_data(key)))
+    return np.random.default_rng(random.as_key(key))
 
 
 def _draw_labels(

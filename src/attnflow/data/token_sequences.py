@@ -6,7 +6,7 @@ the positions that are queries, a label, a probability and a group.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, overload
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike
 
+from attnflow.data.random import Key
 from attnflow.data.symmetries import Symmetry
 from attnflow.schema.settings import look_up
 
@@ -64,6 +65,14 @@ class Sequences(eqx.Module):
         """The token vectors."""
         return (
             self.vectors if self.scale is None else self.scale[:, None] * self.vectors
+        )
+
+    @property
+    def host_tokens(self) -> Float[np.ndarray, "tokens embed"]:
+        """The token vectors as NumPy's, for set-up: no shape of them is compiled."""
+        vectors = np.asarray(self.vectors)
+        return (
+            vectors if self.scale is None else np.asarray(self.scale)[:, None] * vectors
         )
 
     @property
@@ -208,10 +217,16 @@ def _array(values: np.ndarray | Array, kind: type) -> Array:
     return on_device(np.asarray(values, float if kind is float else np.int32))
 
 
-def on_device(array: np.ndarray) -> Array:
-    """An array of NumPy as one of JAX."""
+@overload
+def on_device(arrays: np.ndarray | Array) -> Array: ...
+@overload
+def on_device(arrays: Mapping[str, np.ndarray | Array]) -> dict[str, Array]: ...
+def on_device(
+    arrays: np.ndarray | Array | Mapping[str, np.ndarray | Array],
+) -> Array | dict[str, Array]:
+    """An array of NumPy, or several by name, as JAX's."""
     # `jnp.asarray` would compile a program for every shape.
-    return jax.device_put(array)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+    return jax.device_put(arrays)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
 
 
 def _check(data: Sequences) -> None:
@@ -316,10 +331,10 @@ class Task(Protocol):
         """The symmetry of which the data hold one representative per orbit."""
         return None
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """The samples."""
         ...
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Samples to test on, over the same vocabulary; `None` where there are none."""
         return None

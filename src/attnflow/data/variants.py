@@ -8,11 +8,11 @@ import abc
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from attnflow.data import random
+from attnflow.data.random import Key
 from attnflow.data.symmetries import Symmetry
 from attnflow.data.token_sequences import Sequences, Task, on_device
 
@@ -31,11 +31,11 @@ class AbstractVariant(Task):
     task: Task
 
     @abc.abstractmethod
-    def change(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change(self, data: Sequences, *, key: Key | None) -> Sequences:
         """Samples of the other task after the change; `key` is for what it draws."""
 
     @abc.abstractmethod
-    def change_test(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
         """Test samples of the other task after the change."""
 
     @property
@@ -43,11 +43,11 @@ class AbstractVariant(Task):
         """Whether the data depend on the seed."""
         return self.task.random
 
-    def sequences(self, *, key: Array | None = None) -> Sequences:
+    def sequences(self, *, key: Key | None = None) -> Sequences:
         """The samples."""
         return self.change(self.task.sequences(key=key), key=_variant_key(key))
 
-    def test_sequences(self, *, key: Array | None = None) -> Sequences | None:
+    def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Samples to test on, where the other task has some."""
         data = self.task.test_sequences(key=key)
         return None if data is None else self.change_test(data, key=_variant_key(key))
@@ -90,7 +90,7 @@ class NoisyLabels(AbstractVariant):
         """That of the other task: labels of one orbit are wrong alike."""
         return self.task.symmetry
 
-    def change(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change(self, data: Sequences, *, key: Key | None) -> Sequences:
         """The samples with noisy labels: drawn once, or each label by its chance."""
         if self.task.random:
             assert key is not None
@@ -104,15 +104,15 @@ class NoisyLabels(AbstractVariant):
             data = _double(data, 0.5, shifts)
         return data
 
-    def change_test(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
         """Test samples as they are."""
         return data
 
-    def _draw(self, label: Array, key: Array) -> Array:
-        keys = jax.random.split(key)
-        wrong = jax.random.bernoulli(keys[0], self.flip, label.shape)
-        added = self.deviation * jax.random.normal(keys[1], label.shape, jnp.float64)
-        return jnp.where(wrong, -label, label) + added
+    def _draw(self, label: Array, key: Key) -> Array:
+        keys = random.split(key)
+        wrong = random.bernoulli(keys[0], self.flip, label.shape)
+        added = self.deviation * random.normal(keys[1], label.shape)
+        return on_device(np.where(wrong, -np.asarray(label), label) + added)
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Positions(AbstractVariant):
         """Whether the data depend on the seed."""
         return self.task.random or self.order == "shuffled"
 
-    def change(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change(self, data: Sequences, *, key: Key | None) -> Sequences:
         """The samples over pairs of words and positions."""
         _refuse_columns(data, "a position")
         if self.order == "shuffled":
@@ -184,7 +184,7 @@ class Positions(AbstractVariant):
             shown=self._shown(data, length),
         )
 
-    def change_test(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
         """Test samples over the same pairs."""
         return self.change(data, key=key)
 
@@ -198,7 +198,7 @@ class Positions(AbstractVariant):
         self, data: Sequences, length: int
     ) -> tuple[np.ndarray, tuple[str, ...]]:
         """Vectors and names: pairs by position, then by word."""
-        tokens, positions = np.asarray(data.tokens), np.eye(length)
+        tokens, positions = data.host_tokens, np.eye(length)
         pairs = [f"{name}@{i + 1}" for i in range(length) for name in data.names]
         if self.how == "product":
             return np.kron(positions, tokens), tuple(pairs)
@@ -235,7 +235,7 @@ class PromptQuery(AbstractVariant):
             )
         _refuse_orbits(self.task, "a prompt")
 
-    def change(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change(self, data: Sequences, *, key: Key | None) -> Sequences:
         """The samples with the prompt as their only query."""
         _refuse_columns(data, "a prompt")
         if PROMPT in data.names:
@@ -245,7 +245,7 @@ class PromptQuery(AbstractVariant):
             )
         count, embed = data.vectors.shape
         vectors = np.zeros((count + 1, embed + 1))
-        vectors[:count, :embed] = np.asarray(data.tokens)
+        vectors[:count, :embed] = data.host_tokens
         vectors[count, embed] = self.length
         samples = len(data.label)
         return replace(
@@ -258,13 +258,13 @@ class PromptQuery(AbstractVariant):
             shown=(*data.shown, count),
         )
 
-    def change_test(self, data: Sequences, *, key: Array | None) -> Sequences:
+    def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
         """The test samples with the same prompt."""
         return self.change(data, key=key)
 
 
-def _variant_key(key: Array | None) -> Array | None:
-    return None if key is None else jax.random.fold_in(key, VARIANT_STREAM)
+def _variant_key(key: Key | None) -> Key | None:
+    return None if key is None else random.fold_in(key, VARIANT_STREAM)
 
 
 def _refuse_orbits(task: Task, what: str) -> None:
@@ -299,9 +299,9 @@ def _queries_are_keys(data: Sequences) -> bool:
     return np.array_equal(np.asarray(data.key), np.asarray(data.query))
 
 
-def _shuffle(data: Sequences, key: Array) -> Sequences:
+def _shuffle(data: Sequences, key: Key) -> Sequences:
     """The same samples, each in an order of its own."""
-    order = np.argsort(np.asarray(jax.random.uniform(key, data.key.shape)), axis=1)
+    order = np.argsort(random.uniform(key, data.key.shape), axis=1)
     names = ["key", "mass", "payload"]
     if _queries_are_keys(data):
         names += ["query", "query_weight"]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, PyTree
@@ -24,7 +23,7 @@ from attnflow.observables import Scalar, View, find, parse
 from attnflow.observables.registry import Observable
 from attnflow.training import Course, Reach, Stage, stack, stack_arrays, train
 from attnflow.training.rules import Flow
-from attnflow.training.system import Axes
+from attnflow.training.system import Axes, put
 
 Labels = Mapping[str, tuple[str, ...]]
 """The labels of each dim."""
@@ -58,7 +57,7 @@ class Event(eqx.Module):
 def event_of(until: Reach, scalar: Scalar, view: Callable) -> Event:
     """The event that a stage waits for, whose scalar is read off a view."""
     sign = 1.0 if until.direction == "up" else -1.0
-    return Event(scalar, jnp.asarray(until.level), sign, view)
+    return Event(scalar, put(float(until.level)), sign, view)
 
 
 Leg = tuple[Stage, PyTree, Axes, Event | None]

@@ -2,12 +2,12 @@
 
 from functools import lru_cache
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from attnflow.data.class_counts import Counts, draw_counts, published_draws
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.token_sequences import on_device
 from attnflow.experiments.record import Arrays
 from attnflow.models.forms.token_classes import TokenClassForm
 
@@ -69,7 +69,7 @@ def checked_weights(
             f"({task.vocabulary}, d), and W_Q, W_K and W_V of shape (d, d)."
         )
     return {
-        part: {name: jnp.asarray(weights[name], float) for name in each}
+        part: {name: on_device(np.asarray(weights[name], float)) for name in each}
         for part, each in names.items()
     }
 

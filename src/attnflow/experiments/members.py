@@ -1,16 +1,17 @@
 """Seeds as members of a run: data, form, system, initial state and final weights."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
-from attnflow.data import Sequences, Symmetry, from_arrays
+from attnflow.data import Sequences, Symmetry, from_arrays, random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
 from attnflow.experiments.record import (
     STREAMS,
     Arrays,
@@ -172,7 +173,7 @@ def test_samples_of(
     return experiment.task.test_sequences(key=_stream_key(experiment, seed, "test"))
 
 
-def weights_key(experiment: Experiment, seed: int) -> Array:
+def weights_key(experiment: Experiment, seed: int) -> Key:
     """The key with which a seed's initial weights are drawn."""
     return _stream_key(experiment, seed, "weights")
 
@@ -216,7 +217,7 @@ def _require_lift(
 
 def _initial_weights(
     experiment: Experiment, seed: int, system: Training, weights: Arrays | None
-) -> Mapping[str, Array]:
+) -> forms.Weights:
     heads, embed = experiment.problem.heads, system.data.vectors.shape[1]
     if weights is not None:
         return forms.check_weights(
@@ -263,7 +264,7 @@ def _vocabulary(
     if "vocabulary_value" not in experiment.observables:
         return None
     if isinstance(form, TokenForm):
-        return jnp.eye(len(samples.vectors))
+        return on_device(np.eye(len(samples.vectors)))
     return forms.basis_of(samples).coordinates
 
 
@@ -291,24 +292,19 @@ def _check_groups(experiment: Experiment, system: Training) -> None:
 def _traced(problem: Problem) -> Problem:
     """The problem with its numbers as arrays, so that others compile nothing anew."""
     return jax.tree.map(
-        lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, problem
+        lambda leaf: on_device(np.array(leaf)) if isinstance(leaf, float) else leaf,
+        problem,
     )
 
 
-def _stream_key(experiment: Experiment, seed: int, name: str) -> Array:
+def _stream_key(experiment: Experiment, seed: int, name: str) -> Key:
     """The key of one of a seed's streams of random numbers."""
-    kind = str(jax.config.values["jax_default_prng_impl"])
-    return _key(experiment.fixed.get(name, seed), STREAMS.index(name), kind)
-
-
-# Cells of a map ask for the same keys, each of which takes three dispatches.
-@lru_cache(maxsize=64)
-def _key(seed: int, number: int, kind: str) -> Array:
-    return jax.random.fold_in(jax.random.key(seed, impl=kind), number)
+    seed = experiment.fixed.get(name, seed)
+    return random.fold_in(random.key(seed), STREAMS.index(name))
 
 
 def _batch_key(experiment: Experiment, seed: int) -> Array | None:
     """The numbers of a seed's batches, where some stage has any."""
     if all(stage.batches is None for stage in experiment.stages):
         return None
-    return jax.random.key_data(_stream_key(experiment, seed, "batches"))
+    return on_device(random.as_key(_stream_key(experiment, seed, "batches")))

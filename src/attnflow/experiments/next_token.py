@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Literal, cast
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
 from attnflow.data.class_counts import Counts, check_length
 from attnflow.data.sequence_classes import AlikeClasses, Classes, SequenceClasses
+from attnflow.data.token_sequences import on_device
 from attnflow.experiments import initial_tables as initial
 from attnflow.experiments.record import Arrays
 from attnflow.models.forms.token_classes import (
@@ -191,7 +191,7 @@ class JointTables:
 
     @property
     def _rates(self) -> Rates:
-        return Rates(*(jnp.asarray(float(rate)) for rate in self.rates))
+        return Rates(*(on_device(np.array(float(rate))) for rate in self.rates))
 
     def _symmetric(self) -> Member:
         assert isinstance(self.task, AlikeClasses)
@@ -217,9 +217,9 @@ class JointTables:
         if counts is None:
             system = TokenTables(form.frame, self._model, self._rates)
         else:
-            arrays = jnp.asarray(counts.label), jnp.asarray(counts.counts)
+            arrays = on_device(counts.label), on_device(counts.counts)
             system = BatchTables(form.frame, self._model, *arrays)
-            state = {**state, "step": jnp.asarray(0)}
+            state = {**state, "step": on_device(np.array(0))}
         if self.embed is not None:
             system = TokenWeights(system, self._rates)
         return system, state

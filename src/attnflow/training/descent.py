@@ -20,6 +20,7 @@ from attnflow.training.system import (
     Observe,
     Row,
     State,
+    put,
     require_precise,
 )
 from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
@@ -27,8 +28,6 @@ from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
 BLOCKS = 10
-# A block of fewer steps costs more to dispatch than it has to show.
-STEPS_PER_BLOCK = 1000
 
 
 def descend(
@@ -55,6 +54,7 @@ def descend(
     require_precise()
     common = {name: rule.learning_rate for name, rule in rules.items()}
     # Numbers are arguments of the compiled loop: a sweep over them compiles once.
+    # Those of a rule, being weak, take the precision of what they multiply.
     rate_of = {name: jnp.asarray(rate) for name, rate in (rates or common).items()}
     parts = {name: split(rule) for name, rule in rules.items()}
     plain = tuple((name, rule) for name, (rule, _) in parts.items())
@@ -76,8 +76,8 @@ def descend(
     if stopped:
         # The carry is that of the last whole block, and so are the rows.
         return leg._replace(
-            code=jnp.full_like(leg.code, CODES.index(Outcome.INTERRUPTED)),
-            end=jnp.asarray(carry.step, float),
+            code=np.full_like(leg.code, CODES.index(Outcome.INTERRUPTED)),
+            end=np.asarray(carry.step, float),
         )
     return leg
 
@@ -113,9 +113,9 @@ def _begin(
     return Carry(
         state=jax.tree.map(_strong, state),
         memory=jax.tree.map(_strong, memory),
-        step=jax.device_put(np.full(seeds, first)),
-        start=jax.device_put(np.asarray(start, int)),
-        end=jax.device_put(np.full(seeds, -1)),
+        step=put(np.full(seeds, first)),
+        start=put(np.asarray(start, int)),
+        end=put(np.full(seeds, -1)),
     )
 
 
@@ -125,7 +125,7 @@ def _strong(leaf: Array) -> Array:
     A loop gives back strong types: a second block that starts with them where the first
     began with weak ones would be another program, compiled anew.
     """
-    return jax.device_put(np.asarray(leaf)) if leaf.weak_type else leaf
+    return put(leaf) if leaf.weak_type else leaf
 
 
 def _blocks(
@@ -141,16 +141,13 @@ def _blocks(
 
     An interrupt is heard between blocks; what was recorded by then is kept.
     """
-    blocks = min(BLOCKS, max(1, int(gaps.sum()) // STEPS_PER_BLOCK))
-    size = max(1, math.ceil(len(gaps) / blocks))
+    size = _block_size(len(gaps))
     padded = np.concatenate([gaps, np.zeros(-len(gaps) % size, int)])
     parts, living = [], []
     stopped = False
     for number, block in enumerate(padded.reshape(-1, size)):
         try:
-            after, rows, alive = _advance(
-                system, axes, carry, jnp.asarray(block), rates, loop
-            )
+            after, rows, alive = _advance(system, axes, carry, put(block), rates, loop)
             part = jax.tree.map(np.asarray, rows)
         except KeyboardInterrupt:
             if not parts:
@@ -167,6 +164,15 @@ def _blocks(
             break
     joined = {k: np.concatenate([p[k] for p in parts], axis=1) for k in parts[0]}
     return joined, np.concatenate(living, axis=1), carry, stopped
+
+
+def _block_size(records: int) -> int:
+    """How many records a block has: a power of two.
+
+    So runs of somewhat fewer or more records share one program; what a last block has
+    too much records the end again.
+    """
+    return 2 ** math.ceil(math.log2(max(1.0, records / BLOCKS)))
 
 
 @eqx.filter_jit
@@ -233,7 +239,7 @@ def _leg(
     return Leg(
         rows=full,
         state=carry.state,
-        end=jnp.asarray(np.where(reached, np.asarray(carry.end), stop)),
-        end_row={name: jnp.asarray(v[:, final]) for name, v in rows.items()},
-        code=jnp.asarray(code),
+        end=np.where(reached, np.asarray(carry.end), stop),
+        end_row={name: v[:, final] for name, v in rows.items()},
+        code=code,
     )

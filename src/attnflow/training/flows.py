@@ -1,5 +1,6 @@
 """Gradient flow: an adaptive solution of `dθ/dt = velocity(t, θ)` in float64."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,8 +19,8 @@ from attnflow.training.system import (
     Event,
     FlowSystem,
     Observe,
-    Row,
     State,
+    put,
     require_precise,
 )
 
@@ -45,11 +46,11 @@ class Leg(NamedTuple):
     where it did not; `None` for rules without an ε.
     """
 
-    rows: Row
+    rows: Mapping[str, Array | np.ndarray]
     state: State
-    end: Array
-    end_row: Row
-    code: Array
+    end: Array | np.ndarray
+    end_row: Mapping[str, Array | np.ndarray]
+    code: Array | np.ndarray
     swamped: np.ndarray | None = None
 
 
@@ -77,12 +78,12 @@ def flow(
       or PyTrees whose arrays are not.
     """
     require_precise()
-    spans = jnp.asarray(start, float), jnp.asarray(stop, float)
-    marks = jnp.asarray(times, float)
+    spans = put(np.asarray(start, float)), put(np.asarray(stop, float))
+    marks = put(np.asarray(times, float))
     # Numbers are arguments of the compiled program: another clock or another
     # tolerance compiles nothing anew.
     plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0)
-    numbers = jnp.array([rule.rtol, rule.atol, rule.scale])
+    numbers = put(np.array([rule.rtol, rule.atol, rule.scale], float))
     return _flow(system, axes, state, *spans, marks, numbers, plain, observe, event)
 
 

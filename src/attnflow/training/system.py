@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from attnflow.schema.installation import cache_directory
@@ -107,7 +107,7 @@ def precise() -> AbstractContextManager[None]:
 
 def require_precise() -> None:
     """Raise where JAX computes in float32: exactness would be lost without a word."""
-    if jnp.zeros(()).dtype != jnp.float64:
+    if jax.dtypes.canonicalize_dtype(float) != np.float64:
         raise RuntimeError(
             "JAX computes in float32 here, in which reduced forms are not exact. Call "
             "this inside `with attnflow.precise():`, or set jax_enable_x64."
@@ -174,10 +174,17 @@ def stack(systems: Sequence[S]) -> tuple[S, Axes]:
 
 def stack_arrays(*arrays: Array) -> Array:
     """Arrays along a new first axis; on the host, where no shape is compiled."""
-    # `jnp.asarray` would compile a program for every shape.
     if len(arrays) == 1:
-        return jax.device_put(np.asarray(arrays[0])[None])
-    return jax.device_put(np.stack([np.asarray(array) for array in arrays]))
+        return put(np.asarray(arrays[0])[None])
+    return put(np.stack([np.asarray(array) for array in arrays]))
+
+
+def put(array: ArrayLike) -> Array:
+    """An array of JAX, of a strong type, for which nothing is compiled.
+
+    `jnp.asarray` compiles a program for every shape.
+    """
+    return jax.device_put(np.asarray(array))
 
 
 def _equal(a: Array, b: Array) -> bool:

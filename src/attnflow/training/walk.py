@@ -7,7 +7,15 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PyTree
 
-from attnflow.training.rules import Adam, Descent, Muon, SignGD, joined
+from attnflow.training.rules import (
+    Adam,
+    Descent,
+    Muon,
+    Numbers,
+    SignGD,
+    is_zero,
+    joined,
+)
 from attnflow.training.scaled_numbers import AdamMemory, Scaled, adam
 from attnflow.training.system import (
     BatchSystem,
@@ -45,7 +53,7 @@ class Loop(NamedTuple):
     """
 
     rules: tuple[tuple[str, Descent], ...]
-    numbers: dict[str, dict[str, Array]]
+    numbers: dict[str, Numbers]
     observe: Observe
     event: Event | None
     waits: bool
@@ -225,7 +233,7 @@ def orthogonal_update(
         return update
     assert isinstance(system, WholeSystem)
     orthogonal = system.each_matrix(name, update, rule.orthogonalised)
-    if not rule.weight_decay:
+    if is_zero(rule.weight_decay):
         return orthogonal
     return jax.tree.map(lambda u, x: u + rule.weight_decay * x, orthogonal, state[name])
 

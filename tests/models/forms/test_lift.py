@@ -170,9 +170,7 @@ def test_what_cannot_be_lifted(changes, message):
 
 
 def _wrong_sign(began, factor):
-    from attnflow.models.forms.lifts import jnp
-
-    return -jnp.linalg.qr(began)[0] @ factor - began
+    return -np.linalg.qr(began)[0] @ factor - began
 
 
 def test_a_wrong_sign_of_the_orthogonal_factor_is_caught(monkeypatch):

@@ -83,10 +83,10 @@ def seed_arrays(
             sets["test_"] = test
         arrays = {}
         for prefix, data in sets.items():
-            arrays[f"{prefix}x"] = np.asarray(data.tokens)[np.asarray(data.key)]
+            arrays[f"{prefix}x"] = data.host_tokens[np.asarray(data.key)]
             arrays[f"{prefix}y"] = np.asarray(data.label)
         if shown:
-            arrays["shown"] = np.asarray(sets[""].tokens)[list(sets[""].shown)]
+            arrays["shown"] = sets[""].host_tokens[list(sets[""].shown)]
         weights = draw_weights(
             experiment.initial, 1, arrays["x"].shape[-1], key=weights_key(experiment, 0)
         )

@@ -81,5 +81,5 @@ def _samples(K: int, L: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     with precise():
         data = MixtureTask(K, L).sequences()
-        tokens = np.asarray(data.tokens)[np.asarray(data.key)]
+        tokens = data.host_tokens[np.asarray(data.key)]
         return tokens, np.asarray(data.label), np.asarray(data.probability)

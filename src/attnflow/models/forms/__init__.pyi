@@ -8,6 +8,7 @@ from .base import AbstractScores as AbstractScores
 from .base import Form as Form
 from .base import SelfScores as SelfScores
 from .base import State as State
+from .base import Weights as Weights
 from .choice import FORMS as FORMS
 from .choice import build as build
 from .choice import choose as choose

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.data import Sequences
@@ -44,8 +45,10 @@ Force = PyTree
 State = dict[str, PartState]
 Forces = dict[str, Force]
 Matrices = dict[str, Float[Array, "blocks *copies rows columns"]]
-Weights = Mapping[str, Array]
-BasisVectors = Float[Array, "basis embed"]
+Weights = Mapping[str, Array | np.ndarray]
+"""Initial weights by name; a draw of them is on the host, where nothing compiles."""
+DrawnWeights = dict[str, np.ndarray]
+BasisVectors = Float[Array, "basis embed"] | Float[np.ndarray, "basis embed"]
 
 
 class SelfScores(NamedTuple):
@@ -348,3 +351,8 @@ def decays(rule: Rule) -> bool:
 def divisor(size: Float[Array, " blocks"]) -> Float[Array, " blocks"]:
     """Sizes to divide by, with 1 for 0: what is divided by it is zero then."""
     return jnp.where(size > 0, size, 1.0)
+
+
+def host_divisor(size: Float[np.ndarray, " blocks"]) -> Float[np.ndarray, " blocks"]:
+    """As `divisor`, for arrays of NumPy."""
+    return np.where(size > 0, size, 1.0)

@@ -43,14 +43,14 @@ part. Where both parts are tables, the two names stand for the same computation.
 A caller may name a form; it is refused, with the reason, where it would not be exact.
 """
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array
+import numpy as np
 
-from attnflow.data import Sequences
+from attnflow.data import Sequences, random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import (
     AbstractForm,
-    Arrays,
+    DrawnWeights,
     Form,
     State,
     Weights,
@@ -184,7 +184,7 @@ def build(
     initial: Initial,
     *,
     heads: int,
-    key: Array,
+    key: Key,
     weights: Weights | None = None,
     symmetry: AbstractSymmetry | None = None,
     test: Sequences | None = None,
@@ -225,7 +225,7 @@ def build(
         name, initial, heads=heads, rank=rank, embed=embed, key=key
     )
     if weights is None:
-        draw, keys = initial.drawn_without_weights, jax.random.split(key)
+        draw, keys = initial.drawn_without_weights, random.split(key)
         scores = sampled_scores(name, initial, heads, rank, key=keys[0], draw=draw)
         values = initial.values.sampled(heads, rank, gram=gram, key=keys[1], draw=draw)
     elif name == "weights":
@@ -239,8 +239,8 @@ def build(
 
 
 def drawn_weights(
-    name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Array
-) -> Arrays | None:
+    name: str, initial: Initial, *, heads: int, rank: int, embed: int, key: Key
+) -> DrawnWeights | None:
     """The weights from which a form starts; `None` where none are drawn."""
     plain = name in ("weights", *COORDINATE_FORMS)
     how = initial.draw if plain else initial.drawn_as(rank, embed)
@@ -277,10 +277,10 @@ def _quotient(
     symmetry: AbstractSymmetry,
     *,
     test: Sequences | None,
-    key: Array,
+    key: Key,
 ) -> tuple[Form, State]:
-    eye = initial.omega**2 * jnp.eye(2 * symmetry.size)
-    state = jnp.broadcast_to(eye, (symmetry.blocks, *eye.shape))
+    eye = initial.omega**2 * np.eye(2 * symmetry.size)
+    state = on_device(np.tile(eye, (symmetry.blocks, 1, 1)))
     part, values = initial.values.sampled(
         1, symmetry.size, gram=True, key=key, draw="expected"
     )

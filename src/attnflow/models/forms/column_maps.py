@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from attnflow.data import Sequences
+from attnflow.data.token_sequences import on_device
 from attnflow.models.problem.base import finite
 from attnflow.training.scaled_numbers import Scaled
 
@@ -217,7 +218,7 @@ def column_map(entries: np.ndarray, plan: ColumnPlan) -> AbstractColumnMap:
     """The map for entries in the order of `by_degree`, filled up to a plan."""
     entries = np.pad(entries, ((0, 0), (0, plan.columns - entries.shape[1])))
     if not plan.sparse:
-        return DenseColumns(jnp.asarray(entries))
+        return DenseColumns(on_device(entries))
     met = entries != 0
     # The tokens of each column come first in its order.
     order, degree = np.argsort(~met, axis=0, kind="stable"), met.sum(axis=0)
@@ -225,9 +226,9 @@ def column_map(entries: np.ndarray, plan: ColumnPlan) -> AbstractColumnMap:
     for k, count in enumerate(plan.degrees):
         there = degree[:count] > k
         index = np.where(there, order[min(k, len(order) - 1), :count], 0)
-        token.append(jnp.asarray(index))
-        entry.append(jnp.asarray(np.where(there, entries[index, np.arange(count)], 0)))
-    return SparseColumns(jnp.asarray(entries), tuple(token), tuple(entry))
+        token.append(on_device(index))
+        entry.append(on_device(np.where(there, entries[index, np.arange(count)], 0)))
+    return SparseColumns(on_device(entries), tuple(token), tuple(entry))
 
 
 class Positions(eqx.Module):
@@ -280,13 +281,13 @@ def positions_of(
 
     def places(at: np.ndarray) -> Array:
         mine = np.arange(count)[:, None] == index[at].reshape(-1)
-        return jnp.asarray(mine * sign[at].reshape(-1))
+        return on_device(mine * sign[at].reshape(-1))
 
     return Positions(
-        key=jnp.asarray(index[key]),
-        key_sign=jnp.asarray(sign[key]),
-        query=jnp.asarray(index[query]),
-        query_sign=jnp.asarray(sign[query]),
+        key=on_device(index[key]),
+        key_sign=on_device(sign[key]),
+        query=on_device(index[query]),
+        query_sign=on_device(sign[query]),
         key_places=places(key),
         query_places=places(query),
     )

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from attnflow.data import Sequences
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import AbstractFrame
 from attnflow.models.tables import Pairs, Tables
 
@@ -40,10 +41,10 @@ def basis_of(data: Sequences) -> Basis:
     taken, so that coordinates are exact; otherwise the right singular vectors are.
     Duplicate and dependent tokens are no special case.
     """
-    tokens = np.asarray(data.tokens)
+    tokens = data.host_tokens
     for vectors in (tokens, tokens[list(data.shown)]):
         if _is_basis(vectors, tokens):
-            return Basis(jnp.asarray(vectors), jnp.asarray(tokens @ vectors.T))
+            return Basis(on_device(vectors), on_device(tokens @ vectors.T))
     return span_of(tokens)
 
 
@@ -53,7 +54,7 @@ def span_of(vectors: Float[Array, "tokens embed"] | np.ndarray) -> Basis:
     _, sizes, vectors = np.linalg.svd(tokens, full_matrices=False)
     cut = sizes.max() * max(tokens.shape) * np.finfo(float).eps
     vectors = vectors[sizes > cut]
-    return Basis(jnp.asarray(vectors), jnp.asarray(tokens @ vectors.T))
+    return Basis(on_device(vectors), on_device(tokens @ vectors.T))
 
 
 def _is_basis(shown: np.ndarray, tokens: np.ndarray) -> bool:
@@ -139,7 +140,7 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
     """The cheaper of the two frames for these data."""
     # On the host: a handful of small arrays, each of which would cost a dispatch.
     tokens = np.asarray(basis.coordinates)
-    shown = jnp.asarray(tokens[list(data.shown)])
+    shown = on_device(tokens[list(data.shown)])
     samples, queries = data.query.shape
     entries = samples * queries * data.key.shape[1] * basis.rank**2
     if entries > DENSE_ENTRIES:
@@ -154,8 +155,8 @@ def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
     keys, query = tokens[np.asarray(data.key)], tokens[np.asarray(data.query)]
     score_map = np.einsum("nkr,nqs->nqkrs", keys, query)
     return DenseFrame(
-        score_map=jnp.asarray(score_map.reshape(-1, basis.rank**2)),
-        value_map=jnp.asarray(keys.reshape(-1, basis.rank)),
+        score_map=on_device(score_map.reshape(-1, basis.rank**2)),
+        value_map=on_device(keys.reshape(-1, basis.rank)),
         shown_coordinates=shown,
         samples=samples,
         queries=queries,
@@ -173,19 +174,23 @@ def frames_of(
     """
     every = data
     if test is not None and not _same_tokens(data, test):
-        both = jnp.concatenate([data.tokens, test.tokens])
-        every = replace(data, vectors=both, scale=None)
+        both = np.concatenate([data.host_tokens, test.host_tokens])
+        every = replace(data, vectors=on_device(both), scale=None)
     basis = basis_of(every)
     if not rotated:
-        basis = Basis(every.tokens, jnp.eye(len(every.tokens)), orthonormal=False)
-    of_data = replace(basis, coordinates=basis.coordinates[: len(data.vectors)])
+        eye, tokens = np.eye(len(every.vectors)), every.host_tokens
+        basis = Basis(on_device(tokens), on_device(eye), orthonormal=False)
+    of_data = _rows_of(basis, slice(len(data.vectors)))
     if test is None:
         return basis, frame_of(data, of_data), None
-    of_test = replace(basis, coordinates=basis.coordinates[-len(test.vectors) :])
+    of_test = _rows_of(basis, slice(-len(test.vectors), None))
     return basis, frame_of(data, of_data), frame_of(test, of_test)
 
 
+def _rows_of(basis: Basis, rows: slice) -> Basis:
+    """The basis with the coordinates of some tokens alone."""
+    return replace(basis, coordinates=on_device(np.asarray(basis.coordinates)[rows]))
+
+
 def _same_tokens(data: Sequences, test: Sequences) -> bool:
-    return data.tokens is test.tokens or np.array_equal(
-        np.asarray(data.tokens), np.asarray(test.tokens)
-    )
+    return data is test or np.array_equal(data.host_tokens, test.host_tokens)

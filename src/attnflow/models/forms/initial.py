@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array
 
-from attnflow.models.forms.base import Arrays
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.models.forms.base import DrawnWeights
 from attnflow.models.forms.initial_values import (
     AbstractValues,
     Draw,
@@ -113,12 +112,12 @@ class Initial:
         return self.width < 2 * rank
 
 
-def draw_weights(initial: Initial, heads: int, embed: int, *, key: Array) -> Arrays:
+def draw_weights(initial: Initial, heads: int, embed: int, *, key: Key) -> DrawnWeights:
     """`W_K`, `W_Q`: `(heads, width, embed)`, and the weights of the values.
 
     Or `W_KQ`: `(heads, embed, embed)`, where keys and queries are merged.
     """
-    key_k, key_q, key_v = jax.random.split(key, 3)
+    key_k, key_q, key_v = random.split(key, 3)
     values = initial.values.draw(heads, embed, key=key_v)
     if initial.merged:
         shape, scale = (heads, embed, embed), initial.omega
@@ -136,7 +135,7 @@ def draw_weights(initial: Initial, heads: int, embed: int, *, key: Array) -> Arr
 
 def check_weights(
     weights: Mapping[str, ArrayLike], initial: Initial, *, heads: int, embed: int
-) -> Arrays:
+) -> DrawnWeights:
     """A user's initial weights as arrays; raises where they do not fit.
 
     `W_K`, `W_Q`: `(heads, width, embed)`, rows are hidden units, or `W_KQ`: `(heads,
@@ -159,7 +158,7 @@ def check_weights(
             raise ValueError(
                 f"{name} has {bad} entries that are not finite: mend them first."
             )
-    return {name: jnp.asarray(array) for name, array in arrays.items()}
+    return arrays
 
 
 def axes_of(initial: Initial) -> dict[str, tuple[str, ...]]:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+import numpy as np
+from jaxtyping import Float
 
-from attnflow.models.forms.base import Arrays, BasisVectors, Built, Weights
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
+from attnflow.models.forms.base import BasisVectors, Built, DrawnWeights, Weights
 from attnflow.models.forms.initial_values import (
     AbstractValues,
     Alike,
@@ -25,7 +27,6 @@ from attnflow.models.forms.neurons import drawn_neurons, given_neurons
 from attnflow.models.forms.values import (
     ChainGram,
     ChainTransport,
-    Factor,
     ValueTable,
 )
 from attnflow.models.forms.weights import (
@@ -33,6 +34,8 @@ from attnflow.models.forms.weights import (
     FixedOutputWeights,
     NeuronWeights,
 )
+
+DrawnFactor = Float[np.ndarray, "heads rows columns"]
 
 
 @dataclass(frozen=True)
@@ -69,37 +72,37 @@ class Chain(AbstractValues):
                 f"of neurons. Use width={self.width + 1}."
             )
 
-    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+    def draw(self, heads: int, embed: int, *, key: Key) -> DrawnWeights:
         """`W_V`: `(heads, width, embed)`, `w_O`: `(heads, width)`."""
-        key_v, key_o = jax.random.split(key)
+        key_v, key_o = random.split(key)
         shape = (heads, self.width, embed)
         W_V = draw_entries(self.law, self.scale, shape, key=key_v)
         return {"W_V": W_V, "w_O": self._outputs(shape[:2], key=key_o)}
 
-    def _outputs(self, shape: tuple[int, ...], *, key: Array) -> Array:
+    def _outputs(self, shape: tuple[int, ...], *, key: Key) -> np.ndarray:
         if self.output == "law":
             return draw_entries(self.law, self.output_scale, shape, key=key)
-        half = jnp.where(jnp.arange(self.width) < self.width // 2, 1.0, -1.0)
-        return self.output_scale * jnp.broadcast_to(half, shape)
+        half = np.where(np.arange(self.width) < self.width // 2, 1.0, -1.0)
+        return self.output_scale * np.broadcast_to(half, shape)
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
         """`W_V`, and `w_O` where it is trained."""
+        span, moved = on_device(basis), on_device(weights)
         if self.trained:
-            return ChainWeights(basis), {n: weights[n] for n in ("W_V", "w_O")}
-        part = FixedOutputWeights(basis, weights["w_O"])
-        return part, {"W_V": weights["W_V"]}
+            return ChainWeights(span), {n: moved[n] for n in ("W_V", "w_O")}
+        return FixedOutputWeights(span, moved["w_O"]), {"W_V": moved["W_V"]}
 
     def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
         """The chain on the tokens' span."""
-        output = weights["w_O"]
+        output, first = np.asarray(weights["w_O"]), np.asarray(weights["W_V"])
         if self.trained:
-            factor = given_factor(weights["W_V"], output, basis)
-            return part_of_factor(factor, jnp.ones(len(output)), gram=gram)
-        table = jnp.einsum("hv,hvd,rd->hr", output, weights["W_V"], basis)
-        return ValueTable((output**2).sum(axis=1)), table
+            factor = given_factor(first, output, basis)
+            return part_of_factor(factor, np.ones(len(output)), gram=gram)
+        table = (output[:, None, :] @ first)[:, 0] @ np.asarray(basis).T
+        return ValueTable(on_device((output**2).sum(axis=1))), on_device(table)
 
     def sampled(
-        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+        self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """A draw of `[W_V β]`; for fixed `w_O` its norm and the values."""
         check_draw(self.law, draw)
@@ -114,28 +117,28 @@ class Chain(AbstractValues):
             self.width,
             rank,
             scale=self.scale,
-            seen_scales=jnp.full((heads,), self.output_scale),
+            seen_scales=np.full(heads, self.output_scale),
             key=key,
             draw=draw,
         )
-        return part_of_factor(factor, jnp.ones(heads), gram=gram)
+        return part_of_factor(factor, np.ones(heads), gram=gram)
 
-    def _sampled_table(self, heads: int, rank: int, *, key: Array, draw: Draw) -> Built:
+    def _sampled_table(self, heads: int, rank: int, *, key: Key, draw: Draw) -> Built:
         """Given `w_O`, values are normal with variance `|w_O|² scale²`, exactly."""
-        key_norm, key_table = jax.random.split(key)
-        square = jnp.full((heads,), float(self.width))
+        key_norm, key_table = random.split(key)
+        square = np.full(heads, float(self.width))
         if draw == "bartlett":
-            square = jax.random.chisquare(key_norm, square, dtype=jnp.float64)
-        norm = self.output_scale * jnp.sqrt(square)
+            square = random.chisquare(key_norm, square)
+        norm = self.output_scale * np.sqrt(square)
         scale = 0.0 if draw == "expected" else self.scale
         table = draw_entries("normal", scale, (heads, rank), key=key_table)
-        return ValueTable(norm**2), norm[:, None] * table
+        return ValueTable(on_device(norm**2)), on_device(norm[:, None] * table)
 
     def alike(self, weights: Weights) -> Alike:
         """Every neuron by itself."""
-        output = weights["w_O"]
+        output = np.asarray(weights["w_O"])
         trained = output if self.trained else None
-        return Alike(weights["W_V"], output, output, output=trained)
+        return Alike(np.asarray(weights["W_V"]), output, output, output=trained)
 
     def is_small(self, embed: int, limit: int) -> bool:
         """Few weights, or a law that only weights have."""
@@ -180,9 +183,9 @@ class Neurons(AbstractValues):
         )
         check_widths(width=self.width, count=self.count)
 
-    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+    def draw(self, heads: int, embed: int, *, key: Key) -> DrawnWeights:
         """`W_V`: `(heads, width, embed)`, `W`: `(heads, count, width)`, `a`."""
-        key_v, key_w, key_a = jax.random.split(key, 3)
+        key_v, key_w, key_a = random.split(key, 3)
         first, inner = (heads, self.width, embed), (heads, self.count, self.width)
         return {
             "W_V": draw_entries(self.law, self.scale, first, key=key_v),
@@ -190,60 +193,62 @@ class Neurons(AbstractValues):
             "a": self._draw_output(inner[:2], key=key_a),
         }
 
-    def _draw_output(self, shape: tuple[int, ...], *, key: Array) -> Array:
+    def _draw_output(self, shape: tuple[int, ...], *, key: Key) -> np.ndarray:
         if self.output == "law":
             return draw_entries(self.law, self.output_scale, shape, key=key)
-        return self.output_scale * jax.random.rademacher(key, shape, jnp.float64)
+        return self.output_scale * random.rademacher(key, shape)
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
         """`W_V` and `W`."""
-        part = NeuronWeights(basis, weights["a"])
-        return part, {name: weights[name] for name in ("W_V", "W")}
+        moved = on_device(weights)
+        part = NeuronWeights(on_device(basis), moved["a"])
+        return part, {name: moved[name] for name in ("W_V", "W")}
 
     def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
         """The chain of `W_V` and `β = Wᵀ a`, with gain `|a|²`."""
         self._check_follow(gram)
-        seen = jnp.einsum("hn,hnv->hv", weights["a"], weights["W"])
-        factor = given_factor(weights["W_V"], seen, basis)
+        full = {name: np.asarray(weight) for name, weight in weights.items()}
+        seen = (full["a"][:, None, :] @ full["W"])[:, 0]
+        factor = given_factor(full["W_V"], seen, basis)
         if self.follow:
-            return given_neurons(weights, seen, factor, basis)
-        gain = (weights["a"] ** 2).sum(axis=1)
+            return given_neurons(full, seen, factor, basis)
+        gain = (full["a"] ** 2).sum(axis=1)
         return part_of_factor(factor, gain, gram=gram)
 
     def sampled(
-        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+        self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """A draw of `[W_V β]`: given a, entries of β have variance `|a|² inner²`."""
         check_draw(self.law, draw)
         self._check_follow(gram)
-        key_a, key_chain = jax.random.split(key)
+        key_a, key_chain = random.split(key)
         gain = self.output_scale**2 * self._squares(heads, draw, key=key_a)
         factor = drawn_factor(
             self.width,
             rank,
             scale=self.scale,
-            seen_scales=self.inner_scale * jnp.sqrt(gain),
+            seen_scales=self.inner_scale * np.sqrt(gain),
             key=key_chain,
             draw=draw,
         )
         if not self.follow:
             return part_of_factor(factor, gain, gram=gram)
         # New keys, so that the values of a seed are the same with neurons and without.
-        key_output, key_rows = jax.random.split(jax.random.fold_in(key, 1))
+        key_output, key_rows = random.split(random.fold_in(key, 1))
         output = self._draw_output((heads, self.count), key=key_output)
         if self.output == "law" and self.output_scale > 0:
             # The norm of normal entries is independent of their direction.
-            norm = jnp.linalg.norm(output, axis=1)
-            output = output * (jnp.sqrt(gain) / norm)[:, None]
+            norm = np.linalg.norm(output, axis=1)
+            output = output * (np.sqrt(gain) / norm)[:, None]
         return drawn_neurons(
             output, factor, inner_scale=self.inner_scale, key=key_rows, draw=draw
         )
 
-    def _squares(self, heads: int, draw: Draw, *, key: Array) -> Array:
+    def _squares(self, heads: int, draw: Draw, *, key: Key) -> np.ndarray:
         """`|a|²` in units of `output_scale²`, drawn or expected."""
         if self.output == "signs" or draw != "bartlett":
-            return jnp.full((heads,), float(self.count))
-        return jax.random.chisquare(key, self.count, (heads,), dtype=jnp.float64)
+            return np.full(heads, float(self.count))
+        return random.chisquare(key, self.count, (heads,))
 
     def _check_follow(self, gram: bool) -> None:
         if self.follow and gram:
@@ -260,19 +265,20 @@ class Neurons(AbstractValues):
 
 
 def given_factor(
-    first: Float[Array, "heads width embed"],
-    seen: Float[Array, "heads width"],
+    first: Float[np.ndarray, "heads width embed"],
+    seen: Float[np.ndarray, "heads width"],
     basis: BasisVectors,
-) -> Factor:
+) -> DrawnFactor:
     """The factor for given `W_V` and β, at most as many rows as columns."""
-    return shortened(jnp.concatenate([first @ basis.T, seen[..., None]], axis=-1))
+    read = first @ np.asarray(basis).T
+    return shortened(np.concatenate([read, seen[..., None]], axis=-1))
 
 
-def part_of_factor(factor: Factor, gain: Array, *, gram: bool) -> Built:
+def part_of_factor(factor: DrawnFactor, gain: np.ndarray, *, gram: bool) -> Built:
     """The part that moves the chain, and its state."""
     if gram:
-        return ChainGram(gain), gram_of(factor)
-    return ChainTransport(gain), factor
+        return ChainGram(on_device(gain)), on_device(gram_of(factor))
+    return ChainTransport(on_device(gain)), on_device(factor)
 
 
 def drawn_factor(
@@ -280,10 +286,10 @@ def drawn_factor(
     rank: int,
     *,
     scale: float,
-    seen_scales: Float[Array, " heads"],
-    key: Array,
+    seen_scales: Float[np.ndarray, " heads"],
+    key: Key,
     draw: Draw,
-) -> Factor:
+) -> DrawnFactor:
     """The factor in law, without weights.
 
     Rows are independent; entries of `W_V` have standard deviation `scale`, those of β
@@ -296,8 +302,8 @@ def drawn_factor(
     has them and the expected Gram matrices otherwise.
     """
     heads = len(seen_scales)
-    scales = jnp.full((heads, rank), scale)
-    scales = jnp.concatenate([scales, seen_scales[:, None]], axis=1)[:, None, :]
+    scales = np.full((heads, rank), scale)
+    scales = np.concatenate([scales, seen_scales[:, None]], axis=1)[:, None, :]
     if draw == "bartlett":
         if width < rank + 1:
             raise ValueError(
@@ -305,18 +311,18 @@ def drawn_factor(
                 "where the Gram matrix is singular. Use draw='weights'."
             )
         return bartlett_factor(width, rank + 1, heads, key=key) * scales
-    unit = jnp.broadcast_to(jnp.eye(rank + 1), (heads, rank + 1, rank + 1))
+    unit = np.tile(np.eye(rank + 1), (heads, 1, 1))
     if draw == "limit":
         # In units of the scales G / α is ξ / sqrt(width), which needs no scale > 0.
-        noise = jax.random.normal(key, (heads, rank), jnp.float64) / jnp.sqrt(width)
+        noise = random.normal(key, (heads, rank)) / np.sqrt(float(width))
         left = 1 - (noise**2).sum(axis=1)
         _require_room(left, width, rank)
-        unit = unit.at[:, :rank, rank].set(noise)
-        unit = unit.at[:, rank, rank].set(jnp.sqrt(left))
-    return unit * scales * jnp.sqrt(float(width))
+        unit[:, :rank, rank] = noise
+        unit[:, rank, rank] = np.sqrt(left)
+    return unit * scales * np.sqrt(float(width))
 
 
-def _require_room(left: Array, width: int, rank: int) -> None:
+def _require_room(left: np.ndarray, width: int, rank: int) -> None:
     if bool((left < 0).any()):
         raise ValueError(
             f"draw is 'limit' but the value width {width} is not large against the "

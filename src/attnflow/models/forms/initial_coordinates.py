@@ -16,12 +16,12 @@ Tokens that differ by a sign alone (`x` and `−x`) are one token here, its
 
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences
-from attnflow.models.forms.base import Arrays, State, Weights
+from attnflow.data.token_sequences import on_device
+from attnflow.models.forms.base import Arrays, DrawnWeights, State, Weights
 from attnflow.models.forms.column_maps import (
     ColumnPlan,
     Positions,
@@ -75,7 +75,7 @@ class Representatives(NamedTuple):
 
 def representatives(data: Sequences) -> Representatives:
     """One of each pair `x`, `−x` of tokens that training sees, shown ones first."""
-    tokens = np.asarray(data.tokens)
+    tokens = data.host_tokens
     used = np.union1d(np.asarray(data.key), np.asarray(data.query))
     order = [*data.shown, *(int(t) for t in used if t not in data.shown)]
     others = [t for t in range(len(tokens)) if t not in set(order)]
@@ -147,14 +147,15 @@ def build_coordinates(
     columns = _columns(name, data, known)
     plan = plan or plan_of(columns.entries)
     neurons = initial.values.alike(weights)
-    full = {"W_K": weights["W_K"], "W_Q": weights["W_Q"], "W_V": neurons.weights}
+    full = {name: np.asarray(weights[name]) for name in ("W_K", "W_Q")}
+    full["W_V"] = neurons.weights
     start = _Start(name, columns, data, full)
     at = _positions(data, known), column_map(columns.entries, plan)
-    readout = neurons.readout, neurons.slope, jnp.asarray(neurons.gain)
+    gains = neurons.readout, neurons.slope, np.array(neurons.gain)
+    readout = tuple(map(on_device, gains))
     signs = name == "signs"
-    basis = Basis(
-        data.tokens[known.tokens], jnp.asarray(known.matrix), orthonormal=False
-    )
+    tokens = on_device(data.host_tokens[known.tokens])
+    basis = Basis(tokens, on_device(known.matrix), orthonormal=False)
     form = CoordinateForm(
         frame=frame_of(data, basis),
         scores=SignScores(*at) if signs else CoordinateScores(*at),
@@ -165,7 +166,7 @@ def build_coordinates(
     keys = start.state(("W_K", "W_Q"), known, plan, follow=test is not None)
     values = start.state(("W_V",), known, plan, follow=test is not None)
     if neurons.output is not None:
-        values["w_O"] = neurons.output
+        values["w_O"] = on_device(neurons.output)
     return form, {"scores": keys, "values": values}
 
 
@@ -184,7 +185,7 @@ class _Start(NamedTuple):
     name: str
     columns: Columns
     data: Sequences
-    weights: Arrays
+    weights: DrawnWeights
 
     def state(
         self,
@@ -197,7 +198,7 @@ class _Start(NamedTuple):
         """Inner products with tokens (and steps to `follow`), or weights by column."""
         if self.name == "coordinates":
             return {name: self._by_column(name, plan.columns) for name in names}
-        tokens = np.asarray(self.data.tokens)[known.tokens]
+        tokens = self.data.host_tokens[known.tokens]
         seen = {name: self._seen(name, tokens) for name in names}
         if not follow:
             return seen
@@ -206,7 +207,7 @@ class _Start(NamedTuple):
             sizes = {"W_KQ": sum(sizes.values())}
         heads = len(next(iter(seen.values())))
         steps = {
-            f"steps_{name}": jnp.zeros((heads, plan.columns, size))
+            f"steps_{name}": on_device(np.zeros((heads, plan.columns, size)))
             for name, size in sizes.items()
         }
         return {**seen, **steps}
@@ -214,7 +215,7 @@ class _Start(NamedTuple):
     def passive(self, test: Sequences, columns: int) -> Passive:
         """Tokens of test samples, read from what the columns do."""
         known = representatives(test)
-        tokens = np.asarray(test.tokens)[known.tokens]
+        tokens = test.host_tokens[known.tokens]
         if self.columns.coordinate is not None:
             entries, rest = self.columns.read(tokens), tokens
             if self.name == "coordinates":
@@ -229,17 +230,18 @@ class _Start(NamedTuple):
             )
         return Passive(
             _positions(test, known),
-            jnp.asarray(np.pad(entries, ((0, 0), (0, columns - entries.shape[1])))),
+            on_device(np.pad(entries, ((0, 0), (0, columns - entries.shape[1])))),
             {name: self._seen(name, rest) for name in self.weights},
         )
 
     def _seen(self, name: str, tokens: np.ndarray) -> Array:
-        return jnp.einsum("hnd,td->htn", self.weights[name], tokens)
+        # As products of matrices: `einsum` would not call the library for them.
+        return on_device(tokens @ self.weights[name].swapaxes(1, 2))
 
     def _by_column(self, name: str, columns: int) -> Array:
-        kept = jnp.asarray(self.columns.read(np.asarray(self.weights[name])))
+        kept = self.columns.read(self.weights[name])
         spare = columns - kept.shape[-1]
-        return jnp.pad(kept, ((0, 0), (0, 0), (0, spare))).swapaxes(1, 2)
+        return on_device(np.pad(kept, ((0, 0), (0, 0), (0, spare))).swapaxes(1, 2))
 
 
 def covered_columns(data: Sequences, tokens: np.ndarray) -> Columns:
@@ -278,4 +280,4 @@ def _vectors(data: Sequences, tokens: np.ndarray) -> np.ndarray:
             "These data give what a sign step adds to each token and not the tokens' "
             "coordinates, so that only SignGD in form='signs' can be followed."
         )
-    return np.asarray(data.tokens)[tokens]
+    return data.host_tokens[tokens]

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.data import Sequences
+from attnflow.data.random import Key
 from attnflow.models.forms.base import Arrays, State, Weights
 from attnflow.models.forms.frames import GatherFrame
 from attnflow.models.forms.initial import Initial
@@ -29,7 +30,7 @@ def build_tokens(
     initial: Initial,
     *,
     heads: int,
-    key: Array,
+    key: Key,
     weights: Weights | None = None,
     test: Sequences | None = None,
 ) -> tuple[TokenForm, State]:

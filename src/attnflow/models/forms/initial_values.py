@@ -15,12 +15,13 @@ import abc
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from attnflow.models.forms.base import Arrays, BasisVectors, Built, Weights
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
+from attnflow.models.forms.base import BasisVectors, Built, DrawnWeights, Weights
 from attnflow.models.forms.values import ValueTable
 from attnflow.models.forms.weights import ClassMeanWeights, ValueWeights
 
@@ -29,18 +30,18 @@ Draw = Literal["bartlett", "limit", "expected"]
 
 
 def draw_entries(
-    law: Law, scale: float | Array, shape: tuple[int, ...], *, key: Array
-) -> Array:
+    law: Law, scale: float, shape: tuple[int, ...], *, key: Key
+) -> np.ndarray:
     """Independent entries of mean 0 and standard deviation `scale`."""
     if law == "normal":
-        return scale * jax.random.normal(key, shape, jnp.float64)
+        return scale * random.normal(key, shape)
     bound = np.sqrt(3.0)
-    return scale * jax.random.uniform(key, shape, jnp.float64, -bound, bound)
+    return scale * random.uniform(key, shape, -bound, bound)
 
 
 def bartlett_factor(
-    rows: int, columns: int, blocks: int, *, key: Array
-) -> Float[Array, "blocks columns columns"]:
+    rows: int, columns: int, blocks: int, *, key: Key
+) -> Float[np.ndarray, "blocks columns columns"]:
     """A factor F with `FᵀF` Wishart of `rows` degrees of freedom, in few draws.
 
     F is upper triangular with `F[i, i]² ~ χ²(rows − i)` and standard normal entries
@@ -49,26 +50,24 @@ def bartlett_factor(
     """
     # One seed must not give nearly the same draw at every width: ladders over the
     # width would look cleaner than they are.
-    key_chi, key_normal = jax.random.split(jax.random.fold_in(key, rows % 2**31))
+    key_chi, key_normal = random.split(random.fold_in(key, rows % 2**31))
     # In float64: 10^20 rows are no 64-bit integer.
-    freedom = float(rows) - jnp.arange(columns, dtype=jnp.float64)
-    chi = jnp.sqrt(
-        jax.random.chisquare(key_chi, freedom, (blocks, columns), dtype=jnp.float64)
-    )
-    above = jax.random.normal(key_normal, (blocks, columns, columns), jnp.float64)
-    return jnp.triu(above, 1) + jnp.eye(columns) * chi[:, :, None]
+    freedom = float(rows) - np.arange(columns, dtype=float)
+    chi = np.sqrt(random.chisquare(key_chi, freedom, (blocks, columns)))
+    above = random.normal(key_normal, (blocks, columns, columns))
+    return np.triu(above, 1) + np.eye(columns) * chi[:, :, None]
 
 
 def shortened(
-    factor: Float[Array, "blocks rows columns"],
-) -> Float[Array, "blocks short columns"]:
+    factor: Float[np.ndarray, "blocks rows columns"],
+) -> Float[np.ndarray, "blocks short columns"]:
     """A factor with the same Gram matrix and at most as many rows as columns."""
     if factor.shape[1] <= factor.shape[2]:
         return factor
-    return jnp.linalg.qr(factor, mode="r")
+    return np.linalg.qr(factor).R
 
 
-def gram_of(factor: Float[Array, "blocks rows columns"]) -> Array:
+def gram_of(factor: Float[np.ndarray, "blocks rows columns"]) -> np.ndarray:
     """`FᵀF`."""
     return factor.swapaxes(-1, -2) @ factor
 
@@ -110,11 +109,11 @@ class Alike(NamedTuple):
     - `weights`: `(heads, neurons, embed)`; `output`: the trained readout, if it is.
     """
 
-    weights: Array
-    readout: Array
-    slope: Array
+    weights: np.ndarray
+    readout: np.ndarray
+    slope: np.ndarray
     gain: float = 1.0
-    output: Array | None = None
+    output: np.ndarray | None = None
 
 
 class AbstractValues(abc.ABC):
@@ -128,7 +127,7 @@ class AbstractValues(abc.ABC):
     law: Law
 
     @abc.abstractmethod
-    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+    def draw(self, heads: int, embed: int, *, key: Key) -> DrawnWeights:
         """The weights themselves."""
 
     @abc.abstractmethod
@@ -141,7 +140,7 @@ class AbstractValues(abc.ABC):
 
     @abc.abstractmethod
     def sampled(
-        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+        self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """The reduced part in law, without drawing weights, and its state."""
 
@@ -171,33 +170,34 @@ class Vector(AbstractValues):
     def __post_init__(self) -> None:
         check_scales(scale=self.scale)
 
-    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+    def draw(self, heads: int, embed: int, *, key: Key) -> DrawnWeights:
         """`w`: `(heads, embed)`."""
         return {"w": draw_entries(self.law, self.scale, (heads, embed), key=key)}
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
         """`w` itself."""
-        return ValueWeights(basis), {"w": weights["w"]}
+        return ValueWeights(on_device(basis)), on_device({"w": weights["w"]})
 
     def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
         """`w` on the tokens' span."""
-        table = weights["w"] @ basis.T
-        return ValueTable(jnp.ones(len(table))), table
+        table = np.asarray(weights["w"]) @ np.asarray(basis).T
+        return ValueTable(on_device(np.ones(len(table)))), on_device(table)
 
     def sampled(
-        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+        self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """`w` on the tokens' span, drawn there: a rotation does not change its law."""
         if self.scale > 0:
             check_draw(self.law, draw)
         scale = 0.0 if draw == "expected" else self.scale
         table = draw_entries("normal", scale, (heads, rank), key=key)
-        return ValueTable(jnp.ones(heads)), table
+        return ValueTable(on_device(np.ones(heads))), on_device(table)
 
     def alike(self, weights: Weights) -> Alike:
         """One neuron."""
-        unit = jnp.ones((len(weights["w"]), 1))
-        return Alike(weights["w"][:, None, :], unit, unit)
+        weight = np.asarray(weights["w"])
+        unit = np.ones((len(weight), 1))
+        return Alike(weight[:, None, :], unit, unit)
 
     def is_small(self, embed: int, limit: int) -> bool:
         """A vector is always small."""
@@ -228,37 +228,38 @@ class ClassMeans(AbstractValues):
         check_scales(scale=self.scale)
         check_widths(count=self.count)
 
-    def draw(self, heads: int, embed: int, *, key: Array) -> Arrays:
+    def draw(self, heads: int, embed: int, *, key: Key) -> DrawnWeights:
         """`W_V`: `(heads, 2, count, embed)`."""
         shape = (heads, 2, self.count, embed)
         return {"W_V": draw_entries(self.law, self.scale, shape, key=key)}
 
     def plain(self, weights: Weights, basis: BasisVectors) -> Built:
         """`W_V` itself."""
-        return ClassMeanWeights(basis), {"W_V": weights["W_V"]}
+        return ClassMeanWeights(on_device(basis)), on_device({"W_V": weights["W_V"]})
 
     def reduced(self, weights: Weights, basis: BasisVectors, *, gram: bool) -> Built:
         """The difference of the means on the tokens' span."""
-        heads, _, count, _ = weights["W_V"].shape
-        table = ClassMeanWeights(basis).table({"W_V": weights["W_V"]})
-        return ValueTable(jnp.full((heads,), 2 / count), copies=2), table
+        means = np.asarray(weights["W_V"]).mean(axis=2)
+        table = (means[:, 0] - means[:, 1]) @ np.asarray(basis).T
+        return self._part(len(table), weights["W_V"].shape[2]), on_device(table)
 
     def sampled(
-        self, heads: int, rank: int, *, gram: bool, key: Array, draw: Draw = "bartlett"
+        self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """The difference of the means itself, of variance `2 scale² / count`."""
         check_draw(self.law, draw)
         scale = 0.0 if draw == "expected" else self.scale * np.sqrt(2 / self.count)
         table = draw_entries("normal", scale, (heads, rank), key=key)
-        return ValueTable(jnp.full((heads,), 2 / self.count), copies=2), table
+        return self._part(heads, self.count), on_device(table)
+
+    def _part(self, heads: int, count: int) -> ValueTable:
+        return ValueTable(on_device(np.full(heads, 2 / count)), copies=2)
 
     def alike(self, weights: Weights) -> Alike:
         """One neuron for all: those of one class move as one, the others opposite."""
-        means = weights["W_V"].mean(axis=2)
-        unit, neuron = (
-            jnp.ones((len(means), 1)),
-            (means[:, 0] - means[:, 1])[:, None, :],
-        )
+        means = np.asarray(weights["W_V"]).mean(axis=2)
+        unit = np.ones((len(means), 1))
+        neuron = (means[:, 0] - means[:, 1])[:, None, :]
         return Alike(neuron, unit, unit / self.count, 2.0)
 
     def is_small(self, embed: int, limit: int) -> bool:

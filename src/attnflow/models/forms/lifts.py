@@ -14,19 +14,20 @@ directions: `w` itself, `w_O` in `W_V`, `±1/count` in either bank of class mean
 
 from collections.abc import Mapping
 
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+import jax
+import numpy as np
+from jaxtyping import Float
 
 from attnflow.models.forms.base import (
     AbstractForm,
     AbstractPart,
-    Arrays,
     BasisVectors,
+    DrawnWeights,
     PartState,
     State,
     Weights,
     decays,
-    divisor,
+    host_divisor,
 )
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.scores import (
@@ -37,13 +38,13 @@ from attnflow.models.forms.scores import (
     plain_table,
 )
 from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
-from attnflow.models.forms.weights import AbstractWeights, ClassMeanWeights
+from attnflow.models.forms.weights import AbstractWeights
 from attnflow.training.rules import Rule
 
 
 def lift(
     form: AbstractForm, state: State, weights: Weights, basis: BasisVectors
-) -> Arrays:
+) -> DrawnWeights:
     """All weights in a state of a form that began with these `weights`.
 
     **Arguments:**
@@ -53,9 +54,11 @@ def lift(
 
     **Returns:** weights by the same names, those that are not trained included.
     """
-    parts = (form.scores, state["scores"]), (form.values, state["values"])
-    moved = [lift_part(part, x, weights, basis) for part, x in parts]
-    return {**weights, **moved[0], **moved[1]}
+    full = {name: np.asarray(weight) for name, weight in weights.items()}
+    begun = jax.tree.map(np.asarray, state)
+    parts = (form.scores, begun["scores"]), (form.values, begun["values"])
+    moved = [lift_part(part, x, full, np.asarray(basis)) for part, x in parts]
+    return {**full, **moved[0], **moved[1]}
 
 
 def lift_refusal(form: AbstractForm, rules: Mapping[str, Rule]) -> str | None:
@@ -83,16 +86,16 @@ def lift_refusal(form: AbstractForm, rules: Mapping[str, Rule]) -> str | None:
 
 
 def lift_part(
-    part: AbstractPart, state: PartState, weights: Weights, basis: BasisVectors
-) -> Arrays:
+    part: AbstractPart, state: PartState, weights: DrawnWeights, basis: np.ndarray
+) -> DrawnWeights:
     """The weights of one part that have moved."""
     match part:
         case AbstractWeights():
             return dict(state)
         case Transport():
             names = ("W_K", "W_Q")
-            began = jnp.concatenate([weights[n] @ basis.T for n in names], axis=-1)
-            moved = jnp.split(_moved(began, state), 2, axis=-1)
+            began = np.concatenate([weights[n] @ basis.T for n in names], axis=-1)
+            moved = np.split(_moved(began, state), 2, axis=-1)
             changes = zip(names, moved, strict=True)
             return {n: weights[n] + x @ basis for n, x in changes}
         case MergedTable():
@@ -111,47 +114,51 @@ def lift_part(
 
 
 def _lift_table(
-    part: ValueTable, state: Array, weights: Weights, basis: BasisVectors
-) -> Arrays:
+    part: ValueTable, state: np.ndarray, weights: DrawnWeights, basis: np.ndarray
+) -> DrawnWeights:
     if "w" in weights:
         table = weights["w"] @ basis.T
         return {"w": weights["w"] + (state - table) @ basis}
     first = weights["W_V"]
     if "w_O" in weights:
         output = weights["w_O"]
-        table = jnp.einsum("hv,hvd,rd->hr", output, first, basis)
-        step = ((state - table) / divisor(part.gain)[:, None]) @ basis
+        table = np.einsum("hv,hvd->hd", output, first) @ basis.T
+        gain = host_divisor(np.asarray(part.gain))
+        step = ((state - table) / gain[:, None]) @ basis
         return {"W_V": first + output[:, :, None] * step[:, None, :]}
-    table = ClassMeanWeights(basis).table({"W_V": first})
+    means = first.mean(axis=2)
+    table = (means[:, 0] - means[:, 1]) @ basis.T
     # Neurons move by ±s/count for a sum s of forces, and the values by 2 s/count.
     step = ((state - table) / 2) @ basis
-    signs = jnp.array([1.0, -1.0])[:, None, None]
+    signs = np.array([1.0, -1.0])[:, None, None]
     return {"W_V": first + signs * step[:, None, None, :]}
 
 
-def _lift_chain(factor: Array, weights: Weights, basis: BasisVectors) -> Arrays:
+def _lift_chain(
+    factor: np.ndarray, weights: DrawnWeights, basis: np.ndarray
+) -> DrawnWeights:
     first = weights["W_V"]
     if "w_O" in weights:
         seen = weights["w_O"]
     else:
-        seen = jnp.einsum("hn,hnv->hv", weights["a"], weights["W"])
-    began = jnp.concatenate([first @ basis.T, seen[..., None]], axis=-1)
+        seen = np.einsum("hn,hnv->hv", weights["a"], weights["W"])
+    began = np.concatenate([first @ basis.T, seen[..., None]], axis=-1)
     moved = _moved(began, factor)
     W_V = first + moved[..., :-1] @ basis
     if "w_O" in weights:
         return {"W_V": W_V, "w_O": seen + moved[..., -1]}
     output = weights["a"]
-    along = output / divisor((output**2).sum(axis=1))[:, None]
+    along = output / host_divisor((output**2).sum(axis=1))[:, None]
     inner = weights["W"] + along[:, :, None] * moved[:, None, :, -1]
     return {"W_V": W_V, "W": inner}
 
 
 def _moved(
-    began: Float[Array, "heads width columns"],
-    factor: Float[Array, "heads rows columns"],
-) -> Float[Array, "heads width columns"]:
+    began: Float[np.ndarray, "heads width columns"],
+    factor: Float[np.ndarray, "heads rows columns"],
+) -> Float[np.ndarray, "heads width columns"]:
     """`Q N − Q F`, with `Q F` the columns that it began with."""
     if began.shape[1] <= began.shape[2]:
         return factor - began
     # The same routine as for the initial factor, so that signs agree.
-    return jnp.linalg.qr(began)[0] @ factor - began
+    return np.linalg.qr(began)[0] @ factor - began

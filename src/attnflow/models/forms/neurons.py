@@ -17,10 +17,13 @@ with `R = [R_V R_β]`, the values G, and `δ = R_β − k R_β(0)`. What is carr
 all its digits.
 """
 
-import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import (
     AbstractLengths,
     AbstractLinearPart,
@@ -31,6 +34,7 @@ from attnflow.models.forms.base import (
     Weights,
     decays,
     divisor,
+    host_divisor,
     rotation_refusal,
 )
 from attnflow.models.forms.initial_values import Draw
@@ -119,23 +123,23 @@ class NeuronTransport(AbstractLinearPart, AbstractNeurons, AbstractLengths):
 
 def given_neurons(
     weights: Weights,
-    seen: Float[Array, "heads width"],
-    factor: Float[Array, "heads rows columns"],
+    seen: Float[np.ndarray, "heads width"],
+    factor: Float[np.ndarray, "heads rows columns"],
     basis: BasisVectors,
 ) -> Built:
     """The part and its state for given `W_V`, `W`, `a` and `β = Wᵀ a`."""
-    inner = weights["W"]
-    both = jnp.concatenate([weights["W_V"] @ basis.T, seen[..., None]], axis=-1)
+    inner, first = np.asarray(weights["W"]), np.asarray(weights["W_V"])
+    both = np.concatenate([first @ np.asarray(basis).T, seen[..., None]], axis=-1)
     gram = inner @ inner.swapaxes(-1, -2)
-    return _begin(NeuronTransport(weights["a"], inner @ both, gram), factor)
+    return _begin(np.asarray(weights["a"]), inner @ both, factor, gram)
 
 
 def drawn_neurons(
-    output: Float[Array, "heads neurons"],
-    factor: Float[Array, "heads rows columns"],
+    output: Float[np.ndarray, "heads neurons"],
+    factor: Float[np.ndarray, "heads rows columns"],
     *,
     inner_scale: float,
-    key: Array,
+    key: Key,
     draw: Draw,
 ) -> Built:
     """The part and its state in law, given a and a factor F of `[W_V β]`.
@@ -150,23 +154,28 @@ def drawn_neurons(
     noise Z is zero.
     """
     shape = (*output.shape, factor.shape[1])
-    noise = inner_scale * jax.random.normal(key, shape, jnp.float64)
-    gain = divisor((output**2).sum(axis=1))[:, None]
+    noise = inner_scale * random.normal(key, shape)
+    gain = host_divisor((output**2).sum(axis=1))[:, None]
     last = factor[..., -1]
     if draw == "expected":
-        noise = jnp.zeros_like(noise)
+        noise = np.zeros_like(noise)
     if draw == "limit":
-        unit = last / divisor(jnp.linalg.norm(last, axis=1))[:, None]
-        along = jnp.einsum("hnk,hk->hn", noise, unit)
+        unit = last / host_divisor(np.linalg.norm(last, axis=1))[:, None]
+        along = np.einsum("hnk,hk->hn", noise, unit)
         noise = noise - along[..., None] * unit[:, None, :]
-    inside = jnp.einsum("hn,hnk->hk", output, noise)
+    inside = np.einsum("hn,hnk->hk", output, noise)
     rows = noise + output[..., None] * ((last - inside) / gain)[:, None, :]
-    return _begin(NeuronTransport(output, rows @ factor), factor)
+    return _begin(output, rows @ factor, factor, None)
 
 
-def _begin(part: NeuronTransport, factor: Array) -> Built:
-    return part, {
+def _begin(
+    output: np.ndarray, rows: np.ndarray, factor: np.ndarray, gram: np.ndarray | None
+) -> Built:
+    known = None if gram is None else on_device(gram)
+    part = NeuronTransport(on_device(output), on_device(rows), known)
+    begun = {
         "factor": factor,
-        "neurons": jnp.zeros_like(part.initial_rows),
-        "kept": jnp.ones(factor.shape[0]),
+        "neurons": np.zeros_like(rows),
+        "kept": np.ones(len(factor)),
     }
+    return part, on_device(begun)

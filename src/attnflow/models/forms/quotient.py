@@ -17,12 +17,12 @@ from functools import cached_property
 from typing import ClassVar
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from attnflow.data import PermutedGroups, PrivateTokens, Sequences
 from attnflow.data import Symmetry as Law
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import AbstractFrame
 from attnflow.models.forms.frames import basis_of
 from attnflow.models.tables import Pairs, Tables
@@ -263,11 +263,11 @@ def quotient_frame(data: Sequences, symmetry: AbstractSymmetry) -> QuotientFrame
     shown = np.array(data.shown)
     every = np.broadcast_arrays(shown[:, None], shown[None, :])
     return QuotientFrame(
-        score_map=jnp.asarray(scores.reshape(-1, scores.shape[-1])),
-        value_map=jnp.asarray(values.reshape(-1, values.shape[-1])),
-        score_shown=jnp.asarray(symmetry.score_rows(*every).transpose(2, 0, 1, 3)),
-        value_shown=jnp.asarray(symmetry.value_rows(shown).swapaxes(0, 1)),
-        score_multiplicity=jnp.asarray(symmetry.score_multiplicity),
-        value_multiplicity=jnp.asarray(symmetry.value_multiplicity),
+        score_map=on_device(scores.reshape(-1, scores.shape[-1])),
+        value_map=on_device(values.reshape(-1, values.shape[-1])),
+        score_shown=on_device(symmetry.score_rows(*every).transpose(2, 0, 1, 3)),
+        value_shown=on_device(symmetry.value_rows(shown).swapaxes(0, 1)),
+        score_multiplicity=on_device(symmetry.score_multiplicity),
+        value_multiplicity=on_device(np.asarray(symmetry.value_multiplicity)),
         shape=scores.shape[:-1],
     )

@@ -14,6 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import (
     AbstractLengths,
     AbstractMatrices,
@@ -217,23 +219,23 @@ class MergedTable(AbstractReducedPart, AbstractScores, AbstractMatrices):
 
 
 def factor_of(
-    weights: Weights, basis: Float[Array, "basis embed"]
-) -> Float[Array, "heads rows columns"]:
+    weights: Weights, basis: BasisVectors
+) -> Float[np.ndarray, "heads rows columns"]:
     """A factor F with `FᵀF` the Gram matrix of `[W_K E, W_Q E]`, at most 2r rows."""
-    both = jnp.concatenate([weights["W_K"] @ basis.T, weights["W_Q"] @ basis.T], -1)
-    return shortened(both)
+    span = np.asarray(basis).T
+    both = [np.asarray(weights[name]) @ span for name in ("W_K", "W_Q")]
+    return shortened(np.concatenate(both, axis=-1))
 
 
 def score_factor(
-    initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw = "bartlett"
-) -> Float[Array, "heads rows columns"]:
+    initial: Initial, heads: int, rank: int, *, key: Key, draw: Draw = "bartlett"
+) -> Float[np.ndarray, "heads rows columns"]:
     """A drawn factor of the Gram matrix of keys and queries, or the expected one, ω I.
 
     At infinite width every draw is as expected.
     """
     if initial.width == "infinite" or draw != "bartlett":
-        eye = jnp.eye(2 * rank)
-        return initial.omega * jnp.broadcast_to(eye, (heads, *eye.shape))
+        return initial.omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
     return factor * (initial.omega / np.sqrt(initial.width))
 
@@ -241,8 +243,9 @@ def score_factor(
 def plain_scores(weights: Weights, basis: BasisVectors) -> BuiltScores:
     """The part that holds the weights, and its state."""
     if "W_KQ" in weights:
-        return MergedWeights(basis), {"W_KQ": weights["W_KQ"]}
-    return ScoreWeights(basis), {name: weights[name] for name in ("W_K", "W_Q")}
+        return MergedWeights(on_device(basis)), on_device({"W_KQ": weights["W_KQ"]})
+    both = on_device({name: weights[name] for name in ("W_K", "W_Q")})
+    return ScoreWeights(on_device(basis)), both
 
 
 def reduced_scores(
@@ -250,20 +253,20 @@ def reduced_scores(
 ) -> BuiltScores:
     """The part of a reduced form for given weights, and its state."""
     if "W_KQ" in weights:
-        return MergedTable(), plain_table(weights, basis)
+        return MergedTable(), on_device(plain_table(weights, basis))
     return _of_factor(name, initial, factor_of(weights, basis))
 
 
 def plain_table(
     weights: Weights, basis: BasisVectors
-) -> Float[Array, "heads basis basis"]:
+) -> Float[np.ndarray, "heads basis basis"]:
     """The scores on the basis."""
-    part, state = plain_scores(weights, basis)
-    return part.table(state)
+    span = np.asarray(basis)
+    return span @ np.asarray(weights["W_KQ"]) @ span.T
 
 
 def sampled_scores(
-    name: str, initial: Initial, heads: int, rank: int, *, key: Array, draw: Draw
+    name: str, initial: Initial, heads: int, rank: int, *, key: Key, draw: Draw
 ) -> BuiltScores:
     """The part of a reduced form in law, without drawing weights, and its state.
 
@@ -273,7 +276,8 @@ def sampled_scores(
     if initial.merged:
         scale = 0.0 if draw == "expected" else initial.omega
         shape = (heads, rank, rank)
-        return MergedTable(), draw_entries("normal", scale, shape, key=key)
+        table = draw_entries("normal", scale, shape, key=key)
+        return MergedTable(), on_device(table)
     factor = score_factor(initial, heads, rank, key=key, draw=draw)
     return _of_factor(name, initial, factor)
 
@@ -302,15 +306,15 @@ def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
 
 
 def _of_factor(
-    name: str, initial: Initial, factor: Float[Array, "heads rows columns"]
+    name: str, initial: Initial, factor: Float[np.ndarray, "heads rows columns"]
 ) -> BuiltScores:
     if name == "transport":
-        return Transport(), factor
+        return Transport(), on_device(factor)
     if name == "gram":
-        return Gram(), gram_of(factor)
+        return Gram(), on_device(gram_of(factor))
     rank = factor.shape[-1] // 2
-    omega = jnp.asarray(initial.omega, jnp.float64)
-    return InfiniteWidth(omega), jnp.zeros((factor.shape[0], rank, rank))
+    omega = on_device(np.array(initial.omega, float))
+    return InfiniteWidth(omega), on_device(np.zeros((len(factor), rank, rank)))
 
 
 def _refuse_self_scores() -> NoReturn:

@@ -16,17 +16,18 @@ the gradient's metric.
 | `token-classes` | classes of tokens | next tokens, all others | also equal rows |
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
 from attnflow.data.sequence_classes import SequenceClasses
+from attnflow.data.token_sequences import on_device
 
 TableForm = Literal["joint", "active", "merged-outputs", "token-classes"]
 # Two tables of this many tokens are 400 MB, and a step is a second.
@@ -72,7 +73,7 @@ class TokenFrame(eqx.Module):
 
     def zeros(self) -> dict[str, Float[Array, "_ _"]]:
         """Both tables at zero."""
-        return {name: jnp.zeros(shape) for name, shape in self.shapes.items()}
+        return on_device({n: np.zeros(shape) for n, shape in self.shapes.items()})
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,14 @@ class TokenClassForm:
     def with_idle(self, scores: np.ndarray) -> "TokenClassForm":
         """The form for scores over all kinds that do not begin at zero."""
         unseen = np.asarray(scores)[np.ix_(self.queries, self.row_of < 0)]
-        idle = jnp.asarray(np.logaddexp.reduce(unseen, axis=1))
+        idle = on_device(np.logaddexp.reduce(unseen, axis=1))
         return replace(self, frame=eqx.tree_at(lambda f: f.idle, self.frame, idle))
 
     def take(self, tables: Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Tables over all kinds, on the rows and columns that are kept."""
         values = np.asarray(tables["values"])[np.ix_(self.rows, self.columns)]
         scores = np.asarray(tables["scores"])[np.ix_(self.queries, self.rows)]
-        return {"scores": jnp.asarray(scores), "values": jnp.asarray(values)}
+        return {"scores": on_device(scores), "values": on_device(values)}
 
     def spread(self, state: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
         """The tables over all kinds; zero where nothing is kept."""
@@ -229,20 +230,21 @@ def _frame(
         support[n, : len(row)] = row
         mass[n, : len(row)] = task.table[n, first[row]]
     query, idle = list(task.query), task.counts[row_of < 0].sum()
+    log_idle = math.log(idle) if idle else -math.inf
     return TokenFrame(
-        support=jnp.asarray(support),
-        mass=jnp.asarray(mass),
-        query=jnp.asarray(query_of[query]),
-        query_row=jnp.asarray(np.maximum(row_of[query], 0)),
-        label=jnp.asarray(column_of[list(task.next_token)]),
+        support=on_device(support),
+        mass=on_device(mass),
+        query=on_device(query_of[query]),
+        query_row=on_device(np.maximum(row_of[query], 0)),
+        label=on_device(column_of[list(task.next_token)]),
         weight=_weights(task, row_of),
         column_weight=_weights(task, column_of),
         # Of scores at zero: the logarithm of how many tokens have no row.
-        idle=jnp.full(int(query_of.max()) + 1, jnp.log(float(idle))),
+        idle=on_device(np.full(int(query_of.max()) + 1, log_idle)),
     )
 
 
 def _weights(task: SequenceClasses, index_of: np.ndarray) -> Array:
     kept = index_of >= 0
     counts = task.counts[kept].astype(float)
-    return jnp.asarray(np.bincount(index_of[kept], counts))
+    return on_device(np.bincount(index_of[kept], counts))

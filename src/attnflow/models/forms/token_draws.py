@@ -8,20 +8,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from attnflow.data import Sequences
+from attnflow.data import Sequences, random
+from attnflow.data.random import Key
 from attnflow.models.forms.base import (
     AbstractPart,
     Arrays,
-    Built,
     Weights,
 )
-from attnflow.models.forms.frames import Basis, span_of
+from attnflow.models.forms.frames import span_of
 from attnflow.models.forms.initial import Initial, draw_weights
-from attnflow.models.forms.scores import sampled_scores
+from attnflow.models.forms.scores import score_factor
 from attnflow.models.forms.values import ChainTransport, ValueTable
 from attnflow.schema.identity import Same
 
@@ -87,17 +86,17 @@ def unscaled(
     initial: Initial,
     *,
     heads: int,
-    key: Array,
+    key: Key,
     weights: Weights | None = None,
 ) -> Unscaled:
     """What initial weights, given or drawn by a key, make of all vectors."""
     vectors, tests = Same(data.vectors), None if test is None else _Test(test)
     if weights is not None:
         return _projected(vectors, tests, initial, Same(weights))
-    # A draw in single precision must not be kept for one in double.
-    number = tuple(np.asarray(jax.random.key_data(key)).tolist())
-    kind = str(jax.random.key_impl(key)), jnp.zeros(()).dtype.name
-    return _drawn(vectors, tests, initial, heads, number, kind)
+    # What is kept is on a device, in single precision or in double.
+    double = bool(jax.config.values["jax_enable_x64"])
+    number = tuple(random.as_key(key).tolist())
+    return _drawn(vectors, tests, initial, heads, number, double)
 
 
 @lru_cache(maxsize=KEPT)
@@ -107,36 +106,33 @@ def _drawn(
     initial: Initial,
     heads: int,
     number: tuple[int, ...],
-    kind: tuple[str, str],
+    double: bool,
 ) -> Unscaled:
     tests = 0 if test is None else len(test.vectors.array)
     count, embed = len(vectors.array) + tests, vectors.array.shape[1]
     if initial.drawn_as(min(count, embed), embed) == "weights":
-        weights = _weights(initial, heads, embed, number, kind)
+        weights = _weights(initial, heads, embed, number)
         return _projected(vectors, test, initial, weights)
-    every = vectors.array
-    if test is not None:
-        every = jnp.concatenate([every, test.vectors.array])
-    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
-    sides, values = _sampled(every, initial, heads, key)
+    every = _together(vectors, None if test is None else test.vectors)
+    sides, values = _sampled(every, initial, heads, np.array(number, np.uint32))
     size = len(vectors.array)
-    trained = [np.asarray(x[:, :size]) for x in sides]
+    trained = [x[:, :size] for x in sides]
     tested = None
     if test is not None:
-        others = [np.asarray(x[:, size:]) for x in sides]
+        others = [x[:, size:] for x in sides]
         tested = _Tested(others, _pair_scores(others, test.positions))
-    return _directed(vectors, test, trained, tested, values_in(*values))
+    return _directed(vectors, test, trained, tested, values)
+
+
+def _together(vectors: Same, test: Same | None) -> np.ndarray:
+    """The training vectors and then those of the test."""
+    rows = np.asarray(vectors.array)
+    return rows if test is None else np.concatenate([rows, np.asarray(test.array)])
 
 
 @lru_cache(maxsize=KEPT)
-def _weights(
-    initial: Initial,
-    heads: int,
-    embed: int,
-    number: tuple[int, ...],
-    kind: tuple[str, str],
-) -> Same:
-    key = jax.random.wrap_key_data(jnp.asarray(number, jnp.uint32), impl=kind[0])
+def _weights(initial: Initial, heads: int, embed: int, number: tuple[int, ...]) -> Same:
+    key = np.array(number, np.uint32)
     return Same(draw_weights(initial, heads, embed, key=key))
 
 
@@ -179,27 +175,22 @@ def _pair_scores(
 
 
 def _sampled(
-    every: Float[Array, "tokens embed"], initial: Initial, heads: int, key: Array
-) -> tuple[list[Array], Built]:
+    every: Float[np.ndarray, "tokens embed"], initial: Initial, heads: int, key: Key
+) -> tuple[list[np.ndarray], Values]:
     """Keys and queries, and values, in law: by a factor on a basis of the vectors."""
     # An orthonormal basis around the vectors: all coordinates where these are many.
     count, embed = every.shape
-    basis = Basis(jnp.eye(embed), every) if embed <= count else span_of(every)
-    draw, keys = initial.drawn_without_weights, jax.random.split(key)
-    rank, seen = basis.rank, basis.coordinates
-    _, factor = sampled_scores(
-        "transport", initial, heads, rank, key=keys[0], draw=draw
+    seen = every if embed <= count else np.asarray(span_of(every).coordinates)
+    draw, keys = initial.drawn_without_weights, random.split(key)
+    rank = seen.shape[1]
+    factor = score_factor(initial, heads, rank, key=keys[0], draw=draw)
+    sides = [seen @ half.swapaxes(-1, -2) for half in np.split(factor, 2, axis=-1)]
+    values = values_in(
+        *initial.values.sampled(heads, rank, gram=False, key=keys[1], draw=draw)
     )
-    assert isinstance(factor, jax.Array)
-    sides = [seen @ half.swapaxes(-1, -2) for half in jnp.split(factor, 2, axis=-1)]
-    part, state = initial.values.sampled(
-        heads, rank, gram=False, key=keys[1], draw=draw
-    )
-    assert isinstance(state, jax.Array)
-    if isinstance(part, ValueTable):
-        return sides, (part, state @ seen.T)
-    moved = state[..., :-1] @ seen.T
-    return sides, (part, jnp.concatenate([moved, state[..., -1:]], axis=-1))
+    if values.output is None:
+        return sides, values._replace(rows=values.rows @ seen.T)
+    return sides, values._replace(rows=seen @ values.rows)
 
 
 def _directed(
@@ -284,9 +275,7 @@ def values_of(
     tests = 0 if test is None else len(test.array)
     count, embed = vectors.array.shape
     if embed > count + tests:
-        every = vectors.array
-        if test is not None:
-            every = jnp.concatenate([every, test.array])
+        every = _together(vectors, test)
         return values_in(*initial.values.reduced(weights.array, every, gram=False))
     unit = _unit_values(initial, weights, embed)
     rows = [_read(Same(unit), vectors)]
@@ -298,7 +287,7 @@ def values_of(
 @lru_cache(maxsize=KEPT)
 def _unit_values(initial: Initial, weights: Same, embed: int) -> Values:
     """The same of unit vectors, which give those of all others."""
-    return values_in(*initial.values.reduced(weights.array, jnp.eye(embed), gram=False))
+    return values_in(*initial.values.reduced(weights.array, np.eye(embed), gram=False))
 
 
 def _read(unit: Same, vectors: Same) -> np.ndarray:

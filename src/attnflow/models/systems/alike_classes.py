@@ -14,6 +14,8 @@ with `q = own R₀ + (K − 1) other R₁ + (M − K) rest R₂`, where a common
 has one such term for each class of its query.
 """
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -21,6 +23,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from attnflow.data.sequence_classes import AlikeClasses
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms import State
 from attnflow.models.forms.base import Arrays
 from attnflow.models.forms.token_classes import TokenClassForm, TokenFrame
@@ -55,8 +58,8 @@ class AlikeFrame(eqx.Module):
 
     def zeros(self) -> State:
         """The state from which classes stay alike."""
-        distinct = jnp.zeros_like(self.distinct_mass)
-        common = jnp.zeros_like(self.common_mass)
+        distinct = _number(np.zeros(self.distinct_mass.shape))
+        common = _number(np.zeros(self.common_mass.shape))
         values = {"own": distinct, "other": distinct, "rest": distinct}
         values |= {"common_label": common, "common_rest": common}
         return {"scores": {"distinct": distinct, "common": common}, "values": values}
@@ -121,14 +124,18 @@ def alike_frame(layout: AlikeClasses) -> AlikeFrame:
     common = layout.common_tokens or (1,) * len(layout.common)
     distinct = layout.distinct_tokens or (1,) * len(layout.distinct)
     return AlikeFrame(
-        distinct_mass=jnp.asarray(layout.distinct, float) / layout.total,
-        common_mass=jnp.asarray(layout.common, float) / layout.total,
-        distinct_weight=jnp.asarray(distinct, float),
-        common_weight=jnp.asarray(common, float),
-        classes=jnp.asarray(float(layout.classes)),
-        vocabulary=jnp.asarray(float(layout.size)),
-        classes_per_query=jnp.asarray(float(layout.classes_per_query)),
+        distinct_mass=_number(np.array(layout.distinct, float) / layout.total),
+        common_mass=_number(np.array(layout.common, float) / layout.total),
+        distinct_weight=_number(distinct),
+        common_weight=_number(common),
+        classes=_number(layout.classes),
+        vocabulary=_number(layout.size),
+        classes_per_query=_number(layout.classes_per_query),
     )
+
+
+def _number(values: float | Sequence[float] | np.ndarray) -> Array:
+    return on_device(np.asarray(values, float))
 
 
 class Lift(eqx.Module):
@@ -171,7 +178,7 @@ def lift_of(layout: AlikeClasses, form: TokenClassForm) -> Lift:
     column = np.array([label.get(int(k), -1) for k in form.columns])
     query = np.arange(layout.queries)[:, None]
     is_seen = (owner < 0) | (owner // layout.classes_per_query == query)
-    return Lift(*(jnp.asarray(x) for x in (kind, owner, column, is_seen)))
+    return Lift(*map(on_device, (kind, owner, column, is_seen)))
 
 
 class AlikeTraining(eqx.Module):

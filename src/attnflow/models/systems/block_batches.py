@@ -18,8 +18,10 @@ from typing import NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms import State
 from attnflow.models.forms.base import Arrays
 from attnflow.models.forms.token_classes import TokenFrame
@@ -57,7 +59,9 @@ class Blocks(eqx.Module):
 
     def split(self, values: Float[Array, "rows columns"]) -> Arrays:
         """Y by parts, each of which products take whole."""
-        return {name: values[getattr(self, name)] for name in PARTS}
+        rows = np.asarray(values)
+        parts = {name: rows[np.asarray(getattr(self, name))] for name in PARTS}
+        return on_device(parts)
 
     def joined(self, parts: Arrays) -> Float[Array, "rows columns"]:
         """Y from its parts."""
@@ -137,7 +141,11 @@ class BlockBatches(eqx.Module):
     def begin(self, tables: Arrays) -> State:
         """The state with these tables, before the first batch."""
         values = self.blocks.split(tables["values"])
-        return {"scores": tables["scores"], "values": values, "step": jnp.asarray(0)}
+        return {
+            "scores": tables["scores"],
+            "values": values,
+            "step": on_device(np.array(0)),
+        }
 
     def tables(self, state: State) -> Arrays:
         """The two tables."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
 from attnflow.data.class_counts import Counts
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.token_classes import TokenFrame
 from attnflow.models.systems.block_batches import BlockBatches, Blocks, Samples
 
@@ -136,7 +136,7 @@ def _blocks(kept: _Kept, layout: _Rows, shape: tuple[int, int]) -> Blocks:
     asker = np.broadcast_to(query[:, None], filled.shape)[there]
     source[asker, filled[there]] = behind + np.flatnonzero(there)
     arrays = (shared, filled, rest, query, source, order)
-    return Blocks(*(jnp.asarray(x) for x in arrays))
+    return Blocks(*map(on_device, arrays))
 
 
 def _samples(
@@ -161,10 +161,10 @@ def _samples(
     fits = np.searchsorted(widths, _fullest(drawn.label, kept.block))
     shape = (steps, count, width)
     return Samples(
-        shared=jnp.asarray(shared.reshape(*shape, shared.shape[1])),
-        lone=jnp.asarray(lone.reshape(*shape, lone.shape[1])),
-        label=jnp.asarray(label.reshape(shape)),
-        fits=jnp.asarray(fits.astype(np.int32)),
+        shared=on_device(shared.reshape(*shape, shared.shape[1])),
+        lone=on_device(lone.reshape(*shape, lone.shape[1])),
+        label=on_device(label.reshape(shape)),
+        fits=on_device(fits.astype(np.int32)),
     )
 
 

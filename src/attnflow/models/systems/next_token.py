@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Integer
 
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms import State
 from attnflow.models.forms.token_classes import TokenFrame
 from attnflow.models.problem.next_token import Forces, NextToken, Places, forces
@@ -152,7 +153,7 @@ def draw_weights(tokens: int, embed: int, generator: np.random.Generator) -> Sta
         raise ValueError(f"embed is {embed}: embeddings have at least one coordinate.")
 
     def draw(*shape: int) -> Array:
-        return jnp.asarray(generator.standard_normal(shape) / np.sqrt(embed))
+        return on_device(generator.standard_normal(shape) / np.sqrt(embed))
 
     return {
         "scores": {"W_Q": draw(embed, embed), "W_K": draw(embed, embed)},

@@ -35,7 +35,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart, Chain, Initial, Neurons
-from attnflow.models.forms.initial_values import shortened
 from attnflow.models.forms.neurons import NeuronTransport
 from attnflow.models.forms.scores import (
     Gram,
@@ -170,7 +169,7 @@ def local_part(
 def _(part: ScoreWeights, state: PyTree, width: Width | None) -> Product:
     both = [state[name] @ part.basis.T for name in ("W_K", "W_Q")]
     factor = jnp.concatenate(both, axis=-1)
-    return _scores(shortened(factor), factor.shape[1])
+    return _scores(_shortened(factor), factor.shape[1])
 
 
 @local_part.register
@@ -265,7 +264,14 @@ def _chain(factor: Array, gain: Array, width: Width | None) -> Product:
 
 def _plain_chain(first: Array, seen: Array, gain: Array) -> Product:
     factor = jnp.concatenate([first, seen[..., None]], axis=-1)
-    return _chain(shortened(factor), gain, factor.shape[1])
+    return _chain(_shortened(factor), gain, factor.shape[1])
+
+
+def _shortened(factor: Factor) -> Float[Array, "blocks short columns"]:
+    """A factor with the same Gram matrix and at most as many rows as columns."""
+    if factor.shape[1] <= factor.shape[2]:
+        return factor
+    return jnp.linalg.qr(factor, mode="r")
 
 
 def _factor_of_gram(gram: Float[Array, "blocks columns columns"], rows: int) -> Factor:

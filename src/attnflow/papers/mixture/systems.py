@@ -12,7 +12,7 @@ import xarray as xr
 from jaxtyping import Array
 
 from attnflow.claims.statistics import linear_separable, relu_patterns
-from attnflow.data import MixtureTask, Sequences
+from attnflow.data import MixtureTask, Sequences, random
 from attnflow.experiments import run
 from attnflow.models.forms import AbstractFrame, Initial, build
 from attnflow.models.forms.frames import basis_of, frame_of
@@ -150,7 +150,7 @@ def _conflicting_reads() -> tuple[np.ndarray, np.ndarray]:
     """
     data = MixtureTask().sequences()
     conflicting = np.asarray(data.group) == data.group_names.index("conflicting")
-    tokens = np.asarray(data.tokens)
+    tokens = data.host_tokens
     reads = tokens[np.asarray(data.key)].sum(axis=1)[conflicting]
     return reads, np.asarray(data.label)[conflicting]
 
@@ -202,7 +202,7 @@ def _drawn_gram(stream: list[int], omega: float, width: int) -> np.ndarray:
 
 def _initial_system(data: Sequences) -> tuple[Training, State]:
     limit = Initial("infinite", 1.0)
-    form, state = build("gram", data, limit, heads=2, key=jax.random.key(0))
+    form, state = build("gram", data, limit, heads=2, key=random.key(0))
     return Training(form, Problem(), data, data.probability, ("scores",)), state
 
 
@@ -276,7 +276,7 @@ def conformances(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
 
 def _plain_weights(setting: Setting, seed: int) -> Weights:
     initial = Initial(setting["width"], setting["omega"], draw="weights")
-    weights = draw_weights(initial, 2, 4, key=jax.random.key(seed))
+    weights = draw_weights(initial, 2, 4, key=random.key(seed))
     return {name: np.asarray(array) for name, array in weights.items()}
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
-from jaxtyping import Array
 
 from attnflow.data import Sequences
+from attnflow.data.random import Key
 from attnflow.experiments import Experiment, SystemExperiment
 from attnflow.experiments.members import samples_of, weights_key
 from attnflow.models.forms import (
@@ -151,11 +151,11 @@ class GivenTask:
     random: bool = True
     symmetry: None = None
 
-    def sequences(self, *, key: Array | None = None) -> NoReturn:
+    def sequences(self, *, key: Key | None = None) -> NoReturn:
         """There are none."""
         raise ValueError(f"{NO_SAMPLES}.")
 
-    def test_sequences(self, *, key: Array | None = None) -> None:
+    def test_sequences(self, *, key: Key | None = None) -> None:
         """None."""
 
 

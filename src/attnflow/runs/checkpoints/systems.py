@@ -65,7 +65,7 @@ class Subject(NamedTuple):
             return {"score": (heads, "tokens", "tokens"), "value": (heads, "tokens")}
         return open_shapes(self.experiment.initial, heads, embed)
 
-    def weights(self, arrays: Arrays) -> dict[str, Array]:
+    def weights(self, arrays: Arrays) -> dict[str, np.ndarray]:
         """Weights that fit the experiment; raises where they do not."""
         heads, embed = self.experiment.problem.heads, self.data.vectors.shape[1]
         return check_weights(arrays, self.experiment.initial, heads=heads, embed=embed)
@@ -224,7 +224,7 @@ def _refuse(what: str) -> NoReturn:
 
 def table_form(data: Sequences, test: Sequences | None, tokens: int) -> Form:
     """The form of tables over all tokens of the vocabulary, or over the shown ones."""
-    vocabulary = np.asarray(data.tokens)
+    vocabulary = data.host_tokens
     basis, places = vocabulary, np.eye(tokens)
     if tokens != len(vocabulary):
         basis = vocabulary[list(data.shown)]
@@ -237,7 +237,7 @@ def table_form(data: Sequences, test: Sequences | None, tokens: int) -> Form:
             "shown ones where all others are sums of these."
         )
     # Where test samples hold tokens of their own, tables say nothing about them.
-    tested = None if test is None else _along(np.asarray(test.tokens), basis)
+    tested = None if test is None else _along(test.host_tokens, basis)
     return Form(
         frame=_frame(data, basis, places),
         scores=GivenScores(),

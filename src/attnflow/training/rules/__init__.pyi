@@ -1,6 +1,7 @@
 from .names import RULES as RULES
 from .names import SCHEDULES as SCHEDULES
 from .names import Descent as Descent
+from .names import Numbers as Numbers
 from .names import Rule as Rule
 from .names import Rules as Rules
 from .names import fitting_rule as fitting_rule
@@ -17,6 +18,7 @@ from .records import Momentum as Momentum
 from .records import Muon as Muon
 from .records import NormalisedDescent as NormalisedDescent
 from .records import SignGD as SignGD
+from .records import is_zero as is_zero
 from .schedules import AbstractSchedule as AbstractSchedule
 from .schedules import Batches as Batches
 from .schedules import CosineDecay as CosineDecay

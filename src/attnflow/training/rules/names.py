@@ -3,10 +3,9 @@
 import copy
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, get_args
 
 import jax.numpy as jnp
-from jaxtyping import Array
 
 from attnflow.schema.settings import ScheduleName, look_up, unknown
 from attnflow.training.rules.records import (
@@ -25,10 +24,15 @@ from attnflow.training.rules.schedules import (
     PowerDecay,
 )
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 Descent = GradientDescent | Momentum | Adam | SignGD | NormalisedDescent | Muon
 Rule = Flow | Descent
 Rules = Rule | Mapping[str, Descent]
-R = TypeVar("R", bound=Descent)
+R = TypeVar("R", bound="DataclassInstance")
+Numbers: TypeAlias = dict[str, Any]
+"""Numbers of a rule by field, those of its schedule in a dictionary of their own."""
 
 RULES: dict[str, type[Rule]] = {
     "flow": Flow,
@@ -122,23 +126,36 @@ def per_part(rules: Rules, parts: tuple[str, ...]) -> dict[str, Rule]:
     return {part: rules[part] for part in parts}
 
 
-def split(rule: R) -> tuple[R, dict[str, Array]]:
-    """A rule of learning rate 1 to compile, and its `numbers` as arguments.
+def split(rule: R) -> tuple[R, Numbers]:
+    """A rule of learning rate 1 to compile, and its other numbers as arguments.
 
-    So a program serves every value of them. A zero stays in the rule, since it may
-    leave something out.
+    So a program serves every value of them, and of those of its schedule. A zero stays
+    in the rule, since it may leave something out.
     """
-    names = [name for name in getattr(rule, "numbers", ()) if getattr(rule, name)]
-    # Any value that the rule allows will do.
-    plain = dataclasses.replace(rule, learning_rate=1.0, **dict.fromkeys(names, 0.5))
-    # An array from a Python number takes the precision of what it multiplies.
-    numbers = {name: float(getattr(rule, name)) for name in names}
-    return plain, {n: jnp.asarray(x) for n, x in numbers.items()}  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+    plain, numbers = _split(rule)
+    numbers.pop("learning_rate")
+    return dataclasses.replace(plain, learning_rate=1.0), numbers
 
 
-def joined(rule: R, numbers: Mapping[str, Array]) -> R:
+def _split(record: R) -> tuple[R, Numbers]:
+    plain: dict[str, Any] = {}
+    numbers: Numbers = {}
+    for field in dataclasses.fields(record):
+        value = getattr(record, field.name)
+        if isinstance(value, AbstractSchedule):
+            plain[field.name], numbers[field.name] = _split(value)
+        elif field.type is float and value:
+            # Any value that the record allows will do; an array from a Python number
+            # takes the precision of what it multiplies.
+            plain[field.name], numbers[field.name] = 0.5, jnp.asarray(float(value))  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+    return dataclasses.replace(record, **plain), numbers
+
+
+def joined(rule: R, numbers: Numbers) -> R:
     """A rule with its numbers, which may be traced and so are not checked again."""
     whole = copy.copy(rule)
     for name, number in numbers.items():
-        object.__setattr__(whole, name, number)
+        field = getattr(rule, name)
+        nested = isinstance(field, AbstractSchedule)
+        object.__setattr__(whole, name, joined(field, number) if nested else number)
     return whole

@@ -32,6 +32,11 @@ class AbstractPaced:
         return 1.0 if self.schedule is None else self.schedule(step)
 
 
+def is_zero(number: float | Array) -> bool:
+    """Whether a number of a rule is zero for good; one that is traced may be any."""
+    return isinstance(number, int | float) and number == 0
+
+
 def check_positive(name: str, value: float) -> None:
     """Raise where a number is not positive."""
     if not value > 0:
@@ -137,7 +142,7 @@ class Momentum(AbstractPaced):
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""
         trace = optax.trace(decay=self.momentum, nesterov=self.nesterov)
-        if not self.weight_decay:
+        if is_zero(self.weight_decay):
             # Adding zero times θ would read θ once more, which large tables feel.
             return trace
         return optax.chain(optax.add_decayed_weights(self.weight_decay), trace)
@@ -153,7 +158,6 @@ class Adam(AbstractPaced):
     epsilon: float = 1e-8
     schedule: AbstractSchedule | None = None
     name: ClassVar[str] = "Adam"
-    numbers: ClassVar[tuple[str, ...]] = ("beta1", "beta2", "epsilon")
     equivariant: ClassVar[bool] = False
     sees: ClassVar[Sees] = "entries"
     memoryless: ClassVar[bool] = False
@@ -203,7 +207,7 @@ class SignGD:
     def pace(self, step: Array) -> Array | float:
         """By how much the learning rate is multiplied at a step."""
         planned = 1.0 if self.schedule is None else self.schedule(step)
-        if not self.growth:
+        if is_zero(self.growth):
             return planned
         late = jnp.maximum(step - 1 / self.growth, 0.0)
         return planned * jnp.exp(jnp.log1p(self.growth) * late)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
+@dataclass(frozen=True)
 class AbstractSchedule(abc.ABC):
     """A factor for each step, which multiplies the learning rate."""
 

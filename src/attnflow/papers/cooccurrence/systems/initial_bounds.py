@@ -3,12 +3,11 @@
 import math
 from collections.abc import Callable, Sequence
 
-import jax
 import numpy as np
 import xarray as xr
 from jaxtyping import Array, Bool
 
-from attnflow.data import CooccurrenceTask
+from attnflow.data import CooccurrenceTask, random
 from attnflow.papers.cooccurrence.computations import Concentration
 from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.systems.initial_draws import (
@@ -60,7 +59,7 @@ def concentration(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
 def _at_width(
     setting: Concentration, task: CooccurrenceTask, width: int, seed: int
 ) -> dict[str, float | list[list[float]]]:
-    key_data, key_weights = jax.random.split(jax.random.key(seed))
+    key_data, key_weights = random.split(random.key(seed))
     sizes = Sizes(width, setting.neurons, task.embed, task.samples, task.length)
     position = task.sequences(key=key_data).key
     worst = worst_entries(

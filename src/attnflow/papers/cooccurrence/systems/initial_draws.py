@@ -9,8 +9,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
+from attnflow.data import random
+from attnflow.data.random import Key
+from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.initial_values import bartlett_factor, draw_entries, gram_of
 
 # Limits the draws in a batch: their Gram matrices stay below about 50 MB.
@@ -68,7 +72,7 @@ def worst_entries(
     scale: float,
     *,
     draws: int,
-    key: Array,
+    key: Key,
 ) -> Worst:
     """Largest entries of each draw; `position` holds the samples' tokens as indices.
 
@@ -78,21 +82,21 @@ def worst_entries(
     batch = min(draws, max(1, ENTRIES // columns**2))
     parts = []
     for i in range(-(-draws // batch)):
-        grams = _draw_grams(sizes, batch, key=jax.random.fold_in(key, i))
+        grams = _draw_grams(sizes, batch, key=random.fold_in(key, i))
         parts.append(_worst_by_draw(grams, position, scale, sizes))
     return Worst(*[jnp.concatenate(c)[:draws] for c in zip(*parts, strict=True)])
 
 
-def _draw_grams(sizes: Sizes, draws: int, *, key: Array) -> Grams:
-    keys = jax.random.split(key, 3)
+def _draw_grams(sizes: Sizes, draws: int, *, key: Key) -> Grams:
+    keys = random.split(key, 3)
     return Grams(
-        _gram(sizes.width, 2 * sizes.embed, draws, key=keys[0]),
-        _gram(sizes.width, sizes.embed + sizes.neurons, draws, key=keys[1]),
-        jax.random.rademacher(keys[2], (draws, sizes.neurons), jnp.float64),
+        on_device(_gram(sizes.width, 2 * sizes.embed, draws, key=keys[0])),
+        on_device(_gram(sizes.width, sizes.embed + sizes.neurons, draws, key=keys[1])),
+        on_device(random.rademacher(keys[2], (draws, sizes.neurons)).astype(float)),
     )
 
 
-def _gram(width: int, columns: int, draws: int, *, key: Array) -> Array:
+def _gram(width: int, columns: int, draws: int, *, key: Key) -> np.ndarray:
     if width >= columns:
         factor = bartlett_factor(width, columns, draws, key=key)
     else:

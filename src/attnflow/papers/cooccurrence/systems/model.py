@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from attnflow.data import CooccurrenceTask, Sequences
+from attnflow.data import CooccurrenceTask, Sequences, random
 from attnflow.data.cooccurrence import NAMED
 from attnflow.models.forms import Initial, Neurons
 from attnflow.models.forms.initial import draw_weights
@@ -68,7 +68,7 @@ def draw(
     task: CooccurrenceTask, initial: Initial, seed: int
 ) -> tuple[Sequences, Weights]:
     """A random training set and random weights, without the head axis."""
-    key_data, key_weights = jax.random.split(jax.random.key(seed))
+    key_data, key_weights = random.split(random.key(seed))
     weights = draw_weights(initial, 1, task.embed, key=key_weights)
     return task.sequences(key=key_data), {n: w[0] for n, w in weights.items()}
 

@@ -1,0 +1,231 @@
+"""Random numbers for set-up: the streams of `jax.random`, computed by NumPy.
+
+JAX compiles a program for every shape that is drawn, which takes longer than the draw:
+another width would cost a second. These functions take the same keys and return the
+same numbers, in float64 whatever JAX's precision is:
+
+- integers, uniform numbers, permutations and choices to the last bit;
+- normal numbers up to the error of XLA's inverse error function (4e-13 in the far
+  tails, where SciPy's is exact to rounding), chi-squares up to rounding.
+
+Random numbers inside a compiled loop (batches, dropout) remain `jax.random`'s.
+
+A key is an array of two 32-bit integers. `jax.random` takes it too, and these functions
+take a `jax.random.key` (of the default kind, `threefry2x32`).
+
+??? cite
+    Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt32, UInt64
+from numpy.typing import ArrayLike, DTypeLike
+
+Key: TypeAlias = jax.Array | UInt32[np.ndarray, "2"]
+"""A key of random numbers: two integers, or a `jax.random.key`."""
+Keys: TypeAlias = UInt32[np.ndarray, "*shape 2"]
+Shape = tuple[int, ...]
+
+ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+PARITY = np.uint32(0x1BD11BDA)
+# Counters at a time: with its two words, such a block stays in a core's cache.
+BLOCK = 1 << 15
+
+
+def key(seed: int) -> Keys:
+    """The key of a seed, as `jax.random.key` gives it."""
+    return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
+
+
+def as_key(key: Key) -> Keys:
+    """The two integers of a key, whichever kind it is."""
+    if isinstance(key, np.ndarray):
+        return key
+    return np.asarray(jax.random.key_data(key))
+
+
+def fold_in(key: Key, number: int) -> Keys:
+    """A key that a number tells from others of the same key."""
+    words = np.zeros(1, np.uint32), np.array([number & 0xFFFFFFFF], np.uint32)
+    return np.concatenate(_threefry(as_key(key), *words))
+
+
+def split(key: Key, count: int = 2) -> Keys:
+    """`count` keys, along the first axis."""
+    return _split(as_key(key), count)
+
+
+def _split(keys: Keys, count: int) -> Keys:
+    """`count` keys of every key, along a new axis before the last."""
+    number = np.arange(count, dtype=np.uint32)
+    return np.stack(_threefry(keys[..., None, :], np.zeros_like(number), number), -1)
+
+
+def _threefry(
+    keys: Keys, high: np.ndarray, low: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two words for every counter: Threefry-2x32 with 20 rounds."""
+    first, second = keys[..., 0], keys[..., 1]
+    schedule = first, second, first ^ second ^ PARITY
+    # Overflow is the arithmetic here; NumPy warns of it for scalars alone.
+    with np.errstate(over="ignore"):
+        x, y = high + first, low + second
+        for group in range(5):
+            for distance in ROTATIONS[group % 2]:
+                x = x + y
+                y = (y << np.uint32(distance)) | (y >> np.uint32(32 - distance))
+                y = y ^ x
+            x = x + schedule[(group + 1) % 3]
+            y = y + (schedule[(group + 2) % 3] + np.uint32(group + 1))
+    return x, y
+
+
+def _filled(
+    key: Key,
+    shape: Shape,
+    kind: DTypeLike,
+    word: Callable[[np.ndarray, np.ndarray], object],
+) -> np.ndarray:
+    """An array whose entries are made of the two words of their own counters."""
+    pair, size = as_key(key), math.prod(shape)
+    entries: np.ndarray = np.empty(size, kind)
+    for start in range(0, size, BLOCK):
+        count = np.arange(start, min(start + BLOCK, size), dtype=np.uint64)
+        high, low = (count >> np.uint64(32)), count & np.uint64(0xFFFFFFFF)
+        words = _threefry(pair, high.astype(np.uint32), low.astype(np.uint32))
+        entries[start : start + len(count)] = word(*words)
+    return entries.reshape(shape)
+
+
+def _join(high: np.ndarray, low: np.ndarray) -> UInt64[np.ndarray, " count"]:
+    return (high.astype(np.uint64) << np.uint64(32)) | low.astype(np.uint64)
+
+
+def _unit(high: np.ndarray, low: np.ndarray) -> Float[np.ndarray, "*shape"]:
+    """Numbers of 52 random bits in [0, 1)."""
+    # With the exponent of 1 these bits are a number in [1, 2).
+    one = np.uint64(0x3FF0000000000000)
+    return ((_join(high, low) >> np.uint64(12)) | one).view(np.float64) - 1.0
+
+
+def uniform(
+    key: Key, shape: Shape = (), low: float = 0.0, high: float = 1.0
+) -> Float[np.ndarray, "*shape"]:
+    """Uniform numbers in [low, high)."""
+    share = _filled(key, shape, float, _unit)
+    return np.maximum(low, share * (high - low) + low)
+
+
+def normal(key: Key, shape: Shape = ()) -> Float[np.ndarray, "*shape"]:
+    """Standard normal numbers."""
+    return _filled(key, shape, float, _gaussian)
+
+
+def _gaussian(high: np.ndarray, low: np.ndarray) -> Float[np.ndarray, "*shape"]:
+    """Normal numbers, by the inverse of the error function."""
+    # Only a draw needs SciPy, which takes a tenth of a second to import.
+    from scipy.special import erfinv  # pyright: ignore[reportMissingTypeStubs] # SciPy has none
+
+    least = np.nextafter(-1.0, 0.0)
+    share = np.maximum(least, _unit(high, low) * (1.0 - least) + least)
+    return math.sqrt(2.0) * erfinv(share)
+
+
+def bernoulli(
+    key: Key, probability: float, shape: Shape = ()
+) -> Bool[np.ndarray, "*shape"]:
+    """True with a probability."""
+    return uniform(key, shape) < probability
+
+
+def rademacher(key: Key, shape: Shape = ()) -> Int[np.ndarray, "*shape"]:
+    """Signs, +1 or −1 with equal probability."""
+    return 2 * bernoulli(key, 0.5, shape).astype(np.int64) - 1
+
+
+def randint(key: Key, shape: Shape, low: int, high: int) -> Int[np.ndarray, "*shape"]:
+    """Integers from `low` to `high − 1`, uniform but for one part in 2⁶⁴."""
+    span = np.uint64(max(1, high - low))
+    upper, lower = (_filled(k, shape, np.uint64, _join) for k in split(key))
+    with np.errstate(over="ignore"):
+        # 2⁶⁴ modulo the span, whose square may not fit into 64 bits.
+        factor = np.uint64(2**32) % span
+        factor = (factor * factor) % span
+        offset = ((upper % span) * factor + lower % span) % span
+    return low + offset.astype(np.int64)
+
+
+def permutation(key: Key, count: int) -> Int[np.ndarray, " count"]:
+    """The integers below `count` in random order."""
+    order, pair = np.arange(count), as_key(key)
+    # One sort by 32 random bits has ties; with this many no order is preferred.
+    rounds = math.ceil(3 * math.log(max(1, count)) / math.log(2**32 - 1))
+    for _ in range(rounds):
+        pair, mine = split(pair)
+        rank = _filled(mine, (count,), np.uint32, np.bitwise_xor)
+        order = order[np.argsort(rank, kind="stable")]
+    return order
+
+
+def choice(
+    key: Key, count: int, shape: Shape, probability: ArrayLike
+) -> Int[np.ndarray, "*shape"]:
+    """Integers below `count`, each by its own probability, with replacement."""
+    total: np.ndarray = np.cumsum(
+        np.broadcast_to(np.asarray(probability, float), (count,))
+    )
+    drawn = total[-1] * (1.0 - uniform(key, shape))
+    return np.asarray(total.searchsorted(drawn))
+
+
+def chisquare(
+    key: Key, freedom: ArrayLike, shape: Shape | None = None
+) -> Float[np.ndarray, "*shape"]:
+    """Chi-squares of any positive, not necessarily whole, degrees of freedom."""
+    freedom = np.asarray(freedom, float)
+    shape = freedom.shape if shape is None else shape
+    halves = np.broadcast_to(freedom / 2, shape).ravel()
+    return 2.0 * _gamma(split(key, halves.size), halves).reshape(shape)
+
+
+def _gamma(keys: Keys, shape: Float[np.ndarray, " count"]) -> np.ndarray:
+    """Gamma variables by the rejection method of Marsaglia and Tsang (2000).
+
+    Below 1, `Γ(a) = Γ(a + 1) U^(1/a)` in law.
+    """
+    keys, boost = np.moveaxis(_split(keys, 2), -2, 0)
+    d = np.where(shape < 1, shape + 1, shape) - 1 / 3
+    cube, left = np.ones_like(d), np.arange(len(d))
+    while len(left):
+        keys[left], normals, shares = np.moveaxis(_split(keys[left], 3), -2, 0)
+        x, v = _positive(normals, 1 / (3 * np.sqrt(d[left])))
+        square, third, u = x * x, v**3, _unit(*_words(shares))
+        cube[left] = third
+        with np.errstate(divide="ignore"):
+            bound = square / 2 + d[left] * (1 - third + np.log(third))
+            rejected = (u >= 1 - 0.0331 * square * square) & (np.log(u) >= bound)
+        left = left[rejected]
+    share = 1 - _unit(*_words(boost))
+    return d * cube * np.where(shape < 1, share ** (1 / shape), 1.0)
+
+
+def _positive(keys: Keys, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Normal x with `v = 1 + slope x > 0`, and that v."""
+    x, v, left = np.zeros(len(keys)), -np.ones(len(keys)), np.arange(len(keys))
+    while len(left):
+        keys[left], mine = np.moveaxis(_split(keys[left], 2), -2, 0)
+        x[left] = _gaussian(*_words(mine))
+        v[left] = 1 + x[left] * slope[left]
+        left = left[v[left] <= 0]
+    return x, v
+
+
+def _words(keys: Keys) -> tuple[np.ndarray, np.ndarray]:
+    """The two words of each key's first counter."""
+    zero = np.zeros(keys.shape[:-1], np.uint32)
+    return _threefry(keys, zero, zero)

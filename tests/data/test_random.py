@@ -1,0 +1,87 @@
+"""Random numbers of set-up against `jax.random`, of which they are the streams."""
+
+import jax
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnflow.data import random
+
+SEEDS = st.integers(0, 2**63 - 1)
+SHAPES = st.sampled_from([(), (1,), (7,), (3, 5), (2, 0, 4), (40_000,)])
+# XLA's inverse of the error function loses digits near ±1, where SciPy's does not.
+TAILS = 2e-12
+# A sum of logarithms of numbers up to 1e20, and their exponential.
+ROUNDING = 64 * np.finfo(float).eps
+
+
+@pytest.fixture(autouse=True)
+def _double():
+    with jax.enable_x64(True):
+        yield
+
+
+@given(SEEDS, st.integers(0, 2**32 - 1), st.integers(1, 9))
+def test_keys(seed, number, count):
+    key = jax.random.key(seed)
+    ours = random.key(seed)
+    np.testing.assert_array_equal(random.as_key(key), ours)
+    np.testing.assert_array_equal(
+        random.as_key(jax.random.fold_in(key, number)), random.fold_in(ours, number)
+    )
+    np.testing.assert_array_equal(
+        random.as_key(jax.random.split(key, count)), random.split(key, count)
+    )
+
+
+@given(SEEDS, SHAPES)
+def test_uniform_numbers_signs_and_choices_have_equal_bits(seed, shape):
+    key = jax.random.key(seed)
+    pairs = {
+        "uniform": (jax.random.uniform(key, shape), random.uniform(key, shape)),
+        "bernoulli": (
+            jax.random.bernoulli(key, 0.3, shape),
+            random.bernoulli(key, 0.3, shape),
+        ),
+        "signs": (jax.random.rademacher(key, shape), random.rademacher(key, shape)),
+        "integers": (
+            jax.random.randint(key, shape, -3, 10**15),
+            random.randint(key, shape, -3, 10**15),
+        ),
+        "choice": (
+            jax.random.choice(key, 3, shape, p=np.array([0.5, 0.2, 0.3])),
+            random.choice(key, 3, shape, [0.5, 0.2, 0.3]),
+        ),
+    }
+    for name, (theirs, ours) in pairs.items():
+        assert ours.shape == shape and isinstance(ours, np.ndarray), name
+        np.testing.assert_array_equal(np.asarray(theirs), ours, name)
+
+
+@given(SEEDS, SHAPES)
+def test_normal_numbers(seed, shape):
+    key = jax.random.key(seed)
+    theirs = np.asarray(jax.random.normal(key, shape))
+    np.testing.assert_allclose(random.normal(key, shape), theirs, rtol=TAILS)
+
+
+@given(SEEDS, st.sampled_from([1, 2, 3, 50, 3000]))
+def test_permutations(seed, count):
+    key = jax.random.key(seed)
+    theirs = np.asarray(jax.random.permutation(key, count))
+    np.testing.assert_array_equal(random.permutation(key, count), theirs)
+
+
+@given(SEEDS, st.sampled_from([0.5, 1.0, 2.0, 7.0, 100.0, 1e6, 1e20]))
+def test_chi_squares(seed, freedom):
+    key = jax.random.key(seed)
+    theirs = np.asarray(jax.random.chisquare(key, freedom, (6,)))
+    # Those of less than one degree are a power of a uniform number.
+    rtol = max(TAILS, ROUNDING)
+    np.testing.assert_allclose(random.chisquare(key, freedom, (6,)), theirs, rtol=rtol)
+
+
+def test_a_key_of_ours_is_one_of_jax():
+    ours = np.asarray(jax.random.uniform(random.key(5), (3,)))
+    np.testing.assert_array_equal(ours, random.uniform(random.key(5), (3,)))
