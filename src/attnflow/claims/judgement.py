@@ -16,7 +16,7 @@ from attnflow.claims.scope import (
 from attnflow.claims.table import Corrected, Row, WitnessResult
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 
 Gather = Callable[[Mapping[str, Request]], Evidence]
 """A function that computes or reads the runs that a claim needs."""

@@ -7,11 +7,8 @@ import pytest
 from attnflow.claims.stages import (
     Stage,
     extreme_time,
-    first_all,
     first_crossing,
-    last_crossing,
     order,
-    plateau_left,
     select,
     settled,
     stage_table,
@@ -69,20 +66,8 @@ def test_derived_series():
     assert event.name == "largest"
 
 
-def test_all_entries_of_the_own_dims():
-    event = first_all(RUN, "score[+]", level=1.0)
-    np.testing.assert_allclose(event.times, [2.0, 4.0, np.nan])
-    assert not any(first_all(RUN, "score", level=1.0).reached)
-    magnitude = abs(RUN["score"])
-    np.testing.assert_array_equal(
-        first_all(RUN, magnitude, level=1.0).times, event.times
-    )
-
-
 def test_the_other_detectors_see_the_same_seeds():
-    assert last_crossing(RUN, "growth", level=2.0).times[0] == pytest.approx(2.0)
     assert settled(RUN, "growth", level=2.0).times[1] == pytest.approx(4.0)
-    assert plateau_left(RUN, "growth", tolerance=1.0).times[1] == pytest.approx(2.0)
     late = extreme_time(RUN, "growth")
     np.testing.assert_allclose(late.times, [10.0, 10.0, 5.0])
     assert late.note == "at the last record"
@@ -141,6 +126,15 @@ def test_a_stage_is_data_and_a_detector():
 def test_the_detectors_of_a_stage(changes, first):
     stage = replace(ONSET, **changes)
     assert stage(RUN).times[0] == pytest.approx(first, abs=1e-2)
+
+
+def test_all_entries_of_the_own_dims():
+    together = replace(ONSET, detector="all", series="score[+]", level=1.0)
+    event = together(RUN)
+    np.testing.assert_allclose(event.times, [2.0, 4.0, np.nan])
+    assert not any(replace(together, series="score")(RUN).reached)
+    magnitude = replace(together, series=lambda run: abs(run["score"]))
+    np.testing.assert_array_equal(magnitude(RUN).times, event.times)
 
 
 def test_a_run_that_stops_at_the_level_reaches_it_at_its_end():

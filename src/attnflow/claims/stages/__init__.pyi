@@ -1,14 +1,14 @@
 from .events import Detection as Detection
 from .events import Event as Event
 from .events import Order as Order
+from .events import Stage as Stage
+from .events import StageRow as StageRow
 from .events import extreme_time as extreme_time
-from .events import first_all as first_all
 from .events import first_crossing as first_crossing
-from .events import last_crossing as last_crossing
 from .events import order as order
-from .events import plateau_left as plateau_left
 from .events import record_detections as record_detections
 from .events import settled as settled
+from .events import stage_table as stage_table
 from .series import EVERY as EVERY
 from .series import Detected as Detected
 from .series import Labels as Labels
@@ -21,6 +21,3 @@ from .series import plateau_end as plateau_end
 from .series import quantile as quantile
 from .series import select as select
 from .series import settling as settling
-from .stage import Stage as Stage
-from .stage import StageRow as StageRow
-from .stage import stage_table as stage_table

@@ -114,7 +114,7 @@ def recorded_series(
     if dims and not entries:
         raise ValueError(
             f"{name} still has the dims {dims}: select one entry, as in "
-            "score[+,c1,v1], reduce them, or use first_all."
+            "score[+,c1,v1], reduce them, or use a Stage with detector='all'."
         )
     return array.transpose(SEED, TIME, *dims)
 

@@ -22,8 +22,7 @@ from attnflow.papers.base import Paper
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import JsonObject, canonical_json
+from attnflow.schema.settings import JsonObject, canonical_json, plain
 from attnflow.site.explain.failing import fails_where
 from attnflow.site.explain.neighbourhood import Neighbourhood, neighbourhood
 from attnflow.site.explain.trying import Tried, try_claim
