@@ -7,12 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from attnflow.claims.base import Claim, CorrectionKind, Evidence, Verdict
 from attnflow.claims.checks import Finding, Unchecked
 from attnflow.claims.decision import Decision, Rule, decide
-from attnflow.claims.scope import (
-    Circumstances,
-    Declared,
-    circumstances,
-    declared_runs,
-)
+from attnflow.claims.scope import Circumstances, Declared, circumstances, declared_runs
 from attnflow.claims.table import Corrected, Row, WitnessResult
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData

@@ -28,6 +28,7 @@ from attnflow.observables.curvature import (
 from attnflow.observables.curvature.kernel import is_small, require_kernel
 from attnflow.training import Course, Stage
 from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
+from attnflow.training.scaled_numbers import earliest
 
 Known = GradientDescent | Momentum
 
@@ -123,12 +124,10 @@ def rate_limit(
 def swamping(course: Course, rules: Iterable[Rule]) -> dict[str, Variable]:
     """The step at which ε outweighed gradients by seed, as a variable; a warning."""
     epsilon = max((getattr(rule, "epsilon", 0.0) for rule in rules), default=0.0)
-    steps = [step for step in course.swamped if step is not None]
-    if not steps or not epsilon:
+    first = earliest(step for step in course.swamped if step is not None)
+    if first is None or not epsilon:
         return {}
-    last = np.iinfo(np.int64).max
-    first = np.min([np.where(step < 0, last, step) for step in steps], axis=0)
-    met = first < last
+    met = first >= 0
     if met.any():
         warnings.warn(
             f"Adam's epsilon {epsilon:g} outweighs the root of the second moment in "

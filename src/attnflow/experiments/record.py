@@ -243,10 +243,7 @@ class Computation(AbstractExperiment):
         """What is computed, by which function."""
         return Facts(
             f"Computation {self.paper}/{self.id}",
-            (
-                ("setting", " ".join(typed(self.setting))),
-                ("function", self.function),
-            ),
+            (("setting", " ".join(typed(self.setting))), ("function", self.function)),
             hint="af.run(computation)",
         )
 

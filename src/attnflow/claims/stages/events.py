@@ -22,7 +22,6 @@ from attnflow.claims.stages.series import (
     Clock,
     Detected,
     Direction,
-    Labels,
     Series,
     all_crossed,
     crossing,
@@ -90,7 +89,6 @@ class Event:
 def first_crossing(
     run: xr.Dataset,
     series: Series,
-    where: Labels | None = None,
     *,
     level: float,
     direction: Direction = "up",
@@ -103,63 +101,37 @@ def first_crossing(
     !!! example
 
         ```python
-        first_crossing(
-            run, "loss_by_group", {"group": "conflicting"}, level=0.1, direction="down"
-        ).median
+        loss = "loss_by_group[conflicting]"
+        first_crossing(run, loss, level=0.1, direction="down").median
         ```
     """
     detector = partial(crossing, level=level, direction=direction)
-    return _event(run, series, where, partial(detector, clock=clock, scale=scale), name)
+    return _event(run, series, partial(detector, clock=clock, scale=scale), name)
 
 
-def settled(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    level: float,
-    direction: Direction = "up",
-    name: str = "",
-) -> Event:
-    """From when on a series stays beyond a level, per seed."""
-    detector = partial(settling, level=level, direction=direction)
-    return _event(run, series, where, detector, name)
+def settled(run: xr.Dataset, series: Series, *, level: float, name: str = "") -> Event:
+    """From when on a series stays above a level, per seed."""
+    return _event(run, series, partial(settling, level=level), name)
 
 
-def extreme_time(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    kind: Literal["largest", "least"] = "largest",
-    name: str = "",
-) -> Event:
-    """When a series is largest or least among its records, per seed."""
-    return _event(run, series, where, partial(extreme, kind=kind), name)
+def largest_at(run: xr.Dataset, series: Series) -> Event:
+    """When a series is largest among its records, per seed."""
+    return _event(run, series, partial(extreme))
 
 
-@dataclass(frozen=True)
-class Order:
-    """By how much events happened in an order, per seed.
+def order_gap(events: Sequence[Event]) -> Float[np.ndarray, " seed"]:
+    """By how much events happened in their order, per seed.
 
-    `gap` is the least log of a time over the one before it: ln 2 means that every event
-    took twice as long as the one before; negative where they are out of order, and NaN
+    The least log of a time over the one before it: ln 2 means that every event took
+    twice as long as the one before; negative where they are out of order, and NaN
     where one did not happen.
     """
-
-    names: tuple[str, ...]
-    gap: tuple[float, ...]
-
-
-def order(events: Sequence[Event]) -> Order:
-    """The order of events in each seed."""
     if len(events) < 2 or len({event.seeds for event in events}) != 1:
         raise ValueError("An order needs two events or more, of the same seeds.")
     times = np.stack([event.times for event in events])
     # An event at time 0 has no logarithm: it comes before all others.
     floor = 1e-12 * float(np.nanmax(times, initial=1.0))
-    gaps = np.diff(np.log(np.maximum(times, floor)), axis=0).min(axis=0)
-    return Order(tuple(event.name for event in events), tuple(gaps.tolist()))
+    return np.diff(np.log(np.maximum(times, floor)), axis=0).min(axis=0)
 
 
 @dataclass(frozen=True)
@@ -198,13 +170,12 @@ def record_detections() -> Iterator[list[Detection]]:
 def _event(
     run: xr.Dataset,
     series: Series,
-    where: Labels | None,
     detector: partial[Detected],
-    name: str,
+    name: str = "",
     *,
     entries: bool = False,
 ) -> Event:
-    array = recorded_series(run, series, where, entries=entries)
+    array = recorded_series(run, series, entries=entries)
     time = array[TIME].values.astype(float)
     values = array.values
     if entries:
@@ -295,7 +266,7 @@ class Stage:
         """The event in each seed of a run."""
         series = self.series if isinstance(self.series, str) else self.series(run)
         detector, entries = self._detector(self.level_of(run)), self.detector == "all"
-        event = _event(run, series, None, detector, self.name, entries=entries)
+        event = _event(run, series, detector, self.name, entries=entries)
         return self._at_end(run, event) if self.at_end else event
 
     def level_of(self, run: xr.Dataset) -> float:

@@ -13,12 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
-from attnflow.models.forms.base import (
-    AbstractPart,
-    Arrays,
-    Built,
-    Weights,
-)
+from attnflow.models.forms.base import AbstractPart, Arrays, Built, Weights
 from attnflow.models.forms.frames import Basis, span_of
 from attnflow.models.forms.initial import Initial, draw_weights
 from attnflow.models.forms.scores import sampled_scores
