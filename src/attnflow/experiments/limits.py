@@ -124,9 +124,10 @@ def rate_limit(
 def swamping(course: Course, rules: Iterable[Rule]) -> dict[str, Variable]:
     """The step at which ε outweighed gradients by seed, as a variable; a warning."""
     epsilon = max((getattr(rule, "epsilon", 0.0) for rule in rules), default=0.0)
-    first = earliest(step for step in course.swamped if step is not None)
-    if first is None or not epsilon:
+    steps = [step for step in course.swamped if step is not None]
+    if not steps or not epsilon:
         return {}
+    first = earliest(steps)
     met = first >= 0
     if met.any():
         warnings.warn(

@@ -85,7 +85,8 @@ def descend(
 def _swamped(carry: Carry) -> np.ndarray | None:
     """By seed, the first step at which some Adam's ε outweighed its gradients."""
     memories = [m for m in carry.memory.values() if isinstance(m, AdamMemory)]
-    return earliest(step for memory in memories for step in memory.swamped.values())
+    steps = [step for memory in memories for step in memory.swamped.values()]
+    return earliest(steps) if steps else None
 
 
 def _begin(

@@ -109,11 +109,9 @@ def _adam_leaf(
     return mean / below, first, second, log, swamped
 
 
-def earliest(steps: Iterable[Array | np.ndarray]) -> np.ndarray | None:
-    """By seed, the first of some steps, of which −1 is none; `None` without any."""
-    every = [np.asarray(step) for step in steps]
-    if not every:
-        return None
+def earliest(steps: Iterable[Array | np.ndarray]) -> np.ndarray:
+    """By seed, the first of some steps, of which −1 is none."""
+    every = np.stack([np.asarray(step) for step in steps])
     last = np.iinfo(np.int64).max
-    first = np.where(np.stack(every) < 0, last, every).min(axis=0)
+    first = np.where(every < 0, last, every).min(axis=0)
     return np.where(first == last, -1, first)
