@@ -48,7 +48,8 @@ class Registry(Generic[V]):
         """Register a function of a view under its own name."""
 
         def register(compute: Compute) -> Compute:
-            self.declare(*dims, **{compute.__name__: (about, compute)})
+            name = compute.__name__
+            self.known[name] = Observable(name, dims, about, compute)
             return compute
 
         return register
