@@ -22,8 +22,7 @@ from attnflow.claims import (
     verify,
 )
 from attnflow.claims.table import corrected_words
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import UnknownName
+from attnflow.schema.settings import UnknownName, plain
 from tests.claims.toy import corrected_claim, make_claim, make_evidence, make_paper
 
 DESIGNED = [

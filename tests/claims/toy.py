@@ -17,7 +17,7 @@ from attnflow.claims import (
     per_seed,
 )
 from attnflow.claims import mutations as m
-from attnflow.claims.stages import first_crossing, order
+from attnflow.claims.stages import first_crossing, order_gap
 from attnflow.schema.declarations import Recipe, Request
 from tests.toy import toy_paper
 
@@ -59,17 +59,15 @@ def make_evidence(seeds=5):
 
 
 def learned(run, group):
-    return first_crossing(
-        run, "loss_by_group", {"group": group}, level=0.1, direction="down"
-    )
+    return first_crossing(run, f"loss_by_group[{group}]", level=0.1, direction="down")
 
 
 def order_holds(evidence):
     run = evidence["main"]
-    phases = order([learned(run, "consistent"), learned(run, "conflicting")])
+    gap = order_gap([learned(run, "consistent"), learned(run, "conflicting")])
     return Finding(
-        (per_seed(phases.gap, "consistent before conflicting", strict=True),),
-        {"gap": list(phases.gap)},
+        (per_seed(gap, "consistent before conflicting", strict=True),),
+        {"gap": gap.tolist()},
     )
 
 

@@ -13,8 +13,7 @@ from attnflow.cli.output import (
     seconds,
     spread,
 )
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import typed
+from attnflow.schema.settings import plain, typed
 from tests.toy import ToyRow
 
 

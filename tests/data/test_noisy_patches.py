@@ -238,11 +238,6 @@ def test_strong_noise_may_be_weak():
     np.testing.assert_allclose(noise, np.tile([0.1, 0.5, 0.5], 6), rtol=0.1)
 
 
-def test_signal_to_noise():
-    task = NoisyPatchesTask(signal=6.4 * 15.6)
-    assert task.signal_to_noise == pytest.approx(15.6)
-
-
 def test_one_class_is_warned():
     with pytest.warns(OneClassWarning, match=r"All 1 labels are [+-]1.*another seed"):
         drawn(samples=1, classes="drawn")

@@ -7,7 +7,7 @@ from attnflow.figures import themed
 from attnflow.papers import papers
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 from attnflow.site.pages.values import leaves
 from attnflow.site.reproduce import Drawing
 from attnflow.sweeps.sweep import plan_sweep

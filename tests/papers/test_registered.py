@@ -2,7 +2,8 @@
 
 import pytest
 
-from attnflow.papers import SLUGS, module_of, paper, papers, registered
+from attnflow.papers import SLUGS, module_of, paper, papers
+from attnflow.papers.base import BrokenPaper, BrokenPaperWarning
 from attnflow.runs.code import code_digest
 from attnflow.sweeps.sweep import plan_sweep
 from tests.cli.conftest import Program
@@ -88,25 +89,23 @@ def test_its_statistics_can_be_swept(site):
 )
 def test_a_broken_one_is_named_and_left_out(site, name, code, why):
     site(name, code)
-    with pytest.warns(registered.BrokenPaperWarning, match=name) as told:
+    with pytest.warns(BrokenPaperWarning, match=name) as told:
         found = papers()
     assert why in str(told[0].message) and f"the package {name}" in str(told[0].message)
     assert set(found) == set(SLUGS)
-    with pytest.raises(registered.BrokenPaper, match=r"Mend|Let|Use"):
+    with pytest.raises(BrokenPaper, match=r"Mend|Let|Use"):
         paper(name)
 
 
 def test_single_letters_are_ours(site):
     site("lettered", letter="A")
-    with pytest.raises(registered.BrokenPaper, match="single letters are attnflow's"):
+    with pytest.raises(BrokenPaper, match="single letters are attnflow's"):
         paper("lettered")
 
 
 def test_a_name_of_ours_stays_ours(site):
     site("other_mixture", slug="mixture")
-    with pytest.warns(
-        registered.BrokenPaperWarning, match="attnflow has experiments of"
-    ):
+    with pytest.warns(BrokenPaperWarning, match="attnflow has experiments of"):
         assert papers()["mixture"].letter == "B"
     assert module_of("mixture") == "attnflow.papers.mixture"
 
@@ -114,7 +113,7 @@ def test_a_name_of_ours_stays_ours(site):
 def test_a_name_that_two_packages_claim(site):
     site("first_of_two", slug="shared")
     site("second_of_two", slug="shared")
-    with pytest.raises(registered.BrokenPaper, match=r"2 times, by .* and .*rename"):
+    with pytest.raises(BrokenPaper, match=r"2 times, by .* and .*rename"):
         paper("shared")
 
 
@@ -128,5 +127,5 @@ def test_listing_goes_on_beside_a_broken_one(site, recwarn):
     site("broken_six", "1 / 0")
     done = Program()("list")
     assert done.exit_code == 0 and "mixture/figure1" in done.output
-    (told,) = [w for w in recwarn if w.category is registered.BrokenPaperWarning]
+    (told,) = [w for w in recwarn if w.category is BrokenPaperWarning]
     assert "ZeroDivisionError: division by zero" in str(told.message)

@@ -16,7 +16,7 @@ from attnflow.schema.conditions import (
     of_order,
     unread,
 )
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,7 @@ def of_coins(needed: int, seeds: int) -> float:
     P[Binomial(seeds, ½) ≥ needed], which is the regularised incomplete beta function
     at ½.
 
-    !!! example
-
-        ```python
-        of_coins(5, 5)  # 0.03125
-        ```
+    `of_coins(5, 5)` is `0.03125`.
     """
     if needed <= 0:
         return 1.0
@@ -90,11 +86,7 @@ def seeds_to_decide(
     `q`; `None` where it does so already, so that seeds are not what is lacking, or
     where the number is above `MOST_SEEDS`.
 
-    !!! example
-
-        ```python
-        seeds_to_decide(2, 3, 0.9)  # 11
-        ```
+    `seeds_to_decide(2, 3, 0.9)` is `11`.
     """
     number = np.arange(seeds, MOST_SEEDS + 1)
     holding = np.rint(number * (held / seeds))

@@ -99,10 +99,10 @@ class Ladder:
     """An asymptotic statement: measured / predicted along a ladder of sizes.
 
     `size` grows in the direction of the limit. `constant` bounds sup r / inf r for
-    `theta`, r's growth over its first rung for `O`, its fall for `Omega`. `log_of`
-    holds, for the tilde kinds, the numbers whose logarithm may enter (the sizes
-    where it is empty), at most to the power `max_log_power`. `seeds` says how many
-    stand behind each rung, `axis` what the size is.
+    `theta`, r's growth over its first rung for `O`, its fall for `Omega`. For the
+    tilde kinds a logarithm of the size may enter, at most to the power
+    `max_log_power`. `seeds` says how many stand behind each rung, `axis` what the size
+    is.
     """
 
     size: tuple[float, ...]
@@ -112,15 +112,12 @@ class Ladder:
     ]
     what: str
     constant: float = 10.0
-    log_of: tuple[float, ...] = ()
     max_log_power: float = 2.0
     seeds: int = 1
     axis: str = "size"
 
     def __post_init__(self) -> None:
         _check_lengths(self.what, size=self.size, ratio=self.ratio)
-        if self.log_of:
-            _check_lengths(self.what, size=self.size, log_of=self.log_of)
         if not self.constant > 1.0:
             raise ValueError(f"constant={self.constant} of {self.what!r}: give > 1.")
 

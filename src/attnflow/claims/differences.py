@@ -8,8 +8,7 @@ from pathlib import Path
 
 from attnflow.claims.base import Verdict
 from attnflow.claims.table import Row
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import JsonObject
+from attnflow.schema.settings import JsonObject, plain
 
 DEFINITE = (Verdict.HOLDS, Verdict.FAILS)
 LEAST_MOVE = 0.01

@@ -7,16 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from attnflow.claims.base import Claim, CorrectionKind, Evidence, Verdict
 from attnflow.claims.checks import Finding, Unchecked
 from attnflow.claims.decision import Decision, Rule, decide
-from attnflow.claims.scope import (
-    Circumstances,
-    Declared,
-    circumstances,
-    declared_runs,
-)
+from attnflow.claims.scope import Circumstances, Declared, circumstances, declared_runs
 from attnflow.claims.table import Corrected, Row, WitnessResult
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 
 Gather = Callable[[Mapping[str, Request]], Evidence]
 """A function that computes or reads the runs that a claim needs."""

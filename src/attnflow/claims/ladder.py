@@ -67,15 +67,14 @@ def climb(check: Ladder) -> Climb | None:
     kind = check.kind.removesuffix("-tilde")
     if kind == check.kind:
         return _climb(x, y, kind, check.constant)
-    logs = np.array(check.log_of or check.size)[order]
-    if not (logs > 1.0).all():
+    if not (x > 0.0).all():
         raise ValueError(
-            f"{check.what!r} allows a logarithm of numbers down to {logs.min()}: they "
+            f"{check.what!r} allows a logarithm of sizes down to {size.min()}: they "
             "must be above 1."
         )
     return _most_lenient(
         {
-            power: _climb(x, y - power * np.log(np.log(logs)), kind, check.constant)
+            power: _climb(x, y - power * np.log(x), kind, check.constant)
             for power in _powers(kind, check.max_log_power)
         }
     )

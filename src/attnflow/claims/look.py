@@ -76,11 +76,7 @@ def at(
     - `how`: the last record up to the time (`before`), the `nearest` one, or `linear`
       interpolation between the two records around it.
 
-    !!! example
-
-        ```python
-        at(run, first_crossing(run, "loss", level=0.1), "accuracy")
-        ```
+    For example, `at(run, first_crossing(run, "loss", level=0.1), "accuracy")`.
     """
     when = by_seed(run, times)
     reached = (when <= ends(run) * (1 + _ROUNDING)) & (when >= run[TIME][0])

@@ -10,8 +10,7 @@ from attnflow.claims.chance import Family, family_of
 from attnflow.claims.scope import READING
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import JsonObject, look_up
+from attnflow.schema.settings import JsonObject, look_up, plain
 
 CAUTION = (
     "A numerical check, not a proof: 'holds' means consistent over the printed range."

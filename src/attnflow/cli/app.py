@@ -13,9 +13,9 @@ import typer
 from attnflow._version import __version__
 from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
-from attnflow.cli.guard import INTERRUPTED, complain, leave
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
+from attnflow.cli.output import INTERRUPTED, complain, leave
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.results import diff, export, export_site, runs
 from attnflow.cli.run import run

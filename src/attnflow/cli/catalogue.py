@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.guard import guarded
-from attnflow.cli.output import Json, Output, Table
+from attnflow.cli.output import Json, Output, Table, guarded
 from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:

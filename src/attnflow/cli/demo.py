@@ -5,8 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, guarded, in_background
-from attnflow.cli.output import Json, Output, shown_progress
+from attnflow.cli.output import (
+    OTHERWISE,
+    Json,
+    Output,
+    guarded,
+    in_background,
+    shown_progress,
+)
 from attnflow.cli.reproduce import as_json, exhibit_table
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from attnflow.papers.base import Paper
 from attnflow.schema.conditions import READING, Condition
 from attnflow.schema.settings import typed
 from attnflow.site.explain import Explanation, draw_claim, explain
-from attnflow.site.explain.neighbourhood import Neighbour
-from attnflow.site.explain.trying import Tried
+from attnflow.site.explain.explanation import Neighbour, Tried
 from attnflow.site.pages.files import save_figure
 
 OUTPUT = Path("attnflow-output/explained")

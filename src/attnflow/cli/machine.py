@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, complain, guarded
-from attnflow.cli.output import Json, Output, Table, number, shown_progress
+from attnflow.cli.output import (
+    OTHERWISE,
+    Json,
+    Output,
+    Table,
+    complain,
+    guarded,
+    number,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
     from attnflow.data.real import DataSet

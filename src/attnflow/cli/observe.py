@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attnflow.cli.guard import guarded
-from attnflow.cli.output import Json, Output, must_have_directory
+from attnflow.cli.output import Json, Output, guarded, must_have_directory
 from attnflow.cli.run import give_and_show, parse_names, parse_overrides, parse_times
 
 

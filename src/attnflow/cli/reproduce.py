@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, guarded, in_background
 from attnflow.cli.output import (
     ABSENT,
+    OTHERWISE,
     Json,
     Output,
     Table,
     Workers,
+    guarded,
+    in_background,
     seconds,
     shown_progress,
 )

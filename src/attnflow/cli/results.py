@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, guarded
-from attnflow.cli.output import ABSENT, Json, Output, Table, number, seconds
+from attnflow.cli.output import (
+    ABSENT,
+    OTHERWISE,
+    Json,
+    Output,
+    Table,
+    guarded,
+    number,
+    seconds,
+)
 from attnflow.cli.reproduce import OUTPUT, QUICK
 from attnflow.schema.settings import typed
 

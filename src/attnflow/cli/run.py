@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.guard import INTERRUPTED, guarded, in_background
 from attnflow.cli.output import (
     ABSENT,
+    INTERRUPTED,
     Json,
     Output,
     Table,
+    guarded,
+    in_background,
     must_have_directory,
     number,
     seconds,

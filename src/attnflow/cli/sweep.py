@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, guarded
 from attnflow.cli.output import (
+    OTHERWISE,
     Json,
     Output,
+    guarded,
     must_have_directory,
     shown_progress,
 )

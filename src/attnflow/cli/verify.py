@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.guard import OTHERWISE, complain, guarded, in_background
-from attnflow.cli.output import Bar, Json, Output, Workers, shown_progress
+from attnflow.cli.output import (
+    OTHERWISE,
+    Bar,
+    Json,
+    Output,
+    Workers,
+    complain,
+    guarded,
+    in_background,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -140,11 +140,6 @@ class NoisyPatchesTask(Task):
         """Samples that are there, those without probability included."""
         return self.samples if self.room is None else self.room
 
-    @property
-    def signal_to_noise(self) -> float:
-        """`signal / (weak · √embed)`: with the weak noise, not with the strong one."""
-        return self.signal / (self.weak * math.sqrt(self.embed))
-
     def sequences(self, *, key: Key | None = None) -> Sequences:
         """A training set; a warning where its labels are all the same."""
         label = self._labels(_streams(*self._numbers(key))[0])

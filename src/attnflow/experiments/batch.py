@@ -24,10 +24,7 @@ Cell = tuple[int, Experiment, Built]
 
 
 def run_batch(
-    experiments: Sequence[Experiment],
-    *,
-    seeds: Sequence[int] = (0,),
-    pad: bool = False,
+    experiments: Sequence[Experiment], *, seeds: Sequence[int] = (0,), pad: bool = False
 ) -> list[xr.Dataset | Exception]:
     """The runs of many experiments; neighbours of one shape are one computation.
 

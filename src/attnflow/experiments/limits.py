@@ -28,6 +28,7 @@ from attnflow.observables.curvature import (
 from attnflow.observables.curvature.kernel import is_small, require_kernel
 from attnflow.training import Course, Stage
 from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
+from attnflow.training.scaled_numbers import earliest
 
 Known = GradientDescent | Momentum
 
@@ -126,9 +127,8 @@ def swamping(course: Course, rules: Iterable[Rule]) -> dict[str, Variable]:
     steps = [step for step in course.swamped if step is not None]
     if not steps or not epsilon:
         return {}
-    last = np.iinfo(np.int64).max
-    first = np.min([np.where(step < 0, last, step) for step in steps], axis=0)
-    met = first < last
+    first = earliest(steps)
+    met = first >= 0
     if met.any():
         warnings.warn(
             f"Adam's epsilon {epsilon:g} outweighs the root of the second moment in "

@@ -1,10 +1,10 @@
-"""Experiments as frozen records with one canonical JSON and one content address."""
+"""Experiments as frozen records: built from settings, with one content address."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from zipfile import BadZipFile
 from zlib import error as BadStream
 
@@ -16,9 +16,12 @@ from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
 from attnflow.observables.registry import Registry
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.settings import as_record, canonical_json, digest, typed
+from attnflow.schema.settings import as_record, canonical_json, digest, look_up, typed
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Rule, per_part
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Arrays = Mapping[str, np.ndarray]
 ArraySource = Mapping[str, ArrayLike] | str | Path
@@ -240,16 +243,74 @@ class Computation(AbstractExperiment):
         """What is computed, by which function."""
         return Facts(
             f"Computation {self.paper}/{self.id}",
-            (
-                ("setting", " ".join(typed(self.setting))),
-                ("function", self.function),
-            ),
+            (("setting", " ".join(typed(self.setting))), ("function", self.function)),
             hint="af.run(computation)",
         )
 
 
 Runnable = Trained | Computation
 """An experiment that `run` takes."""
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the experiments of one paper.
+
+    Each is called after the type of its setting, and keeps the setting itself.
+
+    **Arguments:**
+
+    - `paper`: the short name of the paper.
+    - `citation`: the BibTeX key that its runs carry.
+
+    !!! example
+
+        ```python
+        BUILD = Builder("needle", citation="needle2026")
+
+
+        def train(setting: Train) -> Experiment:
+            return BUILD.experiment(setting, task=…, problem=…, initial=…, …)
+        ```
+    """
+
+    paper: str
+    citation: str = ""
+
+    def experiment(self, setting: "DataclassInstance", **parts: Any) -> Experiment:
+        """Training on a task; `parts` are the other fields of `Experiment`."""
+        return Experiment(**self._origin(setting), **parts)
+
+    def system(self, setting: "DataclassInstance", **parts: Any) -> SystemExperiment:
+        """A system that is written directly; `parts` as in `SystemExperiment`."""
+        return SystemExperiment(**self._origin(setting), **parts)
+
+    def computation(self, setting: "DataclassInstance", function: str) -> Computation:
+        """What trains nothing: `function` is a path such as `needle.systems:bound`."""
+        return Computation(**self._origin(setting), function=function)
+
+    def computed(
+        self, functions: Mapping[str, str]
+    ) -> Callable[["DataclassInstance"], Computation]:
+        """A function of settings, for computations of several types of setting.
+
+        `functions` has the path of each by the name of its setting's type.
+        """
+
+        def build(setting: "DataclassInstance") -> Computation:
+            name = type(setting).__name__
+            path = look_up(f"computation of {self.paper} for settings", name, functions)
+            return self.computation(setting, path)
+
+        return build
+
+    def _origin(self, setting: "DataclassInstance") -> dict[str, Any]:
+        return {
+            "paper": self.paper,
+            "id": type(setting).__name__,
+            "setting": asdict(setting),
+            "citation": self.citation,
+        }
 
 
 def address(

@@ -147,7 +147,6 @@ def beside(
     kind: str = "signal",
     label: str | None = None,
     limit_label: str = "",
-    band: Band = "seeds",
 ) -> list[Line2D]:
     """Draws one series of finite-width runs and of the infinite-width one.
 
@@ -155,7 +154,6 @@ def beside(
 
     - `finite`: one run, or name → run in the order of growing width; larger widths
       are drawn in fuller colour and carry their names as labels.
-    - `band`: how seeds are shown; each as a thin line unless said.
 
     **Returns:** the lines, the infinite-width one last.
     """
@@ -163,7 +161,7 @@ def beside(
     ramp = current_theme().ramp(kind, len(runs))
     lines = []
     for colour, (name, run) in zip(ramp, runs.items(), strict=True):
-        line = series(ax, run, selector, colour=colour, label=name, band=band)
+        line = series(ax, run, selector, colour=colour, label=name, band="seeds")
         line.set_linewidth(1.0)
         lines.append(line)
     limit = series(ax, infinite, selector, role="limit", label=limit_label)

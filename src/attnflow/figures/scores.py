@@ -13,8 +13,8 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from attnflow.figures.axes import Scale, number_axis, time_axis, time_name, typeset
-from attnflow.figures.curves import Band, series
+from attnflow.figures.axes import number_axis, time_axis, time_name, typeset
+from attnflow.figures.curves import series
 from attnflow.figures.maps import field_bar
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
@@ -38,15 +38,13 @@ class ScoreTable:
         return self.values.sel(dict(zip(self.dims, pair, strict=True)))
 
 
-def score_table(
-    run: xr.Dataset, observable: str, fixed: Mapping[str, str]
-) -> ScoreTable:
-    """The table of an observable of a run, with its other dims fixed."""
-    values = run[observable].sel(dict(fixed))
+def score_table(run: xr.Dataset, fixed: Mapping[str, str]) -> ScoreTable:
+    """The table of the scores of a run, with their other dims fixed."""
+    values = run["score"].sel(dict(fixed))
     dims = [str(dim) for dim in values.dims if dim not in (SEED, TIME)]
     if len(dims) != 2:
         raise ValueError(
-            f"{observable!r} has dims {dims} beside seed and time; a table of scores "
+            f"The scores have dims {dims} beside seed and time; a table of them "
             f"has two. Fix the others, such as fixed={{'head': '+'}}."
         )
     rows, columns = ([str(name) for name in values[dim].values] for dim in dims)
@@ -57,20 +55,18 @@ def score_table(
 def score_panel(
     ax: Axes,
     run: xr.Dataset,
-    observable: str = "score",
     *,
     fixed: Mapping[str, str],
     highlight: Mapping[Pair, str],
-    band: Band = "range",
-    rest: str = "others",
 ) -> list[Line2D]:
     """All scores in one panel: the highlighted pairs in colour, the rest pale.
 
-    `highlight` maps (key, query) to a kind of quantity; equal kinds get shades, and
-    `rest` is the one label of all other pairs. Returns the highlighted lines.
+    `highlight` maps (key, query) to a kind of quantity; equal kinds get shades. Returns
+    the highlighted lines.
     """
-    table = score_table(run, observable, fixed)
+    table = score_table(run, fixed)
     shades: dict[str, int] = {}
+    rest = "others"
     lines = []
     rows, columns = table.names
     for pair in itertools.product(rows, columns):
@@ -82,27 +78,21 @@ def score_panel(
             continue
         shade = shades[kind] = shades.get(kind, -1) + 1
         label = ", ".join(typeset(name) for name in pair)
-        line = series(ax, run, entry, kind=kind, shade=shade, band=band, label=label)
+        line = series(ax, run, entry, kind=kind, shade=shade, label=label)
         lines.append(line)
     return lines
 
 
 @styled
 def score_grid(
-    run: xr.Dataset,
-    observable: str = "score",
-    *,
-    fixed: Mapping[str, str],
-    kinds: Mapping[Pair, str] | None = None,
-    scale: Scale = "linear",
-    band: Band = "range",
+    run: xr.Dataset, *, fixed: Mapping[str, str], kinds: Mapping[Pair, str]
 ) -> Figure:
     """All scores as small multiples: keys downwards, queries across, one scale.
 
     `kinds` maps (key, query) to a kind of quantity; pairs that it leaves out are
     `other`.
     """
-    table = score_table(run, observable, fixed)
+    table = score_table(run, fixed)
     keys, queries = table.names
     down, across = len(keys), len(queries)
     width = min(FULL_WIDTH, 1.0 + 2.1 * across)
@@ -110,10 +100,10 @@ def score_grid(
     grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for (i, j), ax in np.ndenumerate(grid):
         pair = (keys[i], queries[j])
-        kind = (kinds or {}).get(pair, "other")
+        kind = kinds.get(pair, "other")
         ax.axhline(0, color=current_theme().hairline, lw=0.8, zorder=0)
-        series(ax, run, table.entry(pair), kind=kind, label="", band=band)
-        time_axis(ax, run, scale=scale, label="")
+        series(ax, run, table.entry(pair), kind=kind, label="")
+        time_axis(ax, run, label="")
     _name_margins(grid, table)
     figure.supxlabel(time_name(run), size=11.5, color=current_theme().muted)
     return figure
@@ -221,9 +211,6 @@ def heatmap_grid(
     matrices: Mapping[str, xr.DataArray],
     *,
     across: int = 4,
-    colours: Colours = "mass",
-    limits: tuple[float, float] = (0.0, 1.0),
-    digits: int = 2,
     bar_label: str = "attention",
 ) -> Figure:
     """Small multiples of heat maps, title → matrix, on one colour scale."""
@@ -236,10 +223,9 @@ def heatmap_grid(
     grid = figure.subplots(down, across, squeeze=False)
     for ax in grid.flat[len(matrices) :]:
         ax.set_axis_off()
-    style = {"colours": colours, "limits": limits, "digits": digits}
     mesh = None
     for number, (title, matrix) in enumerate(matrices.items()):
-        mesh = heatmap(grid.flat[number], matrix, **style)
+        mesh = heatmap(grid.flat[number], matrix)
         grid.flat[number].set_title(typeset(title), loc="center")
         # The words 'key' and 'query' once per row and column are enough.
         if number % across:

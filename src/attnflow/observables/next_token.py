@@ -104,14 +104,8 @@ declare(
         lambda v: distinct_entropy(v).mean(),
     ),
 )
-declare(
-    *("query", "token"),
-    score=("attention logits z", lambda v: v.tables["scores"]),
-)
-declare(
-    *("token", "output"),
-    value=("output logits Y", lambda v: v.tables["values"]),
-)
+declare(*("query", "token"), score=("attention logits z", lambda v: v.tables["scores"]))
+declare(*("token", "output"), value=("output logits Y", lambda v: v.tables["values"]))
 declare(
     *("class", "token"),
     # `c = P e^z / Σ P e^z`.

@@ -44,14 +44,12 @@ class Registry(Generic[V]):
         for other in others:
             self.known.update(other.known)
 
-    def observable(
-        self, *dims: str, about: str, group_means: Groups | None = None
-    ) -> Callable[[Compute], Compute]:
+    def observable(self, *dims: str, about: str) -> Callable[[Compute], Compute]:
         """Register a function of a view under its own name."""
 
         def register(compute: Compute) -> Compute:
             name = compute.__name__
-            self.known[name] = Observable(name, dims, about, compute, group_means)
+            self.known[name] = Observable(name, dims, about, compute)
             return compute
 
         return register

@@ -5,10 +5,13 @@ packages are registered (see `attnflow new-paper`).
 """
 
 import importlib
+import re
 import tomllib
+import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint
 from importlib.resources import files
 from typing import Any
 
@@ -16,19 +19,28 @@ import xarray as xr
 
 from attnflow.claims import Claim
 from attnflow.claims.stages import StageRow
-from attnflow.papers import registered
 from attnflow.papers.inventory import Statement, read_statements, uses_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.installation import package_of
+from attnflow.schema.installation import distribution_of, package_of, registered
 from attnflow.schema.settings import look_up
 
 # The first is what the demo shows: its headline is computed in half a minute.
 SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 TAKEN = (*SLUGS, "mix")
 """Names that no other package's paper can have; `mix` is for mixed experiments."""
+PREFIX = re.compile(r"[A-Z][A-Za-z0-9]{1,11}")
+"""What ids of claims begin with: single letters are those of attnflow's own papers."""
+
+
+class BrokenPaper(ValueError):
+    """A registered paper that cannot be used; the message says why."""
+
+
+class BrokenPaperWarning(UserWarning):
+    """Somebody's paper is left out of a list, and why."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,9 +149,9 @@ def paper(slug: str) -> Paper:
     """The paper with this short name, ours or another package's."""
     if slug in SLUGS:
         return importlib.import_module(_ours(slug)).PAPER
-    others = registered.of_others(TAKEN)
+    others = {s: points for s, points in registered().items() if s not in TAKEN}
     look_up("paper", slug, dict.fromkeys((*SLUGS, *others)))
-    return registered.load(slug, others[slug])
+    return _load(slug, others[slug])
 
 
 def papers() -> dict[str, Paper]:
@@ -147,8 +159,13 @@ def papers() -> dict[str, Paper]:
 
     A paper of another package that cannot be loaded is left out, with a warning.
     """
-    ours = {slug: paper(slug) for slug in SLUGS}
-    return ours | registered.usable(TAKEN)
+    every = {slug: paper(slug) for slug in SLUGS}
+    for slug, points in registered().items():
+        try:
+            every[slug] = _load(slug, points)
+        except BrokenPaper as error:
+            warnings.warn(f"{error}", BrokenPaperWarning, stacklevel=2)
+    return every
 
 
 def select_papers(target: str | None) -> list[tuple[Paper, str | None]]:
@@ -170,3 +187,52 @@ def module_of(slug: str) -> str:
 
 def _ours(slug: str) -> str:
     return f"attnflow.papers.{slug}"
+
+
+def _load(slug: str, points: Sequence[EntryPoint]) -> Paper:
+    """The paper that another package registers under this name, checked."""
+    if slug in TAKEN:
+        owners = " and ".join(map(distribution_of, points))
+        raise BrokenPaper(
+            f"A paper {slug!r} is registered by {owners}, but attnflow has experiments "
+            "of this name, which stay. Give the other one another name in its "
+            "pyproject.toml."
+        )
+    if len(points) > 1:
+        owners = " and ".join(map(distribution_of, points))
+        raise BrokenPaper(
+            f"The paper {slug!r} is registered {len(points)} times, by {owners}: "
+            "rename all but one of them in their pyproject.toml, or uninstall them."
+        )
+    point = points[0]
+    try:
+        paper = point.load()
+    # Whatever a stranger's module raises, even an exit, must not end the program.
+    except (Exception, SystemExit) as error:
+        raise BrokenPaper(
+            f"The paper {slug!r} of {distribution_of(point)} cannot be loaded from "
+            f"{point.value}: {type(error).__name__}: {error}. Mend that package, or "
+            "uninstall it."
+        ) from error
+    _check(slug, point, paper)
+    return paper
+
+
+def _check(slug: str, point: EntryPoint, paper: object) -> None:
+    who = f"The paper {slug!r} of {distribution_of(point)}"
+    if not isinstance(paper, Paper):
+        raise BrokenPaper(
+            f"{who}: {point.value} is of type {type(paper).__name__}, not an "
+            "attnflow.Paper. Let the entry point name the Paper itself."
+        )
+    if paper.slug != slug:
+        raise BrokenPaper(
+            f"{who} calls itself {paper.slug!r}. Use one name in its pyproject.toml "
+            "and in its Paper."
+        )
+    if not PREFIX.fullmatch(paper.letter):
+        raise BrokenPaper(
+            f"{who} has letter={paper.letter!r}. Ids of its claims must begin with a "
+            "word of its own, of 2 to 12 letters or digits with a capital first, such "
+            "as letter='Needle': single letters are attnflow's."
+        )

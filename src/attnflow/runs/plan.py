@@ -297,11 +297,7 @@ class _Log:
 def time_left(spent: float, share: float) -> str:
     """What is left after a `share` of the work took `spent` seconds.
 
-    !!! example
-
-        ```python
-        time_left(60.0, 0.25)  # about 3 min left
-        ```
+    `time_left(60.0, 0.25)` is `about 3 min left`.
     """
     seconds = spent * (1.0 - share) / share
     if seconds < 90:

@@ -50,10 +50,7 @@ class Pool:
         self._stillborn = 0
 
     def run(
-        self,
-        work: Callable[[T], Any],
-        waiting: MutableSequence[T],
-        pick: Pick = _first,
+        self, work: Callable[[T], Any], waiting: MutableSequence[T], pick: Pick = _first
     ) -> Iterator[tuple[T, Any]]:
         """Each task with its answer, or with its `Trouble`, as they are done.
 
@@ -133,10 +130,7 @@ class Here:
     workers = 1
 
     def run(
-        self,
-        work: Callable[[T], Any],
-        waiting: MutableSequence[T],
-        pick: Pick = _first,
+        self, work: Callable[[T], Any], waiting: MutableSequence[T], pick: Pick = _first
     ) -> Iterator[tuple[T, Any]]:
         """Each task with its answer, or with its `Trouble`."""
         task = None

@@ -11,6 +11,7 @@ import math
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -53,6 +54,28 @@ def as_record(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [as_record(v) for v in cast("Sequence[object]", value)]
     return value
+
+
+def plain(value: object) -> Any:
+    """The value in JSON's own types; a number that is not finite becomes null."""
+    if isinstance(value, Enum):
+        return value.value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain(dataclasses.asdict(value))
+    if isinstance(value, Mapping):
+        parts = cast("Mapping[object, object]", value)
+        return {str(name): plain(part) for name, part in parts.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(part) for part in cast("Iterable[object]", value)]
+    # Labelled arrays have the first of these, arrays and numbers of NumPy the second.
+    for method in ("to_numpy", "tolist"):
+        if hasattr(value, method) and not isinstance(value, type):
+            return plain(getattr(value, method)())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return (
+        value if value is None or isinstance(value, str | int | float) else str(value)
+    )
 
 
 def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:

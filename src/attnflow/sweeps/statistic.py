@@ -190,11 +190,7 @@ class PaperStatistic:
 def parse_statistic(text: str) -> RunStatistic:
     """The statistic of a run that a text means.
 
-    !!! example
-
-        ```python
-        parse_statistic("loss@0.1").level  # 0.1
-        ```
+    `parse_statistic("loss@0.1").level` is `0.1`.
     """
     text = text.strip()
     match = _GRAMMAR.fullmatch(text)

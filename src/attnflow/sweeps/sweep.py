@@ -20,11 +20,7 @@ from attnflow.sweeps.executors import Executor, choose_executor
 from attnflow.sweeps.grid import Values, make_axes
 from attnflow.sweeps.job import check_readable
 from attnflow.sweeps.plan import BATCH, Sweep, example_of
-from attnflow.sweeps.statistic import (
-    AbstractStatistic,
-    PaperStatistic,
-    parse_statistic,
-)
+from attnflow.sweeps.statistic import AbstractStatistic, PaperStatistic, parse_statistic
 from attnflow.sweeps.validity import ClaimStatistic, check_swept
 
 if TYPE_CHECKING:

@@ -18,13 +18,7 @@ from dataclasses import dataclass, replace
 import xarray as xr
 
 from attnflow.runs.store import StoreError
-from attnflow.sweeps.batch_store import (
-    BEGUN,
-    FAILED,
-    FAILURES,
-    SECONDS,
-    BatchStore,
-)
+from attnflow.sweeps.batch_store import BEGUN, FAILED, FAILURES, SECONDS, BatchStore
 from attnflow.sweeps.job import Failure, Job, as_batch, compute
 from attnflow.sweeps.plan import Batch
 

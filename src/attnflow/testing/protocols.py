@@ -37,7 +37,7 @@ from attnflow.papers.inventory import Statement
 from attnflow.runs.runner import Runner
 from attnflow.runs.witnesses import witness_file
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 from attnflow.site.pages.claims import claim_views
 from attnflow.site.pages.graph import draw_graph, drawn_statements
 from attnflow.site.pages.inventory import statement_views

@@ -12,7 +12,7 @@ from jaxtyping import Array
 from attnflow.schema.dataset import Outcome
 from attnflow.training.flows import CODES, Leg
 from attnflow.training.rules import Adam, Descent, split
-from attnflow.training.scaled_numbers import AdamMemory, begin_adam, swamped_step
+from attnflow.training.scaled_numbers import AdamMemory, begin_adam, earliest
 from attnflow.training.system import (
     Axes,
     DescentSystem,
@@ -85,12 +85,8 @@ def descend(
 def _swamped(carry: Carry) -> np.ndarray | None:
     """By seed, the first step at which some Adam's ε outweighed its gradients."""
     memories = [m for m in carry.memory.values() if isinstance(m, AdamMemory)]
-    steps = [swamped_step(memory) for memory in memories]
-    if not steps:
-        return None
-    last = np.iinfo(np.int64).max
-    least = np.min([np.where(step < 0, last, step) for step in steps], axis=0)
-    return np.where(least == last, -1, least)
+    steps = [step for memory in memories for step in memory.swamped.values()]
+    return earliest(steps) if steps else None
 
 
 def _begin(

@@ -6,6 +6,7 @@ the largest gradient that it still remembers, and ε is divided by that scale. O
 rules take the numbers as they are.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import jax
@@ -108,8 +109,9 @@ def _adam_leaf(
     return mean / below, first, second, log, swamped
 
 
-def swamped_step(memory: AdamMemory) -> np.ndarray:
-    """By seed, the first step at which ε outweighed some weight; −1 where none."""
-    steps = np.stack([np.asarray(step) for step in memory.swamped.values()])
-    steps = np.where(steps < 0, np.iinfo(np.int64).max, steps).min(axis=0)
-    return np.where(steps == np.iinfo(np.int64).max, -1, steps)
+def earliest(steps: Iterable[Array | np.ndarray]) -> np.ndarray:
+    """By seed, the first of some steps, of which −1 is none."""
+    every = np.stack([np.asarray(step) for step in steps])
+    last = np.iinfo(np.int64).max
+    first = np.where(every < 0, last, every).min(axis=0)
+    return np.where(first == last, -1, first)

@@ -6,12 +6,9 @@ import pytest
 
 from attnflow.claims.stages import (
     Stage,
-    extreme_time,
-    first_all,
     first_crossing,
-    last_crossing,
-    order,
-    plateau_left,
+    largest_at,
+    order_gap,
     select,
     settled,
     stage_table,
@@ -47,16 +44,13 @@ def test_the_mask_counts_where_values_do_not_say():
     assert not first_crossing(run, "growth", level=2.0).reached[2]
 
 
-def test_selection_by_text_by_dim_and_by_series():
-    by_dim = first_crossing(
-        RUN, "loss_by_group", {"group": "conflicting"}, level=0.5, direction="down"
-    )
+def test_selection_by_text_and_by_series():
     by_text = first_crossing(
         RUN, "loss_by_group[conflicting]", level=0.5, direction="down"
     )
     series = select(RUN, "loss_by_group[conflicting]")
     by_series = first_crossing(RUN, series, level=0.5, direction="down")
-    assert by_dim.detected == by_text.detected == by_series.detected
+    assert by_text.detected == by_series.detected
     assert by_text.times[0] == pytest.approx(4 * np.log(2), abs=1e-2)
     flipped = first_crossing(RUN, series.transpose("time", "seed"), level=2.0)
     assert len(flipped.detected) == 3
@@ -69,21 +63,9 @@ def test_derived_series():
     assert event.name == "largest"
 
 
-def test_all_entries_of_the_own_dims():
-    event = first_all(RUN, "score[+]", level=1.0)
-    np.testing.assert_allclose(event.times, [2.0, 4.0, np.nan])
-    assert not any(first_all(RUN, "score", level=1.0).reached)
-    magnitude = abs(RUN["score"])
-    np.testing.assert_array_equal(
-        first_all(RUN, magnitude, level=1.0).times, event.times
-    )
-
-
 def test_the_other_detectors_see_the_same_seeds():
-    assert last_crossing(RUN, "growth", level=2.0).times[0] == pytest.approx(2.0)
     assert settled(RUN, "growth", level=2.0).times[1] == pytest.approx(4.0)
-    assert plateau_left(RUN, "growth", tolerance=1.0).times[1] == pytest.approx(2.0)
-    late = extreme_time(RUN, "growth")
+    late = largest_at(RUN, "growth")
     np.testing.assert_allclose(late.times, [10.0, 10.0, 5.0])
     assert late.note == "at the last record"
 
@@ -100,13 +82,11 @@ def test_a_series_of_more_dims_is_refused():
 def test_order_of_events():
     early = first_crossing(RUN, "growth", level=0.5, name="early")
     late = first_crossing(RUN, "growth", level=2.0, name="late")
-    forwards, backwards = order([early, late]), order([late, early])
-    assert forwards.names == ("early", "late")
-    gaps = (np.log(4), np.log(4), np.nan)
-    assert forwards.gap == pytest.approx(gaps, nan_ok=True)
-    assert backwards.gap == pytest.approx([-gap for gap in gaps], nan_ok=True)
+    gaps = np.array([np.log(4), np.log(4), np.nan])
+    np.testing.assert_allclose(order_gap([early, late]), gaps)
+    np.testing.assert_allclose(order_gap([late, early]), -gaps)
     with pytest.raises(ValueError, match="two events"):
-        order([early])
+        order_gap([early])
 
 
 ONSET = Stage(
@@ -141,6 +121,15 @@ def test_a_stage_is_data_and_a_detector():
 def test_the_detectors_of_a_stage(changes, first):
     stage = replace(ONSET, **changes)
     assert stage(RUN).times[0] == pytest.approx(first, abs=1e-2)
+
+
+def test_all_entries_of_the_own_dims():
+    together = replace(ONSET, detector="all", series="score[+]", level=1.0)
+    event = together(RUN)
+    np.testing.assert_allclose(event.times, [2.0, 4.0, np.nan])
+    assert not any(replace(together, series="score")(RUN).reached)
+    magnitude = replace(together, series=lambda run: abs(run["score"]))
+    np.testing.assert_array_equal(magnitude(RUN).times, event.times)
 
 
 def test_a_run_that_stops_at_the_level_reaches_it_at_its_end():

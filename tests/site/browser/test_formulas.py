@@ -4,8 +4,7 @@ import pytest
 
 from attnflow.papers import papers
 from attnflow.site.pages.files import write_assets
-from attnflow.site.pages.formulas import pieces
-from attnflow.site.pages.markup import to_tex
+from attnflow.site.pages.formulas import pieces, to_tex
 
 _REFUSED = """(formulas) => formulas.filter((tex) => {
   try {

@@ -143,10 +143,10 @@ def test_the_statements_around_it_with_their_recorded_verdicts(evidence):
 
 def test_only_listeners_hear_of_detections(evidence):
     run = evidence["main"]
-    where = {"group": "consistent"}
+    loss = "loss_by_group[consistent]"
     with record_detections() as heard:
-        event = first_crossing(run, "loss_by_group", where, level=0.1, direction="down")
-    first_crossing(run, "loss_by_group", where, level=0.2, direction="down")
+        event = first_crossing(run, loss, level=0.1, direction="down")
+    first_crossing(run, loss, level=0.2, direction="down")
     (detection,) = heard
     assert (detection.level, detection.times) == (0.1, tuple(event.times))
 

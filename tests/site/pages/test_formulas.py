@@ -2,8 +2,7 @@
 
 import pytest
 
-from attnflow.site.pages.formulas import pieces
-from attnflow.site.pages.markup import mathematics, to_tex
+from attnflow.site.pages.formulas import mathematics, pieces, to_tex
 
 
 def marked(text):

@@ -1,16 +1,29 @@
 """The layout of graphs: layers, crossings, and room for every node."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnflow.site.pages.layers import crossings, depth, layered, without_implied
+from attnflow.site.pages.layers import depth, layered, without_implied
 
 
 def arranged(uses):
     """The layout with boxes of one size, and half of it for edges."""
     return layered(uses, dict.fromkeys(uses, 1.0), 0.5)
+
+
+def crossings(layout):
+    """How many pairs of edges cross between neighbouring layers."""
+    steps = [step for path in layout.paths.values() for step in pairwise(path)]
+    return sum(
+        (a[1] - c[1]) * (b[1] - d[1]) < 0
+        for i, (a, b) in enumerate(steps)
+        for c, d in steps[:i]
+        if a[0] == c[0] and b[0] == d[0]
+    )
 
 
 @st.composite

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.site.pages import compare
-from attnflow.site.pages.markup import anchor
+from attnflow.site.pages.files import anchor
 from attnflow.site.pages.values import (
     as_csv,
     number_text,

@@ -9,13 +9,7 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.base import Evidence
-from attnflow.claims.checks import (
-    Finding,
-    HighProbability,
-    Ladder,
-    LargeEnough,
-    Slope,
-)
+from attnflow.claims.checks import Finding, HighProbability, Ladder, LargeEnough, Slope
 from attnflow.claims.judges.base import AbstractJudge, Measure, as_table
 from attnflow.schema.dims import SEED
 
@@ -60,8 +54,7 @@ class Rungs(AbstractJudge):
     - `order`: of the ladder rule, such as `O` or `theta-tilde`.
     - `size`: a field of the setting or a function of each run; or a dim of the table,
       where one run has all sizes.
-    - `constant`, `log_of`, `max_log_power`: see `attnflow.claims.Ladder`; `log_of` is
-      a size like the other.
+    - `constant`, `max_log_power`: see `attnflow.claims.Ladder`.
     """
 
     what: str
@@ -71,7 +64,6 @@ class Rungs(AbstractJudge):
     ]
     size: Size
     constant: float = field(default=10.0, kw_only=True)
-    log_of: Size | None = field(default=None, kw_only=True)
     max_log_power: float = field(default=2.0, kw_only=True)
     each: bool = field(default=False, kw_only=True)
 
@@ -79,16 +71,12 @@ class Rungs(AbstractJudge):
         """The ladder, with its ratios as numbers."""
         runs = [run for (run,) in self.runs(evidence).values()]
         sizes, ratios, seeds = _rungs(self.measure, self.size, runs, each=self.each)
-        logs: list[float] = []
-        if self.log_of is not None:
-            logs, _, _ = _rungs(self.measure, self.log_of, runs, each=self.each)
         check = Ladder(
             tuple(sizes),
             tuple(ratios),
             self.order,
             self.what,
             constant=self.constant,
-            log_of=tuple(logs),
             max_log_power=self.max_log_power,
             seeds=seeds,
             axis=_named(self.size, "size"),

@@ -1,12 +1,14 @@
-"""Events of a run: when something happens in each seed, and in which order.
+"""Events of a run: when something happens in each seed; stages, which end in events.
 
-A detector of `attnflow.claims.stages.series` is applied to each seed of a series.
+A detector of `attnflow.claims.stages.series` is applied to each seed of a series. A
+stage is data: a series, a detector, a level, and the paper's formula for the time.
+Python and the browser read the same records.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -14,20 +16,25 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
+from attnflow import schema
 from attnflow.claims.stages.series import (
+    NOTHING,
     Clock,
     Detected,
     Direction,
-    Labels,
     Series,
     all_crossed,
     crossing,
     extreme,
+    parse_selector,
     plateau_end,
+    reaches,
     recorded_series,
     settling,
 )
-from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.declarations import FormulaTime
+from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.schema.settings import JsonObject
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,6 @@ class Event:
 def first_crossing(
     run: xr.Dataset,
     series: Series,
-    where: Labels | None = None,
     *,
     level: float,
     direction: Direction = "up",
@@ -95,111 +101,37 @@ def first_crossing(
     !!! example
 
         ```python
-        first_crossing(
-            run, "loss_by_group", {"group": "conflicting"}, level=0.1, direction="down"
-        ).median
+        loss = "loss_by_group[conflicting]"
+        first_crossing(run, loss, level=0.1, direction="down").median
         ```
     """
     detector = partial(crossing, level=level, direction=direction)
-    return _event(run, series, where, partial(detector, clock=clock, scale=scale), name)
+    return _event(run, series, partial(detector, clock=clock, scale=scale), name)
 
 
-def last_crossing(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    level: float,
-    direction: Direction = "up",
-    clock: Clock = "linear",
-    scale: Clock = "linear",
-    name: str = "",
-) -> Event:
-    """When a series last comes to a level from the other side, per seed."""
-    detector = partial(crossing, level=level, direction=direction)
-    detector = partial(detector, which="last", clock=clock, scale=scale)
-    return _event(run, series, where, detector, name)
+def settled(run: xr.Dataset, series: Series, *, level: float, name: str = "") -> Event:
+    """From when on a series stays above a level, per seed."""
+    return _event(run, series, partial(settling, level=level), name)
 
 
-def settled(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    level: float,
-    direction: Direction = "up",
-    name: str = "",
-) -> Event:
-    """From when on a series stays beyond a level, per seed."""
-    detector = partial(settling, level=level, direction=direction)
-    return _event(run, series, where, detector, name)
+def largest_at(run: xr.Dataset, series: Series) -> Event:
+    """When a series is largest among its records, per seed."""
+    return _event(run, series, partial(extreme))
 
 
-def first_all(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    level: float,
-    direction: Direction = "up",
-    clock: Clock = "linear",
-    scale: Clock = "linear",
-    name: str = "",
-) -> Event:
-    """When all entries of a series are first beyond a level together, per seed."""
-    detector = partial(all_crossed, level=level, direction=direction)
-    detector = partial(detector, clock=clock, scale=scale)
-    return _event(run, series, where, detector, name, entries=True)
+def order_gap(events: Sequence[Event]) -> Float[np.ndarray, " seed"]:
+    """By how much events happened in their order, per seed.
 
-
-def plateau_left(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    tolerance: float,
-    level: float | None = None,
-    name: str = "",
-) -> Event:
-    """When a series leaves its plateau, per seed; see `plateau_end`."""
-    detector = partial(plateau_end, tolerance=tolerance, level=level)
-    return _event(run, series, where, detector, name)
-
-
-def extreme_time(
-    run: xr.Dataset,
-    series: Series,
-    where: Labels | None = None,
-    *,
-    kind: Literal["largest", "least"] = "largest",
-    name: str = "",
-) -> Event:
-    """When a series is largest or least among its records, per seed."""
-    return _event(run, series, where, partial(extreme, kind=kind), name)
-
-
-@dataclass(frozen=True)
-class Order:
-    """By how much events happened in an order, per seed.
-
-    `gap` is the least log of a time over the one before it: ln 2 means that every event
-    took twice as long as the one before; negative where they are out of order, and NaN
+    The least log of a time over the one before it: ln 2 means that every event took
+    twice as long as the one before; negative where they are out of order, and NaN
     where one did not happen.
     """
-
-    names: tuple[str, ...]
-    gap: tuple[float, ...]
-
-
-def order(events: Sequence[Event]) -> Order:
-    """The order of events in each seed."""
     if len(events) < 2 or len({event.seeds for event in events}) != 1:
         raise ValueError("An order needs two events or more, of the same seeds.")
     times = np.stack([event.times for event in events])
     # An event at time 0 has no logarithm: it comes before all others.
     floor = 1e-12 * float(np.nanmax(times, initial=1.0))
-    gaps = np.diff(np.log(np.maximum(times, floor)), axis=0).min(axis=0)
-    return Order(tuple(event.name for event in events), tuple(gaps.tolist()))
+    return np.diff(np.log(np.maximum(times, floor)), axis=0).min(axis=0)
 
 
 @dataclass(frozen=True)
@@ -238,13 +170,12 @@ def record_detections() -> Iterator[list[Detection]]:
 def _event(
     run: xr.Dataset,
     series: Series,
-    where: Labels | None,
     detector: partial[Detected],
-    name: str,
+    name: str = "",
     *,
     entries: bool = False,
 ) -> Event:
-    array = recorded_series(run, series, where, entries=entries)
+    array = recorded_series(run, series, entries=entries)
     time = array[TIME].values.astype(float)
     values = array.values
     if entries:
@@ -265,3 +196,141 @@ def _event(
         level, times = detector.keywords.get("level"), tuple(event.times)
         detections.append(Detection(event.name, run, array, level, times))
     return event
+
+
+Detector = Literal["first", "last", "settled", "all", "plateau", "largest", "least"]
+_CROSSINGS: dict[str, Callable[..., Detected]] = {
+    "first": crossing,
+    "last": partial(crossing, which="last"),
+    "all": all_crossed,
+    "settled": settling,
+}
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """A boundary between stages: the paper's time for it beside the detected one.
+
+    **Arguments:**
+
+    - `formula`: the paper's time, or `None` where it gives none.
+    - `detected`: the median over seeds, or `None` where it was not reached.
+    - `spread`: the earliest and the latest seed; `None` with fewer than two.
+    """
+
+    name: str
+    formula: float | None
+    detected: float | None
+    spread: tuple[float, float] | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The end of a stage: the time at which a series reaches a level.
+
+    **Arguments:**
+
+    - `name`: as in `T1`; `meaning`: in words, with the levels that we chose.
+    - `series`: a selector such as `loss_by_group[conflicting]`, or run → series.
+    - `detector`: the first or the last crossing of the level, the time from which the
+      series is `settled` beyond it, the time at which `all` entries are, the end of a
+      `plateau` (the level is how far it may move), or the extreme itself.
+    - `level`: a number, or a function of the setting.
+    - `at_end`: the run stops at the level, so that its end counts where no record
+      has reached it; the series must be a selector.
+    - `formula`: setting → the paper's time.
+    - `needs`: variables that must be recorded; those of a selector are.
+    """
+
+    name: str
+    series: str | Callable[[xr.Dataset], xr.DataArray]
+    meaning: str
+    detector: Detector = "first"
+    level: float | Callable[[JsonObject], float] = 0.0
+    direction: Direction = "up"
+    clock: Clock = "linear"
+    scale: Clock = "linear"
+    at_end: bool = False
+    formula: Callable[[JsonObject], FormulaTime] | None = None
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.at_end and not isinstance(self.series, str):
+            raise ValueError(
+                f"The stage {self.name} may end with the run, and its series is a "
+                "function: give a selector, whose value at the end is kept."
+            )
+
+    def __call__(self, run: xr.Dataset) -> Event:
+        """The event in each seed of a run."""
+        series = self.series if isinstance(self.series, str) else self.series(run)
+        detector, entries = self._detector(self.level_of(run)), self.detector == "all"
+        event = _event(run, series, detector, self.name, entries=entries)
+        return self._at_end(run, event) if self.at_end else event
+
+    def level_of(self, run: xr.Dataset) -> float:
+        """The level at the setting of a run."""
+        if callable(self.level):
+            return self.level(schema.setting_of(run))
+        return self.level
+
+    def missing(self, run: xr.Dataset) -> tuple[str, ...]:
+        """The variables that it needs and that the run has not recorded."""
+        names = self.needs
+        if isinstance(self.series, str):
+            names = (*names, parse_selector(self.series).name)
+        return tuple(name for name in names if name not in run)
+
+    def row(self, run: xr.Dataset) -> StageRow:
+        """The formula at the run's setting beside the detected time."""
+        formula = FormulaTime(None)
+        if self.formula is not None:
+            formula = self.formula(schema.setting_of(run))
+        missing = self.missing(run)
+        if missing:
+            note = f"{' and '.join(missing)} not recorded"
+            row = StageRow(self.name, formula.time, None, None, note)
+        else:
+            event = self(run)
+            detected = event.median, event.spread, event.note
+            row = StageRow(self.name, formula.time, *detected)
+        parts = (self.meaning, formula.reason, row.note)
+        return replace(row, note="; ".join(part for part in parts if part))
+
+    def _detector(self, level: float) -> partial[Detected]:
+        """The detector of one seed's series."""
+        if self.detector in ("largest", "least"):
+            return partial(extreme, kind=self.detector)
+        if self.detector == "plateau":
+            return partial(plateau_end, tolerance=level)
+        across = partial(
+            _CROSSINGS[self.detector], level=level, direction=self.direction
+        )
+        if self.detector == "settled":
+            return across
+        return partial(across, clock=self.clock, scale=self.scale)
+
+    def _at_end(self, run: xr.Dataset, event: Event) -> Event:
+        """The event, with the run's end where the level was reached only there."""
+        selector = parse_selector(str(self.series))
+        name = f"{selector.name}{schema.AT_END}"
+        if name not in run or all(event.reached):
+            return event
+        last = run[name].isel({STAGE: -1})
+        values = np.asarray(last.values, float)
+        ends = run["end_time"].values
+        reached = reaches(values, self.level_of(run), self.direction)
+        # A level that may lie in a hole was perhaps reached before the end.
+        detected = tuple(
+            Detected(float(end))
+            if is_reached and not seen.reached and (seen.known or seen == NOTHING)
+            else seen
+            for seen, is_reached, end in zip(event.detected, reached, ends, strict=True)
+        )
+        return replace(event, detected=detected)
+
+
+def stage_table(run: xr.Dataset, stages: Iterable[Stage]) -> list[StageRow]:
+    """A row for each stage of a run."""
+    return [stage.row(run) for stage in stages]

@@ -5,9 +5,7 @@ reads one series, a plain array, and gives the time of an event or why there is 
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,8 +17,6 @@ from attnflow.schema.settings import look_up, unknown
 
 _GRAMMAR = re.compile(r"\s*(\w+)\s*(?:\[([^\[\]]*)\])?\s*")
 EVERY = ":"
-Labels = Mapping[str, str | float]
-"""Labels by dim, such as `{"group": "conflicting"}`."""
 Series = str | xr.DataArray
 """A selector such as `score[+,c1,v1]`, or a series computed from a run's variables."""
 Times = Float[np.ndarray, " time"]
@@ -42,11 +38,7 @@ class Selector:
 def parse_selector(text: str) -> Selector:
     """The name and the labels of a text such as `score[+,c1,v1]`.
 
-    !!! example
-
-        ```python
-        parse_selector("score[+,c1,v1]")  # Selector("score", ("+", "c1", "v1"))
-        ```
+    `parse_selector("score[+,c1,v1]")` is `Selector("score", ("+", "c1", "v1"))`.
     """
     match = _GRAMMAR.fullmatch(text)
     if match is None:
@@ -59,26 +51,16 @@ def parse_selector(text: str) -> Selector:
     return Selector(name, labels)
 
 
-def select(run: xr.Dataset, text: str, where: Labels | None = None) -> xr.DataArray:
+def select(run: xr.Dataset, text: str) -> xr.DataArray:
     """The series of a run that a selector names.
 
     Labels stand in the order of the variable's dims after `seed` and `time`. A label
     `:` keeps its dim, and so do labels that are left out at the end; labels of
-    numbered dims are numbers.
-
-    **Arguments:**
-
-    - `text`: such as `score[+,c1,v1]`, or `score[+,c1,:]` for all queries.
-    - `where`: labels by dim, instead of or beside those in the text.
+    numbered dims are numbers: `score[+,c1,v1]`, or `score[+,c1,:]` for all queries.
 
     **Returns:** dims `seed`, `time` (where the variable has them) and those kept.
 
-    !!! example
-
-        ```python
-        select(run, "loss_by_group[conflicting]")  # dims (seed, time)
-        select(run, "loss_by_group", {"group": "conflicting"})  # the same
-        ```
+    `select(run, "loss_by_group[conflicting]")` has the dims `(seed, time)`.
     """
     selector = parse_selector(text)
     names = {str(name): name for name in run.data_vars}
@@ -91,19 +73,13 @@ def select(run: xr.Dataset, text: str, where: Labels | None = None) -> xr.DataAr
             f"{allowed}: give one label for each, in that order."
         )
     pairs = zip(dims, selector.labels, strict=False)
-    labels: dict[str, str | float] = {d: label for d, label in pairs if label != EVERY}
-    for dim, label in (where or {}).items():
-        if dim not in dims:
-            raise unknown(f"dim of {selector.name}", dim, dims)
-        labels[dim] = label
+    labels = {dim: label for dim, label in pairs if label != EVERY}
     return variable.isel({dim: _index(variable, dim, labels[dim]) for dim in labels})
 
 
-def recorded_series(
-    run: xr.Dataset, series: Series, where: Labels | None, *, entries: bool
-) -> xr.DataArray:
+def recorded_series(run: xr.Dataset, series: Series, *, entries: bool) -> xr.DataArray:
     """A series with dims (seed, time), and its own behind them with `entries`."""
-    array = select(run, series, where) if isinstance(series, str) else series
+    array = select(run, series) if isinstance(series, str) else series
     name = series if isinstance(series, str) else array.name
     if not {SEED, TIME} <= set(array.dims):
         raise ValueError(
@@ -114,31 +90,24 @@ def recorded_series(
     if dims and not entries:
         raise ValueError(
             f"{name} still has the dims {dims}: select one entry, as in "
-            "score[+,c1,v1], reduce them, or use first_all."
+            "score[+,c1,v1], reduce them, or use a Stage with detector='all'."
         )
     return array.transpose(SEED, TIME, *dims)
 
 
-def quantile(series: xr.DataArray, q: float, dim: str) -> xr.DataArray:
-    """The `q`-quantile over a dim: 0.5 is the median, 0 the least, 1 the largest."""
-    if dim not in series.dims:
-        raise unknown(f"dim of {series.name}", dim, map(str, series.dims))
-    return series.quantile(q, dim=dim, skipna=False).drop_vars("quantile")
-
-
-def _index(variable: xr.DataArray, dim: str, label: str | float) -> int:
+def _index(variable: xr.DataArray, dim: str, label: str) -> int:
     """The position of a label along a dim, whatever the labels' type is."""
     if dim in variable.coords:
         known = [str(value) for value in variable.coords[dim].values.tolist()]
     else:
         known = [str(i) for i in range(variable.sizes[dim])]
-    if str(label) in known:
-        return known.index(str(label))
+    if label in known:
+        return known.index(label)
     for index, name in enumerate(known):
-        if _same_number(name, str(label)):
+        if _same_number(name, label):
             return index
     shown = [*known[:20], "…", *known[-3:]] if len(known) > 40 else known
-    raise unknown(dim, str(label), shown)
+    raise unknown(dim, label, shown)
 
 
 def _same_number(text: str, other: str) -> bool:
@@ -192,11 +161,7 @@ def crossing(
     level has reached it at its start. Records that are NaN are not known: a first time
     is not known where one of them comes before it, a last time where one comes after.
 
-    !!! example
-
-        ```python
-        crossing(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.2, 0.6]), 0.3)  # 1.25
-        ```
+    `crossing(np.array([0.0, 1.0, 2.0]), np.array([0.0, 0.2, 0.6]), 0.3)` is at 1.25.
     """
     time, value, holes = _records(time, value)
     if holes.all():
@@ -218,13 +183,7 @@ def crossing(
 
 
 def settling(
-    time: Times,
-    value: Times,
-    level: float,
-    *,
-    direction: Direction = "up",
-    clock: Clock = "linear",
-    scale: Clock = "linear",
+    time: Times, value: Times, level: float, *, direction: Direction = "up"
 ) -> Detected:
     """From when on a series stays beyond a level until its last record."""
     time, value, holes = _records(time, value)
@@ -234,8 +193,7 @@ def settling(
         side = f"{'below' if direction == 'up' else 'above'} {level:.4g}"
         end = f"ends at {value[-1]:.4g}, {side}, at time {time[-1]:.4g}"
         return Detected(None, end)
-    last = partial(crossing, time, value, level, which="last")
-    return last(direction=direction, clock=clock, scale=scale)
+    return crossing(time, value, level, direction=direction, which="last")
 
 
 def all_crossed(
@@ -273,29 +231,22 @@ def all_crossed(
     return Detected(max(_between(time[around], v, level, clock, scale) for v in late.T))
 
 
-def plateau_end(
-    time: Times,
-    value: Times,
-    tolerance: float,
-    *,
-    level: float | None = None,
-    clock: Clock = "linear",
-) -> Detected:
+def plateau_end(time: Times, value: Times, tolerance: float) -> Detected:
     """When a series leaves a plateau: the first t with |value(t) − level| ≥ tolerance.
 
-    Without a `level`, the plateau's height is the first recorded value.
+    The plateau's level is the first recorded value.
     """
     time, value, holes = _records(time, value)
     if holes.all():
         return NOTHING
-    if level is None and holes[0]:
+    if holes[0]:
         return _in_hole(time, holes)
-    height = float(value[0]) if level is None else level
+    height = float(value[0])
     away = np.abs(value - height)
     if not (away >= tolerance).any():
         reason = f"stays within {np.nanmax(away):.4g} of {height:.4g} up to time"
         return _not_reached(f"{reason} {time[-1]:.4g}", holes)
-    return crossing(time, away, tolerance, clock=clock)
+    return crossing(time, away, tolerance)
 
 
 def extreme(

@@ -11,7 +11,6 @@ from .margin import Margin as Margin
 from .margin import hard_margin as hard_margin
 from .margin import max_margin as max_margin
 from .proportions import clopper_pearson as clopper_pearson
-from .proportions import confidence_sequence as confidence_sequence
 from .proportions import lower_bound as lower_bound
 from .proportions import upper_bound as upper_bound
 from .separation import Pattern as Pattern

@@ -66,11 +66,7 @@ def crossings(
     with f = values, or their logarithms where `scale` is `log`. NaN where a row stays
     above the level, is never above it, or holds a number that is not finite.
 
-    !!! example
-
-        ```python
-        crossings(np.array([1.0, 2.0, 3.0]), np.array([0.9, 0.7, 0.3]), 0.5)  # 2.5
-        ```
+    `crossings(np.array([1.0, 2.0, 3.0]), np.array([0.9, 0.7, 0.3]), 0.5)` is `2.5`.
     """
     x, values = np.asarray(x, np.float64), np.asarray(values, np.float64)
     if x.ndim != 1 or values.shape[-1:] != x.shape or len(x) < 2:

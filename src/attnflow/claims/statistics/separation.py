@@ -64,11 +64,7 @@ def linear_separable(
     - `features`: shape (samples, dim), finite; labels enter as signs, y_i x_i.
     - `weak`: rows that need only be on the closed side.
 
-    !!! example
-
-        ```python
-        linear_separable(np.array([[1.0, 0.0], [-1.0, 0.0]])).separable  # False
-        ```
+    `linear_separable(np.array([[1.0, 0.0], [-1.0, 0.0]])).separable` is `False`.
 
     ??? cite
 

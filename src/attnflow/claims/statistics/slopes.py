@@ -8,6 +8,8 @@ from jaxtyping import Float
 from scipy import special
 
 Points = Float[np.ndarray, " points"]
+RESAMPLES = 2000
+TAILS = (1.0 - 0.95) / 2.0, 1.0 - (1.0 - 0.95) / 2.0
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,7 @@ def fit_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     Gaussian. Points of a deterministic ladder have no noise; their residual is
     curvature, and the interval says how far curvature bends the slope.
 
-    !!! example
-
-        ```python
-        fit_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])).slope  # 2.0
-        ```
+    `fit_line(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0])).slope` is `2.0`.
     """
     x, y = _check_points(x, y)
     centred = x - x.mean()
@@ -57,7 +55,7 @@ def fit_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     return Line(slope, intercept, error, noise, (slope - reach, slope + reach))
 
 
-def log_log_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
+def log_log_line(x: Points, y: Points) -> Line:
     """The line through (ln x, ln y): y ≈ e^intercept · x^slope.
 
     !!! example
@@ -67,12 +65,10 @@ def log_log_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
         log_log_line(n, 3 * n**-0.5).slope  # -0.5
         ```
     """
-    return fit_line(_logarithm("x", x), _logarithm("y", y), level=level)
+    return fit_line(_logarithm("x", x), _logarithm("y", y))
 
 
-def semi_log_line(
-    x: Points, y: Points, *, log: Literal["x", "y"] = "x", level: float = 0.95
-) -> Line:
+def semi_log_line(x: Points, y: Points, *, log: Literal["x", "y"] = "x") -> Line:
     """The line through (ln x, y), or (x, ln y) where `log` is `y`.
 
     The first is a time that grows like a logarithm; the second an exponential rate.
@@ -85,23 +81,18 @@ def semi_log_line(
         ```
     """
     if log == "x":
-        return fit_line(_logarithm("x", x), np.asarray(y, float), level=level)
-    return fit_line(np.asarray(x, float), _logarithm("y", y), level=level)
+        return fit_line(_logarithm("x", x), np.asarray(y, float))
+    return fit_line(np.asarray(x, float), _logarithm("y", y))
 
 
 def bootstrap_slope(
-    x: Points,
-    y: Points,
-    *,
-    generator: np.random.Generator,
-    resamples: int = 2000,
-    level: float = 0.95,
+    x: Points, y: Points, *, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """The percentile interval of the least-squares slope over resampled points.
+    """The 95% percentile interval of the least-squares slope over resampled points.
 
     Points are drawn with replacement; draws whose x are all equal have no slope and
-    are left out. With few points the interval is narrower than its `level` says:
-    it is to be reported, not to decide. The same `generator` gives the same interval.
+    are left out. With few points the interval is narrower than that says: it is to
+    be reported, not to decide. The same `generator` gives the same interval.
 
     ??? cite
 
@@ -109,14 +100,13 @@ def bootstrap_slope(
         (1979) 1–26.
     """
     x, y = _check_points(x, y)
-    drawn = generator.integers(len(x), size=(resamples, len(x)))
+    drawn = generator.integers(len(x), size=(RESAMPLES, len(x)))
     xs, ys = x[drawn], y[drawn]
     centred = xs - xs.mean(axis=1, keepdims=True)
     spread = (centred**2).sum(axis=1)
     usable = spread > 1e-12 * float(np.ptp(x)) ** 2
     slopes = (centred * ys).sum(axis=1)[usable] / spread[usable]
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(slopes, [tail, 1.0 - tail])
+    low, high = np.quantile(slopes, TAILS)
     return float(low), float(high)
 
 

@@ -187,8 +187,8 @@ class AbstractCoordinateValues(AbstractCoordinates):
         return state.get("w_O", self.slope)[:, None, :]
 
 
-class CoordinateScores(AbstractCoordinateScores):
-    """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
+class AbstractByCoordinate(AbstractCoordinates):
+    """A state of weights by coordinate."""
 
     def seen(self, state: Arrays, name: str) -> Products:
         """Inner products of one weight's neurons with the tokens."""
@@ -198,21 +198,35 @@ class CoordinateScores(AbstractCoordinateScores):
         """The weights."""
         return state[name]
 
+
+class AbstractBySign(AbstractCoordinates):
+    """A state of inner products with the tokens, which SignGD alone moves."""
+
+    def seen(self, state: Arrays, name: str) -> Products:
+        """Inner products of one weight's neurons with the tokens."""
+        return state[name]
+
+    def refuses(self, rule: Rule) -> str | None:
+        """All rules but SignGD."""
+        if isinstance(rule, SignGD):
+            return None
+        return (
+            f"{rule.name} moves the coordinates of a token's own support by different "
+            "amounts, and the sign state keeps one number for them all. Use "
+            "form='coordinates'."
+        )
+
+
+class CoordinateScores(AbstractByCoordinate, AbstractCoordinateScores):
+    """`{"W_K": (heads, columns, neurons), "W_Q": the same}`: weights by coordinate."""
+
     def move(self, state: Arrays, update: Arrays) -> Arrays:
         """The weights plus the update."""
         return jax.tree.map(jnp.add, state, update)
 
 
-class CoordinateValues(AbstractCoordinateValues):
+class CoordinateValues(AbstractByCoordinate, AbstractCoordinateValues):
     """`{"W_V": (heads, columns, neurons)}`, and `w_O: (heads, neurons)` if trained."""
-
-    def seen(self, state: Arrays, name: str) -> Products:
-        """Inner products of the neurons with the tokens."""
-        return self.columns.push(state[name])
-
-    def moved(self, state: Arrays, name: str) -> Array:
-        """The weights."""
-        return state[name]
 
     def move(self, state: Arrays, update: Arrays) -> Arrays:
         """The weights plus the update."""
@@ -220,16 +234,12 @@ class CoordinateValues(AbstractCoordinateValues):
         return jax.tree.map(jnp.add, state, grown)
 
 
-class SignScores(AbstractCoordinateScores):
+class SignScores(AbstractBySign, AbstractCoordinateScores):
     """`{"W_K": (heads, tokens, neurons), "W_Q": the same}`, and steps.
 
     A dense map moves both sides by one product, as `W_KQ`: rows of W_K before those of
     W_Q. A sparse one is quicker with each by itself.
     """
-
-    def seen(self, state: Arrays, name: str) -> Products:
-        """Inner products of one weight's neurons with the tokens."""
-        return state[name]
 
     def moved(self, state: Arrays, name: str) -> Array:
         """The steps of every column."""
@@ -257,17 +267,9 @@ class SignScores(AbstractCoordinateScores):
         new = {name: state[name] + change for name, change in pushed.items()}
         return {**new, **_stepped(state, update)}
 
-    def refuses(self, rule: Rule) -> str | None:
-        """All rules but SignGD."""
-        return _refuses(rule)
 
-
-class SignValues(AbstractCoordinateValues):
+class SignValues(AbstractBySign, AbstractCoordinateValues):
     """`{"W_V": (heads, tokens, neurons)}`, its steps, and `w_O` if it is trained."""
-
-    def seen(self, state: Arrays, name: str) -> Products:
-        """Inner products of the neurons with the tokens."""
-        return state[name]
 
     def moved(self, state: Arrays, name: str) -> Array:
         """The steps of every column."""
@@ -289,10 +291,6 @@ class SignValues(AbstractCoordinateValues):
         if "w_O" in state:
             new["w_O"] = state["w_O"] + update["w_O"]
         return {**new, **_stepped(state, {"W_V": moves})}
-
-    def refuses(self, rule: Rule) -> str | None:
-        """All rules but SignGD."""
-        return _refuses(rule)
 
 
 class CoordinateForm(AbstractForm):
@@ -364,16 +362,6 @@ def _pairs(at: Positions, keys: Products, queries: Products, values: Array) -> P
     query = queries[:, at.query] * at.query_sign[..., None]
     scores = jnp.einsum("hskn,hsqn->shqk", key, query)
     return Pairs(scores, (values[:, at.key] * at.key_sign).swapaxes(0, 1))
-
-
-def _refuses(rule: Rule) -> str | None:
-    if isinstance(rule, SignGD):
-        return None
-    return (
-        f"{rule.name} moves the coordinates of a token's own support by different "
-        "amounts, and the sign state keeps one number for them all. Use "
-        "form='coordinates'."
-    )
 
 
 def _side(both: Array, name: str) -> Array:

@@ -24,11 +24,7 @@ from attnflow.models.forms.initial_values import (
     shortened,
 )
 from attnflow.models.forms.neurons import drawn_neurons, given_neurons
-from attnflow.models.forms.values import (
-    ChainGram,
-    ChainTransport,
-    ValueTable,
-)
+from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
     ChainWeights,
     FixedOutputWeights,

@@ -13,11 +13,7 @@ from jaxtyping import Array, Float
 
 from attnflow.data import Sequences, random
 from attnflow.data.random import Key
-from attnflow.models.forms.base import (
-    AbstractPart,
-    Arrays,
-    Weights,
-)
+from attnflow.models.forms.base import AbstractPart, Arrays, Weights
 from attnflow.models.forms.frames import span_of
 from attnflow.models.forms.initial import Initial, draw_weights
 from attnflow.models.forms.scores import score_factor

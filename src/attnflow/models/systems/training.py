@@ -1,7 +1,6 @@
 """Training as a dynamical system: a form under the forces of a problem."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 import equinox as eqx
 import jax
@@ -18,32 +17,6 @@ from attnflow.training.rules import Batches
 from attnflow.training.scaled_numbers import Scaled
 
 Time = ArrayLike | None
-
-
-class FlowSystem(Protocol):
-    """A system with a vector field."""
-
-    def velocity(self, t: Time, state: PyTree) -> PyTree:
-        """The state's derivative."""
-        ...
-
-
-class DescentSystem(Protocol):
-    """A system that rules of descent can move.
-
-    `direction` maps the name of each part that moves to minus its gradient. A system
-    may also have `at(step)`, the system as a step sees it; `direction_and_forward`, the
-    direction and the forward pass on the way to it; `square` and `each_matrix`, for
-    rules that see weights whole.
-    """
-
-    def direction(self, state: PyTree) -> dict[str, PyTree]:
-        """Minus the gradient, part by part, in the coordinates of the rule."""
-        ...
-
-    def move(self, state: PyTree, updates: dict[str, PyTree]) -> PyTree:
-        """The state after the updates."""
-        ...
 
 
 class Training(eqx.Module):

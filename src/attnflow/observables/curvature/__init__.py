@@ -7,9 +7,7 @@ from attnflow.observables.curvature.hessian import hessian_spectrum as hessian_s
 from attnflow.observables.curvature.hessian import sharpness as sharpness
 from attnflow.observables.curvature.kernel import Linearised as Linearised
 from attnflow.observables.curvature.kernel import linearised as linearised
-from attnflow.observables.curvature.kernel import (
-    output_curvature as output_curvature,
-)
+from attnflow.observables.curvature.kernel import output_curvature as output_curvature
 from attnflow.observables.curvature.kernel import tangent_kernel as tangent_kernel
 from attnflow.observables.curvature.local import Widths as Widths
 from attnflow.observables.curvature.local import widths_of as widths_of

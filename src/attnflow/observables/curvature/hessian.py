@@ -85,12 +85,7 @@ def local_model(system: Training, state: State, widths: Widths) -> LocalModel:
     }
     fixed = {name: table for name, table in tables.items() if name not in parts}
     return LocalModel(
-        system.form.frame,
-        system.problem,
-        system.data,
-        system.probability,
-        parts,
-        fixed,
+        system.form.frame, system.problem, system.data, system.probability, parts, fixed
     )
 
 

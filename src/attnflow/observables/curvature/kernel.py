@@ -150,11 +150,7 @@ def _(frame: GatherFrame, pairs: Pairs) -> SampleTables:
 
 
 def _token_kernel(
-    system: Training,
-    form: TokenForm,
-    state: State,
-    *,
-    rates: Rates | None = None,
+    system: Training, form: TokenForm, state: State, *, rates: Rates | None = None
 ) -> Kernel:
     """`K[n, n']` of a form over tokens, from derivatives at samples' positions.
 

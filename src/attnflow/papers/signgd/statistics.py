@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from attnflow.claims.stages import order
+from attnflow.claims.stages import order_gap
 from attnflow.papers.signgd import stages
 from attnflow.schema.declarations import Statistic
 
@@ -22,7 +22,7 @@ def stage_gap(run: xr.Dataset) -> np.ndarray:
 
     Positive where T1, T2, T3, T4⁻ and T4 occur in this order; NaN where one is missing.
     """
-    return np.array(order([end(run) for end in ENDS]).gap)
+    return order_gap([end(run) for end in ENDS])
 
 
 STATISTICS = (

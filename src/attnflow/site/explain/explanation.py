@@ -1,7 +1,7 @@
 """The explanation of a verdict: conditions, code, settings, and when it would fail."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypedDict
 
@@ -12,25 +12,29 @@ from attnflow.claims import (
     Evidence,
     Measurement,
     Row,
+    Rule,
     Seeds,
+    Verdict,
     assumed_items,
+    recorded_words,
 )
+from attnflow.claims.base import Judge, Mutation
 from attnflow.claims.judgement import corrected_rule_of, rule_of
 from attnflow.claims.source_code import Source, sources
-from attnflow.claims.trials import Reading, watch
+from attnflow.claims.trials import Reading, attempt, try_out, watch
 from attnflow.papers.base import Paper
+from attnflow.papers.inventory import statements_with, users_of
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
-from attnflow.schema.plain_values import plain
-from attnflow.schema.settings import JsonObject, canonical_json
+from attnflow.schema.settings import JsonObject, canonical_json, plain
 from attnflow.site.explain.failing import fails_where
-from attnflow.site.explain.neighbourhood import Neighbourhood, neighbourhood
-from attnflow.site.explain.trying import Tried, try_claim
 
 Items = Mapping[str, Mapping[str, Condition]]
 """By judged run, items of conditions by name."""
 AS_CORRECTED = "as corrected"
+ERROR = "no verdict"
+"""What is said where a judge ends in an error on changed runs."""
 
 
 class RunSetting(TypedDict):
@@ -49,6 +53,52 @@ class SeedResult(TypedDict):
     seed: str
     held: bool
     margin: float
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A statement of the paper, and the recorded verdicts of its claims by their ids.
+
+    `claims` is empty where nothing judges it.
+    """
+
+    id: str
+    claims: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """The statements that a claim judges, those they rest on, and those that use them.
+
+    The first are ids: the claim itself is one of those that judge them.
+    """
+
+    judges: tuple[str, ...]
+    uses: tuple[Neighbour, ...]
+    used_by: tuple[Neighbour, ...]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The verdicts on a statement under changes of the runs it was judged on.
+
+    **Arguments:**
+
+    - `statement`: `as printed`, or `as corrected` where that one holds.
+    - `failing`: generated changes under which it fails; `changes`: how many were tried.
+    - `inert`: variables that it reads and that no change of makes matter.
+    - `unknown`: verdicts on runs that are untrained, cut, or have holes.
+    - `mutations`: verdicts under the changes that the claim itself names; `mends`: of
+      the printed statement under those that are to mend it.
+    """
+
+    statement: str
+    failing: tuple[str, ...]
+    changes: int
+    inert: tuple[str, ...]
+    unknown: Mapping[str, str]
+    mutations: Mapping[str, str]
+    mends: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -123,7 +173,7 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explana
         claim=claim,
         row=row,
         items=assumed_items(claim, evidence, paper),
-        around=neighbourhood(paper, claim.id),
+        around=_neighbourhood(paper, claim.id),
         code=code,
         settings={
             name: _setting(run, claim.needs[name], paper)
@@ -139,8 +189,62 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explana
         fails_where=[
             _prefixed(w, fails_where(check, rule)) for w, check, rule in checks
         ],
-        tried=try_claim(claim, evidence),
+        tried=_try_claim(claim, evidence),
     )
+
+
+def _neighbourhood(paper: Paper, claim: str) -> Neighbourhood:
+    """The statements around a claim, from the paper's inventory."""
+    statements = paper.statements
+    return Neighbourhood(
+        tuple(statement.id for statement in statements_with(statements, claim)),
+        _neighbours(paper, paper.uses_of(claim)),
+        _neighbours(paper, users_of(statements, claim)),
+    )
+
+
+def _neighbours(paper: Paper, ids: Iterable[str]) -> tuple[Neighbour, ...]:
+    claims = {statement.id: statement.claims for statement in paper.statements}
+    recorded = {claim.id: recorded_words(claim) for claim in paper.claims}
+    return tuple(
+        Neighbour(id, {c: recorded[c] for c in claims.get(id, ()) if c in recorded})
+        for id in ids
+    )
+
+
+def _try_claim(claim: Claim, evidence: Evidence) -> Tried:
+    """Try the statement that holds: the printed one, or else its correction."""
+    statement, judge, rule = _statement(claim)
+    trial = try_out(judge, rule, evidence)
+    counts = [*map(len, trial.variables.values()), len(trial.settings)]
+    return Tried(
+        statement,
+        trial.failing,
+        sum(counts),
+        trial.inert,
+        {name: _word(verdict) for name, verdict in trial.unknown.items()},
+        _verdicts(judge, rule, evidence, claim.mutations),
+        _verdicts(claim.judge, rule_of(claim), evidence, claim.mends),
+    )
+
+
+def _statement(claim: Claim) -> tuple[str, Judge, Rule]:
+    if claim.expected is Verdict.HOLDS or claim.correction is None:
+        return "as printed", claim.judge, rule_of(claim)
+    return AS_CORRECTED, claim.correction.judge, corrected_rule_of(claim)
+
+
+def _verdicts(
+    judge: Judge, rule: Rule, evidence: Evidence, changes: Mapping[str, Mutation]
+) -> dict[str, str]:
+    return {
+        name: _word(attempt(judge, rule, evidence, change))
+        for name, change in changes.items()
+    }
+
+
+def _word(verdict: Verdict | None) -> str:
+    return ERROR if verdict is None else str(verdict)
 
 
 def _labelled(which: str, check: Measurement) -> str:

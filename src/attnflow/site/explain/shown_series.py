@@ -12,7 +12,7 @@ from attnflow.claims.base import Judge
 from attnflow.claims.decision import decide_check
 from attnflow.claims.judgement import rule_of
 from attnflow.claims.judges.base import as_table, mask_of
-from attnflow.claims.judges.bounds import AbstractComparison, AtLeast, AtMost, Near
+from attnflow.claims.judges.seeds import AbstractComparison, AtLeast, AtMost, Near
 from attnflow.claims.stages import Detection
 from attnflow.claims.trials import Reading
 from attnflow.schema.dims import SEED, TIME

@@ -2,12 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from attnflow.claims import Claim, Family, Row, Scope, Verdict, circumstances
+from attnflow.claims import (
+    Claim,
+    Decision,
+    Family,
+    Judgement,
+    Row,
+    Scope,
+    Verdict,
+    circumstances,
+    make_row,
+)
 from attnflow.claims.chance import ASSUMED, family_of
 from attnflow.claims.scope import declared_runs
-from attnflow.claims.table import Corrected, WitnessResult, as_expected
+from attnflow.claims.table import as_expected
 from attnflow.papers.base import Paper
 
 # What deserves a reader's eye comes first.
@@ -83,34 +93,12 @@ def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
 def recorded_row(claim: Claim, paper: Paper) -> Row:
     """The row of a claim that was not judged: recorded verdicts, no numbers."""
     around = circumstances(claim, declared_runs(claim, paper), paper)
-    corrected = claim.correction and Corrected(
-        claim.correction.kind,
-        claim.correction.statement,
-        claim.correction.expected,
-        claim.correction.expected,
+    decision = Decision(claim.expected, 0, 0, None, 0.0, "")
+    correction = claim.correction and replace(
+        decision, verdict=claim.correction.expected
     )
-    return Row(
-        id=claim.id,
-        paper=paper.slug,
-        place=claim.place,
-        kind=claim.kind,
-        statement=claim.statement,
-        origin=claim.origin,
-        scope=around.scope,
-        slack=around.slack,
-        verdict=claim.expected,
-        expected=claim.expected,
-        corrected=corrected,
-        held=0,
-        seeds=0,
-        interval=None,
-        margin=0.0,
-        witness=claim.witness and WitnessResult(claim.witness.script),
-        seconds=0.0,
-        what=claim.check,
-        missed=tuple(map(str, around.missed)),
-        unread=around.unread,
-    )
+    judgement = Judgement(decision, {}, correction)
+    return make_row(claim, paper.slug, judgement, around, seconds=0.0)
 
 
 def _view(row: Row, claim: Claim | None, *, is_judged: bool) -> ClaimView:

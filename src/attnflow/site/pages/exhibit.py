@@ -14,9 +14,8 @@ from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.plain_values import plain
-from attnflow.site.pages.files import DARK, save_figure, write_text
-from attnflow.site.pages.markup import table_page
+from attnflow.schema.settings import plain
+from attnflow.site.pages.files import DARK, save_figure, table_page, write_text
 from attnflow.site.pages.runs import (
     RunRecord,
     changed_settings,

@@ -1,4 +1,4 @@
-"""Files of a site: complete or absent, and equal for equal contents.
+"""Files of a site, from templates: complete or absent, and equal for equal contents.
 
     <site>/index.html            all papers
     <site>/assets/               style, script and KaTeX with its fonts
@@ -8,17 +8,23 @@ A page finds the shared files by relative addresses, so that the folder works fr
 disk, from a web server, and wherever it is moved.
 """
 
+import functools
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from attnflow.figures.style import themed
 from attnflow.runs.atomic import new_file
+from attnflow.site.pages.formulas import mathematics
+from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 
 DARK = ".dark.svg"
 """How the name of a picture for dark pages ends."""
@@ -126,6 +132,37 @@ def write_assets(site: Path) -> Path:
     return target
 
 
-def style() -> str:
-    """The style sheet as text, for a page that is to be one file."""
-    return (_SOURCE / "style.css").read_text(encoding="utf-8")
+@functools.cache
+def environment() -> Environment:
+    """The templates of the package; whatever they show is escaped."""
+    templates = Environment(
+        loader=PackageLoader("attnflow.site.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "number": number_text,
+        "seconds": seconds_text,
+        "anchor": anchor,
+        "mathematics": mathematics,
+        "sortable": sort_key,
+    }
+    return templates
+
+
+def render(template: str, **values: object) -> str:
+    """A template with values filled in, as HTML."""
+    return environment().get_template(template).render(values)
+
+
+def table_page(title: str, caption: str, table: Table) -> str:
+    """A table on a page of its own."""
+    sheet = Markup((_SOURCE / "style.css").read_text(encoding="utf-8"))
+    return render("table.html", title=title, caption=caption, table=table, style=sheet)
+
+
+def anchor(*parts: str) -> str:
+    """An id within the page, such as `claim-B-Thm4.1-T2`."""
+    return re.sub(r"[^\w.\-]+", "-", "-".join(parts)).strip("-")

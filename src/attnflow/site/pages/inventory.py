@@ -15,7 +15,7 @@ from attnflow.papers.base import Paper
 from attnflow.papers.inventory import HOW, Part, Statement
 from attnflow.schema.declarations import Exhibit, Request
 from attnflow.site.pages.claims import ClaimView
-from attnflow.site.pages.markup import anchor
+from attnflow.site.pages.files import anchor
 
 NOT_JUDGED = "not judged"
 UNSAID = "unsaid"

@@ -87,17 +87,6 @@ def without_implied(
     }
 
 
-def crossings(layout: Layout) -> int:
-    """How many pairs of edges cross between neighbouring layers."""
-    steps = [step for path in layout.paths.values() for step in pairwise(path)]
-    return sum(
-        (a[1] - c[1]) * (b[1] - d[1]) < 0
-        for i, (a, b) in enumerate(steps)
-        for c, d in steps[:i]
-        if a[0] == c[0] and b[0] == d[0]
-    )
-
-
 def _depths(uses: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """The longest path that ends in each node."""
     depths: dict[str, int] = {}

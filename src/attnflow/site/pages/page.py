@@ -14,7 +14,7 @@ from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Exhibit, nothing
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
-from attnflow.site.pages.files import DARK, place_of, write_text
+from attnflow.site.pages.files import DARK, anchor, place_of, render, write_text
 from attnflow.site.pages.graph import GRAPH, draw_graph, drawn_statements
 from attnflow.site.pages.inventory import (
     StatementView,
@@ -24,7 +24,6 @@ from attnflow.site.pages.inventory import (
     statement_views,
     tried_choices,
 )
-from attnflow.site.pages.markup import anchor, render
 from attnflow.site.pages.runs import (
     RunRecord,
     Settings,

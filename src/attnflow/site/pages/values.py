@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.schema.plain_values import plain
+from attnflow.schema.settings import plain
 
 Keys = tuple[str, ...]
 

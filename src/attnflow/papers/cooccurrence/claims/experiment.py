@@ -9,7 +9,7 @@ from attnflow import claims as c
 from attnflow import schema
 from attnflow.claims import look
 from attnflow.claims import mutations as mutate
-from attnflow.claims.stages import extreme_time, settled
+from attnflow.claims.stages import largest_at, settled
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.experiment_phases import IN_PHASES
@@ -62,7 +62,7 @@ def _rise(run: xr.Dataset) -> np.ndarray:
 
 def _peaks(run: xr.Dataset) -> xr.DataArray:
     """When each one-target loss is largest, by group and seed."""
-    peaks = [extreme_time(run, f"loss_by_group[{g}]").times for g in ONE_TARGET]
+    peaks = [largest_at(run, f"loss_by_group[{g}]").times for g in ONE_TARGET]
     coords = {"group": ONE_TARGET, "seed": run["seed"]}
     return xr.DataArray(peaks, coords, ("group", "seed"))
 

@@ -1,7 +1,7 @@
 import pytest
 import typer
 
-from attnflow.cli.guard import guarded
+from attnflow.cli.output import guarded
 from attnflow.runs.store import StoreError
 from attnflow.schema.installation import MissingData
 
