@@ -193,13 +193,11 @@ def test_an_interrupt_keeps_what_was_recorded(monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(descent, "STEPS_PER_BLOCK", 20)
     monkeypatch.setattr(descent, "_advance", advance)
     dataset = run(experiment())
     assert dataset["outcome"].values[0] == "interrupted"
     recorded = dataset["recorded"].values[0]
     assert 0 < recorded.sum() < len(recorded)
-    # Blocks of another length are another program.
     kept = {"time": np.flatnonzero(recorded)}
     assert_same_course(dataset.isel(kept), whole.isel(kept), steps=200)
 
@@ -241,7 +239,6 @@ def test_blocks_of_a_run_are_one_program(monkeypatch, name, settings):
         return inner(system, axes, carry, *rest)
 
     monkeypatch.setattr(descent, "_advance", spy)
-    monkeypatch.setattr(descent, "STEPS_PER_BLOCK", 4)
     af.run(name, steps=12, store=False, **settings)
     assert len(seen) > 1
     assert all(types == seen[0] for types in seen)

@@ -180,7 +180,7 @@ def choice(
         np.broadcast_to(np.asarray(probability, float), (count,))
     )
     drawn = total[-1] * (1.0 - uniform(key, shape))
-    return np.asarray(total.searchsorted(drawn))
+    return np.asarray(total.searchsorted(drawn))  # pyright: ignore[reportUnknownArgumentType] # NumPy leaves it open
 
 
 def chisquare(
