@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.contour import ContourSet
 
 from attnflow import figures, schema
+from attnflow.figures.exhibits import stage_times
 from attnflow.papers.vit import PAPER
 from attnflow.papers.vit.figures import (
     boundaries,
@@ -215,17 +216,23 @@ def test_trends():
 
 def test_tokens_are_pooled_by_their_kind():
     """In the hand-written course the signal's value is t/1000, noise's 1/10000."""
-    table = dynamics.values_at(course(seeds=2))
-    signal = dynamics.of_token(table, "signal")
-    assert signal.sizes == {"seed": 4, "time": table.sizes["time"]}
-    np.testing.assert_allclose(signal.sel(time=500.0), 0.5)
-    np.testing.assert_allclose(dynamics.of_token(table, "noise"), 1e-4)
-    np.testing.assert_allclose(dynamics.of_token(table, "other"), -1e-4)
+    shows = dynamics.FIGURE3.shows
+    run = course(seeds=2)
+    run = run.assign(pair_score=run["attention"])
+    table = shows.table({"run": run})["values"]
+    np.testing.assert_allclose(table["μ"].sel(time=500.0), 0.5)
+    np.testing.assert_allclose(table["ξ_2"], 1e-4)
+    np.testing.assert_allclose(table["ξ_3 and further"], -1e-4)
 
 
 def test_the_printed_order_needs_every_stage():
-    rows = [stage.row(course()) for stage in STAGES["benign"].values()]
-    assert stage_order.in_order(rows)
-    assert not stage_order.in_order(rows[::-1])
-    lost = [stage.row(course("harmful")) for stage in STAGES["benign"].values()]
-    assert lost[0].detected is None and not stage_order.in_order(lost)
+    def in_order(run, names):
+        times = stage_times(
+            STAGES["benign"][name].row(run) for name in STAGES["benign"]
+        )
+        return stage_order.in_order({name: times[name] for name in names})
+
+    names = list(stage_order.ROWS)
+    assert in_order(course(), names)
+    assert not in_order(course(), names[::-1])
+    assert not in_order(course("harmful"), names)
