@@ -11,13 +11,8 @@ from matplotlib.contour import ContourSet
 from attnflow import figures, schema
 from attnflow.figures.exhibits import stage_times
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.figures import (
-    boundaries,
-    control,
-    dynamics,
-    phase_panels,
-    stage_order,
-)
+from attnflow.papers.vit import boundary as b
+from attnflow.papers.vit.figures import control, dynamics, phase_map, stage_order
 from attnflow.papers.vit.figures.figure1 import trend
 from attnflow.papers.vit.stages import STAGES
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
@@ -154,7 +149,7 @@ COUNTS, RATIOS = np.arange(6.0, 21.0, 2.0), np.linspace(0.5, 16.5, 17)
 
 def hand_map(*constants):
     crossings = np.sqrt(np.array(constants)[:, None] / COUNTS)
-    losses = boundaries.CUT - 0.05 * (RATIOS - crossings[..., None])
+    losses = b.CUT - 0.05 * (RATIOS - crossings[..., None])
     return xr.Dataset(
         {
             "test_loss": (("seed", "samples", "snr"), losses),
@@ -166,42 +161,43 @@ def hand_map(*constants):
 
 
 def test_the_law_of_a_known_map():
-    law = boundaries.law(hand_map(1000.0))
+    losses = b.losses(hand_map(1000.0))
+    law = b.law(losses)
     assert law["exponent of SNR in N"] == pytest.approx(-0.5)
     assert law["N·SNR²"] == pytest.approx(1000.0)
     assert law["cells that agree with 1000"] == 1.0
     assert 900 < law["N·SNR² that parts most cells"] < 1100
-    assert boundaries.steps(hand_map(1000.0))["median"] == 7
-    along = boundaries.along(hand_map(800.0), 0.0025)
+    assert b.steps(hand_map(1000.0))["median"] == 7
+    along = b.along(b.losses(hand_map(800.0)), 0.0025)
     assert along == pytest.approx({f"N = {n:g}": 2.0 for n in COUNTS})
 
 
 def test_the_mean_map_is_cut_and_not_the_mean_of_cuts():
     run = hand_map(600.0, 1400.0)
     middle = (np.sqrt(600.0) + np.sqrt(1400.0)) ** 2 / 4
-    assert boundaries.law(run)["N·SNR²"] == pytest.approx(middle)
+    assert b.law(b.losses(run))["N·SNR²"] == pytest.approx(middle)
     assert control.middle(run) == pytest.approx(middle)
-    assert control.ratio(run) == pytest.approx(0.0025)
-    low, high = boundaries.boundary(run).constant_interval
+    assert b.strong_ratio(run) == pytest.approx(0.0025)
+    low, high = b.fit(b.losses(run)).constant_interval
     assert low == pytest.approx(600.0) and high == pytest.approx(1400.0)
 
 
 def test_cells_on_the_wrong_side_are_counted():
-    run = hand_map(1000.0)
-    table = run["test_loss"].copy(deep=True)
+    table = b.losses(hand_map(1000.0)).copy(deep=True)
     table[0, 0, 0] = 0.0
-    share = boundaries.agreeing(run.assign(test_loss=table))
-    assert share == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
+    assert b.agreeing(table) == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
 
 
 def test_the_curve_is_drawn_where_an_axis_begins_below_zero():
     """A few coarse cells have margins that reach there, where nothing may warn."""
-    run = hand_map(1000.0)
+    table = b.losses(hand_map(1000.0))
     _, grid = figures.panels()
-    phase_panels.loss_map(grid[0, 0], run)
+    panel = phase_map.loss_map(of=lambda evidence: table, level=None, curves=())
+    panel.draw(grid[0, 0], table)
     grid[0, 0].set(xlim=(-1.0, 16.0), ylim=(-1.0, 21.0))
-    phase_panels.paper_curve(grid[0, 0])
-    phase_panels.fitted_boundary(grid[0, 0], run)
+    phase_map.CUT.draw(grid[0, 0], table)
+    paper = phase_map.PAPER
+    figures.frontier(grid[0, 0], paper.side, paper.label)
     (curve,) = (c for c in grid[0, 0].collections if isinstance(c, ContourSet))
     (path,) = curve.get_paths()
     snr, count = path.vertices.T

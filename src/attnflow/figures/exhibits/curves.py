@@ -24,9 +24,10 @@ class Curve:
 
     **Arguments:**
 
-    - `name`: of the curve in the panel's table, and on the picture unless `label`.
+    - `name`: of the curve in the panel's table, and on the picture unless `label`,
+      which may be a function of its numbers.
     - `of`: evidence → a table of one dim, whose coord is the parameter, and perhaps
-      `seed`.
+      `seed`. A curve of which no point is known is not drawn.
     - `kind`, `shade`: what sort of quantity it is, which gives the colour; `ramp`: the
       number among how many of one kind, from pale to full.
     - `aside`: how far its points stand aside, so that bars do not overlap.
@@ -35,7 +36,7 @@ class Curve:
 
     name: str
     of: Callable[[Evidence], xr.DataArray]
-    label: str | None = None
+    label: str | Callable[[xr.DataArray], str] | None = None
     kind: str = "other"
     shade: int = 0
     ramp: tuple[int, int] | None = None
@@ -72,10 +73,14 @@ class Curves(AbstractPanel):
         if curve.ramp is not None:
             colour = theme.ramp(curve.kind, curve.ramp[1])[curve.ramp[0]]
         x = parameter(rows).values.astype(float) + curve.aside
+        heights = middle(rows, self.bars)
+        if not (np.isfinite(x) & np.isfinite(heights)).any():
+            return
         usual = {"color": colour, "marker": "o", "ms": 5, "zorder": 3}
         label = curve.name if curve.label is None else curve.label
+        label = label(rows) if callable(label) else label
         style = {**usual, **curve.style}
-        ax.plot(x, middle(rows, self.bars), label=figures.typeset(label), **style)
+        ax.plot(x, heights, label=figures.typeset(label), **style)
         if SEED in rows.dims and rows.sizes[SEED] > 1 and self.bars != "none":
             ax.vlines(x, *spread(rows, self.bars), color=colour, lw=1.4, zorder=2)
 

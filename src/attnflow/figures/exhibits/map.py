@@ -9,12 +9,14 @@ import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits.panels import AbstractPanel
+from attnflow.figures.swept import Curve, Level
 from attnflow.schema import mean_over_seeds
 from attnflow.schema.declarations import Evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Limits = tuple[float, float]
 SWITCH = 0.6
 """Share of the colour scale from which texts are written in the paper's colour."""
 
@@ -28,18 +30,23 @@ class Map(AbstractPanel):
     - `of`: evidence → the table. Where it is no number, the cell stays empty.
     - `shown`: what is coloured, where that is not the mean: a function of the table.
     - `kind`: what sort of quantity it is, which gives the full colour; `limits`: the
-      values of the palest and the fullest colour, those of the table without them.
+      values of the palest and the fullest colour, or a function of what is coloured;
+      the least and the largest without it.
     - `texts`: table → a text for each cell.
     - `bar`: what the scale of colours is called; none is drawn without it.
+    - `level`: where the map is cut, and how its boundary is fitted; `curves`: that
+      theory draws on it.
     - `at_cells`: axes whose numbers stand at cells alone: `x`, `y`, both or none.
     """
 
     of: Callable[[Evidence], xr.DataArray]
     shown: Callable[[xr.DataArray], xr.DataArray] = mean_over_seeds
     kind: str = "test"
-    limits: tuple[float, float] | None = None
+    limits: Limits | Callable[[xr.DataArray], Limits] | None = None
     texts: Callable[[xr.DataArray], np.ndarray] | None = None
     bar: str = ""
+    level: Level | None = None
+    curves: tuple[Curve, ...] = ()
     at_cells: str = ""
     names: str | Mapping[str, Any] = ""
 
@@ -48,20 +55,25 @@ class Map(AbstractPanel):
         return self.of(evidence)
 
     def draw(self, ax: "Axes", table: xr.DataArray) -> None:
-        """The cells in colour, with their texts, and the scale of colours."""
+        """The cells in colour, with their texts, boundary and curves."""
         cells = self.shown(table)
         limits = self.limits or figures.limits_of(cells)
+        limits = limits(cells) if callable(limits) else limits
         scales = self.scales[1], self.scales[0]
         mesh = figures.field(ax, cells, kind=self.kind, limits=limits, scales=scales)
         if self.texts is not None:
             self._write(ax, cells, self.texts(table), limits)
+        if self.level is not None:
+            self.level.draw(ax, table)
+        for index, curve in enumerate(self.curves):
+            figures.frontier(ax, curve.side, curve.label, index=index)
         if self.bar:
             figure = ax.get_figure(root=True)
             assert figure is not None
             figures.field_bar(figure, mesh, ax, self.bar)
 
     def _write(
-        self, ax: "Axes", cells: xr.DataArray, texts: np.ndarray, limits: Any
+        self, ax: "Axes", cells: xr.DataArray, texts: np.ndarray, limits: Limits
     ) -> None:
         theme, (low, high) = figures.current_theme(), limits
         up, right = (cells[dim].values for dim in cells.dims)

@@ -58,6 +58,7 @@ class Rows(AbstractPanel):
                 _dots(ax, shares[2:3], np.array([height]), colour)
         for name, place in self.lines.items():
             figures.mark_place(ax, place, name)
+        ax.margins(x=0.06)
         figures.name_rows(ax, list(self.rows.values()))
 
     def values(self, table: Mapping[str, np.ndarray]) -> dict[str, dict[str, float]]:
