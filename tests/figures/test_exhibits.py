@@ -112,6 +112,17 @@ def test_a_logarithmic_course_begins_after_time_0_and_shades_its_stages():
     assert {text.get_text() for text in ax.texts} >= {"I", "II"}
 
 
+def test_a_series_may_have_a_clock_of_its_own():
+    def slower(run):
+        return run["loss"].assign_coords(time=10 * run["time"])
+
+    panel = Course(title="Loss", x="clock", lines=(Line("rise", slower),))
+    ax, display = draw(panel, {"run": run()})
+    np.testing.assert_array_equal(line_called(ax, "rise").get_xdata(), 10 * TIMES)
+    np.testing.assert_array_equal(display.table["Loss"].ends["rise"], [3.0, 4.0])
+    assert ax.get_xlabel() == "clock" and ax.get_xlim() == (0, 40)
+
+
 def test_a_table_without_time_is_no_course():
     panel = Course(title="Loss", lines=(Line("end", lambda run: run["loss"][:, 0]),))
     with pytest.raises(ValueError, match="along time"):

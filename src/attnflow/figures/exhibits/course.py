@@ -180,7 +180,11 @@ def series(
     if SEED not in rows.dims:
         rows = rows.expand_dims(SEED)
     rows = rows.transpose(SEED, TIME, ...)
-    return rows.where(run["recorded"]) if _fits(run, rows) else rows
+    if not _fits(run, rows):
+        return rows
+    # By position: the series may have a clock of its own.
+    recorded = run["recorded"].transpose(SEED, TIME).values
+    return rows.where(xr.DataArray(recorded, dims=(SEED, TIME)))
 
 
 def _fits(run: xr.Dataset, rows: xr.DataArray) -> bool:
