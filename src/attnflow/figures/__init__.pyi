@@ -4,6 +4,7 @@ from .axes import number_axis as number_axis
 from .axes import panels as panels
 from .axes import selector_label as selector_label
 from .axes import time_axis as time_axis
+from .axes import time_name as time_name
 from .axes import typeset as typeset
 from .curves import beside as beside
 from .curves import curve as curve
@@ -15,6 +16,9 @@ from .curves import reference as reference
 from .curves import series as series
 from .curves import theory as theory
 from .labels import label_ends as label_ends
+from .labels import mark_place as mark_place
+from .labels import mark_times as mark_times
+from .labels import name_rows as name_rows
 from .labels import shade_stages as shade_stages
 from .labels import stage_boundaries as stage_boundaries
 from .maps import boundary_law as boundary_law

@@ -16,6 +16,9 @@ from attnflow.schema.dims import SEED, TIME
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]
+Middle = Literal["median", "mean"]
+Rungs = Sequence[float] | np.ndarray
+"""Numbers, one per rung of a ladder."""
 
 # More points than this are below the width of a line even on a whole slide.
 POINTS = 500
@@ -53,6 +56,7 @@ def series(
     band: Band = "range",
     role: Role = "finite",
     colour: str | None = None,
+    middle: Middle = "median",
 ) -> Line2D:
     """Draws the median over seeds of one series, with its spread as a band.
 
@@ -67,18 +71,20 @@ def series(
       thin line, or nothing.
     - `role`: `limit` draws the infinite-width line, thick, dashed and in ink.
     - `colour`: instead of the kind's, for a colour of a `ramp`.
+    - `middle`: draw the mean over seeds instead.
     """
     values = curve(run, selector)
     # Times at which no seed was recorded go: their median warns.
     values = values.isel(time=values.notnull().any(SEED).values)
     at = thin(values)
-    times, middle = at[TIME].values, at.median(SEED).values
+    times = at[TIME].values
+    heights = (at.median(SEED) if middle == "median" else at.mean(SEED)).values
     if role == "limit":
         kind, band = "limit", "none"
     colour = colour or current_theme().colour(kind, shade)
     if values.sizes[SEED] > 1 and values.sizes[TIME]:
         _spread(ax, at, band, colour)
-    (line,) = ax.plot(times, middle, color=colour, zorder=3)
+    (line,) = ax.plot(times, heights, color=colour, zorder=3)
     if role == "limit":
         # Below the thin lines: what lies on the limit would else not be seen.
         line.set(linestyle=DASHES, linewidth=2.6, zorder=2.5)
@@ -175,7 +181,7 @@ class Fit(NamedTuple):
     intercept: float
 
 
-def fit_power(size: Sequence[float], measured: Sequence[float]) -> Fit:
+def fit_power(size: Rungs, measured: Rungs) -> Fit:
     """The power law nearest to the points, on logarithmic axes."""
     return Fit(*map(float, np.polyfit(np.log(size), np.log(measured), 1)))
 
@@ -183,13 +189,13 @@ def fit_power(size: Sequence[float], measured: Sequence[float]) -> Fit:
 @styled
 def ladder_plot(
     ax: Axes,
-    size: Sequence[float],
-    measured: Sequence[float],
+    size: Rungs,
+    measured: Rungs,
     *,
-    predicted: Sequence[float] | None = None,
+    predicted: Rungs | None = None,
     expected_slope: float | None = None,
-    low: Sequence[float] | None = None,
-    high: Sequence[float] | None = None,
+    low: Rungs | None = None,
+    high: Rungs | None = None,
     kind: str = "signal",
     label: str = "measured",
     predicted_label: str = "predicted",

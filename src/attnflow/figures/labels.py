@@ -1,6 +1,6 @@
 """Names beside the axes, without overlaps: at the ends of curves, and above stages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
@@ -189,6 +189,58 @@ def shade_stages(
     for edge in edges[1:-1]:
         ax.axvline(edge, color=theme.hairline, lw=0.8, zorder=0.5)
     return _name_stages(ax, edges, list(names)[: len(edges) - 1])
+
+
+@styled
+def mark_times(ax: Axes, times: Mapping[str, float | None]) -> None:
+    """Marks times by dotted lines, named above the axes; `None` is left out."""
+    theme = current_theme()
+    known = {name: time for name, time in times.items() if time is not None}
+    for name, time in known.items():
+        ax.axvline(time, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=0.5)
+        ax.annotate(
+            typeset(name),
+            (time, 1.0),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            size="small",
+            color=theme.muted,
+        )
+    if known:
+        # The title makes room for the names below it.
+        ax.set_title(ax.get_title(loc="left"), pad=20.0)
+
+
+@styled
+def mark_place(ax: Axes, place: float, name: str = "") -> None:
+    """Marks a number on the horizontal axis by a dotted line, named beside its top."""
+    theme = current_theme()
+    ax.axvline(place, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
+    ax.annotate(
+        typeset(name),
+        (place, 1.0),
+        xycoords=ax.get_xaxis_transform(),
+        xytext=(3, -3),
+        textcoords="offset points",
+        va="top",
+        size="small",
+        color=theme.muted,
+    )
+
+
+@styled
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names rows 0, 1, … of a panel from the top, each on a hairline."""
+    theme = current_theme()
+    ax.set_yticks(range(len(names)), [typeset(name) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.8)
+    ax.tick_params(axis="y", length=0, labelcolor=theme.ink)
+    ax.spines["left"].set_visible(False)
+    for row in range(len(names)):
+        ax.axhline(row, color=theme.hairline, lw=0.7, zorder=0)
 
 
 def _stage_edges(

@@ -294,7 +294,13 @@ def frontier(
 
 @styled
 def boundary_law(
-    ax: Axes, sizes: np.ndarray, law: Boundary, *, fitted: bool = True
+    ax: Axes,
+    sizes: np.ndarray,
+    law: Boundary,
+    *,
+    fitted: bool = True,
+    seeds: bool = False,
+    label: str = "boundary",
 ) -> None:
     """Draws where each row crosses its level, and the power law through these points.
 
@@ -302,17 +308,22 @@ def boundary_law(
 
     - `sizes`: the values of the first key, one for each of `law.places`.
     - `fitted`: draw the law too, where there is one.
+    - `seeds`: draw the boundary of each seed too, thinly.
+    - `label`: what the points are called.
     """
     limits = ax.get_xlim(), ax.get_ylim()
     colour = current_theme().colour("signal")
     dots = {"ls": "", "marker": "o", "ms": 4, "mec": current_theme().paper}
-    ax.plot(law.places, sizes, color=colour, label="boundary", zorder=7, **dots)
+    ax.plot(law.places, sizes, color=colour, label=label, zorder=7, **dots)
+    for index, places in enumerate(law.by_seed if seeds else ()):
+        name = "_nolegend_" if index else "each seed"
+        ax.plot(places, sizes, color=colour, lw=0.7, alpha=0.8, label=name)
     if fitted and law.exists:
         count = np.geomspace(*limits[1], 200) if limits[1][0] > 0 else np.array(sizes)
-        label = f"exponent {number(law.exponent, 3)}"
+        name = f"exponent {number(law.exponent, 3)}"
         if len(law.by_seed) > 1:
             low, high = (number(end, 3) for end in law.exponent_interval)
-            label += f" ({low} … {high})"
+            name += f" ({low} … {high})"
         x = np.exp(law.intercept) * count**law.exponent
-        outlined(ax, x, count, color=colour, label=label, zorder=5)
+        outlined(ax, x, count, color=colour, label=name, zorder=5)
     ax.set(xlim=limits[0], ylim=limits[1])

@@ -19,6 +19,7 @@ import xarray as xr
 
 from attnflow.claims import Claim
 from attnflow.claims.stages import StageRow
+from attnflow.papers import notes
 from attnflow.papers.inventory import Statement, read_statements, uses_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
@@ -65,7 +66,7 @@ class Paper(AbstractPresentable):
     recipes: tuple[Recipe, ...]
     exhibits: tuple[Exhibit, ...]
     claims: tuple[Claim, ...]
-    notes: tuple[Note, ...]
+    notes: Sequence[Note]
     inventory: Mapping[str, Any]
     headline: str
     headline_claims: tuple[str, ...]
@@ -136,13 +137,16 @@ class Paper(AbstractPresentable):
 def texts_of(package: str) -> dict[str, Any]:
     """The fields of a `Paper` that are files of its package.
 
-    These are `paper.bib` and `inventory.toml`: `Paper(…, **texts_of(__name__))`.
+    These are `paper.bib`, `inventory.toml` and, where there is one, `notes.toml`:
+    `Paper(…, **texts_of(__name__))`.
     """
     folder = files(package)
-    return {
+    texts = {
         "bibtex": (folder / "paper.bib").read_text("utf-8"),
         "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
     }
+    has_notes = (folder / notes.FILE).is_file()
+    return texts | ({"notes": notes.Notes(folder)} if has_notes else {})
 
 
 def paper(slug: str) -> Paper:

@@ -7,7 +7,7 @@ A claim or an exhibit says which runs it needs as `Request`s, or which sweeps as
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import xarray as xr
@@ -25,6 +25,8 @@ Numbers = Mapping[str, Any]
 """Numbers, lists or arrays by name, nested or not, as a page or a row prints them."""
 Sentences = Mapping[str, bool]
 """Sentences about a figure or table, and whether each is true of the evidence."""
+Predicates = Mapping[str, Callable[[Any], Any]]
+"""Sentences, each with a function of the table: true, or an array of what must be."""
 
 
 @dataclass(frozen=True)
@@ -154,29 +156,52 @@ def _load(path: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(module), function)
 
 
-def nothing(evidence: Evidence) -> dict[str, Any]:
+def nothing(table: Any) -> dict[str, Any]:
     """The empty mapping, of an exhibit without such sentences or numbers."""
     return {}
+
+
+class Shows(Protocol):
+    """What an exhibit shows: one table, which is drawn, tabulated and judged.
+
+    The kinds of `attnflow.figures.exhibits` are such records.
+    """
+
+    def table(self, evidence: Evidence) -> Any:
+        """What is drawn, from the runs."""
+        ...
+
+    def draw(self, table: Any) -> "Figure":
+        """The picture of the table."""
+        ...
+
+    def values(self, table: Any) -> Numbers:
+        """The table's numbers by name."""
+        ...
 
 
 @dataclass(frozen=True)
 class Exhibit:
     """A figure or a table of a paper.
 
+    It either has a kind in `shows`, and all of its functions take the table that this
+    gives; or it has `draw` and `values` of its own, and they take the evidence.
+
     **Arguments:**
 
-    - `needs`: named runs; all functions get them by these names.
-    - `draw`: evidence → matplotlib figure.
-    - `values`: evidence → numbers by name, nested or not.
+    - `needs`: named runs, which are the evidence.
+    - `shows`: such as `Panels((Course(…), Ladder(…)))`.
+    - `draw`: table → matplotlib figure; without it as `shows` draws.
+    - `values`: table → numbers by name, nested or not; without it those of `shows`.
     - `printed`: what the paper prints, with the keys of `values`.
     - `tolerance`: relative tolerance at which a printed number agrees.
-    - `deviations`: where the paper prints a random draw, evidence → standard
-      deviations over our seeds, with the keys of `printed`: the tolerance is then in
-      units of these.
-    - `stated`: evidence → sentences with which the paper describes the picture, by
-      their place in the paper. Whether the exhibit agrees with the paper is a matter
-      of `printed` and `stated` alone.
-    - `checks`: evidence → sentences of our own.
+    - `deviations`: where the paper prints a random draw, table → standard deviations
+      over our seeds, with the keys of `printed`: the tolerance is then in units of
+      these.
+    - `stated`: sentences with which the paper describes the picture, by their place in
+      the paper; each with a predicate of the table, or all from one function. Whether
+      the exhibit agrees with the paper is a matter of `printed` and `stated` alone.
+    - `checks`: sentences of our own, likewise.
     - `differs`: by sentence of `stated` or name of a printed number, why it does not
       come out as the paper has it: recorded, so that it surprises nobody.
     - `silent`: what the paper leaves unspecified, and the reading that we use.
@@ -188,16 +213,84 @@ class Exhibit:
     title: str
     caption: str
     needs: Mapping[str, Request]
-    draw: Callable[[Evidence], "Figure"]
-    values: Callable[[Evidence], Numbers]
-    stated: Callable[[Evidence], Mapping[str, Sentences]] = nothing
-    checks: Callable[[Evidence], Sentences] = nothing
+    shows: Shows | None = None
+    draw: Callable[[Any], "Figure"] | None = None
+    values: Callable[[Any], Numbers] | None = None
+    stated: Callable[[Any], Mapping[str, Sentences]] | Mapping[str, Predicates] = (
+        nothing
+    )
+    checks: Callable[[Any], Sentences] | Predicates = nothing
     printed: Numbers = field(default_factory=dict[str, Any])
     tolerance: float = 0.02
-    deviations: Callable[[Evidence], Numbers] = nothing
+    deviations: Callable[[Any], Numbers] = nothing
     differs: Mapping[str, str] = field(default_factory=dict[str, str])
     silent: tuple[str, ...] = ()
     sweeps: Mapping[str, SweepRequest] = field(default_factory=dict[str, SweepRequest])
+
+    def __post_init__(self) -> None:
+        if self.shows is None and (self.draw is None or self.values is None):
+            raise ValueError(
+                f"The exhibit {self.id!r} shows nothing: give it `shows`, or both "
+                "`draw` and `values`."
+            )
+
+    def display(self, evidence: Evidence) -> "Display":
+        """The exhibit with the table that these runs give."""
+        table = evidence if self.shows is None else self.shows.table(evidence)
+        return Display(self, table)
+
+
+@dataclass(frozen=True)
+class Display:
+    """An exhibit with its table: the picture, the numbers, and what is true of them."""
+
+    exhibit: Exhibit
+    table: Any
+
+    def draw(self) -> "Figure":
+        """The picture, in the current theme."""
+        draw, shows = self.exhibit.draw, self.exhibit.shows
+        if draw is not None:
+            return draw(self.table)
+        assert shows is not None
+        return shows.draw(self.table)
+
+    def values(self) -> Numbers:
+        """Numbers by name."""
+        values, shows = self.exhibit.values, self.exhibit.shows
+        if values is not None:
+            return values(self.table)
+        assert shows is not None
+        return shows.values(self.table)
+
+    def stated(self) -> Mapping[str, Sentences]:
+        """The paper's sentences by their place, and whether each is true."""
+        declared = self.exhibit.stated
+        if callable(declared):
+            return declared(self.table)
+        return {place: self._answers(each) for place, each in declared.items()}
+
+    def checks(self) -> Sentences:
+        """Sentences of our own, and whether each is true."""
+        declared = self.exhibit.checks
+        return declared(self.table) if callable(declared) else self._answers(declared)
+
+    def deviations(self) -> Numbers:
+        """Standard deviations over our seeds of what the paper prints."""
+        return self.exhibit.deviations(self.table)
+
+    def _answers(self, predicates: Predicates) -> Sentences:
+        return {text: self._answer(text, true) for text, true in predicates.items()}
+
+    def _answer(self, text: str, predicate: Callable[[Any], Any]) -> bool:
+        answer = np.asarray(predicate(self.table))
+        if answer.dtype != bool:
+            raise TypeError(
+                f"{self.exhibit.id}: whether {text!r} is no matter of true or false, "
+                f"but {answer.dtype}: compare with a bound."
+            )
+        # Nothing is true of an empty table.
+        return bool(answer.size and answer.all())
 
 
 @dataclass(frozen=True)

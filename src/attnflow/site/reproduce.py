@@ -78,7 +78,7 @@ class Drawing:
         runs = {name: described(self.paper, r) for name, r in self.requests.items()}
         sweeps = {name: [asdict(r), self.quick] for name, r in exhibit.sweeps.items()}
         functions = (
-            *(exhibit.draw, exhibit.values, exhibit.deviations),
+            *(exhibit.shows, exhibit.draw, exhibit.values, exhibit.deviations),
             *(exhibit.stated, exhibit.checks),
         )
         needs = [*exhibit.needs.values(), *exhibit.sweeps.values()]

@@ -269,12 +269,12 @@ class ExhibitProtocol:
         self, exhibit: Exhibit, evidence_of: EvidenceOf
     ) -> None:
         """Within the tolerance, but for those that `differs` names."""
-        evidence = evidence_of(exhibit.id)
+        display = exhibit.display(evidence_of(exhibit.id))
         compared = compare(
-            exhibit.values(evidence),
+            display.values(),
             exhibit.printed,
             exhibit.tolerance,
-            exhibit.deviations(evidence),
+            display.deviations(),
         )
         off = {row.name: row.deviation for row in compared if not row.agrees}
         expected = exhibit.differs.keys() & {row.name for row in compared}
@@ -296,7 +296,7 @@ class ExhibitProtocol:
     ) -> None:
         """On a dark slide too."""
         with themed("dark"):
-            figure = exhibit.draw(evidence_of(exhibit.id))
+            figure = exhibit.display(evidence_of(exhibit.id)).draw()
         shown = [a for a in figure.axes if a.axison and a.get_label() != "<colorbar>"]
         assert shown and all(ax.lines or ax.collections for ax in shown)
         names = [ax.get_xlabel() for ax in shown]
@@ -306,7 +306,8 @@ class ExhibitProtocol:
         self, exhibit: Exhibit, evidence_of: EvidenceOf
     ) -> None:
         """Most of them at least: a time that a seed never reached is none."""
-        values = dict(leaves(plain(exhibit.values(evidence_of(exhibit.id)))))
+        display = exhibit.display(evidence_of(exhibit.id))
+        values = dict(leaves(plain(display.values())))
         numbers = [value for value in values.values() if value is not None]
         assert all(isinstance(value, int | float) for value in numbers), values
         assert numbers and len(numbers) >= len(values) / 2
@@ -359,11 +360,11 @@ class ExhibitProtocol:
 
 def all_sentences(exhibit: Exhibit, evidence: Evidence) -> dict[str, bool]:
     """The paper's sentences on an exhibit, and ours."""
-    stated = exhibit.stated(evidence)
+    display = exhibit.display(evidence)
+    stated, ours = display.stated(), display.checks()
     for place, sentences in stated.items():
         assert place and sentences, f"{exhibit.id}: a place without a sentence."
     paper = {text: yes for part in stated.values() for text, yes in part.items()}
-    ours = exhibit.checks(evidence)
     both = paper.keys() & ours.keys()
     assert not both, f"{exhibit.id}: {sorted(both)} are the paper's, and ours."
     return {**paper, **ours}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from attnflow.papers.vit.claims import maps, measures, times, updates
+from attnflow.papers.vit import boundary as b
+from attnflow.papers.vit.claims import figure1, measures, times, updates
 from attnflow.papers.vit.settings import Map, Train
 from attnflow.papers.vit.sizes import sizes
 from attnflow.papers.vit.stages import loss_reached, others, values_at
@@ -98,16 +99,16 @@ def phase_map(constant, *, sigma=4.0, seeds=3):
 
 def test_the_boundary_of_a_map_that_is_known():
     run = phase_map(700.0)
-    fit = maps.boundary(run)
+    fit = figure1.boundary(run)
     assert fit.exponent == pytest.approx(-0.5, abs=0.01)
     assert fit.constant == pytest.approx(707, rel=0.01)
-    assert maps.control(run).shape == (3, 2000)
+    assert b.strength(b.losses(run)).shape == (3, 2000)
 
 
 @pytest.mark.parametrize("sigma", [2.0, 8.0])
 def test_the_control_with_strong_noise(sigma):
     """N‖μ‖²/(σ̃_p²d) = N · SNR² (σ_p/σ̃_p)²."""
-    control = maps.strong_control(phase_map(700.0, sigma=sigma))
+    control = figure1.strong_control(phase_map(700.0, sigma=sigma))
     assert control == pytest.approx(707 * (0.2 / sigma) ** 2, rel=0.01)
 
 

@@ -95,16 +95,18 @@ def test_the_law_of_known_losses(evidence):
 
 def test_a_law_that_does_not_fall_with_n_has_no_power():
     assert np.isnan(level_power(table(runs_by_law(rise=0.1), "test_loss"))).all()
-    assert len(PAPER.exhibit("figure2c").draw(runs_by_law(rise=0.1)).axes[1].lines) == 1
+    figure = PAPER.exhibit("figure2c").display(runs_by_law(rise=0.1)).draw()
+    assert len(figure.axes[1].lines) == 1
 
 
 def test_the_figure(evidence):
     exhibit = PAPER.exhibit("figure2c")
     assert all(all_sentences(exhibit, evidence).values())
-    figure = exhibit.draw(evidence)
+    display = exhibit.display(evidence)
+    figure = display.draw()
     shown = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     assert len(shown) == 3
-    values = exhibit.values(evidence)
+    values = display.values()
     assert values["test loss ∝ N^b SNR^c"]["c/b"] == pytest.approx(0.7 / 0.55)
     falls = values["fall of the test loss over SNR"]["patches of 14"]
     assert falls == pytest.approx({"N = 3000": 10**0.7, "N = 8400": 10**0.7})
@@ -119,6 +121,7 @@ def test_a_cell_that_missed_its_target_is_reported_and_marked(evidence):
     late = {**evidence, name: run.assign(outcome=missed)}
     exhibit = PAPER.exhibit("figure2c")
     assert int((~trained(late)).sum()) == 2
-    assert not exhibit.checks(late)["every cell has reached the stated training loss"]
-    texts = [text.get_text() for text in exhibit.draw(late).axes[0].texts]
+    display = exhibit.display(late)
+    assert not display.checks()["every cell has reached the stated training loss"]
+    texts = [text.get_text() for text in display.draw().axes[0].texts]
     assert sum(text.startswith("(") for text in texts) == 1

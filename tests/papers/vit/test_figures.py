@@ -9,14 +9,10 @@ import xarray as xr
 from matplotlib.contour import ContourSet
 
 from attnflow import figures, schema
+from attnflow.figures.exhibits import stage_times
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.figures import (
-    boundaries,
-    control,
-    dynamics,
-    phase_panels,
-    stage_order,
-)
+from attnflow.papers.vit import boundary as b
+from attnflow.papers.vit.figures import control, dynamics, phase_map, stage_order
 from attnflow.papers.vit.figures.figure1 import trend
 from attnflow.papers.vit.stages import STAGES
 from attnflow.testing import ExhibitProtocol, frozen, reordered, replaced
@@ -153,7 +149,7 @@ COUNTS, RATIOS = np.arange(6.0, 21.0, 2.0), np.linspace(0.5, 16.5, 17)
 
 def hand_map(*constants):
     crossings = np.sqrt(np.array(constants)[:, None] / COUNTS)
-    losses = boundaries.CUT - 0.05 * (RATIOS - crossings[..., None])
+    losses = b.CUT - 0.05 * (RATIOS - crossings[..., None])
     return xr.Dataset(
         {
             "test_loss": (("seed", "samples", "snr"), losses),
@@ -165,42 +161,43 @@ def hand_map(*constants):
 
 
 def test_the_law_of_a_known_map():
-    law = boundaries.law(hand_map(1000.0))
+    losses = b.losses(hand_map(1000.0))
+    law = b.law(losses)
     assert law["exponent of SNR in N"] == pytest.approx(-0.5)
     assert law["N·SNR²"] == pytest.approx(1000.0)
     assert law["cells that agree with 1000"] == 1.0
     assert 900 < law["N·SNR² that parts most cells"] < 1100
-    assert boundaries.steps(hand_map(1000.0))["median"] == 7
-    along = boundaries.along(hand_map(800.0), 0.0025)
+    assert b.steps(hand_map(1000.0))["median"] == 7
+    along = b.along(b.losses(hand_map(800.0)), 0.0025)
     assert along == pytest.approx({f"N = {n:g}": 2.0 for n in COUNTS})
 
 
 def test_the_mean_map_is_cut_and_not_the_mean_of_cuts():
     run = hand_map(600.0, 1400.0)
     middle = (np.sqrt(600.0) + np.sqrt(1400.0)) ** 2 / 4
-    assert boundaries.law(run)["N·SNR²"] == pytest.approx(middle)
+    assert b.law(b.losses(run))["N·SNR²"] == pytest.approx(middle)
     assert control.middle(run) == pytest.approx(middle)
-    assert control.ratio(run) == pytest.approx(0.0025)
-    low, high = boundaries.boundary(run).constant_interval
+    assert b.strong_ratio(run) == pytest.approx(0.0025)
+    low, high = b.fit(b.losses(run)).constant_interval
     assert low == pytest.approx(600.0) and high == pytest.approx(1400.0)
 
 
 def test_cells_on_the_wrong_side_are_counted():
-    run = hand_map(1000.0)
-    table = run["test_loss"].copy(deep=True)
+    table = b.losses(hand_map(1000.0)).copy(deep=True)
     table[0, 0, 0] = 0.0
-    share = boundaries.agreeing(run.assign(test_loss=table))
-    assert share == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
+    assert b.agreeing(table) == pytest.approx(1 - 1 / (len(COUNTS) * len(RATIOS)))
 
 
 def test_the_curve_is_drawn_where_an_axis_begins_below_zero():
     """A few coarse cells have margins that reach there, where nothing may warn."""
-    run = hand_map(1000.0)
+    table = b.losses(hand_map(1000.0))
     _, grid = figures.panels()
-    phase_panels.loss_map(grid[0, 0], run)
+    panel = phase_map.loss_map(of=lambda evidence: table, level=None, curves=())
+    panel.draw(grid[0, 0], table)
     grid[0, 0].set(xlim=(-1.0, 16.0), ylim=(-1.0, 21.0))
-    phase_panels.paper_curve(grid[0, 0])
-    phase_panels.fitted_boundary(grid[0, 0], run)
+    phase_map.CUT.draw(grid[0, 0], table)
+    paper = phase_map.PAPER
+    figures.frontier(grid[0, 0], paper.side, paper.label)
     (curve,) = (c for c in grid[0, 0].collections if isinstance(c, ContourSet))
     (path,) = curve.get_paths()
     snr, count = path.vertices.T
@@ -215,17 +212,23 @@ def test_trends():
 
 def test_tokens_are_pooled_by_their_kind():
     """In the hand-written course the signal's value is t/1000, noise's 1/10000."""
-    table = dynamics.values_at(course(seeds=2))
-    signal = dynamics.of_token(table, "signal")
-    assert signal.sizes == {"seed": 4, "time": table.sizes["time"]}
-    np.testing.assert_allclose(signal.sel(time=500.0), 0.5)
-    np.testing.assert_allclose(dynamics.of_token(table, "noise"), 1e-4)
-    np.testing.assert_allclose(dynamics.of_token(table, "other"), -1e-4)
+    shows = dynamics.FIGURE3.shows
+    run = course(seeds=2)
+    run = run.assign(pair_score=run["attention"])
+    table = shows.table({"run": run})["values"]
+    np.testing.assert_allclose(table["μ"].sel(time=500.0), 0.5)
+    np.testing.assert_allclose(table["ξ_2"], 1e-4)
+    np.testing.assert_allclose(table["ξ_3 and further"], -1e-4)
 
 
 def test_the_printed_order_needs_every_stage():
-    rows = [stage.row(course()) for stage in STAGES["benign"].values()]
-    assert stage_order.in_order(rows)
-    assert not stage_order.in_order(rows[::-1])
-    lost = [stage.row(course("harmful")) for stage in STAGES["benign"].values()]
-    assert lost[0].detected is None and not stage_order.in_order(lost)
+    def in_order(run, names):
+        times = stage_times(
+            STAGES["benign"][name].row(run) for name in STAGES["benign"]
+        )
+        return stage_order.in_order({name: times[name] for name in names})
+
+    names = list(stage_order.ROWS)
+    assert in_order(course(), names)
+    assert not in_order(course(), names[::-1])
+    assert not in_order(course("harmful"), names)

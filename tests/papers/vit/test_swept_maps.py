@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnflow.papers.vit import PAPER
-from attnflow.papers.vit.figures import boundaries
+from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit.swept_maps import FINE
 from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
@@ -25,7 +25,7 @@ def test_the_refined_boundary_is_the_whole_grids_cell_for_cell(tmp_path):
     runner = Runner(Store(tmp_path), quick=True)
     refined = gather_sweep(runner, PAPER, request)
     whole = gather_sweep(runner, PAPER, replace(request, refine=None))
-    inside = whole["test_loss"].mean("seed").values > boundaries.CUT
+    inside = whole["test_loss"].mean("seed").values > b.CUT
     assert 0.2 < inside.mean() < 0.8
     np.testing.assert_array_equal(refined["boundary"], boundary_of(inside))
     np.testing.assert_array_equal(refined["inside"], inside)

@@ -67,12 +67,26 @@ class Level:
     - `fitted`: fit x* = e^intercept · y^exponent to the boundary; `power` is that of x
       in the constant y · x*^power.
     - `scale`: interpolate between cells in the values or in their logarithms.
+    - `seeds`: show the boundary of each seed too; `label`: what the boundary is called.
     """
 
     at: float
     fitted: bool = True
     power: float = 1.0
     scale: Literal["linear", "log"] = "linear"
+    seeds: bool = False
+    label: str = "boundary"
+
+    def draw(self, ax: "Axes", table: xr.DataArray) -> None:
+        """The boundary of a table on the axes of its map."""
+        figures.boundary_law(
+            ax,
+            table[axes_of(table)[0]].values.astype(float),
+            boundary(self, table),
+            fitted=self.fitted,
+            seeds=self.seeds,
+            label=self.label,
+        )
 
 
 @dataclass(frozen=True)
@@ -156,8 +170,7 @@ def draw(map: Map, evidence: Evidence) -> "Figure":
         for index, curve in enumerate(map.curves(evidence, key)):
             figures.frontier(ax, curve.side, curve.label, index=index)
         if map.level is not None:
-            sizes, fit = table[up].values.astype(float), boundary(map.level, table)
-            figures.boundary_law(ax, sizes, fit, fitted=map.level.fitted)
+            map.level.draw(ax, table)
     if mesh is not None:
         figures.field_bar(figure, mesh, grid, map.label)
     _draw_legend(figure, grid.flat[0], patches)

@@ -4,7 +4,6 @@ from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.vit.claims import CLAIMS
 from attnflow.papers.vit.conditions import condition_table
 from attnflow.papers.vit.exhibits import EXHIBITS
-from attnflow.papers.vit.notes import NOTES
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
 from attnflow.papers.vit.swept_maps import MAPS
@@ -20,7 +19,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claims=CLAIMS,
-    notes=NOTES,
     headline="figure1a",
     headline_claims=(
         "D-Fig1-slope-trained",

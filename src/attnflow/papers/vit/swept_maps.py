@@ -7,17 +7,15 @@ import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
+from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.digit_sweep import DIGITS
-from attnflow.papers.vit.figures import boundaries
+from attnflow.papers.vit.figures.phase_map import BAR, CUT, NAMES, PAPER, TOP
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 from attnflow.schema.declarations import Evidence, SweepRequest
 
-NAMES = {"snr": "SNR", "samples": "training samples $N$"}
-CUT = Level(boundaries.CUT, power=2.0)
-CURVE = Curve(boundaries.CURVE_LABEL, boundaries.below_curve)
 _LAW = "boundary"
-PRINTED = {_LAW: {"exponent": boundaries.EXPONENT, "constant": boundaries.CURVE}}
+PRINTED = {_LAW: {"exponent": b.EXPONENT, "constant": b.CURVE}}
 _SMALL = {name: SMALLER[name] for name in ("embed", "key_width", "value_width")}
 
 
@@ -59,7 +57,7 @@ def _checks_published(evidence: Evidence) -> dict[str, bool]:
             fit.exponent_interval[0] > -1 and fit.exponent_interval[1] < 0
         ),
         "N·SNR² along the boundary is 1000 to 25%": bool(
-            abs(fit.constant / boundaries.CURVE - 1) < boundaries.TOLERANCE
+            abs(fit.constant / b.CURVE - 1) < b.TOLERANCE
         ),
     }
 
@@ -67,11 +65,11 @@ def _checks_published(evidence: Evidence) -> dict[str, bool]:
 _of_figure1 = partial(
     Map,
     table=test_losses,
-    label="test loss, mean over seeds",
+    label=BAR,
     names=NAMES,
-    curves=lambda evidence, panel: (CURVE,),
+    curves=lambda evidence, panel: (PAPER,),
     level=CUT,
-    limits=(0.0, 0.75),
+    limits=(0.0, TOP),
     silent=MAP_SILENT,
 )
 
@@ -102,7 +100,7 @@ PUBLISHED = _of_figure1(
     },
     checks=_checks_published,
     printed=PRINTED,
-    tolerance=boundaries.TOLERANCE,
+    tolerance=b.TOLERANCE,
 )
 
 
@@ -113,7 +111,7 @@ def _checks_fine(evidence: Evidence) -> dict[str, bool]:
             run.attrs["cells_computed"] <= run.attrs["cells_full"] / 5
         ),
         "along it SNR goes as N^−½: exponent −0.5 ± 0.1": bool(
-            abs(fit.exponent - boundaries.EXPONENT) < 0.1
+            abs(fit.exponent - b.EXPONENT) < 0.1
         ),
     }
 
@@ -139,7 +137,7 @@ FINE = _of_figure1(
                 "value_width": 128,
             },
             seeds=4,
-            refine=boundaries.CUT,
+            refine=b.CUT,
             quick={
                 **_samples(list(range(4, 20)), 20),
                 **_SMALL,

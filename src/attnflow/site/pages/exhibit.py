@@ -13,7 +13,7 @@ import xarray as xr
 from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Display, Evidence, Exhibit
 from attnflow.schema.settings import plain
 from attnflow.site.pages.files import DARK, save_figure, table_page, write_text
 from attnflow.site.pages.runs import (
@@ -110,17 +110,18 @@ def make_exhibit(
     """
     start = time.perf_counter()
     directory.mkdir(parents=True, exist_ok=True)
-    values, checks = plain(exhibit.values(evidence)), exhibit.checks(evidence)
-    stated = tuple(stated_sentences(exhibit, evidence))
+    display = exhibit.display(evidence)
+    values, checks = plain(display.values()), display.checks()
+    stated = tuple(stated_sentences(display))
     compared = tuple(
         dataclasses.replace(row, differs=exhibit.differs.get(row.name, ""))
         for row in compare(
-            values, exhibit.printed, exhibit.tolerance, exhibit.deviations(evidence)
+            values, exhibit.printed, exhibit.tolerance, display.deviations()
         )
     )
     answers = [row.agrees for row in compared] + [row.is_true for row in stated]
     runs = _records(paper, exhibit, evidence)
-    files = _draw(exhibit, evidence, directory)
+    files = _draw(display, directory)
     if exhibit.kind == "table":
         table = tabulate(values)
         page = table_page(exhibit.title, exhibit.caption, table)
@@ -148,23 +149,24 @@ def make_exhibit(
     return result
 
 
-def _draw(exhibit: Exhibit, evidence: Evidence, directory: Path) -> list[str]:
-    figures = {}
+def _draw(display: Display, directory: Path) -> list[str]:
+    id, figures = display.exhibit.id, {}
     for theme in _ENDINGS:
         with themed(theme):
-            figures[theme] = exhibit.draw(evidence)
+            figures[theme] = display.draw()
     saved = []
     for theme, endings in _ENDINGS.items():
-        paths = [directory / f"{exhibit.id}{ending}" for ending in endings]
+        paths = [directory / f"{id}{ending}" for ending in endings]
         saved += save_figure(figures[theme], paths, theme)
     return [str(path) for path in saved]
 
 
-def stated_sentences(exhibit: Exhibit, evidence: Evidence) -> Iterator[Stated]:
+def stated_sentences(display: Display) -> Iterator[Stated]:
     """What the paper says of the picture, each sentence with its place."""
-    for place, sentences in exhibit.stated(evidence).items():
+    differs = display.exhibit.differs
+    for place, sentences in display.stated().items():
         for text, answer in sentences.items():
-            yield Stated(text, place, bool(answer), exhibit.differs.get(text, ""))
+            yield Stated(text, place, bool(answer), differs.get(text, ""))
 
 
 def _records(

@@ -99,6 +99,7 @@ CLAIMS = (
         "has not reached ε after twice the leading order.",
         origin="ours",
         kind=Kind.OBSERVATION,
+        under=(),
         needs={"benign": SMALLEST},
         judge=All(
             (

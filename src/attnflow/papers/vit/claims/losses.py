@@ -76,6 +76,7 @@ CLAIMS = (
         "harmful run classifies nearly all test points.",
         origin="ours",
         kind=c.Kind.OBSERVATION,
+        under=(),
         needs={"harmful": ev.APPENDIX_RUNS["harmful"], **OTHER},
         judge=c.All(
             (

@@ -58,6 +58,7 @@ CLAIMS = tuple(
         statement=f"In the {regime} setting {words} wins in score, in attention and in "
         "value.",
         kind=Kind.OBSERVATION,
+        under=(),
         needs={regime: APPENDIX_RUNS[regime]},
         judge=WINS,
         predicate="at the last record before the loss is 0.01; leads of the signal "

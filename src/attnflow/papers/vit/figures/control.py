@@ -1,13 +1,15 @@
 """Control parameter of the boundary, over strong noise and sample length (ours)."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
+from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
+from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit._types import Values
-from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import READOUT_SILENT, SEEDS_SILENT, strong_noise
 from attnflow.schema.declarations import Evidence, Exhibit
 
@@ -16,128 +18,130 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIGMAS = (2.0, 4.0, 8.0)
-HALF = ", half of M"
-NEEDS = {
-    f"σ̃_p = {sigma:g}{name}": strong_noise(sigma, length)
+LENGTHS = {16: "", 8: ", half of M"}
+MAPS = {
+    f"σ̃_p = {sigma:g}{name}": (sigma, length)
     for sigma in SIGMAS
-    for length, name in ((16, ""), (8, HALF))
+    for length, name in LENGTHS.items()
 }
-TITLES = ("Signal against weak noise", "Signal against strong noise")
-AXES = (
-    r"$N\cdot$SNR$^2 = N\,\|\mu\|^2/(\sigma_p^2 d)$",
-    r"$N\,\|\mu\|^2/(\tilde\sigma_p^2 d)$",
+WEAK, STRONG = "N·SNR²", "N‖μ‖²/(σ̃_p²d)"
+"""The two control parameters."""
+
+
+def _cells(evidence: Evidence, name: str, *, strong: bool) -> xr.DataArray:
+    """Mean test loss of each cell against a control parameter."""
+    run = evidence[name]
+    losses = b.losses(run)
+    control = b.strength(losses) * (b.strong_ratio(run) if strong else 1.0)
+    return xr.DataArray(
+        b.mean(losses).values.ravel(), {"control": control.values.ravel()}, ("control",)
+    )
+
+
+def _points(name: str, *, strong: bool) -> Curve:
+    """A point for each cell: the strong noise by its colour, M by its shape."""
+    sigma, length = MAPS[name]
+    long = length == max(LENGTHS)
+    return Curve(
+        name,
+        partial(_cells, name=name, strong=strong),
+        kind="noise",
+        ramp=(SIGMAS.index(sigma), len(SIGMAS)),
+        style={"ls": "", "marker": "o", "ms": 5.0}
+        if long
+        else {"ls": "", "marker": "D", "ms": 4.4, "fillstyle": "none"},
+    )
+
+
+def _panel(title: str, name: str, x: str, curve: float) -> Curves:
+    return Curves(
+        title=title,
+        name=name,
+        x=x,
+        y="test loss, mean over seeds",
+        scales=("log", "linear"),
+        ylim=(0, 0.72),
+        curves=tuple(_points(n, strong=name == STRONG) for n in MAPS),
+        levels={f"cut at {b.CUT:g}": b.CUT},
+        names="",
+        finish=partial(_name_curve, curve=curve),
+    )
+
+
+def _name_curve(ax: "Axes", table: object, *, curve: float) -> None:
+    """The paper's curve, which is one number of the control parameter."""
+    theme = figures.current_theme()
+    ax.margins(x=0.03)
+    ax.axvline(curve, color=theme.colour("theory"), lw=1.1, ls=(0, (4, 2.2)), zorder=1)
+    offset = {"xytext": (5, 0), "textcoords": "offset points", "size": "small"}
+    ax.annotate(f"{curve:g} (paper)", (curve, 0.69), color=theme.ink, **offset)
+
+
+def _legend(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+    settings = [schema.setting_of(table.runs[name]) for name in MAPS]
+    texts = [
+        rf"$\tilde\sigma_p = {setting['sigma_strong']:g}$, $M = {setting['length']}$"
+        for setting in settings
+    ]
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    lines = grid[0, 1].get_lines()[: len(texts)]
+    grid[0, 1].legend(lines, texts, **beside, handletextpad=0.2, labelspacing=0.5)
+
+
+PAPER_RATIO = (0.2 / 4.0) ** 2
+"""σ_p²/σ̃_p² in Section 6."""
+PANELS = (
+    _panel(
+        "Signal against weak noise",
+        WEAK,
+        r"$N\cdot$SNR$^2 = N\,\|\mu\|^2/(\sigma_p^2 d)$",
+        b.CURVE,
+    ),
+    _panel(
+        "Signal against strong noise",
+        STRONG,
+        r"$N\,\|\mu\|^2/(\tilde\sigma_p^2 d)$",
+        PAPER_RATIO * b.CURVE,
+    ),
 )
-
-
-def is_short(name: str) -> bool:
-    """Whether a map has samples of half the length."""
-    return name.endswith(HALF)
-
-
-def ratio(run: xr.Dataset) -> float:
-    """σ_p²/σ̃_p², the ratio of the two control parameters."""
-    setting = schema.setting_of(run)
-    return (setting["sigma_p"] / setting["sigma_strong"]) ** 2
 
 
 def middle(run: xr.Dataset) -> float:
     """N · SNR² along the boundary, geometric mean; NaN where the map has none."""
-    known = list(boundaries.along(run).values())
+    known = list(b.along(b.losses(run)).values())
     return float(np.exp(np.log(known).mean())) if known else float("nan")
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """Test loss of every cell against both control parameters."""
-    figure, grid = figures.panels(
-        1, 2, titles=TITLES, size=(12.4, 4.5), share_values=True
-    )
-    for column, ax in enumerate(grid[0]):
-        for name in NEEDS:
-            _cells(ax, evidence[name], name, strong=column == 1)
-        _frame(
-            ax, column, boundaries.CURVE * (ratio(_paper(evidence)) if column else 1)
-        )
-    grid[0, 0].set_ylabel("test loss, mean over seeds")
-    grid[0, 1].legend(
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        handletextpad=0.2,
-        labelspacing=0.5,
-    )
-    return figure
-
-
-def _paper(evidence: Evidence) -> xr.Dataset:
-    """The map with the paper's σ̃_p."""
-    return evidence["σ̃_p = 4"]
-
-
-def _cells(ax: "Axes", run: xr.Dataset, name: str, *, strong: bool) -> None:
-    """A point for each cell: the strong noise by its colour, M by its shape."""
-    setting, theme = schema.setting_of(run), figures.current_theme()
-    sigma, length = setting["sigma_strong"], setting["length"]
-    colour = theme.ramp("noise", len(SIGMAS))[SIGMAS.index(sigma)]
-    control = boundaries.strength(run) * (ratio(run) if strong else 1.0)
-    long = not is_short(name)
-    ax.plot(
-        control.values.ravel(),
-        boundaries.mean_map(run).values.ravel(),
-        ls="",
-        marker="o" if long else "D",
-        ms=5.0 if long else 4.4,
-        mec=colour,
-        mfc=colour if long else theme.paper,
-        label=rf"$\tilde\sigma_p = {sigma:g}$, $M = {length}$",
-    )
-
-
-def _frame(ax: "Axes", column: int, curve: float) -> None:
-    theme = figures.current_theme()
-    ax.set(xscale="log", ylim=(0, 0.72), xlabel=AXES[column])
-    ax.margins(x=0.03)
-    figures.number_axis(ax, "x")
-    figures.reference(ax, boundaries.CUT, f"cut at {boundaries.CUT:g}")
-    ax.axvline(curve, color=theme.colour("theory"), lw=1.1, ls=(0, (4, 2.2)), zorder=1)
-    ax.annotate(
-        f"{curve:g} (paper)",
-        (curve, 0.69),
-        xytext=(5, 0),
-        textcoords="offset points",
-        size="small",
-        color=theme.ink,
-    )
-
-
-def values(evidence: Evidence) -> Values:
+def values(table: Tables) -> Values:
     """Both control parameters along the boundary of each map: mean, and by N."""
     return {
         name: {
-            "N·SNR²": middle(run),
-            "N‖μ‖²/(σ̃_p²d)": middle(run) * ratio(run),
-            "N‖μ‖²/(σ̃_p²d), by N": boundaries.along(run, ratio(run)),
+            WEAK: middle(run),
+            STRONG: middle(run) * b.strong_ratio(run),
+            f"{STRONG}, by N": b.along(b.losses(run), b.strong_ratio(run)),
         }
-        for name, run in evidence.items()
+        for name, run in table.runs.items()
     }
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether boundaries collapse in one control parameter and not in the other."""
-    weak = np.array([middle(run) for run in evidence.values()])
-    strong = weak * [ratio(run) for run in evidence.values()]
-    short = np.array([is_short(name) for name in evidence])
-    pairs = weak[~short] / weak[short]
-    return {
-        "N·SNR² at the boundary differs by a factor of 8 or more": bool(
-            weak.max() / weak.min() >= 8
-        ),
-        "N‖μ‖²/(σ̃_p²d) by less than a factor of 1.8": bool(
-            strong.max() / strong.min() < 1.8
-        ),
-        "halving M moves it by less than a factor of 1.5, where M³ would by 8": bool(
-            (abs(np.log(pairs)) < np.log(1.5)).all()
-        ),
-    }
+def _middles(table: Tables, *, strong: bool) -> np.ndarray:
+    """A control parameter at the boundary, by noise and by sample length."""
+    ratios = [b.strong_ratio(run) if strong else 1.0 for run in table.runs.values()]
+    weak = np.array([middle(run) for run in table.runs.values()])
+    return (weak * ratios).reshape(len(SIGMAS), len(LENGTHS))
 
+
+CHECKS = {
+    "N·SNR² at the boundary differs by a factor of 8 or more": lambda t: (
+        np.ptp(np.log(_middles(t, strong=False))) >= np.log(8)
+    ),
+    "N‖μ‖²/(σ̃_p²d) by less than a factor of 1.8": lambda t: (
+        np.ptp(np.log(_middles(t, strong=True))) < np.log(1.8)
+    ),
+    "halving M moves it by less than a factor of 1.5, where M³ would by 8": lambda t: (
+        abs(np.diff(np.log(_middles(t, strong=False)))) < np.log(1.5)
+    ),
+}
 
 CONTROL = Exhibit(
     id="control",
@@ -153,10 +157,10 @@ CONTROL = Exhibit(
         "Figure 1 varies neither σ_p nor σ̃_p, and cannot distinguish the two "
         "parameters."
     ),
-    needs=NEEDS,
-    draw=draw,
+    needs={name: strong_noise(*sizes) for name, sizes in MAPS.items()},
+    shows=Panels(PANELS, size=(12.4, 4.5), share_values=True, finish=_legend),
     values=values,
-    checks=checks,
+    checks=CHECKS,
     silent=(
         "The paper varies only N and SNR. σ̃_p, M, equal classes and the SNRs around "
         "the boundary are our choices.",

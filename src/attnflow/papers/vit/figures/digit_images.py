@@ -1,17 +1,19 @@
 """Figures 2a and 2b: a digit with noise on its border, at two SNRs."""
 
+import itertools
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.figures.exhibits import Free, Panels, Tables
+from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import SEED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 RATIOS = (0.2, 2.0)
@@ -26,107 +28,61 @@ LIMIT = 1.0
 PARTS = {"factor of the image": "digit", "factor of the noise": "noise"}
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """Training images on one colour scale, cut into patches."""
-    figure, grid = figures.panels(1, len(evidence), titles=[*evidence], size=(9.6, 4.6))
-    mesh = None
-    for ax, run in zip(grid[0], evidence.values(), strict=True):
-        mesh = _image(ax, _first(run)["shown"].values)
-        _frame(ax, schema.setting_of(run)["border"], run.sizes["row"])
-    if mesh is not None:
-        bar = figures.field_bar(figure, mesh, grid, "pixel")
-        bar.set_ticks([-LIMIT, 0.0, LIMIT])
-    return figure
+def _first(evidence: Evidence, name: str) -> xr.Dataset:
+    """The image of the first seed, with its digit and its noise."""
+    return evidence[name].isel({SEED: 0})
 
 
-def _image(ax: "Axes", pixels: np.ndarray) -> "QuadMesh":
-    theme = figures.current_theme()
+def _draw(ax: "Axes", image: xr.Dataset) -> None:
+    """The image cut into patches, and the inner edge of its noisy border."""
+    theme, pixels = figures.current_theme(), image["shown"].values
     edges = np.arange(len(pixels) + 1)
-    mesh = ax.pcolormesh(
-        edges, edges, pixels, cmap=theme.signed, vmin=-LIMIT, vmax=LIMIT
-    )
+    ax.pcolormesh(edges, edges, pixels, cmap=theme.signed, vmin=-LIMIT, vmax=LIMIT)
     for edge in edges[PATCH:-1:PATCH]:
         for line in (ax.axhline, ax.axvline):
             line(edge, color=theme.hairline, lw=0.5)
-    ax.set(xlabel="column of pixels", ylabel="row of pixels", aspect="equal")
-    ax.set(xticks=edges[:: 2 * PATCH], yticks=edges[:: 2 * PATCH])
+    low = schema.setting_of(image)["border"]
+    high = len(pixels) - low
+    corners = [low, high, high, low, low], [low, low, high, high, low]
+    figures.outlined(ax, *corners, color=theme.ink)
+    ticks = edges[:: 2 * PATCH]
+    ax.set(xticks=ticks, yticks=ticks, aspect="equal")
     ax.invert_yaxis()
     ax.spines[:].set_visible(False)
-    return mesh
 
 
-def _frame(ax: "Axes", border: int, side: int) -> None:
-    """Inner edge of the noisy border, in an image of `side` rows."""
-    low, high = border, side - border
-    corners = [low, high, high, low, low], [low, low, high, high, low]
-    figures.outlined(ax, *corners, color=figures.current_theme().ink)
+def _scale(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+    bar = figures.field_bar(figure, grid[0, -1].collections[0], grid, "pixel")
+    bar.set_ticks([-LIMIT, 0.0, LIMIT])
 
 
-def _first(run: xr.Dataset) -> xr.Dataset:
-    return run.isel({SEED: 0})
-
-
-def factors(run: xr.Dataset) -> dict[str, float]:
-    """Factors of image and noise, by least squares over the pixels."""
-    first = _first(run)
-    parts = np.stack([first[name].values.ravel() for name in PARTS.values()], axis=1)
-    solution = np.linalg.lstsq(parts, first["shown"].values.ravel(), rcond=None)[0]
-    return dict(zip(PARTS, solution.tolist(), strict=True))
-
-
-def _border(run: xr.Dataset) -> np.ndarray:
-    width = schema.setting_of(run)["border"]
-    inside = slice(width, -width)
-    border = np.ones(_first(run)["shown"].shape, bool)
-    border[inside, inside] = False
+def _border(image: xr.Dataset) -> np.ndarray:
+    width = schema.setting_of(image)["border"]
+    border = np.ones(image["shown"].shape, bool)
+    border[width:-width, width:-width] = False
     return border
 
 
-def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+def factors(image: xr.Dataset) -> dict[str, float]:
+    """Factors of digit and noise in the image, by least squares over the pixels."""
+    parts = np.stack([image[name].values.ravel() for name in PARTS.values()], axis=1)
+    solution = np.linalg.lstsq(parts, image["shown"].values.ravel(), rcond=None)[0]
+    return dict(zip(PARTS, solution.tolist(), strict=True))
+
+
+def numbers(image: xr.Dataset) -> dict[str, float]:
     """Both factors, and the strength of border and digit."""
-    numbers: dict[str, dict[str, float]] = {}
-    for name, run in evidence.items():
-        pixels, border = _first(run)["shown"].values, _border(run)
-        numbers[name] = {
-            **factors(run),
-            "deviation of a pixel on the border": float(pixels[border].std()),
-            "largest pixel inside": float(pixels[~border].max()),
-        }
-    return numbers
-
-
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether noise is only on the border."""
-    sentences = {
-        "noise is on every pixel of the outer four rows and columns, and on no other": (
-            all(
-                np.array_equal(_first(run)["noise"].values != 0, _border(run))
-                for run in evidence.values()
-            )
-        )
-    }
-    return {"Section 6, MNIST experiments setting": sentences}
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether it is one digit, and which of digit and noise is stronger."""
-    runs = [*evidence.values()]
-    noise = [_first(run)["noise"].values for run in runs]
-    digits = [_first(run)["digit"].values for run in runs]
-    numbers = values(evidence)
-    louder = [
-        row["deviation of a pixel on the border"] > row["largest pixel inside"]
-        for row in numbers.values()
-    ]
+    pixels, border = image["shown"].values, _border(image)
     return {
-        "it is one digit, with the same noise": all(
-            np.array_equal(each[0], other)
-            for each in (digits, noise)
-            for other in each[1:]
-        ),
-        "at SNR 0.2 the noise is stronger than the digit, at 2 weaker": louder
-        == [True, False],
+        **factors(image),
+        "deviation of a pixel on the border": float(pixels[border].std()),
+        "largest pixel inside": float(pixels[~border].max()),
     }
+
+
+def _is_louder(image: xr.Dataset) -> bool:
+    row = numbers(image)
+    return row["deviation of a pixel on the border"] > row["largest pixel inside"]
 
 
 FIGURE2AB = Exhibit(
@@ -143,10 +99,41 @@ FIGURE2AB = Exhibit(
         "theory have."
     ),
     needs=NEEDS,
-    draw=draw,
-    values=values,
-    stated=stated,
-    checks=checks,
+    shows=Panels(
+        tuple(
+            Free(
+                title=name,
+                x="column of pixels",
+                y="row of pixels",
+                of=partial(_first, name=name),
+                picture=_draw,
+                numbers=numbers,
+                ticks={},
+                names="",
+            )
+            for name in NEEDS
+        ),
+        size=(9.6, 4.6),
+        finish=_scale,
+    ),
+    stated={
+        "Section 6, MNIST experiments setting": {
+            "noise is on every pixel of the outer four rows and columns, and on no "
+            "other": lambda t: [
+                (image["noise"].values != 0) == _border(image) for image in t.values()
+            ]
+        }
+    },
+    checks={
+        "it is one digit, with the same noise": lambda t: [
+            np.array_equal(first[name], other[name])
+            for name in ("digit", "noise")
+            for first, other in itertools.combinations(t.values(), 2)
+        ],
+        "at SNR 0.2 the noise is stronger than the digit, at 2 weaker": lambda t: (
+            [_is_louder(image) for image in t.values()] == [True, False]
+        ),
+    },
     printed=PRINTED,
     tolerance=1e-6,
     silent=(

@@ -1,156 +1,151 @@
 """Figure 2c: test loss on noisy digits over N and SNR, and by patch size."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from attnflow import figures, schema
+from attnflow import schema
+from attnflow.figures.exhibits import Curve, Curves, Map, Panels, Tables
 from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.digit_runs import (
     ENDS,
     LAW,
     MAIN,
     NEEDS,
+    RATIOS,
     gains,
     level_power,
     powers,
     table,
     trained,
 )
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-TITLES = (
-    f"Test loss, patches of {MAIN} × {MAIN}",
-    "The same against $N\\cdot$SNR$^a$",
-    "What a tenfold SNR is worth",
-)
 SIDE = 28
 """Rows of an image; the module that reads images has it too, but imports JAX."""
 
 
-def mean_losses(evidence: Evidence) -> xr.DataArray:
-    """Test losses by N and SNR, mean over seeds."""
-    return table(evidence, "test_loss").mean(SEED)
-
-
-def draw(evidence: Evidence) -> "Figure":
-    """The map, its cells against N · SNR^a, and the effect of the SNR by patch size."""
-    figure, grid = figures.panels(1, 3, titles=TITLES, size=(15.0, 4.8))
-    heat, row, patches = grid[0]
-    _heat_map(figure, heat, evidence)
-    _in_a_row(row, evidence)
-    _by_patch(patches, evidence)
-    return figure
-
-
-def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
-    losses, done = mean_losses(evidence), trained(evidence).all(SEED)
-    top = float(losses.max())
-    mesh = figures.field(ax, losses, limits=(0.0, top), scales=("linear", "log"))
-    theme = figures.current_theme()
-    for (row, column), value in np.ndenumerate(losses.values):
-        text = f"{value:.2f}" if done[row, column] else f"({value:.2f})"
-        centre = float(losses["snr"][column]), float(losses["samples"][row])
-        colour = theme.paper if value > 0.6 * top else theme.ink
-        ax.text(*centre, text, ha="center", va="center", color=colour)
-    ax.set(xlabel="SNR", ylabel="training samples $N$")
-    ratios = losses["snr"].values
-    ax.set_xticks(ratios, [f"{snr:g}" for snr in ratios])
-    ax.set_yticks(losses["samples"].values)
-    ax.minorticks_off()
-    ax.tick_params(length=0)
-    figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
-
-
-def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
-    """Test loss of cells against N · SNR^a: smooth if that is the control parameter."""
-    losses, theme = mean_losses(evidence), figures.current_theme()
-    fitted = float(level_power(table(evidence, "test_loss")).mean())
-    curves = [(LAW, "theory", f"$a = {LAW:g}$ (theory)")]
-    if np.isfinite(fitted):
-        curves.append((fitted, "test", f"$a = {fitted:.2f}$ (fitted)"))
-    for power, kind, label in curves:
-        control = losses["samples"] * losses["snr"] ** power
-        order = np.argsort(control.values, axis=None)
-        ax.plot(
-            control.values.ravel()[order],
-            losses.values.ravel()[order],
-            color=theme.colour(kind),
-            marker="o",
-            markersize=4,
-            lw=1.0,
-            label=label,
-        )
-    ax.set(xscale="log", yscale="log", xlabel=r"$N\cdot$SNR$^a$", ylabel="test loss")
-    for which in ("x", "y"):
-        figures.number_axis(ax, which)
-    ax.legend()
-
-
-def _by_patch(ax: "Axes", evidence: Evidence) -> None:
-    """Test loss at the smallest SNR over that at the largest, by number of patches."""
-    falls = {patch: _falls(evidence, patch) for patch in ENDS}
-    counts = falls[MAIN]["samples"].values
-    colours = figures.current_theme().ramp("test", len(counts))
-    for count, colour in zip(counts, colours, strict=True):
-        rows = [fall for fall in falls.values() if count in fall["samples"]]
-        ax.plot(
-            [fall.attrs["patches"] for fall in rows],
-            [float(fall.sel(samples=count)) for fall in rows],
-            color=colour,
-            marker="o",
-            markersize=5,
-            label=f"$N$ = {count}",
-        )
-    ax.axhline(1.0, color=figures.current_theme().hairline, zorder=0)
-    ax.set(xscale="log", yscale="log", xlabel="patches of an image")
-    ticks = sorted({fall.attrs["patches"] for fall in falls.values()})
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.minorticks_off()
-    low, high = falls[MAIN].attrs["ends"]
-    ax.set_ylabel(f"test loss at SNR {low:g} over that at {high:g}")
-    figures.number_axis(ax, "y")
-    ax.legend()
-
-
-def _falls(evidence: Evidence, patch: int) -> xr.DataArray:
-    """Mean fall of the test loss by N; attrs: number of patches, and both SNRs."""
-    first = schema.setting_of(evidence[next(iter(ENDS[patch]))])
-    losses = table(evidence, "test_loss", ENDS[patch])
-    return xr.DataArray(
-        gains(evidence, patch).mean(axis=-1),
-        {"samples": losses["samples"].values},
-        attrs={
-            "patches": (SIDE // first["patch"]) ** 2,
-            "ends": losses["snr"].values[[0, -1]].tolist(),
-        },
+def losses(evidence: Evidence) -> xr.DataArray:
+    """Test losses by N, SNR and seed; `trained` where all seeds reached the target."""
+    return table(evidence, "test_loss").assign_coords(
+        trained=trained(evidence).all(SEED)
     )
 
 
-def values(evidence: Evidence) -> Values:
+def _texts(cells: xr.DataArray) -> np.ndarray:
+    """Mean losses, in brackets where the target was not reached."""
+    texts = np.vectorize("{:.2f}".format)(cells.mean(SEED).values)
+    return np.where(cells["trained"], texts, np.vectorize("({})".format)(texts))
+
+
+def _in_order(evidence: Evidence, power: float | None) -> xr.DataArray:
+    """Mean losses in the order of N · SNR^a; with the fitted a, or a given one."""
+    cells = table(evidence, "test_loss")
+    power = float(level_power(cells).mean()) if power is None else power
+    control = (cells["samples"] * cells["snr"] ** power).values.ravel()
+    order = np.argsort(control)
+    means = cells.mean(SEED).values.ravel()
+    coords = {"control": control[order]}
+    return xr.DataArray(means[order], coords, ("control",), attrs={"power": power})
+
+
+def _falls(evidence: Evidence, patch: int) -> xr.DataArray:
+    """Mean fall of the test loss over the SNRs, by N."""
+    counts = table(evidence, "test_loss", ENDS[patch])["samples"].values
+    return xr.DataArray(gains(evidence, patch).mean(axis=-1), {"samples": counts})
+
+
+def _by_patches(evidence: Evidence, index: int) -> xr.DataArray:
+    """Falls with one of the numbers of samples, by the number of patches."""
+    count = int(_falls(evidence, MAIN)["samples"][index])
+    falls = {}
+    for patch, cells in ENDS.items():
+        by_count = _falls(evidence, patch)
+        side = schema.setting_of(evidence[next(iter(cells))])["patch"]
+        if count in by_count["samples"]:
+            falls[(SIDE // side) ** 2] = float(by_count.sel(samples=count))
+    coords = {"patches": list(falls)}
+    return xr.DataArray(
+        list(falls.values()), coords, ("patches",), attrs={"samples": count}
+    )
+
+
+MAP = Map(
+    title=f"Test loss, patches of {MAIN} × {MAIN}",
+    name="map",
+    x="SNR",
+    y="training samples $N$",
+    scales=("log", "linear"),
+    of=losses,
+    limits=lambda cells: (0.0, float(cells.max())),
+    texts=_texts,
+    bar="test loss, mean over seeds",
+    at_cells="xy",
+)
+_dots = partial(Curves, scales=("log", "log"), bars="none", names="best")
+IN_A_ROW = _dots(
+    title="The same against $N\\cdot$SNR$^a$",
+    x=r"$N\cdot$SNR$^a$",
+    y="test loss",
+    curves=(
+        Curve(
+            "theory",
+            partial(_in_order, power=LAW),
+            label=f"$a = {LAW:g}$ (theory)",
+            kind="theory",
+            style={"ms": 4, "lw": 1.0},
+        ),
+        Curve(
+            "fitted",
+            partial(_in_order, power=None),
+            label=lambda rows: f"$a = {rows.attrs['power']:.2f}$ (fitted)",
+            kind="test",
+            style={"ms": 4, "lw": 1.0},
+        ),
+    ),
+)
+BY_PATCH = _dots(
+    title="What a tenfold SNR is worth",
+    x="patches of an image",
+    y=f"test loss at SNR {RATIOS[0]:g} over that at {RATIOS[-1]:g}",
+    curves=tuple(
+        Curve(
+            f"samples {index}",
+            partial(_by_patches, index=index),
+            label=lambda rows: f"$N$ = {rows.attrs['samples']}",
+            kind="test",
+            ramp=(index, 2),
+        )
+        for index in range(2)
+    ),
+    at_points=True,
+    levels={"": 1.0},
+)
+
+
+def _mean(table: Tables) -> xr.DataArray:
+    return table["map"].mean(SEED)
+
+
+def values(tables: Tables) -> Values:
     """Losses, errors and steps of each cell, the fitted law, falls by patch size."""
-    losses = table(evidence, "test_loss")
-    with_count, with_ratio = powers(losses)
+    with_count, with_ratio = powers(tables["map"])
     return {
         "test loss ∝ N^b SNR^c": {
             "b": float(with_count.mean()),
             "c": float(with_ratio.mean()),
-            "c/b": float(level_power(losses).mean()),
+            "c/b": float(level_power(tables["map"]).mean()),
         },
         "fall of the test loss over SNR": {
             f"patches of {patch}": {
                 f"N = {count}": float(fall)
-                for count, fall in zip(falls["samples"].values, falls, strict=True)
+                for count, fall in _falls(tables.runs, patch).to_series().items()
             }
-            for patch, falls in ((patch, _falls(evidence, patch)) for patch in ENDS)
+            for patch in ENDS
         },
-        "cells": {name: _cell(evidence[name]) for name in NEEDS},
+        "cells": {name: _cell(tables.runs[name]) for name in NEEDS},
     }
 
 
@@ -166,31 +161,6 @@ def _cell(run: xr.Dataset) -> dict[str, float]:
         "test error": 1 - accuracy,
         "steps": steps,
         "epochs": steps * setting["batch"] / setting["samples"],
-    }
-
-
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether the test loss falls with N and with the SNR."""
-    losses = mean_losses(evidence)
-    sentences = {
-        "the larger the SNR, the better: with every N the test loss is lower at the "
-        "largest SNR than at the least": bool((losses[:, -1] < losses[:, 0]).all()),
-        "the larger N, the better: at every SNR it is lower with the most samples than "
-        "with the fewest": bool((losses[-1] < losses[0]).all()),
-    }
-    return {"Section 6, MNIST experiments results": sentences}
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether all cells reached the target, and how far the test loss falls."""
-    losses = mean_losses(evidence)
-    return {
-        "every cell has reached the stated training loss": bool(
-            trained(evidence).all()
-        ),
-        "with every N the largest SNR halves the test loss of the least, or better": (
-            bool((losses[:, -1] < losses[:, 0] / 2).all())
-        ),
     }
 
 
@@ -223,9 +193,25 @@ FIGURE2C = Exhibit(
         "paper does not specify (two seeds; of 49, which take longest, one, and one N)."
     ),
     needs=NEEDS,
-    draw=draw,
+    shows=Panels((MAP, IN_A_ROW, BY_PATCH), size=(15.0, 4.8)),
     values=values,
-    stated=stated,
-    checks=checks,
+    stated={
+        "Section 6, MNIST experiments results": {
+            "the larger the SNR, the better: with every N the test loss is lower at "
+            "the largest SNR than at the least": lambda t: (
+                _mean(t)[:, -1] < _mean(t)[:, 0]
+            ),
+            "the larger N, the better: at every SNR it is lower with the most samples "
+            "than with the fewest": lambda t: _mean(t)[-1] < _mean(t)[0],
+        }
+    },
+    checks={
+        "every cell has reached the stated training loss": lambda t: t["map"][
+            "trained"
+        ],
+        "with every N the largest SNR halves the test loss of the least, or better": (
+            lambda t: _mean(t)[:, -1] < _mean(t)[:, 0] / 2
+        ),
+    },
     silent=DIGITS_SILENT,
 )

@@ -1,97 +1,79 @@
 """Figure 1: test loss over SNR and N, and the same cut at 0.2."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from attnflow import figures
+from attnflow.figures.exhibits import Panels, Tables
+from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit._types import Values
-from attnflow.papers.vit.figures import boundaries, phase_panels
+from attnflow.papers.vit.figures import phase_map as panel
 from attnflow.papers.vit.figures.runs import MAP_SILENT, phase_map
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.declarations import Evidence, Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SIZE = (7.4, 5.4)
 NEEDS = {"map": phase_map()}
 
 
-def draw_losses(evidence: Evidence) -> "Figure":
-    """The mean test loss, the paper's curve and our boundary."""
-    figure, grid = figures.panels(size=SIZE)
-    ax, run = grid[0, 0], evidence["map"]
-    mesh = phase_panels.loss_map(ax, run)
-    phase_panels.fitted_boundary(ax, run)
-    phase_panels.paper_curve(ax)
-    phase_panels.legend(ax)
-    figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
-    return figure
+def _losses(evidence: Evidence) -> xr.DataArray:
+    return b.losses(evidence["map"])
 
 
-def draw_cut(evidence: Evidence) -> "Figure":
-    """The cut map, with cells on the wrong side of the paper's curve marked."""
-    figure, grid = figures.panels(size=(SIZE[0] - 0.6, SIZE[1]))
-    ax, run = grid[0, 0], evidence["map"]
-    phase_panels.cut_map(ax, run)
-    phase_panels.fitted_boundary(ax, run, seeds=False)
-    phase_panels.paper_curve(ax)
-    phase_panels.wrong_cells(ax, run)
-    phase_panels.legend(ax)
-    _say_sides(ax)
-    return figure
-
-
-def _say_sides(ax: "Axes") -> None:
-    theme = figures.current_theme()
+def _finish_cut(ax: "Axes", table: xr.DataArray) -> None:
+    panel.cross_wrong_cells(ax, table)
     for corner, text, side in (
-        ((0.03, 0.04), f"harmful: test loss above {boundaries.CUT:g}", "left"),
-        ((0.97, 0.94), f"benign: below {boundaries.CUT:g}", "right"),
+        ((0.03, 0.04), f"harmful: test loss above {b.CUT:g}", "left"),
+        ((0.97, 0.94), f"benign: below {b.CUT:g}", "right"),
     ):
-        ax.text(*corner, text, transform=ax.transAxes, ha=side, color=theme.ink)
+        ink = figures.current_theme().ink
+        ax.text(*corner, text, transform=ax.transAxes, ha=side, color=ink)
 
 
-def loss_values(evidence: Evidence) -> Values:
+LOSSES = panel.loss_map(
+    name="map",
+    of=_losses,
+    level=replace(panel.CUT, seeds=True),
+    bar=panel.BAR,
+    names=panel.LEGEND,
+)
+ABOVE = panel.loss_map(
+    name="map",
+    of=_losses,
+    shown=lambda table: panel.SOFT * b.above(table).astype(float),
+    limits=(0.0, 1.0),
+    names=panel.LEGEND,
+    finish=_finish_cut,
+)
+
+
+def loss_values(table: Tables) -> Values:
     """Test losses at the corners of the map, the boundary's power law, and steps."""
-    run = evidence["map"]
-    table = boundaries.mean_map(run)
-    ends = {"least": 0, "largest": -1}
-    corners = {
-        f"{n} N, {s} SNR": float(table[ends[n], ends[s]]) for n in ends for s in ends
-    }
+    mean, ends = b.mean(table["map"]), {"least": 0, "largest": -1}
     return {
-        "test loss": corners,
-        "boundary": boundaries.law(run),
-        "steps of a cell": boundaries.steps(run),
+        "test loss": {
+            f"{n} N, {s} SNR": float(mean[ends[n], ends[s]]) for n in ends for s in ends
+        },
+        "boundary": b.law(table["map"]),
+        "steps of a cell": b.steps(table.runs["map"]),
     }
 
 
-def losses_stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether test losses fall with N and with SNR."""
-    table = boundaries.mean_map(evidence["map"])
-    ratios = table["snr"].values
-    # At the smallest SNRs of the map the signal is not learned at any N.
-    some = ratios >= ratios[-1] / 4
-    with_ratio = [trend(row) for row in table.values]
-    with_count = [trend(row) for row in table.values.T[some]]
-    sentences = {
-        "for every N the test loss tends to fall with SNR (Kendall's τ below −0.8)": (
-            bool(max(with_ratio) < -0.8)
-        ),
-        "for every SNR from a quarter of the largest it tends to fall with N (the "
-        "same)": bool(max(with_count) < -0.8),
-    }
-    return {"Section 6, on Figure 1a": sentences}
-
-
-def loss_checks(evidence: Evidence) -> dict[str, bool]:
-    """Between which losses the map lies."""
-    table = boundaries.mean_map(evidence["map"])
+def cut_values(table: Tables) -> Values:
+    """Power law of the boundary, and N · SNR² along it, over N and seeds."""
+    losses = table["map"]
+    every = losses["samples"].values * b.fit(losses).by_seed ** 2
     return {
-        "the test loss goes from nearly that of a guess (0.6 or more) to below 0.1": (
-            bool(table[0, 0] > 0.6 and table[-1, -1] < 0.1)
-        ),
+        **b.law(losses),
+        "N·SNR² along the boundary": b.along(losses),
+        "N·SNR² of single seeds": {
+            f"{share}%": float(np.nanpercentile(every, share)) for share in (5, 50, 95)
+        },
     }
 
 
@@ -101,46 +83,18 @@ def trend(row: np.ndarray) -> float:
     return float(later[np.triu_indices(len(row), k=1)].mean())
 
 
-def cut_values(evidence: Evidence) -> Values:
-    """Power law of the boundary, and N · SNR² along it, over N and seeds."""
-    run = evidence["map"]
-    fit = boundaries.boundary(run)
-    every = run["samples"].values * fit.by_seed**2
-    return {
-        **boundaries.law(run),
-        "N·SNR² along the boundary": boundaries.along(run),
-        "N·SNR² of single seeds": {
-            f"{share}%": float(np.nanpercentile(every, share)) for share in (5, 50, 95)
-        },
-    }
+def _trends_with_samples(table: Tables) -> np.ndarray:
+    """Trends with N, at every SNR from a quarter of the largest.
+
+    At the smallest SNRs of the map the signal is not learned at any N.
+    """
+    mean = b.mean(table["map"])
+    some = mean.isel(snr=(mean["snr"] >= mean["snr"][-1] / 4).values)
+    return np.array([trend(row) for row in some.values.T])
 
 
-def cut_stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether the curve parts the map."""
-    sentences = {
-        "N·SNR² = 1000 almost follows the line between losses above and below 0.2: 95 "
-        "of 100 cells or more are on their side": bool(
-            boundaries.agreeing(evidence["map"]) >= 0.95
-        )
-    }
-    return {"Section 6, on Figure 1b": sentences}
-
-
-def cut_checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether the boundary itself follows N · SNR² = 1000."""
-    run = evidence["map"]
-    low, high = boundaries.boundary(run).exponent_interval
-    along = np.array(list(boundaries.along(run).values()))
-    return {
-        "the exponent of SNR in N is neither 0 nor −1, by its interval": bool(
-            low > -1 and high < 0
-        ),
-        "N·SNR² along the boundary is within 0.7 to 1.4 times 1000 at every N": bool(
-            along.size >= 3
-            and along.min() > 0.7 * boundaries.CURVE
-            and along.max() < 1.4 * boundaries.CURVE
-        ),
-    }
+def _along(table: Tables) -> np.ndarray:
+    return np.array([*b.along(table["map"]).values()])
 
 
 _SIZES = (
@@ -159,12 +113,23 @@ FIGURE1A = Exhibit(
         "samples (figure `readings`)."
     ),
     needs=NEEDS,
-    draw=draw_losses,
+    shows=Panels((LOSSES,), size=SIZE),
     values=loss_values,
-    stated=losses_stated,
-    checks=loss_checks,
-    printed={"boundary": boundaries.PRINTED},
-    tolerance=boundaries.TOLERANCE,
+    stated={
+        "Section 6, on Figure 1a": {
+            "for every N the test loss tends to fall with SNR (Kendall's τ below "
+            "−0.8)": lambda t: [trend(row) < -0.8 for row in b.mean(t["map"]).values],
+            "for every SNR from a quarter of the largest it tends to fall with N (the "
+            "same)": lambda t: _trends_with_samples(t) < -0.8,
+        }
+    },
+    checks={
+        "the test loss goes from nearly that of a guess (0.6 or more) to below 0.1": (
+            lambda t: (b.mean(t["map"])[0, 0] > 0.6) & (b.mean(t["map"])[-1, -1] < 0.1)
+        )
+    },
+    printed={"boundary": b.PRINTED},
+    tolerance=b.TOLERANCE,
     silent=MAP_SILENT,
 )
 FIGURE1B = Exhibit(
@@ -178,11 +143,30 @@ FIGURE1B = Exhibit(
         "cells of one seed share their random numbers."
     ),
     needs=NEEDS,
-    draw=draw_cut,
+    shows=Panels((ABOVE,), size=(SIZE[0] - 0.6, SIZE[1])),
     values=cut_values,
-    stated=cut_stated,
-    checks=cut_checks,
-    printed=boundaries.PRINTED,
-    tolerance=boundaries.TOLERANCE,
+    stated={
+        "Section 6, on Figure 1b": {
+            "N·SNR² = 1000 almost follows the line between losses above and below 0.2: "
+            "95 of 100 cells or more are on their side": lambda t: (
+                b.agreeing(t["map"]) >= 0.95
+            )
+        }
+    },
+    checks={
+        "the exponent of SNR in N is neither 0 nor −1, by its interval": lambda t: (
+            b.fit(t["map"]).exponent_interval[0] > -1
+            and b.fit(t["map"]).exponent_interval[1] < 0
+        ),
+        "N·SNR² along the boundary is within 0.7 to 1.4 times 1000 at every N": (
+            lambda t: (
+                (len(_along(t)) >= 3)
+                & (_along(t) > 0.7 * b.CURVE)
+                & (_along(t) < 1.4 * b.CURVE)
+            )
+        ),
+    },
+    printed=b.PRINTED,
+    tolerance=b.TOLERANCE,
     silent=MAP_SILENT,
 )

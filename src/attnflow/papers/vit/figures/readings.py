@@ -1,14 +1,18 @@
 """Figure 1's map for four readings of w_O, and with equal classes (ours)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures
+from attnflow.claims.statistics import Boundary
+from attnflow.figures.exhibits import Free, Panels, Tables
+from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit._types import Values
-from attnflow.papers.vit.figures import boundaries, phase_panels
+from attnflow.papers.vit.figures import phase_map as panel
 from attnflow.papers.vit.figures.runs import (
     EQUAL,
     LITERAL,
@@ -34,89 +38,88 @@ NAMES = {
 WITH_BOUNDARY = tuple(name for name in NAMES if name != LITERAL)
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """A map per reading, with its power law above it; all power laws in one panel."""
-    titles = [*(rf"$w_O$: {name}" for name in NAMES.values()), "Laws of a to d"]
-    figure, grid = figures.panels(2, 3, titles=titles, size=(13.6, 9.0))
-    mesh = phase_panels.loss_map(grid[0, 0], evidence[TRAINED])
-    limits = grid[0, 0].get_xlim(), grid[0, 0].get_ylim()
-    for ax, name in zip(grid.flat[:-1], NAMES, strict=True):
-        phase_panels.loss_map(ax, evidence[name])
-        phase_panels.fitted_boundary(ax, evidence[name], seeds=False)
-        phase_panels.paper_curve(ax)
-        _number(ax, evidence[name])
-        ax.set_xticks(range(0, 16, 5))
-        ax.set(xlim=limits[0], ylim=limits[1])
-    _laws(grid[1, 2], evidence)
-    figures.field_bar(figure, mesh, grid, "test loss, mean over seeds")
-    return figure
+def _losses(evidence: Evidence, name: str) -> xr.DataArray:
+    return b.losses(evidence[name])
 
 
-def _laws(ax: "Axes", evidence: Evidence) -> None:
+def _fits(evidence: Evidence) -> dict[str, Boundary]:
+    return {name: b.fit(b.losses(evidence[name])) for name in WITH_BOUNDARY}
+
+
+def _draw_laws(ax: "Axes", fits: Mapping[str, Boundary]) -> None:
     """Exponents and constants with their intervals, beside the paper's."""
     theme = figures.current_theme()
     colour = theme.colour("signal")
-    for letter, name in zip("abcd", WITH_BOUNDARY, strict=True):
-        fit = boundaries.boundary(evidence[name])
+    for letter, fit in zip("abcd", fits.values(), strict=True):
         point = fit.exponent, fit.constant
         ax.plot(fit.exponent_interval, [point[1]] * 2, color=colour, lw=1.2, alpha=0.6)
         ax.plot([point[0]] * 2, fit.constant_interval, color=colour, lw=1.2, alpha=0.6)
         ax.plot(*point, color=colour, marker="o", ms=6, mec=theme.paper, zorder=4)
-        ax.annotate(
-            rf"$\mathbf{{{letter}}}$",
-            point,
-            color=theme.ink,
-            textcoords="offset points",
-            xytext=(-13, 5),
-        )
-    colour, dashes = theme.colour("theory"), (0, (4, 2.2))
-    ax.axvline(boundaries.EXPONENT, ls=dashes, color=colour, lw=1.1, zorder=1)
-    ax.axhline(boundaries.CURVE, ls=dashes, color=colour, lw=1.1, zorder=1)
-    ax.set(xlabel="exponent of SNR in $N$", ylabel=r"$N\cdot$SNR$^2$ at the boundary")
+        offset = {"textcoords": "offset points", "xytext": (-13, 5)}
+        ax.annotate(rf"$\mathbf{{{letter}}}$", point, color=theme.ink, **offset)
+    dashes = {"ls": (0, (4, 2.2)), "color": theme.colour("theory"), "lw": 1.1}
+    ax.axvline(b.EXPONENT, zorder=1, **dashes)
+    ax.axhline(b.CURVE, zorder=1, **dashes)
     ax.margins(x=0.1, y=0.1)
-    figures.number_axis(ax, "x", ticks=4)
-    figures.number_axis(ax, "y")
-    ax.set_title(ax.get_title(loc="left"), pad=PAD)
 
 
-def _number(ax: "Axes", run: xr.Dataset) -> None:
-    """Exponent, constant and steps, between the title and the map."""
-    fit, counts = boundaries.boundary(run), boundaries.steps(run)
+MAPS = tuple(
+    panel.loss_map(name=name, title=rf"$w_O$: {text}", of=partial(_losses, name=name))
+    for name, text in NAMES.items()
+)
+LAWS = Free(
+    title="Laws of a to d",
+    x="exponent of SNR in $N$",
+    y=r"$N\cdot$SNR$^2$ at the boundary",
+    of=_fits,
+    picture=_draw_laws,
+    ticks={"x": 4, "y": 5},
+    names="",
+)
+
+
+def _finish(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+    """Numbers above each map, one frame for all, and one scale of colours."""
+    first = grid[0, 0]
+    frame = {"xlim": first.get_xlim(), "ylim": first.get_ylim()}
+    for ax, name in zip(grid.flat, NAMES, strict=False):
+        ax.set(xticks=range(0, 16, 5), **frame)
+        style = {"transform": ax.transAxes, "va": "bottom", "linespacing": 1.35}
+        style |= {"color": figures.current_theme().muted, "size": "small"}
+        ax.text(0, 1.015, _numbers(table[name], table.runs[name]), **style)
+    for ax in grid.flat:
+        ax.set_title(ax.get_title(loc="left"), pad=PAD)
+    figures.field_bar(figure, first.collections[0], grid, panel.BAR)
+
+
+def _numbers(losses: xr.DataArray, run: xr.Dataset) -> str:
+    """Exponent and constant, or how many N have a boundary; agreement and steps."""
+    fit, counts = b.fit(losses), b.steps(run)
     steps = "steps {least:.0f} to {most:.0f}, median {median:.0f}".format(**counts)
-    crossing, least = len(boundaries.along(run)), boundaries.mean_map(run).min()
+    crossing, least = len(b.along(losses)), float(b.mean(losses).min())
     first = (
-        f"{crossing or 'none'} of {run.sizes['samples']} $N$ cross the cut,  least "
-        f"mean test loss {float(least):.2f}"
+        f"{crossing or 'none'} of {losses.sizes['samples']} $N$ cross the cut,  least "
+        f"mean test loss {least:.2f}"
     )
-    if np.isfinite(fit.exponent):
+    if fit.exists:
         low, high = fit.exponent_interval
         first = (
             f"exponent {fit.exponent:.2f} [{low:.2f}, {high:.2f}],  "
             f"$N\\cdot$SNR$^2$ = {fit.constant:.0f}"
         ).replace("-", "−")
-    ax.text(
-        0,
-        1.015,
-        f"{first}\n{boundaries.agreeing(run):.0%} of cells agree,  {steps}",
-        va="bottom",
-        color=figures.current_theme().muted,
-        linespacing=1.35,
-        transform=ax.transAxes,
-        size="small",
-    )
-    ax.set_title(ax.get_title(loc="left"), pad=PAD)
+    return f"{first}\n{b.agreeing(losses):.0%} of cells agree,  {steps}"
 
 
-def values(evidence: Evidence) -> Values:
+def values(table: Tables) -> Values:
     """Power law of the boundary, steps and smallest test loss, by reading."""
     return {
-        NAMES[name]: {
-            **_known(boundaries.law(run)),
-            "steps": boundaries.steps(run),
-            "least mean test loss": float(boundaries.mean_map(run).min()),
-            "median test loss beyond 1000": beyond(run),
+        text: {
+            **_known(b.law(table[name])),
+            "steps": b.steps(table.runs[name]),
+            "least mean test loss": float(b.mean(table[name]).min()),
+            "median test loss beyond 1000": beyond(table[name]),
         }
-        for name, run in evidence.items()
+        for name, text in NAMES.items()
     }
 
 
@@ -130,43 +133,50 @@ def _known(law: Values) -> Values:
     }
 
 
-def beyond(run: xr.Dataset) -> float:
+def beyond(losses: xr.DataArray) -> float:
     """The median test loss of cells beyond the paper's curve."""
-    far = boundaries.strength(run) >= boundaries.CURVE
-    return float(boundaries.mean_map(run).where(far).median())
+    return float(b.mean(losses).where(b.strength(losses) >= b.CURVE).median())
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Which readings reproduce the figure."""
-    fits = {name: boundaries.boundary(evidence[name]) for name in WITH_BOUNDARY}
-    far = {name: beyond(evidence[name]) for name in NAMES}
-    shares = {name: boundaries.agreeing(evidence[name]) for name in NAMES}
-    medians = {name: boundaries.steps(evidence[name])["median"] for name in NAMES}
-    drawn, equal = (boundaries.boundary(evidence[n]) for n in (TRAINED, BALANCED))
+def _compared(
+    statistic: Callable[[Tables, str], float], holds: Callable[[float, list], bool]
+) -> Callable[[Tables], bool]:
+    """Whether a comparison of the literal reading with all others holds."""
+    return lambda t: holds(
+        statistic(t, LITERAL), [statistic(t, n) for n in WITH_BOUNDARY]
+    )
+
+
+def _equal_is_sharper(table: Tables) -> bool:
+    drawn, equal = (table[LAWS.key][name] for name in (TRAINED, BALANCED))
     width, narrow = (np.ptp(fit.constant_interval) for fit in (drawn, equal))
-    return {
-        "read literally, fewer cells agree with N·SNR² = 1000 than in any other": bool(
-            shares[LITERAL] < min(shares[name] for name in WITH_BOUNDARY)
-        ),
-        "and beyond that curve the median test loss is 1.5 times that of any other": (
-            bool(far[LITERAL] > 1.5 * max(far[name] for name in WITH_BOUNDARY))
-        ),
-        "in the other readings the exponent is nearer to −1/2 than to 0 or −1": all(
-            abs(fits[name].exponent - boundaries.EXPONENT) < 0.25
-            for name in WITH_BOUNDARY
-        ),
-        "with equal classes the boundary lies at a smaller N·SNR² than with drawn "
-        "ones, and its interval is narrower": bool(
-            equal.constant < drawn.constant and narrow < width
-        ),
-        "with norm 1 the boundary lies at a smaller N·SNR² than with trained w_O": bool(
-            fits["unit-fixed"].constant < fits[TRAINED].constant
-        ),
-        "read literally, training takes ten times the steps of the others": bool(
-            medians[LITERAL] > 10 * max(medians[name] for name in WITH_BOUNDARY)
-        ),
-    }
+    return bool(equal.constant < drawn.constant and narrow < width)
 
+
+CHECKS = {
+    "read literally, fewer cells agree with N·SNR² = 1000 than in any other": _compared(
+        lambda t, name: b.agreeing(t[name]),
+        lambda literal, others: literal < min(others),
+    ),
+    "and beyond that curve the median test loss is 1.5 times that of any other": (
+        _compared(
+            lambda t, name: beyond(t[name]),
+            lambda literal, others: literal > 1.5 * max(others),
+        )
+    ),
+    "in the other readings the exponent is nearer to −1/2 than to 0 or −1": lambda t: [
+        abs(fit.exponent - b.EXPONENT) < 0.25 for fit in t[LAWS.key].values()
+    ],
+    "with equal classes the boundary lies at a smaller N·SNR² than with drawn ones, "
+    "and its interval is narrower": _equal_is_sharper,
+    "with norm 1 the boundary lies at a smaller N·SNR² than with trained w_O": (
+        lambda t: t[LAWS.key]["unit-fixed"].constant < t[LAWS.key][TRAINED].constant
+    ),
+    "read literally, training takes ten times the steps of the others": _compared(
+        lambda t, name: b.steps(t.runs[name])["median"],
+        lambda literal, others: literal > 10 * max(others),
+    ),
+}
 
 READINGS = Exhibit(
     id="readings",
@@ -186,10 +196,10 @@ READINGS = Exhibit(
         "hundreds of steps."
     ),
     needs={name: EQUAL if name == BALANCED else phase_map(name) for name in NAMES},
-    draw=draw,
+    shows=Panels((*MAPS, LAWS), columns=3, size=(13.6, 9.0), finish=_finish),
     values=values,
-    checks=checks,
-    printed={NAMES[name]: boundaries.PRINTED for name in (TRAINED, BALANCED)},
-    tolerance=boundaries.TOLERANCE,
+    checks=CHECKS,
+    printed={NAMES[name]: b.PRINTED for name in (TRAINED, BALANCED)},
+    tolerance=b.TOLERANCE,
     silent=MAP_SILENT,
 )

@@ -1,26 +1,32 @@
 """Order of the stages at Appendix A's sizes and inside Condition 4.1 (ours)."""
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow import figures
-from attnflow.claims.stages import StageRow, stage_table
+from attnflow.claims.stages import stage_table
+from attnflow.figures.exhibits import (
+    Panels,
+    Tables,
+    Timeline,
+    stage_times,
+    timeline_legend,
+)
+from attnflow.figures.exhibits.timeline import Which
 from attnflow.papers.vit._types import Regime
 from attnflow.papers.vit.figures.dynamics import SYMBOLS
 from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix, theory
 from attnflow.papers.vit.stages import STAGES
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Exhibit
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PANELS: dict[str, tuple[str, Regime]] = {
-    "appendix benign": ("Appendix A, benign", "benign"),
-    "appendix harmful": ("Appendix A, harmful", "harmful"),
-    "theory benign": (r"Inside Condition 4.1 but for $\eta$, benign", "benign"),
-    "theory harmful": (r"Inside Condition 4.1 but for $\eta$, harmful", "harmful"),
+REGIMES: tuple[Regime, ...] = ("benign", "harmful")
+SETTINGS = {
+    "appendix": (appendix, "Appendix A"),
+    "theory": (theory, r"Inside Condition 4.1 but for $\eta$"),
 }
 ROWS = {
     "T1": "the winner's value leads",
@@ -28,140 +34,44 @@ ROWS = {
     "T_att": "attention is won",
     "T3": "training ends",
 }
-LIMITS = (0.5, 4e6)
-Side = Literal["left", "right"]
+ABSENT: dict[Which, str] = {
+    "detected": "not reached in this run",
+    "formula": "formula is negative",
+}
 
 
-def rows(evidence: Evidence, name: str) -> list[StageRow]:
-    """Stages of a run, in the regime of its panel."""
-    return stage_table(evidence[name], STAGES[PANELS[name][1]].values())
-
-
-def draw(evidence: Evidence) -> "Figure":
-    """A row per stage: the formula as a diamond, the detected time as a dot."""
-    titles = [title for title, _ in PANELS.values()]
-    figure, grid = figures.panels(2, 2, titles=titles, size=(12.4, 6.4))
-    for ax, name in zip(grid.flat, PANELS, strict=True):
-        _timeline(ax, rows(evidence, name))
-    for ax in grid[:, 0]:
-        names = [f"{SYMBOLS[n]}: {text}" for n, text in ROWS.items()]
-        ax.set_yticks(range(len(ROWS)), names)
-    for ax in grid[:, 1]:
-        ax.set_yticks(range(len(ROWS)), [""] * len(ROWS))
-    for ax in grid[1]:
-        ax.set_xlabel("step of gradient descent")
-    _legend(figure, grid[0, 0])
-    return figure
-
-
-def _timeline(ax: "Axes", table: list[StageRow]) -> None:
-    theme = figures.current_theme()
-    for line, row in enumerate(table):
-        ax.axhline(line, color=theme.hairline, lw=0.7, zorder=0)
-        if row.spread:
-            colour = theme.colour("signal")
-            ax.plot(row.spread, [line] * 2, alpha=0.45, color=colour, lw=4)
-        if row.detected is not None:
-            point(ax, (row.detected, line), "signal", "o", filled=True)
-        else:
-            _say(ax, line, "not reached in this run", LIMITS[1], "right", "signal")
-        if row.formula is not None:
-            point(ax, (row.formula, line), "theory", "D", filled=False)
-        elif row.name != "T_att":
-            _say(ax, line, "formula is negative", LIMITS[0], "left", "theory")
-    ax.set(xscale="log", xlim=LIMITS, ylim=(len(table) - 0.5, -0.7))
-    figures.number_axis(ax, "x", ticks=8)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0, labelcolor=theme.ink)
-
-
-def point(
-    ax: "Axes", at: tuple[float, float], kind: str, marker: str, *, filled: bool
-) -> None:
-    """A dot for a detected time, a larger open diamond for a formula."""
-    theme = figures.current_theme()
-    colour = theme.colour(kind)
-    ax.plot(
-        *at,
-        zorder=5 if filled else 4,
-        marker=marker,
-        mec=colour,
-        ls="",
-        mew=1.4,
-        mfc=colour if filled else theme.paper,
-        ms=6 if filled else 10,
+def _timeline(setting: str, regime: Regime) -> Timeline:
+    run, stages = f"{setting} {regime}", STAGES[regime].values()
+    labels = {name: f"{SYMBOLS[name]}: {text}" for name, text in ROWS.items()}
+    return Timeline(
+        title=f"{SETTINGS[setting][1]}, {regime}",
+        name=run,
+        x="step of gradient descent" if setting == "theory" else "",
+        rows=labels if regime == "benign" else dict.fromkeys(ROWS, ""),
+        of=lambda evidence: stage_times(stage_table(evidence[run], stages)),
+        absent={
+            "detected": "not reached in this run",
+            "formula": "formula is negative",
+        },
+        unsaid=frozenset({("T_att", "formula")}),
+        xlim=(0.5, 4e6),
     )
 
 
-def _say(
-    ax: "Axes", line: float, text: str, edge: float, side: Side, kind: str
-) -> None:
-    """A remark in place of a time, at the edge of its row."""
-    theme = figures.current_theme()
-    ground = {"facecolor": theme.paper, "edgecolor": "none", "pad": 1.5}
-    arrow = {"left": "← {}", "right": "{} →"}[side]
-    ax.text(
-        edge,
-        line,
-        arrow.format(text),
-        color=theme.colour(kind),
-        bbox=ground,
-        ha=side,
-        va="center",
-        size="small",
-    )
+def _legend(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+    names = "the paper's formula, Θ read as 1", "detected (bar: range of seeds)"
+    timeline_legend(figure, grid[0, 0], *names)
 
 
-def _legend(figure: "Figure", ax: "Axes") -> None:
-    point(ax, (np.nan, np.nan), "theory", "D", filled=False)
-    point(ax, (np.nan, np.nan), "signal", "o", filled=True)
-    handles = ax.get_lines()[-2:]
-    names = ["the paper's formula, Θ read as 1", "detected (bar: range of seeds)"]
-    figure.legend(handles, names, loc="outside upper right", ncols=2)
+def _detected(stages: Mapping[str, Mapping[str, float]]) -> np.ndarray:
+    """Detected times, infinite where a stage is not reached."""
+    return np.array([times.get("detected", np.inf) for times in stages.values()])
 
 
-def values(evidence: Evidence) -> dict[str, dict[str, float]]:
-    """Times by stage: formula, and median and range of detected ones, where known."""
-    times_by_stage: dict[str, dict[str, float]] = {}
-    for name in PANELS:
-        for row in rows(evidence, name):
-            spread = row.spread or (None, None)
-            times = {"formula": row.formula, "detected": row.detected}
-            times |= {"least": spread[0], "largest": spread[1]}
-            known = {what: time for what, time in times.items() if time is not None}
-            times_by_stage[f"{name}: {row.name}"] = known
-    return times_by_stage
-
-
-def in_order(table: list[StageRow]) -> bool:
-    """Whether all stages were reached, in the printed order."""
-    times = [np.inf if row.detected is None else row.detected for row in table]
-    return bool(np.all(np.diff(times) > 0) and np.isfinite(times[-1]))
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Where stages end in the printed order."""
-    tables = {name: rows(evidence, name) for name in PANELS}
-    ends = {name: {row.name: row for row in table} for name, table in tables.items()}
-    first = [ends[name]["T1"].formula for name in ("appendix benign", "theory benign")]
-    late = [
-        (ends[name]["T1"].detected or np.inf) > (ends[name]["T2"].detected or np.inf)
-        for name in ("appendix benign", "appendix harmful")
-    ]
-    return {
-        "inside Condition 4.1's sizes, T1 < T2 < T_att < T3 in both regimes": all(
-            in_order(tables[name]) for name in ("theory benign", "theory harmful")
-        ),
-        "at Appendix A's sizes values leave zero before the winner's leads": all(late),
-        "the printed T1 is negative in both benign settings": all(
-            time is None for time in first
-        ),
-        "in the harmful settings T3 is reached before a fiftieth of its formula": all(
-            (ends[name]["T3"].detected or np.inf)
-            < (ends[name]["T3"].formula or 0.0) / 50
-            for name in ("appendix harmful", "theory harmful")
-        ),
-    }
+def in_order(stages: Mapping[str, Mapping[str, float]]) -> bool:
+    """Whether all stages were reached, in this order."""
+    times = _detected(stages)
+    return bool(np.isfinite(times).all() and (np.diff(times) > 0).all())
 
 
 STAGE_ORDER = Exhibit(
@@ -180,13 +90,38 @@ STAGE_ORDER = Exhibit(
         "C_p² is 400 and 100. Nothing is printed for T_att."
     ),
     needs={
-        f"{where} {regime}": {"appendix": appendix, "theory": theory}[where](regime)
-        for where in ("appendix", "theory")
-        for regime in ("benign", "harmful")
+        f"{setting} {regime}": SETTINGS[setting][0](regime)
+        for setting in SETTINGS
+        for regime in REGIMES
     },
-    draw=draw,
-    values=values,
-    checks=checks,
+    shows=Panels(
+        tuple(_timeline(setting, regime) for setting in SETTINGS for regime in REGIMES),
+        columns=2,
+        size=(12.4, 6.4),
+        finish=_legend,
+    ),
+    values=lambda table: {
+        f"{run}: {stage}": times
+        for run, stages in table.items()
+        for stage, times in stages.items()
+    },
+    checks={
+        "inside Condition 4.1's sizes, T1 < T2 < T_att < T3 in both regimes": (
+            lambda t: [in_order(t[f"theory {regime}"]) for regime in REGIMES]
+        ),
+        "at Appendix A's sizes values leave zero before the winner's leads": lambda t: [
+            np.diff(_detected(t[f"appendix {regime}"])[:2]) < 0 for regime in REGIMES
+        ],
+        "the printed T1 is negative in both benign settings": lambda t: [
+            "formula" not in t[f"{setting} benign"]["T1"] for setting in SETTINGS
+        ],
+        "in the harmful settings T3 is reached before a fiftieth of its formula": (
+            lambda t: [
+                _detected(stages)[-1] < stages["T3"].get("formula", 0.0) / 50
+                for stages in (t[f"{setting} harmful"] for setting in SETTINGS)
+            ]
+        ),
+    },
     silent=(
         *APPENDIX_SILENT,
         "Θ of T2 and T3 has no constant: read as 1. Values are small below 0.1, and "

@@ -1,0 +1,16 @@
+from .course import Course as Course
+from .course import Line as Line
+from .course import Series as Series
+from .curves import Curve as Curve
+from .curves import Curves as Curves
+from .ladder import Ladder as Ladder
+from .map import Map as Map
+from .panels import AbstractPanel as AbstractPanel
+from .panels import Free as Free
+from .panels import Panels as Panels
+from .panels import Tables as Tables
+from .rows import Rows as Rows
+from .table import Table as Table
+from .timeline import Timeline as Timeline
+from .timeline import stage_times as stage_times
+from .timeline import timeline_legend as timeline_legend

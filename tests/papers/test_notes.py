@@ -1,0 +1,52 @@
+"""Notes in TOML: read when asked for, and errors that name file and entry."""
+
+import pytest
+
+from attnflow.papers.base import paper
+from attnflow.papers.notes import Notes, read_notes
+from attnflow.schema.declarations import Note
+
+ENTRY = """
+[[note]]
+id = "X-N1"
+place = "Lemma 1"
+printed = "+"
+ours = "−"
+shown_by = "text"
+effect = "typo"
+"""
+
+
+def test_a_note_is_read():
+    (note,) = read_notes(ENTRY, "notes.toml")
+    assert note == Note("X-N1", "Lemma 1", "+", "−", "text", "typo")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ENTRY.replace("place", "palce"), r"notes.toml, note X-N1 .* 'palce'.*place"),
+        (ENTRY.replace('ours = "−"\n', ""), "notes.toml, note X-N1 lacks ours"),
+        (ENTRY.replace("typo", "slip"), "note X-N1 has effect = 'slip'.*statement"),
+        (ENTRY.replace('id = "X-N1"', ""), "note 1 lacks id"),
+        (ENTRY.replace("[[note]]", "[[notes]]"), r"\['notes'\]: each note begins"),
+        (ENTRY + "id =", "notes.toml is no TOML"),
+    ],
+)
+def test_errors_name_the_file_and_the_entry(text, message):
+    with pytest.raises(ValueError, match=message):
+        read_notes(text, "notes.toml")
+
+
+def test_a_paper_reads_its_notes_when_asked(tmp_path):
+    (tmp_path / "notes.toml").write_text("no TOML", "utf-8")
+    notes = Notes(tmp_path)
+    with pytest.raises(ValueError, match="no TOML"):
+        len(notes)
+    (tmp_path / "notes.toml").write_text(ENTRY, "utf-8")
+    assert [note.id for note in notes] == ["X-N1"] and notes[0] in notes
+
+
+def test_papers_have_notes_in_toml():
+    notes = paper("vit").notes
+    assert isinstance(notes, Notes) and notes[0].id == "D-N1a"
