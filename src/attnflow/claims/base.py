@@ -113,8 +113,8 @@ class Claim(AbstractPresentable):
     - `system`: the dynamical system that it is about.
     - `needs`: named runs; `judge`: evidence → finding.
     - `under`: names of those items of the paper's conditions that the statement
-      assumes; `judged`: names of the runs that must meet them (all of them where it
-      is empty; the others are for comparison).
+      assumes, `()` where it assumes none; `judged`: names of the runs that must meet
+      them (all of them where it is empty; the others are for comparison).
     - `expected`: the recorded verdict on the printed statement, and `source` of that
       record.
     - `predicate`: the check in words, with its tolerance and where that comes from.
@@ -137,7 +137,7 @@ class Claim(AbstractPresentable):
     judge: Judge
     expected: Verdict
     source: str
-    under: tuple[str, ...] = ()
+    under: tuple[str, ...]
     predicate: str = ""
     delta: float | None = None
     judged: tuple[str, ...] = ()

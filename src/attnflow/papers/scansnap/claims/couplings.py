@@ -156,6 +156,7 @@ CLAIMS = (
         statement="Under the true gradient with fixed features, (γβ)_nn' = (η_Y/K) ∫ "
         "[α_n(n'; t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds: classes are coupled by how "
         "they confuse each other.",
+        under=("Y(0)", "uniform"),
         kind=Kind.IDENTITY,
         judge=Equal(
             "the integral of confusion over the coupling, less 1",

@@ -101,6 +101,7 @@ _LATE = c.named(mutate.mapped("turned late", "beta1=0", "query_neuron", _turned_
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
+    under=(),
     system=ADAM,
     expected=c.Verdict.HOLDS,
     source="our runs, seeds 200–202",

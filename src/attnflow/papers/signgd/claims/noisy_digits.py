@@ -69,6 +69,7 @@ def _leads_at(names: tuple[str, str], evidence: Evidence) -> list[float]:
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
+    under=(),
     system="the two-layer transformer on patches of noisy digits, all weights trained, "
     "full batch",
     needs=MAP,

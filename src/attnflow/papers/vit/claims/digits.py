@@ -142,6 +142,7 @@ _claim = partial(
     "on batches of 64",
     place="Section 6; Figure 2c",
     kind=c.Kind.OBSERVATION,
+    under=(),
     expected=c.Verdict.HOLDS,
     source=_SOURCE,
     settings="N = 3000 to 8400, SNR = 0.2 to 2, border 4, two layers, four heads, a "

@@ -101,6 +101,7 @@ def _claim(name: str, **words: object) -> c.Claim:
     fields = {
         "place": "Figure 1",
         "kind": c.Kind.OBSERVATION,
+        "under": (),
         "system": f"full-batch gradient descent, float64; {WORDS[name]}",
         "needs": reading(name),
         "expected": c.Verdict.HOLDS,
@@ -224,6 +225,7 @@ CLAIMS = (
         statement="The boundary is one in N‖μ‖²/(σ̃_p²d), with the strong noise, and "
         "not in N·SNR², with the weak one; nor does it move with M as the proofs' "
         "1500M³ does.",
+        under=(),
         origin="ours",
         kind=c.Kind.OBSERVATION,
         system="full-batch gradient descent, float64, w_O trained",
