@@ -91,13 +91,22 @@ class Witness:
 
     - `script`: its path inside the paper's package, such as `witnesses/norms.py`. It
       prints a line `name = number` for each number.
-    - `numbers`: by the name that the script prints, the path of the claim's own number
-      in what its judge prints, parts separated by `/`. They must agree to the last
-      digit that the script prints.
+    - `numbers`: by the name that the script prints, where the claim's own number is in
+      what its judge prints: names of mappings and indices of lists, such as
+      `("margins", "own_other")` or `("c", 0)`. They must agree to the last digit that
+      the script prints.
     """
 
     script: str
-    numbers: Mapping[str, str]
+    numbers: Mapping[str, tuple[str | int, ...]]
+
+    def __post_init__(self) -> None:
+        for name, path in self.numbers.items():
+            if isinstance(path, str):
+                raise TypeError(
+                    f"The path of {name!r} is the text {path!r}. Write a tuple of its "
+                    f"parts: ({path!r},)."
+                )
 
 
 @dataclass(frozen=True, repr=False)

@@ -119,12 +119,12 @@ def is_alike(ours: float, theirs: str) -> bool:
     return abs(Decimal(ours) - number) <= Decimal(1).scaleb(exponent)
 
 
-def _number_at(numbers: Any, path: str) -> float:
+def _number_at(numbers: Any, path: Sequence[str | int]) -> float:
     value = numbers
-    for part in path.split("/"):
+    for part in path:
         try:
-            value = value[int(part)] if isinstance(value, list | tuple) else value[part]
-        except (KeyError, IndexError, ValueError, TypeError):
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
             raise ValueError(
                 f"The claim prints no number {path!r}: there is no {part!r}."
             ) from None

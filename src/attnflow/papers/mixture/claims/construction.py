@@ -107,9 +107,11 @@ CONSTRUCTION = (
         witness=Witness(
             "witnesses/construction.py",
             {
-                "share right, label -1": "share of samples with negative label that "
-                "are right/0",
-                "least y f": "least y f/0",
+                "share right, label -1": (
+                    "share of samples with negative label that are right",
+                    0,
+                ),
+                "least y f": ("least y f", 0),
             },
         ),
     ),

@@ -170,7 +170,7 @@ MARGIN = (
             TIED,
         ),
         mends=named(mutate.replace(ALL, "untied_possible", 0)),
-        witness=Witness("witnesses/patterns.py", {"separable": UNTIED.what}),
+        witness=Witness("witnesses/patterns.py", {"separable": (UNTIED.what,)}),
     ),
     _claim(
         id="B-5.1-margin",

@@ -145,8 +145,8 @@ CLAIMS = (
         witness=Witness(
             "witnesses/couplings.py",
             {
-                "clock 1": "coupling over β of Theorem 1/met/0/0",
-                "clock 100": "coupling over β of Theorem 1/met/0/3",
+                "clock 1": ("coupling over β of Theorem 1", "met", 0, 0),
+                "clock 100": ("coupling over β of Theorem 1", "met", 0, 3),
             },
         ),
     ),
@@ -200,7 +200,10 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/couplings.py",
-            {"own_other": "margins/own_other", "own_unseen": "margins/own_unseen"},
+            {
+                "own_other": ("margins", "own_other"),
+                "own_unseen": ("margins", "own_unseen"),
+            },
         ),
     ),
 )

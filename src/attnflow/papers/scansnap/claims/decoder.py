@@ -262,7 +262,7 @@ CLAIMS = (
             claim_kind=Kind.UNIVERSAL,
         ),
         witness=Witness(
-            "witnesses/heights.py", {"c at 200": "c/0", "c at 20000": "c/6"}
+            "witnesses/heights.py", {"c at 200": ("c", 0), "c at 20000": ("c", 6)}
         ),
     ),
     _claim(

@@ -131,7 +131,7 @@ CLAIMS = (
             "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
             _approximated(printed=False),
         ),
-        witness=Witness("witnesses/quasi_static.py", {"z": "z/K = 2, M = 1000"}),
+        witness=Witness("witnesses/quasi_static.py", {"z": ("z", "K = 2, M = 1000")}),
     ),
     _claim(
         id="E-Sec6-train",
@@ -164,7 +164,8 @@ CLAIMS = (
             "J as Q": lambda evidence: {**evidence, "J, met": evidence["Q, met"]},
         },
         witness=Witness(
-            "witnesses/quasi_static.py", {"ratio": "z of J over z of Q/K = 2, M = 1000"}
+            "witnesses/quasi_static.py",
+            {"ratio": ("z of J over z of Q", "K = 2, M = 1000")},
         ),
     ),
     _claim(

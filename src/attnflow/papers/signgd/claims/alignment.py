@@ -149,7 +149,12 @@ CLAIMS = (
         mends=c.named(mutate.power("m_k=20", "loss", 0.1)),
         witness=c.Witness(
             "witnesses/lattice.py",
-            {"loss when all signs agree": "loss when all signs agree, at m_k = 20/1"},
+            {
+                "loss when all signs agree": (
+                    "loss when all signs agree, at m_k = 20",
+                    1,
+                )
+            },
         ),
     ),
     _claim(

@@ -173,7 +173,7 @@ CLAIMS = (
         mutations=c.named(mutate.later(mutate.EVERY, "query_neuron", -1.0)),
         witness=c.Witness(
             "witnesses/lattice.py",
-            {"equal signs kept": "mean share at the lowest support"},
+            {"equal signs kept": ("mean share at the lowest support",)},
         ),
     ),
     _claim(
