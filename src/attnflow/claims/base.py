@@ -59,6 +59,8 @@ class CorrectionKind(StrEnum):
 
 
 Judge = Callable[[Evidence], Finding]
+Origin = Literal["paper", "ours"]
+"""Who states a claim."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Claim(AbstractPresentable):
     mends: Mapping[str, Mutation] = field(default_factory=dict)
     inert: Mapping[str, str] = field(default_factory=dict)
     survives: Mapping[str, str] = field(default_factory=dict)
-    origin: Literal["paper", "ours"] = "paper"
+    origin: Origin = "paper"
     correction: Correction | None = None
     witness: Witness | None = None
 

@@ -184,12 +184,14 @@ class Tally:
 
     @property
     def by_scope(self) -> dict[str, dict[Verdict, int]]:
-        """The counts for each scope that there is, the paper's own conditions first."""
-        counts = {
-            str(s): _counts([view for view in self.views if view.row.scope is s])
-            for s in Scope
-        }
-        return {scope: verdicts for scope, verdicts in counts.items() if verdicts}
+        """The counts for each scope that there is, statements of ours apart.
+
+        The paper's own conditions come first.
+        """
+        groups = {f"{scope}{ours}": [] for scope in Scope for ours in ("", ", ours")}
+        for view in self.views:
+            groups[view.row.scope_and_origin].append(view)
+        return {scope: _counts(views) for scope, views in groups.items() if views}
 
     @property
     def family(self) -> Family:
