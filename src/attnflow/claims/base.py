@@ -136,7 +136,8 @@ class Claim(AbstractPresentable):
     - `survives`: of `untrained`, `cut` and `holes`, those runs on which it may hold,
       with the reason.
     - `correction`: the statement that is judged beside the printed one.
-    - `witness`: a program of its own for its numbers.
+    - `witness`: a program of its own for its numbers; or `no_witness`: why there is
+      none for a claim that needs one.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Claim(AbstractPresentable):
     origin: Origin = "paper"
     correction: Correction | None = None
     witness: Witness | None = None
+    no_witness: str = ""
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -174,6 +176,16 @@ class Claim(AbstractPresentable):
                 f"{self.id} judges the runs {sorted(unknown)}, which it does not need. "
                 f"It needs {sorted(self.needs)}."
             )
+        if self.witness is not None and self.no_witness:
+            raise ValueError(
+                f"{self.id} has the witness {self.witness.script} and says why it has "
+                "none: leave no_witness out."
+            )
+
+    @property
+    def needs_witness(self) -> bool:
+        """Whether it goes against its statement: one program is not enough for that."""
+        return self.expected is Verdict.FAILS or self.correction is not None
 
     @property
     def check(self) -> str:
@@ -185,6 +197,7 @@ class Claim(AbstractPresentable):
     def facts(self) -> Facts:
         """What is claimed, under which conditions, and how it is judged."""
         runs = Counter(request.experiment for request in self.needs.values())
+        without = f"none: {self.no_witness}" if self.no_witness else "none"
         correction = "none"
         if self.correction:
             correction = (
@@ -203,6 +216,6 @@ class Claim(AbstractPresentable):
                 ("stated by", {"paper": "the paper", "ours": "us"}[self.origin]),
                 ("correction", correction),
                 ("runs", ", ".join(f"{count} of {id}" for id, count in runs.items())),
-                ("witness", self.witness.script if self.witness else "none"),
+                ("witness", self.witness.script if self.witness else without),
             ),
         )

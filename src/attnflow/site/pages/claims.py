@@ -121,7 +121,8 @@ def _view(row: Row, claim: Claim | None, *, is_judged: bool) -> ClaimView:
         details |= {"Recorded": f"{row.recorded}: {claim.source}"}
     # What would decide a claim that is open.
     more = f" At this rate, {row.more} seeds would decide." if row.more else ""
-    details |= {"Numbers": f"{row.note}{more}".strip(), "Witness": _witness(row)}
+    details |= {"Numbers": f"{row.note}{more}".strip()}
+    details |= {"Witness": _witness(row, claim)}
     if row.corrected is not None:
         details |= {"Correction": row.corrected.note}
     shown = {label: text for label, text in details.items() if text}
@@ -136,9 +137,10 @@ def _conditions(row: Row) -> dict[str, str]:
     }
 
 
-def _witness(row: Row) -> str:
+def _witness(row: Row, claim: Claim | None) -> str:
     if row.witness is None:
-        return ""
+        reason = claim.no_witness if claim is not None else ""
+        return f"none: {reason}" if reason else ""
     said = {None: "not run here", True: "agrees", False: "does not agree"}
     return f"{row.witness.script}: {said[row.witness.agrees]} {row.witness.note}"
 

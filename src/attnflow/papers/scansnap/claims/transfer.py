@@ -182,6 +182,10 @@ CLAIMS = (
         settings=FIXED,
         origin="ours",
         mends={"sparser with every step": _tilted(scaled("J"), -0.1)},
+        witness=Witness(
+            "witnesses/training.py",
+            {f"H(DT) at both rates {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 1000)},
+        ),
     ),
     _claim(
         id="E-R-6c",
@@ -211,5 +215,15 @@ CLAIMS = (
                 _tilted(by_ratio("J"), 0.1), mutate.negate("*", "score")
             )
         },
+        witness=Witness(
+            "witnesses/training.py",
+            {
+                **{f"H(DT) at ratio {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 20)},
+                "growth in Figure 3 at 10": (
+                    "growth in Figure 3's setting",
+                    "Figure 3, 10",
+                ),
+            },
+        ),
     ),
 )
