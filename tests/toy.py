@@ -211,6 +211,7 @@ def toy_claim(id="T-Thm1", needs=None, *, at_most=0.2, expected="holds"):
         expected=Verdict(expected),
         source="ours",
         kind=Kind.IDENTITY,
+        under=(),
         mutations={"higher": mutations.add(mutations.EVERY, "loss", 1.0)},
     )
 

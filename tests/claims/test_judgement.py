@@ -180,16 +180,40 @@ def test_other_errors_are_raised(error):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "scope", "reading"),
+    ("verdict", "scope", "kind", "reading"),
     [
-        (Verdict.FAILS, Scope.THEOREM, "refuted as printed"),
-        (Verdict.FAILS, Scope.EXPERIMENT, "not reproduced"),
-        (Verdict.FAILS, Scope.BEYOND, "does not extend here"),
-        (Verdict.INCONCLUSIVE, Scope.THEOREM, "inconclusive"),
+        (Verdict.FAILS, Scope.THEOREM, Kind.UNIVERSAL, "refuted as printed"),
+        (Verdict.FAILS, Scope.EXPERIMENT, Kind.OBSERVATION, "not reproduced"),
+        (Verdict.HOLDS, Scope.EXPERIMENT, Kind.OBSERVATION, "reproduced"),
+        (
+            Verdict.FAILS,
+            Scope.EXPERIMENT,
+            Kind.UNIVERSAL,
+            "does not hold in the paper's own experiment",
+        ),
+        (Verdict.FAILS, Scope.BEYOND, Kind.OBSERVATION, "does not extend here"),
+        (Verdict.INCONCLUSIVE, Scope.THEOREM, Kind.UNIVERSAL, "inconclusive"),
+        (Verdict.INCONCLUSIVE, Scope.EXPERIMENT, Kind.OBSERVATION, "inconclusive"),
     ],
 )
-def test_the_scope_says_what_a_verdict_means(verdict, scope, reading):
-    assert row(verdict=verdict, scope=scope).reading == reading
+def test_the_scope_says_what_a_verdict_means(verdict, scope, kind, reading):
+    judged = row(verdict=verdict, scope=scope, kind=kind, origin="paper")
+    assert judged.reading == reading
+    assert judged.scope_and_origin == str(scope)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "scope", "reading"),
+    [
+        (Verdict.FAILS, Scope.THEOREM, "refuted as we state it"),
+        (Verdict.HOLDS, Scope.THEOREM, "holds under the conditions that we state"),
+        (Verdict.HOLDS, Scope.EXPERIMENT, "holds in the paper's own experiment"),
+    ],
+)
+def test_a_statement_of_ours_is_not_read_as_printed(verdict, scope, reading):
+    ours = row(verdict=verdict, scope=scope, kind=Kind.OBSERVATION, origin="ours")
+    assert ours.reading == reading
+    assert ours.scope_and_origin == f"{scope}, ours"
 
 
 def test_plain_values():

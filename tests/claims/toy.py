@@ -92,6 +92,7 @@ def make_claim(**changes):
         "expected": Verdict.HOLDS,
         "source": "ours",
         "kind": Kind.OBSERVATION,
+        "under": (),
         "mutations": m.named(
             m.swap("main", "loss_by_group", "group", ("consistent", "conflicting")),
             m.constant("main", "loss_by_group"),

@@ -177,7 +177,7 @@ class TestWitness:
     @pytest.fixture
     def script(self, toy, tmp_path, monkeypatch):
         claim = corrected_claim()
-        witness = Witness("witnesses/loss.py", {"loss": "lowest"})
+        witness = Witness("witnesses/loss.py", {"loss": ("lowest",)})
         with_claims(toy, replace(claim, witness=witness), toy_claim("T-Thm2"))
         file = tmp_path / "loss.py"
         monkeypatch.setattr(

@@ -2,13 +2,16 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from attnflow.claims import Witness
 from attnflow.papers import SLUGS, papers
-from attnflow.testing import ExhibitProtocol, TextProtocol
-from attnflow.testing.protocols import AbstractClaimProtocol
+from attnflow.testing import ExhibitProtocol, TextProtocol, protocols
+from attnflow.testing.protocols import AbstractClaimProtocol, check_witness
+from tests.claims.toy import corrected_claim, make_claim, make_paper
 
 IDS = Path(__file__).with_name("claim_ids.txt")
 """Every id that a claim ever had. Others cite them: lines are added, never removed."""
@@ -38,6 +41,54 @@ def test_ids_are_unique_over_all_papers(registry):
     assert [id for id, count in ids.items() if count > 1] == []
     for paper in registry.values():
         assert all(c.id.startswith(f"{paper.letter}-") for c in paper.claims)
+
+
+def test_what_goes_against_a_statement_has_a_second_program(registry):
+    """Or says why there is none; so also in papers of others."""
+    for paper in registry.values():
+        for claim in paper.claims:
+            check_witness(claim, paper)
+
+
+@pytest.fixture
+def with_script(tmp_path, monkeypatch):
+    """The toy paper's witness, with this text."""
+    file = tmp_path / "time.py"
+    monkeypatch.setattr(protocols, "witness_file", lambda paper, witness: file)
+    return file.write_text
+
+
+def test_one_program_is_not_enough_against_a_statement():
+    paper, claim = make_paper(), corrected_claim()
+    with pytest.raises(AssertionError, match="one program alone says so"):
+        check_witness(claim, paper)
+    check_witness(replace(claim, no_witness="a week of training"), paper)
+    check_witness(make_claim(), paper)
+
+
+@pytest.mark.parametrize(
+    ("text", "shared"),
+    [
+        ("import numpy as np", ""),
+        ("from attnflow.claims import Claim", "attnflow"),
+        ("from .formulas import time", "'.'"),
+    ],
+)
+def test_a_witness_shares_no_code(with_script, text, shared):
+    with_script(text)
+    witness = Witness("witnesses/time.py", {"time": ("time",)})
+    claim = replace(corrected_claim(), witness=witness)
+    if not shared:
+        check_witness(claim, make_paper())
+        return
+    with pytest.raises(AssertionError, match=f"imports .*{re.escape(shared)}"):
+        check_witness(claim, make_paper())
+
+
+def test_a_claim_has_a_witness_or_a_reason_not_both():
+    witness = Witness("witnesses/time.py", {})
+    with pytest.raises(ValueError, match="leave no_witness out"):
+        make_claim(witness=witness, no_witness="a week of training")
 
 
 RENAMED = {

@@ -13,7 +13,7 @@ from tests.claims.toy import corrected_claim, make_paper
 
 CLAIM = replace(
     corrected_claim(),
-    witness=Witness("witnesses/time.py", {"time": "time"}),
+    witness=Witness("witnesses/time.py", {"time": ("time",)}),
 )
 PAPER = make_paper(claims=(CLAIM,))
 
@@ -87,6 +87,19 @@ def test_what_is_no_number_is_refused():
         is_alike(1.0, "about 1")
 
 
+def test_numbers_are_found_by_the_parts_of_their_path(script, row):
+    script("print('time = 3.0')")
+    deep = Witness("witnesses/time.py", {"time": ("m/s, by run", "a/b", 1)})
+    claim = replace(CLAIM, witness=deep)
+    numbers = {"m/s, by run": {"a/b": [1.0, 3.0]}}
+    assert run_witness(PAPER, claim, replace(row, numbers=numbers)).agrees is True
+
+
+def test_a_path_that_is_a_text_is_refused():
+    with pytest.raises(TypeError, match=r"\('time',\)"):
+        Witness("witnesses/time.py", {"time": "time"})
+
+
 def test_a_number_that_is_not_known_agrees_with_nothing(script, row):
     script("print('time = 1.0')")
     assert (
@@ -99,7 +112,7 @@ def test_mistakes_are_named(script, row):
     with pytest.raises(ValueError, match=r"prints no 'time'. It prints speed"):
         run_witness(PAPER, CLAIM, row)
     script("print('time = 1.0')")
-    with pytest.raises(ValueError, match="no number 'time'"):
+    with pytest.raises(ValueError, match=r"no number \('time',\)"):
         run_witness(PAPER, CLAIM, replace(row, numbers={}))
     with pytest.raises(RuntimeError, match="ended with ZeroDivisionError"):
         run_script(script("1 / 0"))

@@ -59,6 +59,8 @@ class CorrectionKind(StrEnum):
 
 
 Judge = Callable[[Evidence], Finding]
+Origin = Literal["paper", "ours"]
+"""Who states a claim."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,22 @@ class Witness:
 
     - `script`: its path inside the paper's package, such as `witnesses/norms.py`. It
       prints a line `name = number` for each number.
-    - `numbers`: by the name that the script prints, the path of the claim's own number
-      in what its judge prints, parts separated by `/`. They must agree to the last
-      digit that the script prints.
+    - `numbers`: by the name that the script prints, where the claim's own number is in
+      what its judge prints: names of mappings and indices of lists, such as
+      `("margins", "own_other")` or `("c", 0)`. They must agree to the last digit that
+      the script prints.
     """
 
     script: str
-    numbers: Mapping[str, str]
+    numbers: Mapping[str, tuple[str | int, ...]]
+
+    def __post_init__(self) -> None:
+        for name, path in self.numbers.items():
+            if isinstance(path, str):
+                raise TypeError(
+                    f"The path of {name!r} is the text {path!r}. Write a tuple of its "
+                    f"parts: ({path!r},)."
+                )
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,8 +124,8 @@ class Claim(AbstractPresentable):
     - `system`: the dynamical system that it is about.
     - `needs`: named runs; `judge`: evidence → finding.
     - `under`: names of those items of the paper's conditions that the statement
-      assumes; `judged`: names of the runs that must meet them (all of them where it
-      is empty; the others are for comparison).
+      assumes, `()` where it assumes none; `judged`: names of the runs that must meet
+      them (all of them where it is empty; the others are for comparison).
     - `expected`: the recorded verdict on the printed statement, and `source` of that
       record.
     - `predicate`: the check in words, with its tolerance and where that comes from.
@@ -125,7 +136,8 @@ class Claim(AbstractPresentable):
     - `survives`: of `untrained`, `cut` and `holes`, those runs on which it may hold,
       with the reason.
     - `correction`: the statement that is judged beside the printed one.
-    - `witness`: a program of its own for its numbers.
+    - `witness`: a program of its own for its numbers; or `no_witness`: why there is
+      none for a claim that needs one.
     """
 
     id: str
@@ -137,7 +149,7 @@ class Claim(AbstractPresentable):
     judge: Judge
     expected: Verdict
     source: str
-    under: tuple[str, ...] = ()
+    under: tuple[str, ...]
     predicate: str = ""
     delta: float | None = None
     judged: tuple[str, ...] = ()
@@ -146,9 +158,10 @@ class Claim(AbstractPresentable):
     mends: Mapping[str, Mutation] = field(default_factory=dict)
     inert: Mapping[str, str] = field(default_factory=dict)
     survives: Mapping[str, str] = field(default_factory=dict)
-    origin: Literal["paper", "ours"] = "paper"
+    origin: Origin = "paper"
     correction: Correction | None = None
     witness: Witness | None = None
+    no_witness: str = ""
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
@@ -163,6 +176,16 @@ class Claim(AbstractPresentable):
                 f"{self.id} judges the runs {sorted(unknown)}, which it does not need. "
                 f"It needs {sorted(self.needs)}."
             )
+        if self.witness is not None and self.no_witness:
+            raise ValueError(
+                f"{self.id} has the witness {self.witness.script} and says why it has "
+                "none: leave no_witness out."
+            )
+
+    @property
+    def needs_witness(self) -> bool:
+        """Whether it goes against its statement: one program is not enough for that."""
+        return self.expected is Verdict.FAILS or self.correction is not None
 
     @property
     def check(self) -> str:
@@ -174,6 +197,7 @@ class Claim(AbstractPresentable):
     def facts(self) -> Facts:
         """What is claimed, under which conditions, and how it is judged."""
         runs = Counter(request.experiment for request in self.needs.values())
+        without = f"none: {self.no_witness}" if self.no_witness else "none"
         correction = "none"
         if self.correction:
             correction = (
@@ -192,6 +216,6 @@ class Claim(AbstractPresentable):
                 ("stated by", {"paper": "the paper", "ours": "us"}[self.origin]),
                 ("correction", correction),
                 ("runs", ", ".join(f"{count} of {id}" for id, count in runs.items())),
-                ("witness", self.witness.script if self.witness else "none"),
+                ("witness", self.witness.script if self.witness else without),
             ),
         )

@@ -15,21 +15,42 @@ from typing import Protocol
 
 import xarray as xr
 
-from attnflow.claims.base import Claim, Evidence, Kind, Scope, Verdict
+from attnflow.claims.base import Claim, Evidence, Kind, Origin, Scope, Verdict
 from attnflow.schema.conditions import Condition, unread
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Recipe
 from attnflow.schema.settings import canonical_json
 
-READING = {
+_READING = {
     (Verdict.FAILS, Scope.THEOREM): "refuted as printed",
-    (Verdict.FAILS, Scope.EXPERIMENT): "not reproduced",
+    (Verdict.FAILS, Scope.EXPERIMENT): "does not hold in the paper's own experiment",
     (Verdict.FAILS, Scope.BEYOND): "does not extend here",
     (Verdict.HOLDS, Scope.THEOREM): "holds under its conditions",
-    (Verdict.HOLDS, Scope.EXPERIMENT): "reproduced",
+    (Verdict.HOLDS, Scope.EXPERIMENT): "holds in the paper's own experiment",
     (Verdict.HOLDS, Scope.BEYOND): "holds here, beyond its conditions",
 }
 """What a definite verdict means at a scope."""
+_OF_REPORTS = {Verdict.FAILS: "not reproduced", Verdict.HOLDS: "reproduced"}
+"""What it means for what the authors report of their experiment."""
+_OF_OURS = {
+    Verdict.FAILS: "refuted as we state it",
+    Verdict.HOLDS: "holds under the conditions that we state",
+}
+"""What it means for a statement of ours whose conditions are met."""
+
+
+def reading(verdict: Verdict, scope: Scope, kind: Kind, origin: Origin) -> str:
+    """What a verdict means at its scope, such as `refuted as printed`.
+
+    Only what authors report of an experiment can be reproduced: a lemma that is judged
+    there holds there or does not. And what we state is not printed.
+    """
+    is_reported = kind is Kind.OBSERVATION and origin == "paper"
+    if scope is Scope.EXPERIMENT and is_reported:
+        return _OF_REPORTS.get(verdict, str(verdict))
+    if scope is Scope.THEOREM and origin == "ours":
+        return _OF_OURS.get(verdict, str(verdict))
+    return _READING.get((verdict, scope), str(verdict))
 
 
 class Declared(Protocol):

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from html import escape
 
-from attnflow.claims.base import Claim, CorrectionKind, Kind, Scope, Verdict
+from attnflow.claims.base import Claim, CorrectionKind, Kind, Origin, Scope, Verdict
 from attnflow.claims.chance import Family, family_of
-from attnflow.claims.scope import READING
+from attnflow.claims.scope import reading
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
 from attnflow.schema.settings import JsonObject, look_up, plain
@@ -115,7 +115,7 @@ class Row:
     place: str
     kind: Kind
     statement: str
-    origin: str
+    origin: Origin
     scope: Scope
     slack: float | None
     verdict: Verdict
@@ -153,7 +153,12 @@ class Row:
     @property
     def reading(self) -> str:
         """What the verdict means at its scope: `refuted as printed`."""
-        return READING.get((self.verdict, self.scope), str(self.verdict))
+        return reading(self.verdict, self.scope, self.kind, self.origin)
+
+    @property
+    def scope_and_origin(self) -> str:
+        """The scope, and whether the statement is ours: `theorem, ours`."""
+        return f"{self.scope}, ours" if self.origin == "ours" else str(self.scope)
 
     def as_json(self) -> JsonObject:
         """The row in plain Python: texts, finite numbers, lists and `None`."""
@@ -296,7 +301,7 @@ def cells(row: Row) -> tuple[str, ...]:
     return (
         row.id,
         str(row.kind),
-        str(row.scope),
+        row.scope_and_origin,
         f"{row.verdict}{'' if as_expected(row) else ' *'}",
         f"{row.corrected.verdict} ({row.corrected.kind})" if row.corrected else "–",
         str(row.expected),

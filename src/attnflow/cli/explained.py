@@ -78,6 +78,8 @@ def _say(output: Output, explanation: Explanation) -> None:
     _say_around(output, explanation)
     if row.witness is not None:
         output.say(f"\nSecond witness\n{_wrapped(witness_words(row))}")
+    elif claim.no_witness:
+        output.say(f"\nNo second witness\n{_wrapped(claim.no_witness)}")
     _say_runs(output, explanation)
     _say_code(output, explanation)
     _say_numbers(output, explanation)

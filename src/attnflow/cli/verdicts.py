@@ -1,5 +1,6 @@
 """Verdicts for people: the claims table, in words, and what differs from the record."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -74,12 +75,14 @@ def show_claims(output: Output, table: ClaimsTable) -> None:
 
 
 def summary_table(rows: Sequence[Row]) -> Table:
-    """How many claims got which verdict, by paper and scope."""
-    counts = Counter((row.paper, row.scope, row.verdict) for row in rows)
-    groups = dict.fromkeys((row.paper, row.scope) for row in rows)
+    """How many claims got which verdict, by paper and scope, those of ours apart."""
+    places = [(row.paper, row.scope_and_origin) for row in rows]
+    counts = Counter(
+        (place, row.verdict) for place, row in zip(places, rows, strict=True)
+    )
     lines = [
-        (paper, str(scope), *(str(counts[paper, scope, v] or "") for v in Verdict))
-        for paper, scope in groups
+        (*place, *(str(counts[place, verdict] or "") for verdict in Verdict))
+        for place in dict.fromkeys(places)
     ]
     return Table(("paper", "scope", *map(str, Verdict)), lines)
 
@@ -98,7 +101,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row.kind),
         f"{row.words}{' !' if is_surprise(row) else ''}",
         "the same" if as_expected(row) and checked else row.recorded,
-        str(row.scope),
+        row.scope_and_origin,
         number(row.slack),
         _held(row) if checked else ABSENT,
         number(row.margin) if checked else ABSENT,
@@ -136,16 +139,18 @@ def row_words(row: Row) -> list[str]:
 
 def scope_words(row: Row) -> str:
     """The scope in words, with the smallest slack and the items that are missed."""
+    stated = " (a statement of ours)" if row.origin == "ours" else ""
+    scope = f"Scope {row.scope}{stated}"
     if row.missed:
-        text = f"Scope {row.scope}: {'; '.join(row.missed)}."
-    elif row.scope is Scope.THEOREM and row.slack is not None:
-        text = (
-            f"Scope theorem: all its conditions are met, the nearest to being missed "
-            f"by a factor of {row.slack:.3g}."
-        )
+        text = f"{scope}: {'; '.join(row.missed)}."
+    elif row.scope is not Scope.THEOREM:
+        text = f"{scope}: {_ELSE[row.scope]}."
+    elif row.slack is None:
+        text = f"{scope}: it assumes no number."
     else:
-        met = "all its conditions are met" if row.slack else "it assumes no number"
-        text = f"Scope {row.scope}: {_ELSE.get(row.scope, met)}."
+        near = ", the nearest to being missed by a factor of"
+        least = f"{near} {row.slack:.3g}" if math.isfinite(row.slack) else ""
+        text = f"{scope}: all its conditions are met{least}."
     unread = f" No number decides {', '.join(row.unread)}." if row.unread else ""
     return f"{text}{unread}"
 

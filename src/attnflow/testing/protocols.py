@@ -3,6 +3,7 @@
 `check_claim(claim, evidence)` is the heart of it, for evidence of any source.
 """
 
+import ast
 import importlib.util
 import json
 import os
@@ -146,6 +147,38 @@ def check_words(claim: Claim) -> None:
     assert claim.needs, f"{claim.id} needs no run."
 
 
+def check_witness(claim: Claim, paper: Paper) -> None:
+    """A claim that fails or is corrected has a second program, or says why it has none.
+
+    The program exists, and imports neither attnflow nor the paper's own package.
+    """
+    if claim.witness is None:
+        assert claim.no_witness.strip() or not claim.needs_witness, (
+            f"{claim.id} fails or is corrected, and one program alone says so: give it "
+            "a witness, or say in `no_witness` why there is none."
+        )
+        return
+    script = witness_file(paper, claim.witness)
+    assert script.is_file(), f"The witness of {claim.id}, {script}, is not there."
+    shared = {".", "attnflow", module_of(paper.slug).partition(".")[0]}
+    imported = imported_packages(script.read_text("utf-8")) & shared
+    assert not imported, (
+        f"The witness of {claim.id}, {script.name}, imports {sorted(imported)}: it "
+        "shares the code that it is to witness. Write its formulas out."
+    )
+
+
+def imported_packages(text: str) -> set[str]:
+    """Names of the packages that a program imports; `.` for its own."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add("." if node.level else (node.module or "").partition(".")[0])
+    return names
+
+
 def check_unchanged(before: Evidence, after: Evidence, who: str) -> None:
     """Evidence is shared between claims: nobody may write into it."""
     for name, run in after.items():
@@ -178,22 +211,10 @@ class AbstractClaimProtocol:
             f"{paper.letter}-."
         )
         circumstances(claim, declared_runs(claim, paper), paper)
-        if claim.correction is not None or claim.expected is Verdict.FAILS:
-            self.check_witness(claim, paper)
+        check_witness(claim, paper)
         for needed in claim.needs.values():
             paper.recipe(needed.experiment).with_overrides(needed.overrides)
             self.check_seeds(claim, needed)
-
-    def check_witness(self, claim: Claim, paper: Paper) -> None:
-        """A claim that goes against the paper has a second program behind it."""
-        if claim.origin == "ours":
-            return
-        assert claim.witness is not None, (
-            f"{claim.id} fails or is corrected, and one program alone says so: give it "
-            "a witness."
-        )
-        script = witness_file(paper, claim.witness)
-        assert script.is_file(), f"The witness of {claim.id}, {script}, is not there."
 
     def check_seeds(self, claim: Claim, request: Request) -> None:
         """Planned seeds are others than those on which tolerances were set.

@@ -53,11 +53,6 @@ class TestClaims(ClaimProtocol):
             super().check_seeds(claim, request)
             assert stream == "own"
 
-    def check_witness(self, claim, paper):
-        # Minutes of training on WikiText-2: no short script can witness that.
-        if claim.id != "E-Fig7-10-freeze":
-            super().check_witness(claim, paper)
-
 
 def test_ids_are_the_papers_and_ours():
     assert PAPER.claims == CLAIMS

@@ -67,6 +67,7 @@ def claim(id="A-Thm1", expected=Verdict.HOLDS, **changes):
         source="prototype",
         settings="scale ≤ 0.3",
         kind=Kind.UNIVERSAL,
+        under=(),
         **changes,
     )
 

@@ -162,6 +162,13 @@ def test_verdicts_are_counted_by_scope():
     assert columns([tally]) == [Verdict.HOLDS, Verdict.FAILS]
 
 
+def test_statements_of_ours_are_counted_apart():
+    rows = [row("A-Thm1", origin="ours"), row("A-L2", Verdict.FAILS)]
+    tally = Tally(claim_views(paper(), rows))
+    assert list(tally.by_scope) == ["theorem", "theorem, ours"]
+    assert tally.by_scope["theorem, ours"] == {Verdict.HOLDS: 1}
+
+
 def test_recorded_verdicts_are_told_from_those_judged_here():
     tally = Tally(claim_views(paper(), [row("A-Thm1", Verdict.FAILS)]))
     assert tally.judged_counts == {Verdict.FAILS: 1}

@@ -34,7 +34,11 @@ THEOREM = (*STAGE_TWO, "ε")
 
 
 def conditions(setting: Setting) -> list[Condition]:
-    """The conditions at the setting of a training run; none for computations."""
+    """The conditions at the setting of training or of initial weights; else none."""
+    if "omegas" in setting:
+        omegas, width = setting["omegas"], min(setting["widths"])
+        sizes = (_small(max(omegas)), _wide(width, min(omegas)))
+        return [*sizes, _bias(setting)]
     staged = "T1" in setting
     if not (staged or "trains" in setting):
         return []
@@ -60,25 +64,31 @@ def run_conditions(run: xr.Dataset) -> list[Condition]:
 
 def _model(setting: Setting) -> list[Condition]:
     omega, width = setting["omega"], _width(setting)
-    small = at_most("ω", "ω < C < 1", omega, SMALL)
-    wide = at_least("m", "m ≥ Ω̃(1)", width, math.log(1 / min(omega, 1.0)))
     return [
         # Stage 1 alone is of two groups and three tokens, and has no such settings.
         exactly("K", "two groups", setting.get("K", 2), 2),
         exactly("L", "three tokens", setting.get("L", 3), 3),
-        replace(small, reading=f"'sufficiently small' C read as {SMALL:g}"),
-        replace(wide, reading="the hidden logarithm read as ln(1/ω)"),
+        _small(omega),
+        _wide(width, omega),
         at_least("Definition 5.1", "infinite width", width, math.inf),
-        Condition(
-            "b",
-            "a small positive bias",
-            setting["bias"],
-            0.0,
-            1.0,
-            strict=True,
-            reading="'sufficiently small, such as 1/2' read as below 1",
-        ),
+        _bias(setting),
     ]
+
+
+def _small(omega: float) -> Condition:
+    item = at_most("ω", "ω < C < 1", omega, SMALL)
+    return replace(item, reading=f"'sufficiently small' C read as {SMALL:g}")
+
+
+def _wide(width: float, omega: float) -> Condition:
+    item = at_least("m", "m ≥ Ω̃(1)", width, math.log(1 / min(omega, 1.0)))
+    return replace(item, reading="the hidden logarithm read as ln(1/ω)")
+
+
+def _bias(setting: Setting) -> Condition:
+    reading = "'sufficiently small, such as 1/2' read as below 1"
+    what = "a small positive bias"
+    return Condition("b", what, setting["bias"], 0.0, 1.0, strict=True, reading=reading)
 
 
 def _width(setting: Setting) -> float:

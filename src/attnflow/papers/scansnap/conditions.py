@@ -16,6 +16,7 @@ from attnflow.papers.scansnap.geometry import Geometry, eigenvalue_sizes, geomet
 from attnflow.schema.conditions import (
     Condition,
     at_least,
+    at_most,
     exactly,
     much_less,
     much_more,
@@ -177,6 +178,7 @@ def _courses(setting: Setting) -> list[Condition]:
     return [
         much_more("M", "M ≫ 100", M, 100),
         Condition("η_Y < 1", "η_Y < 1", rate, most=1.0, strict=True),
+        at_most("η_Y = O(1)", "η_Y = O(1)", rate, 1.0),
         *_FACTS,
     ]
 

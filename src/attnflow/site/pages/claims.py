@@ -109,7 +109,8 @@ def _view(row: Row, claim: Claim | None, *, is_judged: bool) -> ClaimView:
         details |= {"Recorded": f"{row.recorded}: {claim.source}"}
     # What would decide a claim that is open.
     more = f" At this rate, {row.more} seeds would decide." if row.more else ""
-    details |= {"Numbers": f"{row.note}{more}".strip(), "Witness": _witness(row)}
+    details |= {"Numbers": f"{row.note}{more}".strip()}
+    details |= {"Witness": _witness(row, claim)}
     if row.corrected is not None:
         details |= {"Correction": row.corrected.note}
     shown = {label: text for label, text in details.items() if text}
@@ -124,9 +125,10 @@ def _conditions(row: Row) -> dict[str, str]:
     }
 
 
-def _witness(row: Row) -> str:
+def _witness(row: Row, claim: Claim | None) -> str:
     if row.witness is None:
-        return ""
+        reason = claim.no_witness if claim is not None else ""
+        return f"none: {reason}" if reason else ""
     said = {None: "not run here", True: "agrees", False: "does not agree"}
     return f"{row.witness.script}: {said[row.witness.agrees]} {row.witness.note}"
 
@@ -172,12 +174,14 @@ class Tally:
 
     @property
     def by_scope(self) -> dict[str, dict[Verdict, int]]:
-        """The counts for each scope that there is, the paper's own conditions first."""
-        counts = {
-            str(s): _counts([view for view in self.views if view.row.scope is s])
-            for s in Scope
-        }
-        return {scope: verdicts for scope, verdicts in counts.items() if verdicts}
+        """The counts for each scope that there is, statements of ours apart.
+
+        The paper's own conditions come first.
+        """
+        groups = {f"{scope}{ours}": [] for scope in Scope for ours in ("", ", ours")}
+        for view in self.views:
+            groups[view.row.scope_and_origin].append(view)
+        return {scope: _counts(views) for scope, views in groups.items() if views}
 
     @property
     def family(self) -> Family:

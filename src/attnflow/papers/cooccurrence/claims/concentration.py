@@ -129,7 +129,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         witness=c.Witness(
             "witnesses/neuron_readings.py",
-            {"share of draws that violate Corollary D.5": "violated, δ = 0.1"},
+            {"share of draws that violate Corollary D.5": ("violated, δ = 0.1",)},
         ),
     ),
     _claim(

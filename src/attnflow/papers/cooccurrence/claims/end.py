@@ -175,8 +175,8 @@ CLAIMS: tuple[c.Claim, ...] = (
         witness=c.Witness(
             "witnesses/frozen_attention.py",
             {
-                "C12 over its printed size at width 8192": "C12 over its size/0",
-                "C12 over its printed size at width 1048576": "C12 over its size/4",
+                "C12 over its printed size at width 8192": ("C12 over its size", 0),
+                "C12 over its printed size at width 1048576": ("C12 over its size", 4),
             },
         ),
     ),

@@ -22,6 +22,7 @@ from attnflow.papers.cooccurrence.claims.phases import (
     over_mean,
     steps_of_second,
 )
+from attnflow.papers.cooccurrence.conditions import THEOREM
 
 ALL = mutate.EVERY
 GAP = 0.2
@@ -31,7 +32,7 @@ _claim = partial(
     c.Claim,
     origin="ours",
     kind=c.Kind.OBSERVATION,
-    under=(),
+    under=THEOREM,
     system=ev.DESCENT,
     needs=RUN,
     settings=ev.APPENDIX_A,
@@ -133,6 +134,7 @@ IN_PHASES = (
         place="Theorem 3.3, test loss, at Appendix A's sizes",
         statement="After 30000 epochs the training loss is below 1/m, our choice for "
         "1/poly(m), and the test loss is not.",
+        under=(),
         judge=c.All(
             (
                 c.AtMost(

@@ -16,7 +16,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.papers.cooccurrence.conditions import DATA, THEOREM, WEIGHTS
 
 NAMED = ["mu1", "mu2", "mu3"]
 _claim = partial(
@@ -111,7 +111,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         place="beside Corollary F.15, at fixed n",
         statement="At n = 60, L = 5 the fillers' part of outputs in phase 2 is Θ(log "
         "m) when the loss is 1/m.",
-        under=(),
+        under=(*WEIGHTS, "m", "m1", "σ0", "σ1", *DATA, "flow"),
         needs=ev.LARGE_TABLES,
         judge=c.All(
             (

@@ -106,7 +106,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         statement="For w, u of N(0, I/m), both |w|² − 1 and w·u are below "
         "sqrt(4/m log(2/δ)) + 4/m log(2/δ) in absolute value, with probability 1 − δ.",
         kind=c.Kind.UNIVERSAL,
-        under=(),
+        under=("normal",),
         needs=DRAWN,
         judge=c.All(
             (

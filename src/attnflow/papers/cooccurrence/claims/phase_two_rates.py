@@ -200,7 +200,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         witness=c.Witness(
             "witnesses/frozen_attention.py",
-            {"exponent of m of the rate of attention": "exponent of m"},
+            {"exponent of m of the rate of attention": ("exponent of m",)},
         ),
     ),
     _claim(

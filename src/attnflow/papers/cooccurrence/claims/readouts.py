@@ -112,8 +112,8 @@ CLAIMS: tuple[c.Claim, ...] = (
         witness=c.Witness(
             "witnesses/frozen_attention.py",
             {
-                "-G(mu3) where the loss is 1/8192": "largest −G(μ3)/0",
-                "-G(mu3) where the loss is 1/1048576": "largest −G(μ3)/12",
+                "-G(mu3) where the loss is 1/8192": ("largest −G(μ3)", 0),
+                "-G(mu3) where the loss is 1/1048576": ("largest −G(μ3)", 12),
             },
         ),
     ),

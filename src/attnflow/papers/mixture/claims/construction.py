@@ -65,6 +65,7 @@ CONSTRUCTION = (
         statement="For every K there is a two-headed transformer of equation 1 that "
         "classifies every sample: with w₊ = w₋ = Σ c_k and S± = ∓C Σ v_k c_kᵀ, C > 0 "
         "and b ≥ 0, y f = 1/(L − 1 + e^{−C}) − 1/(L − 1 + e^C) > 0, as we find.",
+        under=(),
         judge=SOLVES,
         predicate="1e-4 is below the formula's least value; the formula is for every K",
         expected=Verdict.HOLDS,
@@ -80,6 +81,7 @@ CONSTRUCTION = (
         id="B-L6.1-proof",
         place="proof of Lemma 6.1",
         statement="For every K the transformer of the proof classifies every sample.",
+        under=(),
         judge=All(
             tuple(
                 AtLeast(
@@ -105,9 +107,11 @@ CONSTRUCTION = (
         witness=Witness(
             "witnesses/construction.py",
             {
-                "share right, label -1": "share of samples with negative label that "
-                "are right/0",
-                "least y f": "least y f/0",
+                "share right, label -1": (
+                    "share of samples with negative label that are right",
+                    0,
+                ),
+                "least y f": ("least y f", 0),
             },
         ),
     ),

@@ -110,6 +110,7 @@ def _share_right(*runs: xr.Dataset) -> float:
 _claim = partial(
     Claim,
     kind=Kind.OBSERVATION,
+    under=(),
     system=DESCENT,
     expected=Verdict.HOLDS,
     source="our runs, seeds 200 … 204",
@@ -141,6 +142,7 @@ EXPERIMENTS = (
         place="Section 3.1, at other sizes",
         statement="The four observations do not depend on what the paper leaves "
         "silent: width and initial scale.",
+        under=("K", "L"),
         needs=RANGE,
         judge=OBSERVATIONS,
         predicate=f"{_PREDICATE}; for each of six (ω, m) and infinite width",

@@ -138,6 +138,7 @@ MARGIN = (
         place="Lemma 5.4",
         statement="Under uniform attention no neurons classify all four conflicting "
         "samples.",
+        under=(),
         system="exact: linear programmes over the 256 activation patterns",
         needs=PATTERNS,
         judge=TIED,
@@ -152,6 +153,7 @@ MARGIN = (
         place="Section 5.1, after Lemma 5.4; equation 2",
         statement="Said of the attention features: under uniform attention they are "
         "not linearly separable, whichever weights' activation pattern they have.",
+        under=(),
         system="exact: linear programmes over the possible activation patterns",
         needs=PATTERNS,
         judge=UNTIED,
@@ -168,7 +170,7 @@ MARGIN = (
             TIED,
         ),
         mends=named(mutate.replace(ALL, "untied_possible", 0)),
-        witness=Witness("witnesses/patterns.py", {"separable": UNTIED.what}),
+        witness=Witness("witnesses/patterns.py", {"separable": (UNTIED.what,)}),
     ),
     _claim(
         id="B-5.1-margin",
@@ -176,6 +178,7 @@ MARGIN = (
         place="Section 5.1, after Lemma 5.4",
         statement="At initialisation the attention features' largest margin is at most "
         "Õ(ω²/√m).",
+        under=("ω", "m", "b"),
         system="Gaussian initial weights",
         needs={
             "margins": Request(

@@ -108,6 +108,7 @@ LAST = {"holes": "speaks of the last record alone"}
 _claim = partial(
     Claim,
     kind=Kind.OBSERVATION,
+    under=(),
     system=DESCENT,
     settings=SILENT,
     expected=Verdict.HOLDS,
@@ -116,6 +117,7 @@ _claim = partial(
 _wide_claim = partial(
     _claim,
     origin="ours",
+    under=("Definition 5.1",),
     system="gradient descent of all weights at infinite width",
     source="our runs at infinite width (deterministic); was part of the claim on the "
     "paper's own runs",
@@ -241,6 +243,7 @@ MIXTURES = (
         place="Observation 1, at infinite width",
         statement="At infinite width and L = 3 it takes longer for each K = 2, 3, 4, 8 "
         "than for the one before.",
+        under=("Definition 5.1", "L"),
         needs=LENGTH_THREE,
         settings="L = 3, ω = 0.1",
         judge=_later(tuple(LENGTH_THREE)),

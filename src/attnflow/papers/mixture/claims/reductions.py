@@ -112,6 +112,7 @@ REDUCTIONS = (
         place="Appendix B.2, in discrete time",
         statement="One step of gradient descent on the weights is one closed-form step "
         "on the Gram matrix, at every width: 2000 steps agree with plain weights.",
+        under=(),
         system="gradient descent of all weights",
         needs={"forms": Request("conformance", seeds=(200, 201))},
         judge=All(

@@ -173,7 +173,7 @@ SIGNS_IN_STAGE_TWO = (
         ),
         witness=Witness(
             "witnesses/signs.py",
-            {"least of the last line": f"omega=0.1: {PRINTED}/0"},
+            {"least of the last line": (f"omega=0.1: {PRINTED}", 0)},
         ),
     ),
     _claim(

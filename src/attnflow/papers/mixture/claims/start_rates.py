@@ -90,7 +90,7 @@ START = (
         mends=named(mutate.scale(ALL, "score_rate", 4.0)),
         witness=Witness(
             "witnesses/rates.py",
-            {"error": "omega=0.1: rate at T1 over the printed one, less 1"},
+            {"error": ("omega=0.1: rate at T1 over the printed one, less 1",)},
         ),
     ),
     _claim(
@@ -118,7 +118,7 @@ START = (
         ),
         witness=Witness(
             "witnesses/rates.py",
-            {"ratio less a half": "omega=0.1: ratio of the rates at T1 less a half"},
+            {"ratio less a half": ("omega=0.1: ratio of the rates at T1 less a half",)},
         ),
     ),
 )

@@ -242,6 +242,7 @@ WIDTH = (
         place="Lemma G.1",
         statement="With probability 1 − δ the initial inner products of keys and "
         "queries keep within the stated bounds.",
+        under=(),
         delta=0.1,
         judge=Rarely("a product leaves its bound", _violations, _draws, 0.1),
         predicate="any of the 36 products, at the largest of four widths",
@@ -254,6 +255,7 @@ WIDTH = (
         statement="For two Gaussian vectors with covariance I/m the squared norm and "
         "the inner product are within √(4/m log 2/δ) + (4/m) log 2/δ of 1 and 0, with "
         "probability 1 − δ each.",
+        under=(),
         delta=0.025,
         judge=Rarely("a product leaves its bound", _violations, _draws, 0.025),
         predicate="the bound of Lemma G.1 at δ = 0.1 is this one at δ = 0.025; any of "

@@ -122,7 +122,7 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/couplings.py",
-            {"factor of q0": "factor of q₀(1 + θ)"},
+            {"factor of q0": ("factor of q₀(1 + θ)",)},
         ),
     ),
 )

@@ -102,6 +102,7 @@ CLAIMS = (
         place="after Theorem 2",
         statement="With several common tokens that are not as likely in all classes "
         "one of them may gain.",
+        under=ASSUMPTION_2,
         system=f"{J}; and {Q}",
         needs=GROWING,
         judge=AtLeast(

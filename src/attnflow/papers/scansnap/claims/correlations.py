@@ -115,6 +115,7 @@ CLAIMS = (
         statement="With equal correlations |λ₁(E)| < 1/K and |λ_i(E)| ≥ 6/√M leave "
         "room for each other if and only if M > 36K²(K − 1)², where M ≫ K² is stated: "
         "291600 at K = 10. No experiment of the paper meets it.",
+        under=(),
         kind=Kind.UNIVERSAL,
         system="eigenvalues of E",
         needs={"arithmetic": flow("assumption2")},

@@ -145,8 +145,8 @@ CLAIMS = (
         witness=Witness(
             "witnesses/couplings.py",
             {
-                "clock 1": "coupling over β of Theorem 1/met/0/0",
-                "clock 100": "coupling over β of Theorem 1/met/0/3",
+                "clock 1": ("coupling over β of Theorem 1", "met", 0, 0),
+                "clock 100": ("coupling over β of Theorem 1", "met", 0, 3),
             },
         ),
     ),
@@ -156,6 +156,7 @@ CLAIMS = (
         statement="Under the true gradient with fixed features, (γβ)_nn' = (η_Y/K) ∫ "
         "[α_n(n'; t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds: classes are coupled by how "
         "they confuse each other.",
+        under=("Y(0)", "uniform"),
         kind=Kind.IDENTITY,
         judge=Equal(
             "the integral of confusion over the coupling, less 1",
@@ -199,7 +200,10 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/couplings.py",
-            {"own_other": "margins/own_other", "own_unseen": "margins/own_unseen"},
+            {
+                "own_other": ("margins", "own_other"),
+                "own_unseen": ("margins", "own_unseen"),
+            },
         ),
     ),
 )

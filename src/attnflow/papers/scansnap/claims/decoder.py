@@ -35,6 +35,7 @@ from attnflow.schema.declarations import Request
 UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
 COURSES = {"courses": flow("decoder-courses")}
 HEIGHTS = {"heights": flow("figure8")}
+ONE_HEIGHT = {"heights": flow("figure8", vocabularies=(30,), value_rates=(1.0,))}
 SIZES = {
     "sizes": flow(
         "figure8",
@@ -47,6 +48,8 @@ FEATURES = (
     "K = 3 random features with one token in common (f² = 0.1 to 0.16), M = 4000, η_Y "
     "= 0.5, 4000 samples"
 )
+HEIGHT_ITEMS = ("Eq. 26", "Y(0)")
+"""What the definitions of h* and h assume, from Lemmas 3 and 5."""
 # 4000 updates, each rounded to 2.2e-16.
 ROUNDING = 1e-12
 LATE_VISITS = (200, 500, 1000, 2000, 5000, 10000, 20000)
@@ -168,6 +171,7 @@ CLAIMS = (
         place="Lemma 3, Equations 8 and 26",
         statement="Under Equation 26's update of Y a sample of class n moves the n-th "
         "row of W = FᵀY alone, as if there were no other class.",
+        under=("1(b)", "Eq. 26"),
         kind=Kind.IDENTITY,
         needs=UPDATES,
         judge=Equal(
@@ -197,6 +201,7 @@ CLAIMS = (
         id="E-Lem7a",
         place="Lemma 7(a); Figure 8",
         statement="0 ≤ h* − h ≤ 2η_Y/M.",
+        under=HEIGHT_ITEMS,
         kind=Kind.UNIVERSAL,
         needs=HEIGHTS,
         judge=GAP,
@@ -208,6 +213,7 @@ CLAIMS = (
         id="E-Lem7a-shift",
         place="Lemma 7(a)",
         statement="Up to ln M/η_Y visits h* is at most c = Θ(1) visits ahead of h.",
+        under=HEIGHT_ITEMS,
         kind=Kind.ASYMPTOTIC,
         needs=SIZES,
         judge=Rungs(
@@ -226,6 +232,7 @@ CLAIMS = (
         id="E-Lem7b",
         place="Lemma 7(b); Figure 8",
         statement="h* − h tends to 0.",
+        under=HEIGHT_ITEMS,
         kind=Kind.ASYMPTOTIC,
         needs=HEIGHTS,
         judge=Rungs("h* − h over its largest", _late_gap, "o(1)", "visit"),
@@ -238,8 +245,9 @@ CLAIMS = (
         place="Remark 2",
         statement="For all later s too, h* is at most a constant c = O(ln M) of visits "
         "ahead of h.",
+        under=(*HEIGHT_ITEMS, "η_Y = O(1)"),
         kind=Kind.ASYMPTOTIC,
-        needs=HEIGHTS,
+        needs=ONE_HEIGHT,
         judge=All((GROWING,), also={"c": _late_lags}),
         predicate="c does not grow with s: slope 0 ± 0.1, where ours is ½",
         expected=Verdict.FAILS,
@@ -254,7 +262,7 @@ CLAIMS = (
             claim_kind=Kind.UNIVERSAL,
         ),
         witness=Witness(
-            "witnesses/heights.py", {"c at 200": "c/0", "c at 20000": "c/6"}
+            "witnesses/heights.py", {"c at 200": ("c", 0), "c at 20000": ("c", 6)}
         ),
     ),
     _claim(

@@ -125,6 +125,7 @@ CLAIMS = (
         place="Section 8; Figure 4",
         statement="Attention becomes sparse on the most frequent distinct tokens; with "
         "the larger η_Y training is faster, and attention stays denser.",
+        under=(),
         needs=FIGURE_4,
         judge=SPARSER,
         predicate="after 100 steps; bands from seeds 2–4 of the published streams",
@@ -137,6 +138,7 @@ CLAIMS = (
         place="Section 8; Figure 5",
         statement="With Adam the distinct tokens that get most attention depend on the "
         "learning rate.",
+        under=(),
         needs=FIGURE_5,
         judge=All(
             (
@@ -157,6 +159,7 @@ CLAIMS = (
         place="Figure 6",
         statement="It is heavy ball that makes H(DT) fall with η_Z: by plain descent "
         "for the same time of a flow H(DT) is the same at every η_Z.",
+        under=(),
         needs=PARTS,
         judge=All(
             (

@@ -101,7 +101,7 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/single_samples.py",
-            {"samples": "z/samples", "printed": "z/printed"},
+            {"samples": ("z", "samples"), "printed": ("z", "printed")},
         ),
     ),
     _fate(

@@ -104,6 +104,7 @@ CLAIMS = (
         place="Lemma 1, Equations 3 and 4",
         statement="The gradient of one sequence's objective is f (e_n − α)ᵀ for the "
         "values and Xᵀ diag(b) X (I − f fᵀ)/|Xᵀb| Y (e_n − α) for the query's scores.",
+        under=(),
         kind=Kind.IDENTITY,
         system="one sequence, random tables",
         needs=ONE_SEQUENCE,
@@ -117,6 +118,7 @@ CLAIMS = (
         id="E-Lem1b",
         place="Section 3.1",
         statement="Training conserves the sums of the rows of Y and of Z.",
+        under=(),
         kind=Kind.IDENTITY,
         system=J,
         needs=SUMS,

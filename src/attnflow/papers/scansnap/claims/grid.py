@@ -65,6 +65,7 @@ def _slower_by_rate(*panels: xr.Dataset) -> xr.DataArray:
 _claim = partial(
     Claim,
     kind=Kind.OBSERVATION,
+    under=(),
     system=STEPS,
     needs=FIGURE_6,
     expected=Verdict.HOLDS,

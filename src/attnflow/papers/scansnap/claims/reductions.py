@@ -53,6 +53,7 @@ CLAIMS = (
         place="Section 6",
         statement="A flow depends on η_Y, η_Z and t through η_Y t and η_Y/η_Z alone: "
         "larger rates at a fixed ratio are a later time and nothing else.",
+        under=(),
         needs=SCALED_J,
         judge=Equal(
             "scores at the same η_Y t less those of the first, over the largest",

@@ -154,6 +154,7 @@ CLAIMS = (
         place="Corollary 1",
         statement="|e_n − α_n| = ε exactly after (K/(M η_Y))(e^u + (M − 1)u − 1) "
         "samples, e^u = (M − 1)(√(1 + 1/(M − 1))/ε − 1).",
+        under=("Eq. 26", "Y(0)", "uniform"),
         kind=Kind.IDENTITY,
         needs=COURSES,
         judge=Equal("the formula's time of each error below 0.5", _time_error, 1e-8),

@@ -156,7 +156,7 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/scalar_model.py",
-            {"B": "B at the end/C, 1", "printed": "as printed/C, 1"},
+            {"B": ("B at the end", "C, 1"), "printed": ("as printed", "C, 1")},
         ),
     ),
     _claim(

@@ -174,8 +174,8 @@ CLAIMS = (
         witness=Witness(
             "witnesses/speed.py",
             {
-                "ratio at 1000": "printed ratio by M/0",
-                "ratio at 10000000": "printed ratio by M/4",
+                "ratio at 1000": ("printed ratio by M", 0),
+                "ratio at 10000000": ("printed ratio by M", 4),
             },
         ),
     ),

@@ -4,7 +4,17 @@ from functools import partial
 
 import xarray as xr
 
-from attnflow.claims import All, AtLeast, AtMost, Claim, Evidence, Kind, Verdict, named
+from attnflow.claims import (
+    All,
+    AtLeast,
+    AtMost,
+    Claim,
+    Evidence,
+    Kind,
+    Verdict,
+    Witness,
+    named,
+)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.attention_drive import RANDOM, RANDOM_SIZES
 from attnflow.papers.scansnap.claims.evidence import (
@@ -68,6 +78,10 @@ CLAIMS = (
         source=f"{FLOW_RUN}; random classes: seeds {PLAN[0]}–{PLAN[-1]}",
         settings="M = 100, η_Y/η_Z = 1, t = 10⁵; random classes for comparison",
         mends=named(mutate.negate("smallest", "score")),
+        witness=Witness(
+            "witnesses/training.py",
+            {"z of the loser": ("z of the first class's distinct token at the end", 1)},
+        ),
     ),
     _claim(
         id="E-R-Thm2a-alike",

@@ -15,6 +15,7 @@ from attnflow.claims import (
     Kind,
     Rungs,
     Verdict,
+    Witness,
 )
 from attnflow.papers.scansnap.claims.evidence import (
     FIGURE_3,
@@ -92,6 +93,10 @@ CLAIMS = (
         expected=Verdict.FAILS,
         settings=_RATIOS,
         mends={"attention by the law": _exactly_the_law},
+        witness=Witness(
+            "witnesses/training.py",
+            {"deviation from Equation 11": ("median deviation", "J, 1")},
+        ),
     ),
     _claim(
         id="E-R-Thm3-limit",

@@ -131,7 +131,7 @@ CLAIMS = (
             "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
             _approximated(printed=False),
         ),
-        witness=Witness("witnesses/quasi_static.py", {"z": "z/K = 2, M = 1000"}),
+        witness=Witness("witnesses/quasi_static.py", {"z": ("z", "K = 2, M = 1000")}),
     ),
     _claim(
         id="E-Sec6-train",
@@ -164,7 +164,8 @@ CLAIMS = (
             "J as Q": lambda evidence: {**evidence, "J, met": evidence["Q, met"]},
         },
         witness=Witness(
-            "witnesses/quasi_static.py", {"ratio": "z of J over z of Q/K = 2, M = 1000"}
+            "witnesses/quasi_static.py",
+            {"ratio": ("z of J over z of Q", "K = 2, M = 1000")},
         ),
     ),
     _claim(
@@ -181,6 +182,10 @@ CLAIMS = (
         settings=FIXED,
         origin="ours",
         mends={"sparser with every step": _tilted(scaled("J"), -0.1)},
+        witness=Witness(
+            "witnesses/training.py",
+            {f"H(DT) at both rates {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 1000)},
+        ),
     ),
     _claim(
         id="E-R-6c",
@@ -210,5 +215,15 @@ CLAIMS = (
                 _tilted(by_ratio("J"), 0.1), mutate.negate("*", "score")
             )
         },
+        witness=Witness(
+            "witnesses/training.py",
+            {
+                **{f"H(DT) at ratio {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 20)},
+                "growth in Figure 3 at 10": (
+                    "growth in Figure 3's setting",
+                    "Figure 3, 10",
+                ),
+            },
+        ),
     ),
 )

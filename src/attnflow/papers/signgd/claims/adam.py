@@ -101,6 +101,7 @@ _LATE = c.named(mutate.mapped("turned late", "beta1=0", "query_neuron", _turned_
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
+    under=(),
     system=ADAM,
     expected=c.Verdict.HOLDS,
     source="our runs, seeds 200–202",
@@ -154,7 +155,7 @@ CLAIMS = (
         mutations=_LATE,
         mends=_LATE,
         witness=c.Witness(
-            "witnesses/adam.py", {"turned without momentum": f"{_WITHOUT}/1"}
+            "witnesses/adam.py", {"turned without momentum": (_WITHOUT, 1)}
         ),
     ),
     _claim(
@@ -175,7 +176,7 @@ CLAIMS = (
             _least(_SMALL, _excess, 0.0, strict=True, **_PAIR),
         ),
         mends=c.named(mutate.constant("beta2=0.9, epsilon=1e-15", "query_neuron")),
-        witness=c.Witness("witnesses/adam.py", {"excess at 0.9": f"{_SMALL}/1"}),
+        witness=c.Witness("witnesses/adam.py", {"excess at 0.9": (_SMALL, 1)}),
     ),
     _claim(
         id="C-R-epsilon",
@@ -241,7 +242,8 @@ CLAIMS = (
         ),
         mends=c.named(mutate.mapped("loss = 1/t", mutate.EVERY, "loss", _as_power)),
         witness=c.Witness(
-            "witnesses/adam.py", {"power over exponential": f"beta2=0.99: {_POWER}/1"}
+            "witnesses/adam.py",
+            {"power over exponential": (f"beta2=0.99: {_POWER}", 1)},
         ),
     ),
     _claim(

@@ -45,6 +45,7 @@ CLAIMS = (
         statement="Where SignGD's loss falls like e^{−r0 t}, Adam's with β1 = 0 falls "
         "like e^{−rt} with r = r0 √((1 − β2 e^{2r})/(1 − β2)): always below "
         "−log(β2)/2.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         system=ADAM,
         needs={**A_FEW, **RATES},

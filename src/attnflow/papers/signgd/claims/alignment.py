@@ -10,6 +10,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims.evidence import DISJOINT, FEW, IDEAL, LATTICE
 from attnflow.papers.signgd.claims.statistics import at, formula, sizes_of, when
 from attnflow.papers.signgd.conditions import CONDITION_3_1
+from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
 from attnflow.papers.signgd.stages import (
     all_follow,
     keys_turn,
@@ -148,7 +149,12 @@ CLAIMS = (
         mends=c.named(mutate.power("m_k=20", "loss", 0.1)),
         witness=c.Witness(
             "witnesses/lattice.py",
-            {"loss when all signs agree": "loss when all signs agree, at m_k = 20/1"},
+            {
+                "loss when all signs agree": (
+                    "loss when all signs agree, at m_k = 20",
+                    1,
+                )
+            },
         ),
     ),
     _claim(
@@ -172,6 +178,7 @@ CLAIMS = (
         statement="On disjoint supports with the printed order of times, minority keys "
         "turn, minority queries turn and all signs agree at times as 1 : 2 : 4, but "
         "for two-cycles.",
+        under=DISJOINT_SUPPORTS,
         kind=c.Kind.OBSERVATION,
         needs=IDEAL,
         judge=_judge_order,

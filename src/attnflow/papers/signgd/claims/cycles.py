@@ -5,6 +5,7 @@ import xarray as xr
 from attnflow import claims as c
 from attnflow.papers.signgd.claims.evidence import DISJOINT, PLAN
 from attnflow.papers.signgd.claims.statistics import TABLES
+from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 
@@ -57,6 +58,7 @@ CLAIMS = (
         statement="At a fixed learning rate a pair whose key and query noise cross "
         "zero in the same step swings for ever between two states of unlike signs; the "
         "share of such pairs falls with the rate.",
+        under=(*DISJOINT_SUPPORTS, "constant η"),
         kind=c.Kind.OBSERVATION,
         system=DISJOINT,
         needs=NEEDS,

@@ -78,6 +78,7 @@ CLAIMS = (
         statement="In deeper models query and key gradients shrink until they are "
         "rounded to zero, and training halts: earlier with MLP, and with more layers. "
         "It is a matter of precision: signs of gradients of any size would go on.",
+        under=(),
         kind=Kind.OBSERVATION,
         system="full-batch SignGD on all weights of 2 and 3 layers, float32, with "
         "plain autograd gradients and with rescaled ones",

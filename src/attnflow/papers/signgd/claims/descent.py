@@ -44,6 +44,7 @@ CLAIMS = (
         statement="Gradient descent trains sublinearly and more slowly than SignGD, "
         "aligns no signs, leaves attention at one half for hundreds of steps, and "
         "generalises.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         system="full-batch gradient descent on all weights, compared with SignGD",
         needs=NEEDS,

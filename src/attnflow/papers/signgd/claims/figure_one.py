@@ -61,6 +61,7 @@ _most = partial(c.AtMost, unit="difference")
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
+    under=(),
     system=SIGNGD,
     needs=SETTING_A,
     expected=c.Verdict.HOLDS,

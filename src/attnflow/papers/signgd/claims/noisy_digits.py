@@ -69,6 +69,7 @@ def _leads_at(names: tuple[str, str], evidence: Evidence) -> list[float]:
 _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
+    under=(),
     system="the two-layer transformer on patches of noisy digits, all weights trained, "
     "full batch",
     needs=MAP,
@@ -112,7 +113,7 @@ CLAIMS = (
         ),
         witness=c.Witness(
             "witnesses/noisy_digits.py",
-            {"SignGD's test loss over descent's, log2": "at λ = 0.2, log2/1"},
+            {"SignGD's test loss over descent's, log2": ("at λ = 0.2, log2", 1)},
         ),
     ),
     _claim(
@@ -135,7 +136,7 @@ CLAIMS = (
         ),
         witness=c.Witness(
             "witnesses/noisy_digits.py",
-            {"Adam's test loss over descent's, log2": "at λ = 1, log2/1"},
+            {"Adam's test loss over descent's, log2": ("at λ = 1, log2", 1)},
         ),
     ),
     _claim(
@@ -180,8 +181,10 @@ CLAIMS = (
         witness=c.Witness(
             "witnesses/noisy_digits.py",
             {
-                "SignGD's training loss over 0.05, log2": "SignGD's at λ = 0.2 over "
-                "0.05, log2/1"
+                "SignGD's training loss over 0.05, log2": (
+                    "SignGD's at λ = 0.2 over 0.05, log2",
+                    1,
+                )
             },
         ),
     ),

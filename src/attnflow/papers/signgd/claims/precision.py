@@ -89,6 +89,7 @@ CLAIMS = (
         statement="Inner products with tokens, coordinates of one support collapsed, "
         "follow SignGD exactly: every sign of every state at every step is that of "
         "weights on all covered coordinates.",
+        under=(),
         kind=c.Kind.IDENTITY,
         needs=FORMS,
         judge=c.All(
@@ -127,6 +128,7 @@ CLAIMS = (
         statement="Autograd in float64 leaves the exact path some hundred steps after "
         "attention has collapsed: softmax gradients cancel below rounding while their "
         "signs still matter. In the end they underflow, and keys stop.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         needs=PLAIN,
         judge=c.All(

@@ -8,6 +8,7 @@ import xarray as xr
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims.evidence import FEW, SIGNGD
+from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 
@@ -115,6 +116,7 @@ CLAIMS = (
         place="Appendix E.2",
         statement="The number of value neurons drops out of SignGD: values move by the "
         "same amount at each step. Under gradient descent they move as 1/m_v.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         needs=BANKS,
         judge=c.All(
@@ -147,6 +149,7 @@ CLAIMS = (
         place="Appendix E.3",
         statement="Labels drop out: the sign of every update follows from inner "
         "products with the signal and with y·noise alone, whatever the labels.",
+        under=DISJOINT,
         kind=c.Kind.IDENTITY,
         needs=GAUGE,
         judge=c.All(

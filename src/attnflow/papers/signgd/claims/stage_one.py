@@ -146,7 +146,8 @@ CLAIMS = (
         ),
         mends=named(mutate.setting("lattice", value_neurons=1)),
         witness=Witness(
-            "witnesses/lattice.py", {"least value ratio": "least v_i over t η σ_p s/0"}
+            "witnesses/lattice.py",
+            {"least value ratio": ("least v_i over t η σ_p s", 0)},
         ),
     ),
     _claim(
@@ -201,7 +202,8 @@ CLAIMS = (
             )
         ),
         witness=Witness(
-            "witnesses/lattice.py", {"median move at T1": "move of the median pair/0"}
+            "witnesses/lattice.py",
+            {"median move at T1": ("move of the median pair", 0)},
         ),
     ),
     _claim(
@@ -241,7 +243,7 @@ CLAIMS = (
         ),
         witness=Witness(
             "witnesses/lattice.py",
-            {"value error at T2": "relative error of v_i, times √s, from T2 on/4"},
+            {"value error at T2": ("relative error of v_i, times √s, from T2 on", 4)},
         ),
     ),
 )

@@ -173,7 +173,7 @@ CLAIMS = (
         mutations=c.named(mutate.later(mutate.EVERY, "query_neuron", -1.0)),
         witness=c.Witness(
             "witnesses/lattice.py",
-            {"equal signs kept": "mean share at the lowest support"},
+            {"equal signs kept": ("mean share at the lowest support",)},
         ),
     ),
     _claim(
@@ -197,6 +197,7 @@ CLAIMS = (
         place="Table 2",
         statement="At t = 10 the signs of key and query noise, by their initial signs, "
         "are as counted in Table 2: nearly all pairs have one sign, equal ones kept.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         system=SIGNGD,
         needs=TABLE,

@@ -113,6 +113,7 @@ CLAIMS = (
         statement="Where supports overlap, as in the paper's experiments, coordinates "
         "of two samples cancel: a step moves noise by about 0.8 η‖ξ‖₁ in the mean, and "
         "hardly ever by all of it.",
+        under=(),
         kind=Kind.OBSERVATION,
         needs=SETTING_A,
         judge=All(

@@ -102,6 +102,7 @@ CLAIMS = (
         place="Appendix F.1, at Table 3's sizes",
         statement="In setting (a) the 0–1 test loss does not depend on σ_0: test noise "
         "meets supports of training, and is memorised with them.",
+        under=(),
         kind=c.Kind.OBSERVATION,
         system=SIGNGD,
         needs=SWEEP_A,

@@ -90,6 +90,7 @@ losses, large = train(0.99, STEPS)
 times = np.arange(1000, STEPS + 1, 20)
 log = np.log(losses[times])
 ratio = residual(np.log(times), log) / residual(times, log)
+# Of three seeds each, excesses are 0.12 to 0.19 (ours 0.16 to 0.19): one digit.
 print(f"turned without momentum = {without:.2f}")
 print(f"excess at 0.9 = {small - large:.1f}")
 print(f"power over exponential = {ratio:.0E}")

@@ -72,8 +72,9 @@ for _ in range(5):
     losses.append(loss)
 
 # The mean value noise needs no signs: v_i(t) = v_i(0) + 2tη‖ξ_i‖₁ (Equation (15)).
+# Of 2000 draws: the median, and the least of 20 (as many as we judge), in the mean.
 ratios, errors = [], []
-for _ in range(20):
+for _ in range(2000):
     ones, q, k, *_, v, _ = draw(rng)
     beta = max(abs(q).max(), abs(k).max())
     ratios.append((2 * ones / STRENGTH + v / (4 * beta / np.sqrt(M))).min())
@@ -83,8 +84,10 @@ for _ in range(20):
     ratio = 2 * ones / strength + v / (50 * np.sqrt(2) * N * beta)
     errors.append(1e5 * abs(ratio / (2 * np.sqrt(2 / np.pi)) - 1).max())
 
-print(f"least value ratio = {min(ratios):.1f}")
-print(f"value error at T2 = {np.median(errors):.0E}")
+least = np.reshape(ratios, (100, 20)).min(axis=1).mean()
+print(f"least value ratio = {least:.1f}")
+print(f"value error at T2 = {np.median(errors):.0f}")
 print(f"median move at T1 = {np.median(moves):.0f}")
 print(f"equal signs kept = {np.mean(kept):.1f}")
-print(f"loss when all signs agree = {np.median(losses):.3f}")
+# Ours is read at records, up to 6% of the time later.
+print(f"loss when all signs agree = {np.median(losses):.0e}")

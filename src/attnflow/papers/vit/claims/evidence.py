@@ -66,6 +66,7 @@ claim = partial(
     Claim,
     system="full-batch gradient descent of W_Q, W_K and W_V, float64, w_O fixed",
     kind=Kind.UNIVERSAL,
+    under=(),
     expected=Verdict.HOLDS,
 )
 """A claim about the paper's own system."""

@@ -249,7 +249,7 @@ CLAIMS = (
         ),
         witness=c.Witness(
             "witnesses/literal_map.py",
-            {"least mean test loss": "least mean test loss/1"},
+            {"least mean test loss": ("least mean test loss", 1)},
         ),
     ),
     c.Claim(

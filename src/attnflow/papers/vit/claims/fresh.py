@@ -131,7 +131,7 @@ CLAIMS = (
         mends=c.named(mutate.scale("benign", "test_pair_value_at_end", 0.1)),
         witness=c.Witness(
             "witnesses/appendix.py",
-            {"benign leak": "deviation, in √2σ̃_p‖μ‖^−1 of the signal's/1"},
+            {"benign leak": ("deviation, in √2σ̃_p‖μ‖^−1 of the signal's", 1)},
         ),
     ),
 )

@@ -135,7 +135,7 @@ CLAIMS = (
         mends=c.named(mutate.replace(mutate.EVERY, "loss_at_end", 0.2)),
         witness=c.Witness(
             "witnesses/appendix.py",
-            {"harmful loss at T3": "harmful, appendix: training loss at T3/1"},
+            {"harmful loss at T3": ("harmful, appendix: training loss at T3", 1)},
         ),
     ),
 )

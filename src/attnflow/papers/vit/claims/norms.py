@@ -131,8 +131,10 @@ CLAIMS = (
         witness=c.Witness(
             "witnesses/appendix.py",
             {
-                f"{regime} largest square": f"{regime}: largest squared norm at T3 "
-                "over its expectation/1"
+                f"{regime} largest square": (
+                    f"{regime}: largest squared norm at T3 over its expectation",
+                    1,
+                )
                 for regime in ev.REGIMES
             },
         ),

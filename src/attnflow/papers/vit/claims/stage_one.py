@@ -171,7 +171,7 @@ CLAIMS = (
         witness=c.Witness(
             "witnesses/appendix.py",
             {
-                f"{regime} {name}": f"{regime}/{name}/1"
+                f"{regime} {name}": (regime, name, 1)
                 for regime in ev.REGIMES
                 for name in ("T2", "T_att")
             },

@@ -165,9 +165,11 @@ CLAIMS = (
         witness=c.Witness(
             _WITNESS,
             {
-                "benign, as printed": "|Δρ| over its bound, as printed/1",
-                "benign, with cross products": "|Δρ| over its bound, with cross "
-                "products/1",
+                "benign, as printed": ("|Δρ| over its bound, as printed", 1),
+                "benign, with cross products": (
+                    "|Δρ| over its bound, with cross products",
+                    1,
+                ),
             },
         ),
     ),
@@ -184,7 +186,7 @@ CLAIMS = (
         correction=_CROSSED,
         mends=c.named(mutate.scale("harmful", "pair_value", 0.01)),
         witness=c.Witness(
-            _WITNESS, {"harmful, as printed": "|Δρ| over its bound, as printed/1"}
+            _WITNESS, {"harmful, as printed": ("|Δρ| over its bound, as printed", 1)}
         ),
     ),
     _claim(
