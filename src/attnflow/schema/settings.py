@@ -12,7 +12,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 # Apart from the rules themselves, which import JAX: settings are read without it.
 RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
 ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
+
+TRACED = "an argument of the compiled program"
+Number: TypeAlias = Annotated[int, TRACED]
+"""A field that is a whole number and no shape: another value compiles nothing."""
 
 Scalar = bool | int | float | str | None
 Value: TypeAlias = "Scalar | Sequence[Value]"
@@ -119,6 +123,24 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
         f"{name} must be {allowed}: write for example {name}={_example(options[0])}."
     )
+
+
+def numbers(setting: "DataclassInstance") -> tuple[str, ...]:
+    """Names of the fields that are numbers: another value of one compiles nothing.
+
+    These are all floats, and the integers that are declared as `Number`. Every other
+    field is a *shape*: a size of arrays, or a choice, which is compiled in.
+    """
+    hints = typing.get_type_hints(type(setting), include_extras=True)
+    return tuple(name for name, hint in hints.items() if _is_number(hint))
+
+
+def _is_number(hint: Hint) -> bool:
+    if typing.get_origin(hint) is Annotated:
+        return TRACED in typing.get_args(hint)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(map(_is_number, typing.get_args(hint)))
+    return hint is float
 
 
 def takes_list(setting: "DataclassInstance", name: str) -> bool:

@@ -237,6 +237,11 @@ def make_room(limit: int = MAPPINGS) -> bool:
     return True
 
 
+def compile_events() -> int:
+    """How often something was traced, lowered or compiled in this process."""
+    return _COMPILED[0]
+
+
 class Stopwatch:
     """Seconds that went into tracing, lowering and compiling."""
 

@@ -23,12 +23,15 @@ from attnflow.data import Sequences
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import Arrays, DrawnWeights, State, Weights
 from attnflow.models.forms.column_maps import (
+    SPARSE_SHARE,
     ColumnPlan,
     Positions,
     by_degree,
     column_map,
+    expected_plan,
     plan_of,
     positions_of,
+    widest,
 )
 from attnflow.models.forms.coordinates import (
     CoordinateForm,
@@ -45,8 +48,22 @@ COORDINATE_FORMS = ("coordinates", "signs")
 
 
 def column_plan(name: str, data: Sequences) -> ColumnPlan:
-    """The sizes of a form's map between tokens and columns on these data."""
-    return plan_of(_columns(name, data, representatives(data)).entries)
+    """The sizes of a form's map between tokens and columns on these data.
+
+    Where tokens have small supports, there is room for others that are drawn alike.
+    """
+    known = representatives(data)
+    plan = plan_of(_columns(name, data, known).entries)
+    if data.columns is not None or len(plan.degrees) == 1:
+        return plan
+    met = data.host_tokens[known.tokens] != 0
+    if met.mean() > SPARSE_SHARE:
+        return plan
+    room = expected_plan(met.sum() / met.shape[1], met.shape[1])
+    if name == "signs" and len(room) > 1:
+        # Coordinates of one token alone are one column, of each of the tokens.
+        room = (plan.degrees[0] - plan.degrees[1] + room[1], *room[1:])
+    return widest([plan, plan._replace(degrees=room)])
 
 
 def coordinate_refusal(initial: Initial) -> str | None:

@@ -134,7 +134,7 @@ def alike_frame(layout: AlikeClasses) -> AlikeFrame:
     )
 
 
-def _number(values: float | Sequence[float] | np.ndarray) -> Array:
+def _number(values: int | Sequence[int] | np.ndarray) -> Array:
     return on_device(np.asarray(values, float))
 
 

@@ -1,5 +1,6 @@
 """How batches of sequence classes are cut into blocks."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ WIDTH_STEP = 2
 # Fullest blocks are as full as these numbers of deviations beyond the mean in six and
 # in nineteen of twenty batches or so; the few fuller ones have a width of their own.
 DEVIATIONS = (1.25, 2.25)
+# The last width has room for blocks that one draw of millions exceeds.
+LONGEST = 5.0
 # Below so many logits the empty places cost less than a program for each width.
 FEWEST_LOGITS = 10_000
 
@@ -39,8 +42,8 @@ def block_widths(
 ) -> tuple[int, ...]:
     """Widths that blocks can have; the last holds all samples of every seed's batches.
 
-    All but the last depend on how samples fall alone, so that other seeds mostly need
-    no other program.
+    They depend on how samples fall on average, so that other seeds need no other
+    program, but for a block that is fuller than one of millions.
     """
     batch = labels[0].shape[1]
     share = np.bincount(block).max() / len(block)
@@ -49,7 +52,8 @@ def block_widths(
     usual = mean + np.array(DEVIATIONS) * spread
     widths = [*usual, most] if batch * columns >= FEWEST_LOGITS else [most]
     even = -(-np.ceil(widths).astype(int) // WIDTH_STEP) * WIDTH_STEP
-    last = min(-(-most // (2 * WIDTH_STEP)) * 2 * WIDTH_STEP, batch)
+    room = max(most, math.ceil(mean + LONGEST * spread))
+    last = min(-(-room // (2 * WIDTH_STEP)) * 2 * WIDTH_STEP, batch)
     return (*sorted({int(width) for width in even[:-1] if width < last}), last)
 
 

@@ -18,7 +18,7 @@ from attnflow.papers.cooccurrence.computations import (
 )
 from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import RuleName, ScheduleName
+from attnflow.schema.settings import Number, RuleName, ScheduleName
 
 Fields = Mapping[str, Any]
 """A setting as runs and computations store it: values by field name."""
@@ -63,8 +63,8 @@ class Train:
     fillers: Literal["repeated", "distinct"] = "repeated"
     shares: Literal["exact", "drawn"] = "exact"
     test_samples: int = 0
-    width: int = 128
-    neurons: int = 256
+    width: Number = 128
+    neurons: Number = 256
     reading: Reading = "fig1"
     law: Literal["reading", "normal"] = "reading"
     c0: float = 0.3
@@ -102,8 +102,8 @@ class Quotient:
     length: int = 5
     unseen: float = 20.0
     test_samples: int = 0
-    width: int = 10**6
-    neurons: int = 64
+    width: Number = 10**6
+    neurons: Number = 64
     c0: float = 0.3
     c1: float = 0.3
     rule: Literal["flow", "gd"] = "flow"

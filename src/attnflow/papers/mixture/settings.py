@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import RuleName, ScheduleName
+from attnflow.schema.settings import Number, RuleName, ScheduleName
 
-Width = int | Literal["infinite"]
+Width = Number | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]
 FormName = Literal["auto", "weights", "transport", "gram", "infinite", "quotient"]
 Setting = Mapping[str, Any]

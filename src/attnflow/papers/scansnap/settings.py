@@ -18,6 +18,7 @@ from attnflow.papers.scansnap.checks import (
 from attnflow.papers.scansnap.computations import COMPUTATIONS
 from attnflow.papers.scansnap.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.settings import Number
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
@@ -128,7 +129,7 @@ class Flows(Course):
     """
 
     classes: int = 10
-    vocabulary: int = 1000
+    vocabulary: Number = 1000
     own_queries: bool = False
     common: int = 1
     distinct: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -158,7 +159,7 @@ class Scalar:
     """
 
     classes: int = 10
-    vocabulary: int = 1000
+    vocabulary: Number = 1000
     common: int = 1
     distinct: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     scale: float | None = None

@@ -9,6 +9,7 @@ from typing import Literal
 
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.settings import Number
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
@@ -38,7 +39,7 @@ class Train:
 
     samples: int = 20
     length: int = 16
-    embed: int = 1024
+    embed: Number = 1024
     snr: float = 10.0
     signal: float | None = None
     sigma_p: float = 0.2
@@ -53,7 +54,7 @@ class Train:
     sigma_v: float | None = None
     learning_rate: float = 0.1
     target: float = 0.01
-    steps: int = 5000
+    steps: Number = 5000
     classes: Literal["drawn", "equal"] = "drawn"
     cells: Literal["pooled", "independent"] = "pooled"
     draw: Literal["explicit", "sampled"] = "explicit"
@@ -99,15 +100,15 @@ class Theory:
 
     samples: int = 16
     length: int = 4
-    embed: int = 4 * 10**18
-    key_width: int = 10**12
+    embed: Number = 4 * 10**18
+    key_width: Number = 10**12
     strength: float = 2000.0
     ratio: float | None = None
     rate: float = 0.01
     spread: float = 1.75
     values: float = 0.1
     target: float = 0.05
-    steps: int = 20000
+    steps: Number = 20000
     classes: Literal["drawn", "equal"] = "equal"
     cells: Literal["pooled", "independent"] = "pooled"
     test_samples: int = 10
@@ -141,7 +142,7 @@ class Map:
     snr_high: float = 15.6
     snr_count: int = 12
     length: int = 16
-    embed: int = 1024
+    embed: Number = 1024
     sigma_p: float = 0.2
     sigma_strong: float = 4.0
     projected: bool = False
@@ -150,7 +151,7 @@ class Map:
     readout: Readout = "default16-trained"
     learning_rate: float = 0.1
     target: float = 0.01
-    steps: int = 5000
+    steps: Number = 5000
     classes: Literal["drawn", "equal"] = "drawn"
     cells: Literal["pooled", "independent"] = "pooled"
     test_samples: int = 100
