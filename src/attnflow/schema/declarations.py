@@ -4,22 +4,24 @@ A claim or an exhibit says which runs it needs as `Request`s, or which sweeps as
 `SweepRequest`s; `attnflow.runs` and `attnflow.sweeps` compute or read them.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow.schema import settings
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import Value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
 
-Evidence = Mapping[str, xr.Dataset]
+Evidence: TypeAlias = "Mapping[str, xr.Dataset]"
 """Runs by the names under which a claim or an exhibit requests them."""
 Numbers = Mapping[str, Any]
 """Numbers, lists or arrays by name, nested or not, as a page or a row prints them."""
@@ -47,7 +49,7 @@ class Request:
     quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | tuple[int, ...] | None = None
 
-    def sized(self, *, quick: bool) -> "Request":
+    def sized(self, *, quick: bool) -> Request:
         """The request for the full run, or for the smaller one, without the other."""
         full = replace(self, quick={}, quick_seeds=None)
         if not quick:
@@ -84,7 +86,7 @@ class SweepRequest:
     quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | None = None
 
-    def sized(self, *, quick: bool) -> "SweepRequest":
+    def sized(self, *, quick: bool) -> SweepRequest:
         """The request for the full sweep, or for the smaller one, without the other."""
         full = replace(self, quick={}, quick_seeds=None)
         if not quick:
@@ -143,7 +145,7 @@ class Recipe:
         """The setting of this experiment with some fields replaced."""
         return settings.replace(self.setting, overrides)
 
-    def experiment(self, setting: "DataclassInstance") -> Any:
+    def experiment(self, setting: DataclassInstance) -> Any:
         """The experiment with a setting: an `Experiment`, or a `Computation`."""
         return _load(self.build)(setting)
 
@@ -188,7 +190,7 @@ class Exhibit:
     title: str
     caption: str
     needs: Mapping[str, Request]
-    draw: Callable[[Evidence], "Figure"]
+    draw: Callable[[Evidence], Figure]
     values: Callable[[Evidence], Numbers]
     stated: Callable[[Evidence], Mapping[str, Sentences]] = nothing
     checks: Callable[[Evidence], Sentences] = nothing

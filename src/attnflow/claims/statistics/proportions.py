@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize, special
+
+from attnflow.schema.libraries import scipy
 
 Interval = tuple[float, float]
 
@@ -22,7 +23,7 @@ def lower_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
     _check(held, seeds)
     if held == 0:
         return 0.0
-    return float(special.betaincinv(held, seeds - held + 1, 1.0 - level))
+    return float(scipy.special.betaincinv(held, seeds - held + 1, 1.0 - level))
 
 
 def upper_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
@@ -39,7 +40,7 @@ def upper_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
     _check(held, seeds)
     if held == seeds:
         return 1.0
-    return float(special.betaincinv(held + 1, seeds - held, level))
+    return float(scipy.special.betaincinv(held + 1, seeds - held, level))
 
 
 def clopper_pearson(held: int, seeds: int, *, level: float = 0.95) -> Interval:
@@ -91,11 +92,13 @@ def confidence_sequence(held: int, seeds: int, *, level: float = 0.95) -> Interv
         sequences, Ann. Statist. 49 (2021) 1055–1080.
     """
     _check(held, seeds)
-    mixture = special.betaln(0.5 + held, 0.5 + seeds - held) - special.betaln(0.5, 0.5)
+    mixture = scipy.special.betaln(
+        0.5 + held, 0.5 + seeds - held
+    ) - scipy.special.betaln(0.5, 0.5)
     threshold = -np.log1p(-level)
 
     def excess(p: float) -> float:
-        miss = special.xlogy(held, p) + special.xlog1py(seeds - held, -p)
+        miss = scipy.special.xlogy(held, p) + scipy.special.xlog1py(seeds - held, -p)
         return float(mixture - miss - threshold)
 
     peak = held / seeds
@@ -106,7 +109,7 @@ def confidence_sequence(held: int, seeds: int, *, level: float = 0.95) -> Interv
 
 def _root(excess: Callable[[float], float], end: float, peak: float) -> float:
     """Where `excess` changes sign between `end`, where it is infinite, and `peak`."""
-    solution = optimize.root_scalar(
+    solution = scipy.optimize.root_scalar(
         lambda p: min(excess(p), 1e300), bracket=(end, peak), method="brentq"
     )
     return float(solution.root)

@@ -1,10 +1,11 @@
 """Maps of `vit` by sweeps: Figure 1, its boundary, Lemma E.6, learning rates."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.papers.vit._types import Field
@@ -12,6 +13,7 @@ from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 NAMES = {"snr": "SNR", "samples": "training samples $N$"}
 CUT = Level(boundaries.CUT, power=2.0)

@@ -1,13 +1,15 @@
 """Requests for Figure 1's map by reading of w_O and by noise, and its boundary."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.statistics import Boundary, fit_boundary
 from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 CUT = 0.2
 """The test loss at which Figure 1b cuts the map."""

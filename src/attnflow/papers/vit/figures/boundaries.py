@@ -1,10 +1,12 @@
 """The boundary of a map: where the mean test loss falls below Figure 1b's cut."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims.statistics import Boundary, agreement, best_constant, fit_boundary
 from attnflow.papers.vit._types import Values
+from attnflow.schema.libraries import xr
 
 CUT = 0.2
 """Test loss at which Figure 1b cuts the map."""

@@ -1,15 +1,17 @@
 """Control parameter of the boundary, over strong noise and sample length (ours)."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import boundaries
 from attnflow.papers.vit.figures.runs import READOUT_SILENT, SEEDS_SILENT, strong_noise
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +48,7 @@ def middle(run: xr.Dataset) -> float:
     return float(np.exp(np.log(known).mean())) if known else float("nan")
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Test loss of every cell against both control parameters."""
     figure, grid = figures.panels(
         1, 2, titles=TITLES, size=(12.4, 4.5), share_values=True
@@ -72,7 +74,7 @@ def _paper(evidence: Evidence) -> xr.Dataset:
     return evidence["σ̃_p = 4"]
 
 
-def _cells(ax: "Axes", run: xr.Dataset, name: str, *, strong: bool) -> None:
+def _cells(ax: Axes, run: xr.Dataset, name: str, *, strong: bool) -> None:
     """A point for each cell: the strong noise by its colour, M by its shape."""
     setting, theme = schema.setting_of(run), figures.current_theme()
     sigma, length = setting["sigma_strong"], setting["length"]
@@ -91,7 +93,7 @@ def _cells(ax: "Axes", run: xr.Dataset, name: str, *, strong: bool) -> None:
     )
 
 
-def _frame(ax: "Axes", column: int, curve: float) -> None:
+def _frame(ax: Axes, column: int, curve: float) -> None:
     theme = figures.current_theme()
     ax.set(xscale="log", ylim=(0, 0.72), xlabel=AXES[column])
     ax.margins(x=0.03)

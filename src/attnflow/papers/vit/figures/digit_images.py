@@ -1,13 +1,15 @@
 """Figures 2a and 2b: a digit with noise on its border, at two SNRs."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +28,7 @@ LIMIT = 1.0
 PARTS = {"factor of the image": "digit", "factor of the noise": "noise"}
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Training images on one colour scale, cut into patches."""
     figure, grid = figures.panels(1, len(evidence), titles=[*evidence], size=(9.6, 4.6))
     mesh = None
@@ -39,7 +41,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _image(ax: "Axes", pixels: np.ndarray) -> "QuadMesh":
+def _image(ax: Axes, pixels: np.ndarray) -> QuadMesh:
     theme = figures.current_theme()
     edges = np.arange(len(pixels) + 1)
     mesh = ax.pcolormesh(
@@ -55,7 +57,7 @@ def _image(ax: "Axes", pixels: np.ndarray) -> "QuadMesh":
     return mesh
 
 
-def _frame(ax: "Axes", border: int, side: int) -> None:
+def _frame(ax: Axes, border: int, side: int) -> None:
     """Inner edge of the noisy border, in an image of `side` rows."""
     low, high = border, side - border
     corners = [low, high, high, low, low], [low, low, high, high, low]

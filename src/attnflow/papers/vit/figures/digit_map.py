@@ -1,9 +1,10 @@
 """Figure 2c: test loss on noisy digits over N and SNR, and by patch size."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.vit._types import Values
@@ -20,6 +21,7 @@ from attnflow.papers.vit.digit_runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +41,7 @@ def mean_losses(evidence: Evidence) -> xr.DataArray:
     return table(evidence, "test_loss").mean(SEED)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """The map, its cells against N · SNR^a, and the effect of the SNR by patch size."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(15.0, 4.8))
     heat, row, patches = grid[0]
@@ -49,7 +51,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
+def _heat_map(figure: Figure, ax: Axes, evidence: Evidence) -> None:
     losses, done = mean_losses(evidence), trained(evidence).all(SEED)
     top = float(losses.max())
     mesh = figures.field(ax, losses, limits=(0.0, top), scales=("linear", "log"))
@@ -68,7 +70,7 @@ def _heat_map(figure: "Figure", ax: "Axes", evidence: Evidence) -> None:
     figures.field_bar(figure, mesh, ax, "test loss, mean over seeds")
 
 
-def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
+def _in_a_row(ax: Axes, evidence: Evidence) -> None:
     """Test loss of cells against N · SNR^a: smooth if that is the control parameter."""
     losses, theme = mean_losses(evidence), figures.current_theme()
     fitted = float(level_power(table(evidence, "test_loss")).mean())
@@ -93,7 +95,7 @@ def _in_a_row(ax: "Axes", evidence: Evidence) -> None:
     ax.legend()
 
 
-def _by_patch(ax: "Axes", evidence: Evidence) -> None:
+def _by_patch(ax: Axes, evidence: Evidence) -> None:
     """Test loss at the smallest SNR over that at the largest, by number of patches."""
     falls = {patch: _falls(evidence, patch) for patch in ENDS}
     counts = falls[MAIN]["samples"].values

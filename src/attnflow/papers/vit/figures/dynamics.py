@@ -1,9 +1,10 @@
 """Figures 3 and 4: scores, attention and values during training, in both regimes."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.vit._types import Regime, Values
@@ -11,6 +12,7 @@ from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
 from attnflow.papers.vit.stages import STAGES, values_at
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +52,7 @@ def of_token(table: xr.DataArray, kind: str) -> xr.DataArray:
     )
 
 
-def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
+def draw_regime(evidence: Evidence, regime: Regime) -> Figure:
     """Scores, attention and values of three kinds of tokens, with ends of stages."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 4.3))
     run = evidence["run"]
@@ -65,7 +67,7 @@ def draw_regime(evidence: Evidence, regime: Regime) -> "Figure":
     return figure
 
 
-def _band(ax: "Axes", rows: xr.DataArray, kind: str, name: str) -> None:
+def _band(ax: Axes, rows: xr.DataArray, kind: str, name: str) -> None:
     """Mean and range over samples and seeds."""
     series = rows.isel(time=rows.notnull().all(SEED).values)
     times, colour = series[TIME].values, figures.current_theme().colour(kind)
@@ -74,7 +76,7 @@ def _band(ax: "Axes", rows: xr.DataArray, kind: str, name: str) -> None:
     ax.plot(times, series.mean(SEED), color=colour, label=name, zorder=3)
 
 
-def _mark(ax: "Axes", marks: dict[str, float | None]) -> None:
+def _mark(ax: Axes, marks: dict[str, float | None]) -> None:
     """The ends of stages as dotted lines, named above the panel."""
     theme = figures.current_theme()
     for name, when in marks.items():

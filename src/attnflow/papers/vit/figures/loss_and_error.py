@@ -1,9 +1,10 @@
 """Test loss against test error in the harmful setting, by reading of w_O (ours)."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.vit._types import Values
@@ -16,6 +17,7 @@ from attnflow.papers.vit.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED, STAGE
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +52,7 @@ def _end(run: xr.Dataset, name: str) -> np.ndarray:
     return run[f"{name}_at_end"].isel({STAGE: -1}).values
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Test losses, errors and margins, one row per reading."""
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.4, 3.9))
     for row, name in enumerate(ORDER):
@@ -68,13 +70,13 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _dots(ax: "Axes", row: int, numbers: np.ndarray, kind: str) -> None:
+def _dots(ax: Axes, row: int, numbers: np.ndarray, kind: str) -> None:
     theme = figures.current_theme()
     spots = row + np.linspace(-0.18, 0.18, len(numbers))
     _dot(ax, numbers, spots, theme.colour(kind))
 
 
-def _bar(ax: "Axes", row: int, shares: np.ndarray) -> None:
+def _bar(ax: Axes, row: int, shares: np.ndarray) -> None:
     theme = figures.current_theme()
     colour = theme.colour("test")
     ax.plot(shares[[0, -1]], [row] * 2, color=colour, lw=1.2)
@@ -82,12 +84,12 @@ def _bar(ax: "Axes", row: int, shares: np.ndarray) -> None:
     _dot(ax, shares[2], row, colour)
 
 
-def _dot(ax: "Axes", x: "ArrayLike", y: "ArrayLike", colour: str) -> None:
+def _dot(ax: Axes, x: ArrayLike, y: ArrayLike, colour: str) -> None:
     paper = figures.current_theme().paper
     ax.plot(x, y, color=colour, zorder=4, marker="o", ms=6, ls="", mec=paper)
 
 
-def _lines(ax: "Axes", levels: dict[float, str]) -> None:
+def _lines(ax: Axes, levels: dict[float, str]) -> None:
     theme = figures.current_theme()
     for level, name in levels.items():
         ax.axvline(level, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)

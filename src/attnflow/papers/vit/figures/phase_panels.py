@@ -1,12 +1,14 @@
 """Panels of Figure 1's map: test losses or their cut, the curve and the boundary."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.vit.figures import boundaries
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,14 +20,14 @@ SOFT = 0.42
 """Colour of cells above the cut, pale enough for curves to show on it."""
 
 
-def loss_map(ax: "Axes", run: xr.Dataset) -> "QuadMesh":
+def loss_map(ax: Axes, run: xr.Dataset) -> QuadMesh:
     """The mean test loss, pale where it is small."""
     mesh = figures.field(ax, boundaries.mean_map(run), limits=(0.0, TOP))
     _name(ax, run)
     return mesh
 
 
-def cut_map(ax: "Axes", run: xr.Dataset) -> "QuadMesh":
+def cut_map(ax: Axes, run: xr.Dataset) -> QuadMesh:
     """Cells above the cut in colour, those below nearly white."""
     table = SOFT * boundaries.above(run).astype(float)
     mesh = figures.field(ax, table)
@@ -33,18 +35,18 @@ def cut_map(ax: "Axes", run: xr.Dataset) -> "QuadMesh":
     return mesh
 
 
-def _name(ax: "Axes", run: xr.Dataset) -> None:
+def _name(ax: Axes, run: xr.Dataset) -> None:
     ax.set(xlabel="SNR", ylabel="training samples $N$")
     ax.set_yticks(run["samples"].values)
     ax.tick_params(length=0)
 
 
-def paper_curve(ax: "Axes") -> None:
+def paper_curve(ax: Axes) -> None:
     """N · SNR² = 1000, dashed and in ink."""
     figures.frontier(ax, boundaries.below_curve, boundaries.CURVE_LABEL)
 
 
-def fitted_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
+def fitted_boundary(ax: Axes, run: xr.Dataset, *, seeds: bool = True) -> None:
     """Where the mean map crosses the cut, its power law, and each seed thinly."""
     limits = ax.get_xlim(), ax.get_ylim()
     fit = boundaries.boundary(run)
@@ -69,7 +71,7 @@ def fitted_boundary(ax: "Axes", run: xr.Dataset, *, seeds: bool = True) -> None:
     ax.set(xlim=limits[0], ylim=limits[1])
 
 
-def wrong_cells(ax: "Axes", run: xr.Dataset) -> None:
+def wrong_cells(ax: Axes, run: xr.Dataset) -> None:
     """A cross in cells that are on the wrong side of the paper's curve."""
     wrong = boundaries.above(run) != (boundaries.strength(run) < boundaries.CURVE)
     rows, columns = np.nonzero(wrong.values)
@@ -85,7 +87,7 @@ def wrong_cells(ax: "Axes", run: xr.Dataset) -> None:
     )
 
 
-def legend(ax: "Axes", columns: int = 2) -> None:
+def legend(ax: Axes, columns: int = 2) -> None:
     """Legend above the map."""
     ax.legend(
         loc="lower left",

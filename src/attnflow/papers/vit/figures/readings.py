@@ -1,10 +1,11 @@
 """Figure 1's map for four readings of w_O, and with equal classes (ours)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.vit._types import Values
@@ -18,6 +19,7 @@ from attnflow.papers.vit.figures.runs import (
     phase_map,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,7 @@ NAMES = {
 WITH_BOUNDARY = tuple(name for name in NAMES if name != LITERAL)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """A map per reading, with its power law above it; all power laws in one panel."""
     titles = [*(rf"$w_O$: {name}" for name in NAMES.values()), "Laws of a to d"]
     figure, grid = figures.panels(2, 3, titles=titles, size=(13.6, 9.0))
@@ -52,7 +54,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _laws(ax: "Axes", evidence: Evidence) -> None:
+def _laws(ax: Axes, evidence: Evidence) -> None:
     """Exponents and constants with their intervals, beside the paper's."""
     theme = figures.current_theme()
     colour = theme.colour("signal")
@@ -79,7 +81,7 @@ def _laws(ax: "Axes", evidence: Evidence) -> None:
     ax.set_title(ax.get_title(loc="left"), pad=PAD)
 
 
-def _number(ax: "Axes", run: xr.Dataset) -> None:
+def _number(ax: Axes, run: xr.Dataset) -> None:
     """Exponent, constant and steps, between the title and the map."""
     fit, counts = boundaries.boundary(run), boundaries.steps(run)
     steps = "steps {least:.0f} to {most:.0f}, median {median:.0f}".format(**counts)
