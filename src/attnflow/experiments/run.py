@@ -32,14 +32,11 @@ from attnflow.experiments.members import final_weights
 from attnflow.experiments.record import (
     AbstractExperiment,
     Arrays,
-    ArraySource,
     Computation,
     Experiment,
     Runnable,
     SystemExperiment,
     Trained,
-    address,
-    load,
     rule_names,
     rules_of,
 )
@@ -48,6 +45,7 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
+from attnflow.schema.address import ArraySource, address, load
 from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
@@ -108,12 +106,11 @@ def run(
             else:
                 body, notes = _train(experiment, seeds, load(data), options, lift=lift)
         compile_seconds = watch.seconds
+    content, arrays = experiment.canonical(), {"data": data, "weights": weights}
     body.attrs = attributes(
         experiment,
         notes,
-        id=address(
-            experiment, seeds=seeds, check=check, lift=lift, data=data, weights=weights
-        ),
+        id=address(content, seeds=seeds, check=check, lift=lift, **arrays),
         wall_seconds=time.perf_counter() - begun,
         compile_seconds=compile_seconds,
     )
