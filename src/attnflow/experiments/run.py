@@ -106,11 +106,17 @@ def run(
             else:
                 body, notes = _train(experiment, seeds, load(data), options, lift=lift)
         compile_seconds = watch.seconds
-    content, arrays = experiment.canonical(), {"data": data, "weights": weights}
     body.attrs = attributes(
         experiment,
         notes,
-        id=address(content, seeds=seeds, check=check, lift=lift, **arrays),
+        id=address(
+            experiment.canonical(),
+            seeds=seeds,
+            data=data,
+            weights=weights,
+            check=check,
+            lift=lift,
+        ),
         wall_seconds=time.perf_counter() - begun,
         compile_seconds=compile_seconds,
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnflow.papers.inventory import Statement, read_statements, uses_of
 from attnflow.schema.conditions import Condition
@@ -52,7 +52,7 @@ class Declared(Generic[T]):
     """A field of `Paper`: its value, or a path that is followed when it is first read.
 
     The path is `module:NAME`, or `package:file.toml` for the content of that file. So
-    a run needs no claims, and no claim is imported to run.
+    a paper's claims are imported only where they are asked for.
     """
 
     def __init__(self, *default: T):
@@ -61,10 +61,6 @@ class Declared(Generic[T]):
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    @overload
-    def __get__(self, paper: None, owner: type) -> T: ...
-    @overload
-    def __get__(self, paper: object, owner: type) -> T: ...
     def __get__(self, paper: object | None, owner: type) -> T:
         if paper is None:
             # Here `dataclass` asks for the default.
@@ -108,14 +104,14 @@ class Paper(AbstractPresentable):
     title: str
     version_read: str
     bibtex: str
+    headline: str
+    headline_claims: tuple[str, ...]
+    summary: str
     recipes: tuple[Recipe, ...]
     exhibits: Declared[tuple[Exhibit, ...]] = Declared()
     claims: Declared[tuple[Claim, ...]] = Declared()
     notes: Declared[tuple[Note, ...]] = Declared()
     inventory: Declared[Mapping[str, Any]] = Declared()
-    headline: str
-    headline_claims: tuple[str, ...]
-    summary: str
     stage_table: Callable[[xr.Dataset], list[StageRow]] | None = None
     maps: Declared[tuple[Exhibit, ...]] = Declared(())
     statistics: Declared[tuple[Statistic, ...]] = Declared(())

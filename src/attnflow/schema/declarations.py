@@ -128,7 +128,9 @@ class Recipe:
 
     `build` is the path `module:function` of a function of the setting that returns
     an `attnflow.experiments.Experiment`, or a `Computation` that trains nothing. It
-    is a path so that listing a paper imports no JAX.
+    is a path so that listing a paper imports no JAX. It may depend on the setting and
+    on code alone, since its run is found by these: what else decides a run, such as
+    the name of a data set, is a field of the setting.
 
     `place` is where the paper itself declares this setting, empty where it is ours;
     `free` are fields whose change leaves it the paper's: what is recorded, how long.

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import scipy
+    import scipy  # pyright: ignore[reportMissingTypeStubs] # it has none
     import xarray as xr
 else:
 
