@@ -19,7 +19,6 @@ import xarray as xr
 from attnflow.papers.base import Paper
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Exhibit, Recipe, Request
-from attnflow.schema.settings import canonical_json, digest
 
 
 def make_run(id="0123456789abcdef", *, seeds=(0, 1), outcome="finished", **attrs):
@@ -107,10 +106,6 @@ class ToyModule:
 
     calls: list = field(default_factory=list)
 
-    def address(self, experiment, *, seeds, data=None, weights=None, **asked):
-        given = [str(data), str(weights), asked]
-        return digest(canonical_json([experiment.canonical(), list(seeds), given]))
-
     def run(self, experiment, *, seeds, progress=None, record=None, at=None, **given):
         asked = {"seeds": seeds, "record": record, "at": at}
         self.calls.append({"id": experiment.id, **asked, **given})
@@ -121,7 +116,6 @@ class ToyModule:
                 progress(k / 3, f"step {k}")
             time.sleep(seconds)
         return make_run(
-            self.address(experiment, seeds=seeds, **given),
             seeds=seeds,
             outcome=Outcome.of(experiment.setting["ends"]).label,
             setting=json.dumps(experiment.setting),
@@ -131,7 +125,6 @@ class ToyModule:
     def as_module(self):
         module = types.ModuleType("attnflow.experiments")
         module.__dict__.update(
-            address=self.address,
             run=self.run,
             Experiment=ToyExperiment,
             Computation=ToyExperiment,

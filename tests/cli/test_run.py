@@ -6,7 +6,8 @@ import xarray as xr
 
 from attnflow.cli.run import error_lines, rate_lines, sign_lines
 from attnflow.runs.run_files import read_run_file
-from attnflow.runs.store import Store, summarise
+from attnflow.runs.store import Store
+from attnflow.runs.summary import summarise
 from tests.toy import make_run
 
 FIELDS = {
@@ -102,7 +103,7 @@ def test_a_checked_flow_says_where_it_changes_most():
     run = make_run().assign(
         refinement_by_observable=CHANGES, refinement=CHANGES.max("observable")
     )
-    lines = error_lines(run)
+    lines = error_lines(summarise(run))
     assert lines == [
         "drift of the conserved quantities  2e-12",
         "change at a tenth of the tolerance  3e-07 (of the largest entry of attention)",
@@ -113,7 +114,7 @@ def test_a_checked_flow_says_where_it_changes_most():
 
 def test_signs_that_rounding_could_turn_are_counted():
     run = make_run()
-    assert sign_lines(run) == []
+    assert sign_lines(summarise(run)) == []
     shape = run["recorded"]
     last = shape.copy(data=np.zeros(shape.shape, bool))
     last[:, -1] = True
@@ -122,7 +123,7 @@ def test_signs_that_rounding_could_turn_are_counted():
         "tied_signs": xr.where(last, 1.0, 0.0),
         "signs_count": xr.full_like(shape, 10.0, float),
     }
-    (line,) = sign_lines(run.assign(counts))
+    (line,) = sign_lines(summarise(run.assign(counts)))
     rows, ends = int(shape.sum()), int(shape[:, -1].sum())
     assert ends < shape.sizes["seed"], "rows that were not recorded do not count"
     assert f"of {10 * rows} at the recorded steps" in line
@@ -134,18 +135,18 @@ def test_a_check_that_ended_otherwise_gives_no_number():
     run = make_run().assign(
         refinement_by_observable=gap, refinement=gap.max("observable", skipna=False)
     )
-    assert "– (there the run ended otherwise)" in error_lines(run)[1]
+    assert "– (there the run ended otherwise)" in error_lines(summarise(run))[1]
 
 
 def test_a_descent_says_what_it_could_bear():
     limit = xr.DataArray([0.5, 0.25], dims="seed", attrs={"learning_rate": 0.1})
     run = make_run().drop_vars("drift").assign(rate_threshold=limit)
-    assert error_lines(run) == []
-    (line,) = rate_lines(run)
+    assert error_lines(summarise(run)) == []
+    (line,) = rate_lines(summarise(run))
     assert line == "rate     0.1; linearly stable at the start up to 0.375 (0.25 … 0.5)"
-    assert rate_lines(run.isel(seed=[0]))[0].endswith("up to 0.5")
+    assert rate_lines(summarise(run.isel(seed=[0])))[0].endswith("up to 0.5")
     assert summarise(run)["rate_threshold"] == 0.25
-    assert rate_lines(make_run()) == []
+    assert rate_lines(summarise(make_run())) == []
 
 
 def test_a_run_that_diverges_says_what_to_do(program):

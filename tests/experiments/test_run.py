@@ -5,8 +5,9 @@ import pytest
 
 from attnflow import schema
 from attnflow.data import MixtureTask
-from attnflow.experiments import Computation, address, run
+from attnflow.experiments import Computation, run
 from attnflow.models.forms import Initial
+from attnflow.schema.address import address
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow, GradientDescent
 from tests.core import (
@@ -35,8 +36,8 @@ def test_the_dataset_follows_the_schema():
 
 def test_equal_experiments_have_one_address_and_others_another():
     seeds = (0, 1)
-    id = address(experiment(), seeds=seeds)
-    assert id == address(experiment(), seeds=seeds)
+    id = address(experiment().canonical(), seeds=seeds)
+    assert id == address(experiment().canonical(), seeds=seeds)
     changed = [
         experiment(initial=Initial(width=16, omega=0.31)),
         experiment(until=201),
@@ -44,15 +45,15 @@ def test_equal_experiments_have_one_address_and_others_another():
         experiment(observables=("loss",)),
         experiment(fixed={"data": 0}),
     ]
-    others = {address(e, seeds=seeds) for e in changed}
-    others.add(address(experiment(), seeds=(0,)))
-    others.add(address(experiment(), seeds=seeds, weights=given_weights()))
+    others = {address(e.canonical(), seeds=seeds) for e in changed}
+    others.add(address(experiment().canonical(), seeds=(0,)))
+    others.add(address(experiment().canonical(), seeds=seeds, weights=given_weights()))
     assert len(others) == 7 and id not in others
 
 
 def test_the_address_covers_the_code():
-    before = address(experiment(), seeds=(0,), code="one")
-    assert address(experiment(), seeds=(0,), code="another") != before
+    before = address(experiment().canonical(), seeds=(0,), code="one")
+    assert address(experiment().canonical(), seeds=(0,), code="another") != before
 
 
 def test_given_data_and_weights_by_mapping_and_by_file(tmp_path):

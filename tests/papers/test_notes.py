@@ -3,7 +3,7 @@
 import pytest
 
 from attnflow.papers.base import paper
-from attnflow.papers.notes import Notes, read_notes
+from attnflow.papers.notes import read_notes
 from attnflow.schema.declarations import Note
 
 ENTRY = """
@@ -17,8 +17,14 @@ effect = "typo"
 """
 
 
-def test_a_note_is_read():
-    (note,) = read_notes(ENTRY, "notes.toml")
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "notes.toml"
+
+
+def test_a_note_is_read(file):
+    file.write_text(ENTRY, "utf-8")
+    (note,) = read_notes(file)
     assert note == Note("X-N1", "Lemma 1", "+", "−", "text", "typo")
 
 
@@ -33,20 +39,11 @@ def test_a_note_is_read():
         (ENTRY + "id =", "notes.toml is no TOML"),
     ],
 )
-def test_errors_name_the_file_and_the_entry(text, message):
+def test_errors_name_the_file_and_the_entry(file, text, message):
+    file.write_text(text, "utf-8")
     with pytest.raises(ValueError, match=message):
-        read_notes(text, "notes.toml")
-
-
-def test_a_paper_reads_its_notes_when_asked(tmp_path):
-    (tmp_path / "notes.toml").write_text("no TOML", "utf-8")
-    notes = Notes(tmp_path)
-    with pytest.raises(ValueError, match="no TOML"):
-        len(notes)
-    (tmp_path / "notes.toml").write_text(ENTRY, "utf-8")
-    assert [note.id for note in notes] == ["X-N1"] and notes[0] in notes
+        read_notes(file)
 
 
 def test_papers_have_notes_in_toml():
-    notes = paper("vit").notes
-    assert isinstance(notes, Notes) and notes[0].id == "D-N1a"
+    assert paper("vit").notes[0].id == "D-N1a"

@@ -30,16 +30,15 @@ from attnflow.sweeps.sweep import plan_sweep
 root = Path(attnflow.__file__).parent
 mixture, vit = paper("mixture"), paper("vit")
 recipe = mixture.recipe("figure1")
-experiment = recipe.experiment(recipe.setting)
 drawing = Drawing(mixture, mixture.exhibit("figure1a"), Path())
 
 
 def keys():
-    for cached in (code.code_digest, code._file, code._exports):
+    for cached in (code.code_digest, code._file):
         cached.cache_clear()
     return {
-        "run": run_code(experiment, recipe.build),
-        "other paper's run": run_code(None, vit.recipe("figure1").build),
+        "run": run_code(recipe.build),
+        "other paper's run": run_code(vit.recipe("figure1").build),
         "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
         "figure": drawing.key,
         "sweep": plan_sweep("mixture/figure1", {}).code,

@@ -1,11 +1,14 @@
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import xarray as xr
 
 import attnflow as af
-from attnflow.runs.runner import Runner
+from attnflow.runs.runner import Runner, stage_rows
 from attnflow.runs.store import Store, StoreWarning
+from attnflow.runs.summary import summarise
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import seed_numbers
 from tests.toy import ToyExperiment, toy_paper
@@ -107,21 +110,87 @@ def test_a_quick_run_may_have_fewer_seeds(toy, paper):
     assert request.sized(quick=False) == Request("flow", seeds=3)
 
 
-def test_given_data_and_recording_are_part_of_the_address(toy, paper):
+def test_given_data_and_recording_are_part_of_the_address(toy, paper, tmp_path):
+    mine = tmp_path / "mine.npz"
+    np.savez(mine, labels=np.ones(3))
     runs = [
         Runner().run(paper, Request("flow"), **given)
         for given in (
             {},
-            {"data": "mine.npz"},
+            {"data": mine},
             {"record": ["loss"]},
             {"at": [0.0, 1.0]},
             {"at": [0.0]},
         )
     ]
     assert len({run.attrs["id"] for run in runs}) == 5
-    assert toy.calls[1]["data"] == "mine.npz"
+    assert toy.calls[1]["data"] == mine
     assert toy.calls[3]["at"] == [0.0, 1.0]
     assert len(Store().list()) == 5
+
+
+def test_one_address_for_all_spellings_of_a_setting(toy, paper):
+    """And another for every other setting, seed, paper and function that builds."""
+    paper = with_two_names(paper)
+
+    def id_of(experiment="flow", paper=paper, **options):
+        seeds = options.pop("seeds", None)
+        request = Request(experiment, options, seeds=seeds)
+        return Runner(False).run(paper, request).attrs["id"]
+
+    id = id_of()
+    same = [id_of(width=4), id_of(width="4"), id_of(width=4.0), id_of(seeds=(0,))]
+    same += [id_of("same"), id_of(learning_rate="1e-1")]
+    assert set(same) == {id}
+    recipes = tuple(replace(r, build="tests.other:build") for r in paper.recipes)
+    others = [id_of(width=5), id_of(seeds=2), id_of(seeds=(1,))]
+    others += [id_of(paper=replace(paper, slug="other"))]
+    order = Runner(False)._order(replace(paper, recipes=recipes), Request("flow"))
+    assert len({id, order.id, *others}) == 2 + len(others)
+
+
+def with_two_names(paper):
+    (recipe,) = paper.recipes
+    return replace(paper, recipes=(recipe, replace(recipe, id="same")))
+
+
+def test_a_stored_run_is_shown_without_building_or_reading_it(toy, paper, monkeypatch):
+    paper = with_two_names(paper)
+    assert Runner().stored_summary(paper, Request("flow")) is None
+    run = Runner().run(paper, Request("flow"))
+    for reads in ("read", "write"):
+        monkeypatch.delattr(Store, reads)
+    monkeypatch.delattr("tests.toy.build")
+    shown = Runner().stored_summary(paper, Request("same"))
+    assert shown is not None and shown["experiment"] == "same"
+    stages = stage_rows(run, paper.stage_table)
+    assert {**shown, "experiment": "flow"} == json.loads(
+        json.dumps(summarise(run, stages))
+    )
+    assert Runner(rerun=True).stored_summary(paper, Request("flow")) is None
+    assert Runner(False).stored_summary(paper, Request("flow")) is None
+
+
+def test_stages_are_detected_anew_where_their_code_has_changed(toy, paper):
+    Runner().run(paper, Request("flow"))
+    # The stage table of another module.
+    other = replace(paper, stage_table=stage_table_of_nothing)
+    shown = Runner().stored_summary(other, Request("flow"))
+    assert shown is not None and shown["stages"] == []
+    (kept,) = Store().list()
+    assert kept["stages"] == [] and len(toy.calls) == 1
+    again = Runner().stored_summary(paper, Request("flow"))
+    assert again is not None and again["stages"][1]["note"] == "not reached"
+
+
+def stage_table_of_nothing(run):
+    return []
+
+
+def test_a_damaged_run_is_not_shown_from_its_summary(toy, paper):
+    id = Runner().run(paper, Request("flow")).attrs["id"]
+    next((Store().path(id) / "run.zarr" / "loss").rglob("c/*/*")).unlink()
+    assert Runner().stored_summary(paper, Request("flow")) is None
 
 
 def test_an_unwritable_store_warns_and_keeps_the_run(toy, paper, tmp_path):

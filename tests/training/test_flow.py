@@ -10,9 +10,9 @@ from attnflow.models.forms import Initial
 from attnflow.papers.mixture import formulas
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.flows import CODES, flow
+from attnflow.training.flows import flow
 from attnflow.training.rules import Flow
-from attnflow.training.system import stack
+from attnflow.training.system import CODES, stack
 from tests.core import experiment, given_weights, largest_difference
 
 INFINITE = Initial(width="infinite", omega=0.1)

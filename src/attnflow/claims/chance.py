@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
 from attnflow.claims.base import Verdict
 from attnflow.claims.statistics import fit_line
+from attnflow.schema.libraries import scipy
 from attnflow.schema.settings import JsonObject
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def of_coins(needed: int, seeds: int) -> float:
     """
     if needed <= 0:
         return 1.0
-    return float(special.betainc(needed, seeds - needed + 1, 0.5))
+    return float(scipy.special.betainc(needed, seeds - needed + 1, 0.5))
 
 
 def of_orders(
@@ -92,8 +92,8 @@ def seeds_to_decide(
     holding = np.rint(number * (held / seeds))
     tail = (1.0 - level) / 2.0
     with np.errstate(invalid="ignore"):
-        low = special.betaincinv(holding, number - holding + 1, tail)
-        high = special.betaincinv(holding + 1, number - holding, 1.0 - tail)
+        low = scipy.special.betaincinv(holding, number - holding + 1, tail)
+        high = scipy.special.betaincinv(holding + 1, number - holding, 1.0 - tail)
     decided = (np.nan_to_num(low) > q) | (np.nan_to_num(high, nan=1.0) < q)
     first = int(np.argmax(decided))
     return int(number[first]) if decided.any() and first > 0 else None

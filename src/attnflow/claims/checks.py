@@ -3,14 +3,16 @@
 The rules of `attnflow.claims.decision` turn them into verdicts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow.schema.declarations import Numbers
+from attnflow.schema.libraries import xr
 
 
 @dataclass(frozen=True)

@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
 from attnflow.claims.checks import Ladder, Slope
 from attnflow.claims.statistics import fit_line
+from attnflow.schema.libraries import scipy
 
 BAND = 0.05
 QUARTER = 0.25
@@ -156,6 +156,6 @@ def _top_interval(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     parabola = np.polynomial.Polynomial.fit(centred, y, 2)
     freedom = len(x) - 3
     noise = float(np.sqrt(np.sum((y - parabola(centred)) ** 2) / freedom))
-    reach = float(special.stdtrit(freedom, 0.975)) * noise
+    reach = float(scipy.special.stdtrit(freedom, 0.975)) * noise
     reach /= float(np.sqrt(np.sum((x[top] - x[top].mean()) ** 2)))
     return line.slope - reach, line.slope + reach

@@ -5,17 +5,19 @@ unknown record makes a maximum unknown. A mask says which records are meant; it 
 a way to leave out records that are not known.
 """
 
-from typing import Literal, overload
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims.stages.events import Event
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 How = Literal["before", "nearest", "linear"]
 Closed = Literal["both", "left", "right", "neither"]
-Times = float | np.ndarray | xr.DataArray | Event
+Times: TypeAlias = "float | np.ndarray | xr.DataArray | Event"
 """A time for all seeds, one for each, or the event that happens then."""
 # The end of a run is the sum of its steps, rounded.
 _ROUNDING = 1e-12

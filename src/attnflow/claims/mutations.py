@@ -5,20 +5,23 @@ judge reads; here are their parts, and those that a claim names itself. Mutation
 evidence is never changed in place.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.base import Evidence, Mutation
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import Scalar, Value, look_up
 
 Names = str | tuple[str, ...]
-ArrayChange = Callable[[xr.DataArray], xr.DataArray]
+ArrayChange: TypeAlias = "Callable[[xr.DataArray], xr.DataArray]"
 EVERY = "*"
 _ENDS = ("end_time", "stage_start", "stage_end")
 

@@ -9,16 +9,17 @@ A claim names the items of its paper's conditions that its statement assumes.
 An observation assumes no theorem, so that its scope is never `theorem`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Protocol
-
-import xarray as xr
 
 from attnflow.claims.base import Claim, Evidence, Kind, Origin, Scope, Verdict
 from attnflow.schema.conditions import Condition, unread
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import canonical_json
 
 _READING = {

@@ -52,7 +52,8 @@ def observe(
     """
     from attnflow import observe as observe_checkpoints
     from attnflow.runs.run_files import export_netcdf
-    from attnflow.runs.runner import find_experiment
+    from attnflow.runs.runner import find_experiment, stage_rows
+    from attnflow.runs.summary import summarise
     from attnflow.schema import left_out_of
 
     output = Output(json)
@@ -70,7 +71,8 @@ def observe(
         **settings,
     )
     export_netcdf(run, out)
-    give_and_show(output, paper, run, [out])
+    summary = summarise(run, stage_rows(run, paper.stage_table))
+    give_and_show(output, summary, [out])
     for observable, why in left_out_of(run).items():
         output.say(f"left out {observable}: {why}")
     if missing := run.attrs.get("missing_times"):

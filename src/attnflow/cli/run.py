@@ -1,9 +1,9 @@
 """`attnflow run`: one experiment, and how a run is shown."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,11 +22,6 @@ from attnflow.cli.output import (
     spread,
 )
 from attnflow.schema.settings import typed
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from attnflow.papers.base import Paper
 
 
 @guarded
@@ -62,8 +57,7 @@ def run(
     json: Json = None,
 ) -> int:
     """Run one experiment, or read its run where it is stored."""
-    from attnflow.runs.run_files import export_netcdf
-    from attnflow.runs.runner import Runner, find_experiment, is_interrupted
+    from attnflow.runs.runner import Runner, find_experiment, stage_rows
     from attnflow.schema.declarations import Request
 
     output = Output(json)
@@ -71,22 +65,28 @@ def run(
         must_have_directory(out)
     paper, id = find_experiment(experiment)
     request = Request(id, parse_overrides(settings or ()), seeds=seeds)
+    inputs = {
+        "data": data,
+        "weights": weights,
+        "record": parse_names(record),
+        "at": parse_times(at),
+        "check": check,
+    }
     with shown_progress() as bar:
         bar.begin(f"{paper.slug}/{id}")
         runner = Runner(rerun=rerun, progress=bar, call=in_background)
-        dataset = runner.run(
-            paper,
-            request,
-            data=data,
-            weights=weights,
-            record=parse_names(record),
-            at=parse_times(at),
-            check=check,
-        )
-    if out:
-        export_netcdf(dataset, out)
-    give_and_show(output, paper, dataset, [place for place in (out,) if place])
-    return INTERRUPTED if is_interrupted(dataset) else 0
+        summary = None if out else runner.stored_summary(paper, request, **inputs)
+        if summary is None:
+            from attnflow.runs.summary import summarise
+
+            dataset = runner.run(paper, request, **inputs)
+            summary = summarise(dataset, stage_rows(dataset, paper.stage_table))
+            if out:
+                from attnflow.runs.run_files import export_netcdf
+
+                export_netcdf(dataset, out)
+    give_and_show(output, summary, [place for place in (out,) if place])
+    return INTERRUPTED if summary["outcome"] == "interrupted" else 0
 
 
 def parse_overrides(texts: Sequence[str]) -> dict[str, str]:
@@ -124,27 +124,25 @@ def parse_times(text: str | None) -> list[float] | None:
 
 
 def give_and_show(
-    output: Output, paper: "Paper", run: "xr.Dataset", files: Sequence[Path] = ()
+    output: Output, summary: dict[str, Any], files: Sequence[Path] = ()
 ) -> None:
-    """Give the run's summary as JSON, and show it to people."""
-    from attnflow.runs.runner import stage_rows
-    from attnflow.runs.store import Store, summarise
+    """Give the summary of a run as JSON, and show it to people."""
+    from attnflow.runs.store import Store
 
-    summary = summarise(run, stage_rows(run, paper.stage_table))
     output.give({"runs": [summary]})
     output.say(f"{summary['paper']}/{summary['experiment']}  {summary['id']}")
     output.say(f"setting  {' '.join(typed(summary['setting']))}")
-    if "system" in run.attrs:
-        output.say(f"system   {run.attrs['system']}")
-    why = run.attrs["form_reason"] or "nothing is trained"
+    if summary["system"] is not None:
+        output.say(f"system   {summary['system']}")
+    why = summary["form_reason"] or "nothing is trained"
     output.say(f"form     {summary['form']}: {why}")
-    for line in outcome_lines(run):
+    for line in outcome_lines(summary):
         output.say(f"outcome  {line}")
     output.say()
     output.show(stage_table(summary["stages"]))
     final = [(name, spread(value)) for name, value in summary["final"].items()]
     output.show(Table(("observable", "final value"), final))
-    for line in [*rate_lines(run), *error_lines(run), *sign_lines(run)]:
+    for line in [*rate_lines(summary), *error_lines(summary), *sign_lines(summary)]:
         output.say(line)
     wall, compiled = summary["seconds"], summary["compile_seconds"]
     output.say(f"time     {seconds(wall)}, {seconds(compiled)} of it to compile")
@@ -169,64 +167,52 @@ def stage_table(rows: Sequence[dict]) -> Table:
     return Table(("stage", "formula", "detected", "over seeds", "note"), cells)
 
 
-def outcome_lines(run: "xr.Dataset") -> list[str]:
+def outcome_lines(summary: Mapping[str, Any]) -> list[str]:
     """How the run ended: one line, or one for each way in which seeds ended."""
-    from attnflow.schema import outcomes_of
+    from attnflow.schema import Outcome
 
-    outcomes = outcomes_of(run)
-    seeds = [int(seed) for seed in run["seed"].values]
     lines = []
-    for outcome in dict.fromkeys(outcomes):
-        among = [s for s, o in zip(seeds, outcomes, strict=True) if o is outcome]
-        where = "" if len(among) == len(seeds) else f" (seeds {among})"
-        lines.append(f"{outcome.label}{where}: {outcome.value}")
+    for label, seeds in summary["outcomes"].items():
+        where = "" if len(seeds) == len(summary["seeds"]) else f" (seeds {seeds})"
+        lines.append(f"{label}{where}: {Outcome.of(label).value}")
     return lines
 
 
-def rate_lines(run: "xr.Dataset") -> list[str]:
+def rate_lines(summary: Mapping[str, Any]) -> list[str]:
     """The learning rate beside the threshold of linear stability."""
-    if "rate_threshold" not in run:
+    each = summary["rate_thresholds"]
+    if each is None:
         return []
-    rate = run["rate_threshold"].attrs["learning_rate"]
-    each = run["rate_threshold"].values.tolist()
-    limits = spread(each if len(each) > 1 else each[0])
+    rate, limits = summary["learning_rate"], spread(each if len(each) > 1 else each[0])
     return [f"rate     {number(rate)}; linearly stable at the start up to {limits}"]
 
 
-def error_lines(run: "xr.Dataset") -> list[str]:
+def error_lines(summary: Mapping[str, Any]) -> list[str]:
     """The error of a flow: drift, and change at a finer tolerance."""
-    if "drift" not in run:
+    if summary["drift"] is None:
         return []
-    lines = [f"drift of the conserved quantities  {_largest(run['drift'])}"]
-    if "refinement" not in run:
+    lines = [f"drift of the conserved quantities  {number(summary['drift'])}"]
+    change = summary["refinement"]
+    if change is None:
         advice = "--check repeats the run at a tenth of the tolerance."
         return [*lines, f"A small drift alone does not bound the error: {advice}"]
-    each = run["refinement_by_observable"].values.max(axis=0)
-    if math.isnan(each.max()):
-        change = f"{ABSENT} (there the run ended otherwise)"
+    if math.isnan(change):
+        text = f"{ABSENT} (there the run ended otherwise)"
     else:
-        at = run["observable"].values[each.argmax()]
-        change = f"{_largest(run['refinement'])} (of the largest entry of {at})"
+        text = f"{number(change)} (of the largest entry of {summary['refined_most']})"
     return [
         *lines,
-        f"change at a tenth of the tolerance  {change}",
+        f"change at a tenth of the tolerance  {text}",
         "A small drift alone does not bound the error; the change estimates it.",
     ]
 
 
-def sign_lines(run: "xr.Dataset") -> list[str]:
+def sign_lines(summary: Mapping[str, Any]) -> list[str]:
     """How sure the signs of updates were, at the recorded steps."""
-    names = ("zero_signs", "tied_signs", "signs_count")
-    if any(name not in run for name in names):
+    signs = summary["signs"]
+    if signs is None:
         return []
-    zero, tied, every = (
-        int(run[name].where(run["recorded"]).sum().item()) for name in names
-    )
     return [
-        f"signs    of {every} at the recorded steps, {zero} were exactly zero and "
-        f"{tied} within rounding of a tie"
+        f"signs    of {signs['count']} at the recorded steps, {signs['zero']} were "
+        f"exactly zero and {signs['tied']} within rounding of a tie"
     ]
-
-
-def _largest(values: "xr.DataArray") -> str:
-    return number(float(values.max()))

@@ -10,5 +10,4 @@ from attnflow.experiments.record import Computation as Computation
 from attnflow.experiments.record import Experiment as Experiment
 from attnflow.experiments.record import SystemExperiment as SystemExperiment
 from attnflow.experiments.record import Task as Task
-from attnflow.experiments.record import address as address
 from attnflow.experiments.run import run as run

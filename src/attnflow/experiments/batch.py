@@ -13,9 +13,10 @@ import xarray as xr
 from attnflow import schema
 from attnflow.experiments.course import Progress, as_dataset, labels_of, train_members
 from attnflow.experiments.members import Built, build_members
-from attnflow.experiments.record import Experiment, address
+from attnflow.experiments.record import Experiment
 from attnflow.experiments.run import attributes
 from attnflow.observables import find
+from attnflow.schema.address import address
 from attnflow.training import Course, Records, Stage, precise
 from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
 from attnflow.training.system import compile_time, keep_compiled, make_room
@@ -179,7 +180,7 @@ def _run(
 ) -> xr.Dataset:
     _, plan, built = cell
     body = as_dataset(plan, seeds, course, labels_of(built.members[0][0]))
-    id = address(plan, seeds=seeds)
+    id = address(plan.canonical(), seeds=seeds)
     body.attrs = attributes(plan, built.notes, id=id, **spent)
     return schema.check(body)
 

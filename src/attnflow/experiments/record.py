@@ -1,22 +1,18 @@
-"""Experiments as frozen records: built from settings, with one content address."""
+"""Experiments as frozen records: built from settings, with one canonical JSON."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
-from zipfile import BadZipFile
-from zlib import error as BadStream
 
 import numpy as np
-from jaxtyping import ArrayLike, PyTree
+from jaxtyping import PyTree
 
 from attnflow.data import Task as Task
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Problem
 from attnflow.observables.registry import Registry
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.settings import as_record, canonical_json, digest, look_up, typed
+from attnflow.schema.settings import as_record, look_up, typed
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Rule, per_part
 
@@ -24,12 +20,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Arrays = Mapping[str, np.ndarray]
-ArraySource = Mapping[str, ArrayLike] | str | Path
-"""Arrays by name, or the path of an npz file of them."""
 Setting = Mapping[str, Any]
 """A flat setting: numbers, texts and tuples of these by the names of its fields."""
-# A type error says that the file has one array, without a name.
-UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 STREAMS = ("data", "weights", "test", "batches")
 
 
@@ -311,60 +303,3 @@ class Builder:
             "setting": asdict(setting),
             "citation": self.citation,
         }
-
-
-def address(
-    experiment: AbstractExperiment,
-    *,
-    seeds: Sequence[int],
-    data: ArraySource | None = None,
-    weights: ArraySource | None = None,
-    check: bool = False,
-    lift: bool = False,
-    code: str = "",
-) -> str:
-    """The content address of a run: experiment, seeds, arrays, and a digest of code.
-
-    A run that is checked at a finer tolerance, or that keeps its final weights, is
-    another one.
-    """
-    parts = {
-        "experiment": experiment.canonical(),
-        "seeds": [int(seed) for seed in seeds],
-        "data": fingerprint(data),
-        "weights": fingerprint(weights),
-        "check": check,
-        "lift": lift,
-        "code": code,
-    }
-    return digest(canonical_json(parts))
-
-
-def load(source: ArraySource | None) -> dict[str, np.ndarray] | None:
-    """The arrays of a mapping, or of an npz file by its path."""
-    if source is None:
-        return None
-    if isinstance(source, Mapping):
-        return {str(name): np.asarray(value) for name, value in source.items()}
-    path = Path(source)
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}: give an npz file of arrays.")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except UNREADABLE as problem:
-        raise ValueError(
-            f"{path} is not a readable npz file ({problem}): write it by numpy.savez."
-        ) from problem
-
-
-def fingerprint(source: ArraySource | None) -> str | None:
-    """A digest of arrays, their names, types and shapes."""
-    arrays = load(source)
-    if arrays is None:
-        return None
-    total = hashlib.sha256()
-    for name in sorted(arrays):
-        total.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())
-        total.update(np.ascontiguousarray(arrays[name]).data)
-    return total.hexdigest()[:16]

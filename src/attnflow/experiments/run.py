@@ -32,14 +32,11 @@ from attnflow.experiments.members import final_weights
 from attnflow.experiments.record import (
     AbstractExperiment,
     Arrays,
-    ArraySource,
     Computation,
     Experiment,
     Runnable,
     SystemExperiment,
     Trained,
-    address,
-    load,
     rule_names,
     rules_of,
 )
@@ -48,6 +45,7 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
+from attnflow.schema.address import ArraySource, address, load
 from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
@@ -112,7 +110,12 @@ def run(
         experiment,
         notes,
         id=address(
-            experiment, seeds=seeds, check=check, lift=lift, data=data, weights=weights
+            experiment.canonical(),
+            seeds=seeds,
+            data=data,
+            weights=weights,
+            check=check,
+            lift=lift,
         ),
         wall_seconds=time.perf_counter() - begun,
         compile_seconds=compile_seconds,

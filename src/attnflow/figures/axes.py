@@ -1,11 +1,12 @@
 """Panels with letters, axes with readable numbers, and names typeset as mathematics."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
@@ -13,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 Scale = Literal["linear", "log"]
 

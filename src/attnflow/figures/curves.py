@@ -1,11 +1,12 @@
 """Curves over time, finite beside infinite width, and points along ladders of sizes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -13,6 +14,7 @@ from attnflow.claims.stages import select
 from attnflow.figures.axes import number_axis, selector_label, typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]

@@ -1,12 +1,13 @@
 """Names beside the axes, without overlaps: at the ends of curves, and above stages."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from typing import Any
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
@@ -14,11 +15,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Annotation, Text
 from matplotlib.transforms import IdentityTransform
-from scipy.optimize import isotonic_regression
 
 from attnflow.figures.axes import typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import STAGE
+from attnflow.schema.libraries import scipy, xr
 
 GAP = 8.0
 """Points between the axes and a label."""
@@ -65,7 +66,7 @@ def spread(
     order = np.argsort(centres, kind="stable")
     halves = sizes[order] / 2
     offset = np.concatenate([[0.0], np.cumsum(halves[:-1] + halves[1:])])
-    free = isotonic_regression(centres[order] - offset).x
+    free = scipy.optimize.isotonic_regression(centres[order] - offset).x
     top = max(high - offset[-1] - halves[-1], low + halves[0])
     moved = np.empty_like(centres)
     moved[order] = np.clip(free, low + halves[0], top) + offset

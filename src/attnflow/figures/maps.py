@@ -1,11 +1,12 @@
 """Maps over two settings: phase diagrams, validity maps, conditions and boundaries."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colorbar import Colorbar
@@ -20,6 +21,7 @@ from attnflow.figures.axes import Scale, number, number_axis, panels, typeset
 from attnflow.figures.curves import DASHES
 from attnflow.figures.style import current_theme, mix, styled
 from attnflow.schema import mean_over_seeds
+from attnflow.schema.libraries import xr
 
 # Pale enough for a curve to be seen on them, and apart in lightness too.
 _VERDICTS = {

@@ -1,12 +1,13 @@
 """Tables between keys and queries: scores over time, and attention as heat maps."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
@@ -18,6 +19,7 @@ from attnflow.figures.curves import series
 from attnflow.figures.maps import field_bar
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
 
 Pair = tuple[str, str]
 

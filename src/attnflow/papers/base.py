@@ -4,6 +4,8 @@ Ours are folders beside this file, imported when they are asked for; papers of o
 packages are registered (see `attnflow new-paper`).
 """
 
+from __future__ import annotations
+
 import importlib
 import re
 import tomllib
@@ -13,25 +15,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import xarray as xr
-
-from attnflow.claims import Claim
-from attnflow.claims.stages import StageRow
-from attnflow.papers import notes
 from attnflow.papers.inventory import Statement, read_statements, uses_of
+from attnflow.papers.notes import read_notes
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.installation import distribution_of, package_of, registered
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import look_up
+
+if TYPE_CHECKING:
+    from attnflow.claims import Claim
+    from attnflow.claims.stages import StageRow
+
+T = TypeVar("T")
 
 # The first is what the demo shows: its headline is computed in half a minute.
 SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 TAKEN = (*SLUGS, "mix")
 """Names that no other package's paper can have; `mix` is for mixed experiments."""
+NOTES = "notes.toml"
 PREFIX = re.compile(r"[A-Z][A-Za-z0-9]{1,11}")
 """What ids of claims begin with: single letters are those of attnflow's own papers."""
 
@@ -42,6 +48,43 @@ class BrokenPaper(ValueError):
 
 class BrokenPaperWarning(UserWarning):
     """Somebody's paper is left out of a list, and why."""
+
+
+class Declared(Generic[T]):
+    """A field of `Paper`: its value, or a path that is followed when it is first read.
+
+    The path is `module:NAME`, or `package:file.toml` for the content of that file. So
+    a paper's claims are imported only where they are asked for.
+    """
+
+    def __init__(self, *default: T):
+        self._default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, paper: object | None, owner: type) -> T:
+        if paper is None:
+            # Here `dataclass` asks for the default.
+            if not self._default:
+                raise AttributeError(self._name)
+            return self._default[0]
+        value = vars(paper)[self._name]
+        if isinstance(value, str):
+            value = vars(paper)[self._name] = _follow(value)
+        return value
+
+    def __set__(self, paper: object, value: T | str) -> None:
+        vars(paper)[self._name] = value
+
+
+def _follow(path: str) -> Any:
+    module, _, name = path.partition(":")
+    if name == NOTES:
+        return read_notes(files(module) / name)
+    if name.endswith(".toml"):
+        return tomllib.loads((files(module) / name).read_text("utf-8"))
+    return getattr(importlib.import_module(module), name)
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +99,8 @@ class Paper(AbstractPresentable):
     sweeps can compute beside observables and claims. `conditions` gives, for the
     setting of a run, the conditions of the paper's theorems, item by item, and
     `run_conditions` those items that speak of the run itself.
+
+    Claims, exhibits, notes, maps and statistics may be declared as paths (`Declared`).
     """
 
     slug: str
@@ -63,17 +108,17 @@ class Paper(AbstractPresentable):
     title: str
     version_read: str
     bibtex: str
-    recipes: tuple[Recipe, ...]
-    exhibits: tuple[Exhibit, ...]
-    claims: tuple[Claim, ...]
-    notes: Sequence[Note]
-    inventory: Mapping[str, Any]
     headline: str
     headline_claims: tuple[str, ...]
     summary: str
+    recipes: tuple[Recipe, ...]
+    exhibits: Declared[tuple[Exhibit, ...]] = Declared()
+    claims: Declared[tuple[Claim, ...]] = Declared()
+    notes: Declared[tuple[Note, ...]] = Declared()
+    inventory: Declared[Mapping[str, Any]] = Declared()
     stage_table: Callable[[xr.Dataset], list[StageRow]] | None = None
-    maps: tuple[Exhibit, ...] = ()
-    statistics: tuple[Statistic, ...] = ()
+    maps: Declared[tuple[Exhibit, ...]] = Declared(())
+    statistics: Declared[tuple[Statistic, ...]] = Declared(())
     conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
     run_conditions: Callable[[xr.Dataset], list[Condition]] | None = None
 
@@ -143,10 +188,10 @@ def texts_of(package: str) -> dict[str, Any]:
     folder = files(package)
     texts = {
         "bibtex": (folder / "paper.bib").read_text("utf-8"),
-        "inventory": tomllib.loads((folder / "inventory.toml").read_text("utf-8")),
+        "inventory": f"{package}:inventory.toml",
     }
-    has_notes = (folder / notes.FILE).is_file()
-    return texts | ({"notes": notes.Notes(folder)} if has_notes else {})
+    has_notes = (folder / NOTES).is_file()
+    return texts | ({"notes": f"{package}:{NOTES}"} if has_notes else {})
 
 
 def paper(slug: str) -> Paper:

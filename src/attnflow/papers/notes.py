@@ -12,49 +12,22 @@ effect = "typo"                 # or constant, or statement
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
 from importlib.resources.abc import Traversable
-from typing import Any, get_args, get_type_hints, overload
+from typing import Any, get_args, get_type_hints
 
 from attnflow.schema.declarations import Note
 from attnflow.schema.settings import did_you_mean
 
-FILE = "notes.toml"
 _FIELDS = tuple(field.name for field in fields(Note))
 _NEEDED = tuple(field.name for field in fields(Note) if field.default is MISSING)
 
 
-@dataclass(frozen=True, eq=False)
-class Notes(Sequence[Note]):
-    """The notes of the paper in a folder, read when they are first asked for."""
-
-    folder: Traversable
-
-    @cached_property
-    def _notes(self) -> tuple[Note, ...]:
-        text = (self.folder / FILE).read_text("utf-8")
-        return read_notes(text, str(self.folder / FILE))
-
-    @overload
-    def __getitem__(self, index: int) -> Note: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Note]: ...
-    def __getitem__(self, index: int | slice) -> Note | Sequence[Note]:
-        return self._notes[index]
-
-    def __iter__(self) -> Iterator[Note]:
-        return iter(self._notes)
-
-    def __len__(self) -> int:
-        return len(self._notes)
-
-
-def read_notes(text: str, file: str) -> tuple[Note, ...]:
-    """The notes in the text of a `notes.toml`; `file` is its name for errors."""
+def read_notes(file: Traversable) -> tuple[Note, ...]:
+    """The notes in a `notes.toml`; errors name the file and the entry."""
     try:
-        content = tomllib.loads(text)
+        content = tomllib.loads(file.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{file} is no TOML: {error}.") from error
     strange = content.keys() - {"note"}
@@ -66,7 +39,7 @@ def read_notes(text: str, file: str) -> tuple[Note, ...]:
     return tuple(_note(entry, number, file) for number, entry in enumerate(entries, 1))
 
 
-def _note(entry: Mapping[str, Any], number: int, file: str) -> Note:
+def _note(entry: Mapping[str, Any], number: int, file: Traversable) -> Note:
     where = f"{file}, note {entry.get('id', number)}"
     for key in entry:
         if key not in _FIELDS:

@@ -17,11 +17,13 @@ import functools
 import hashlib
 import importlib.util
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 from attnflow.runs import atomic
 from attnflow.schema.installation import cache_directory, library_versions
@@ -41,7 +43,7 @@ Reference = tuple[str, str, tuple[str, ...]]
 """A module, a name imported from it (or none), and what is taken from that name."""
 
 _MODULE = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|\.[A-Za-z_]\w*")
-_FORMAT = 1
+_FORMAT = 2
 
 
 @functools.cache
@@ -108,33 +110,36 @@ def _closure(modules: Iterable[str]) -> dict[str, str]:
         raise ValueError(f"There are no modules {lost}: their code would be missed.")
     packages = {"attnflow", *(module.partition(".")[0] for module in waiting)}
     reached: dict[str, str] = {}
-    with _remembered() as remembered:
-        while waiting:
-            name = waiting.pop()
-            path = _file(name) if name.partition(".")[0] in packages else None
-            if path is not None and name not in reached:
-                reached[name], references = remembered.read(name, path)
-                for reference in references:
-                    waiting += _targets(*reference)
+    files = _files(cache_directory() / "attnflow" / "code.json")
+    while waiting:
+        name = waiting.pop()
+        path = _file(name) if name.partition(".")[0] in packages else None
+        if path is not None and name not in reached:
+            reached[name], references = files.module(name, path)
+            for reference in references:
+                waiting += _targets(files, *reference)
+    files.keep()
     return reached
 
 
-def _targets(module: str, name: str, attributes: tuple[str, ...]) -> list[str]:
+def _targets(
+    files: "_Files", module: str, name: str, attributes: Iterable[str]
+) -> list[str]:
     """The modules that a reference means."""
     if _file(module) is None:
         return []
     inner = f"{module}.{name}" if name else module
     if _file(inner) is None:
-        homes = _exports(module)
+        homes = files.exports(module)
         home = (homes or {}).get(name)
-        return _targets(home, name, ()) if home else [module]
-    exports = _exports(inner)
+        return _targets(files, home, name, ()) if home else [module]
+    exports = files.exports(inner)
     if exports is None:
         return [inner]
     inside = [
         name for name in attributes if name in exports or _file(f"{inner}.{name}")
     ]
-    return [target for name in inside for target in _targets(inner, name, ())]
+    return [target for name in inside for target in _targets(files, inner, name, ())]
 
 
 @functools.cache
@@ -158,23 +163,8 @@ def _origin(package: str) -> Path | None:
     return None
 
 
-@functools.cache
-def _exports(package: str) -> dict[str, str] | None:
-    """Names that a lazy package exports, with their modules; `None` if not lazy."""
-    path = _file(package)
-    stub = path.with_suffix(".pyi") if path is not None else None
-    if stub is None or not stub.is_file():
-        return None
-    return {
-        alias.asname or alias.name: f"{package}.{node.module}"
-        for node in ast.parse(stub.read_text("utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-class _Remembered:
-    """Digests and references of files, kept between sessions by time and size."""
+class _Files:
+    """What was parsed of files, kept between sessions by their time and size."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -184,15 +174,34 @@ class _Remembered:
             content = json.loads(path.read_text("utf-8"))
             self.files = content["files"] if content["format"] == _FORMAT else {}
 
-    def read(self, module: str, path: Path) -> tuple[str, list[Reference]]:
+    def module(self, name: str, path: Path) -> tuple[str, list[Reference]]:
         """The digest of a module's file, and what it refers to."""
-        state = path.stat()
-        stamp = [module, state.st_mtime_ns, state.st_size]
+        return self._read(name, path, path.stat(), _parse)
+
+    def exports(self, package: str) -> dict[str, str] | None:
+        """Names that a lazy package exports, with their modules; `None` if not lazy."""
+        path = _file(package)
+        if path is None or path.stem != "__init__":
+            return None
+        stub = path.with_suffix(".pyi")
+        try:
+            return self._read(package, stub, stub.stat(), _parse_stub)
+        except FileNotFoundError:
+            return None
+
+    def _read(
+        self,
+        name: str,
+        path: Path,
+        state: os.stat_result,
+        parse: Callable[[str, Path], Any],
+    ) -> Any:
+        stamp = [name, state.st_mtime_ns, state.st_size]
         entry = self.files.get(str(path))
         if entry is None or entry[0] != stamp:
-            entry = self.files[str(path)] = [stamp, *_parse(module, path)]
+            entry = self.files[str(path)] = [stamp, parse(name, path)]
             self.changed = True
-        return entry[1], [(m, n, tuple(a)) for m, n, a in entry[2]]
+        return entry[1]
 
     def keep(self) -> None:
         """Write what is new, where the directory allows it."""
@@ -202,13 +211,10 @@ class _Remembered:
                 with atomic.new_file(self.path) as temporary:
                     content = {"format": _FORMAT, "files": self.files}
                     temporary.write_text(json.dumps(content), "utf-8")
+                self.changed = False
 
 
-@contextmanager
-def _remembered() -> Iterator[_Remembered]:
-    remembered = _Remembered(cache_directory() / "attnflow" / "code.json")
-    yield remembered
-    remembered.keep()
+_files = functools.cache(_Files)
 
 
 def _parse(module: str, path: Path) -> tuple[str, list[Reference]]:
@@ -218,6 +224,16 @@ def _parse(module: str, path: Path) -> tuple[str, list[Reference]]:
     package = module if path.stem == "__init__" else module.rpartition(".")[0]
     references = sorted({*_imports(tree, package), *_paths(tree, package)})
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16], references
+
+
+def _parse_stub(package: str, stub: Path) -> dict[str, str]:
+    """Names that the stub of a lazy package exports, with their modules."""
+    return {
+        alias.asname or alias.name: f"{package}.{node.module}"
+        for node in ast.parse(stub.read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 def _strip(tree: ast.Module) -> None:

@@ -1,9 +1,9 @@
 """Papers to work with in Python: `af.paper`, and claims that can be verified."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, Literal
-
-import xarray as xr
 
 from attnflow.claims import Claim, ClaimsTable, recorded_words
 from attnflow.papers import paper as find_paper
@@ -13,9 +13,10 @@ from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_user_run
 from attnflow.runs.verify import verify_claims
 from attnflow.schema.facts import AbstractPresentable, Facts
+from attnflow.schema.libraries import xr
 
 
-def paper(slug: str) -> "PaperView":
+def paper(slug: str) -> PaperView:
     """The paper with this short name, ours or another package's.
 
     It prints as what there is of it. Its parts are `recipes` (experiments), `exhibits`
@@ -48,7 +49,7 @@ class PaperView(AbstractPresentable):
         self.declared = declared
 
     @property
-    def claims(self) -> "ClaimsView":
+    def claims(self) -> ClaimsView:
         """The claims, to read or to check: `paper.claims.verify(seeds=5)`."""
         return ClaimsView(self.declared)
 

@@ -1,11 +1,12 @@
 """A run as a file of its own: netCDF to give away, netCDF or zarr to read."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow.runs import atomic
 from attnflow.runs.store import (
@@ -16,6 +17,7 @@ from attnflow.runs.store import (
     read_zarr,
     restored,
 )
+from attnflow.schema.libraries import xr
 
 _ENGINE = "h5netcdf"
 

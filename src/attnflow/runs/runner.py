@@ -1,36 +1,38 @@
 """Runs on request: read where they are stored, computed and stored where not."""
 
+from __future__ import annotations
+
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import xarray as xr
-
 from attnflow.papers.base import Paper
-
-# Gives every Dataset `run.attnflow`, from the first run on.
-from attnflow.runs import view as view
 from attnflow.runs.code import RUN, code_digest, modules_behind
 from attnflow.runs.store import Store, StoreError, StoreWarning
+from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
+from attnflow.schema.address import ArraySource, address
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES
-from attnflow.schema.settings import canonical_json, digest, seed_numbers
+from attnflow.schema.libraries import xr
+from attnflow.schema.settings import (
+    JsonObject,
+    as_record,
+    canonical_json,
+    digest,
+    seed_numbers,
+)
 
 if TYPE_CHECKING:
     from attnflow.experiments import Computation, Experiment
 
 Progress = Callable[[float, str], None]
 """What is told how far a run is, as a fraction, and what it is doing."""
-
-Arrays = Mapping[str, Any] | str | Path
-"""Arrays by name, or the path of an `.npz` file of them."""
 
 _NOT_OURS = {*sys.stdlib_module_names, *LIBRARIES}
 
@@ -77,14 +79,48 @@ class Runner:
 
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
+        return self._run(self._order(paper, request, **inputs), paper.stage_table)
+
+    def stored_summary(
+        self, paper: Paper, request: Request, **inputs: Any
+    ) -> dict[str, Any] | None:
+        """The summary of a run that is stored, by `summarise`; `None` if it is not.
+
+        No array is read, unless code that summarises runs or finds stages has changed.
+        """
+        if self.store is None or self.rerun:
+            return None
+        order = self._order(paper, request, **inputs)
+        summary = self.store.summary(order.id)
+        if summary is None:
+            return None
+        code = _summary_code(paper.stage_table)
+        if summary.get("code") != code:
+            run = self._run(order, paper.stage_table)
+            stages = stage_rows(run, paper.stage_table)
+            summary |= {**summarise(run, stages), "code": code}
+            with suppress(StoreError):
+                self.store.replace_summary(order.id, summary)
+        kept = {"code", "created"}
+        shown = {name: value for name, value in summary.items() if name not in kept}
+        return {**shown, "experiment": order.name}
+
+    def _order(self, paper: Paper, request: Request, **inputs: Any) -> _Order:
+        """What to compute for a request, under an address that needs no building."""
         request = request.sized(quick=self.quick)
         recipe = paper.recipe(request.experiment)
-        return self.run_experiment(
-            recipe.experiment(recipe.with_overrides(request.overrides)),
-            seeds=request.seeds,
+        setting = recipe.with_overrides(request.overrides)
+        content = {
+            "paper": paper.slug,
+            "build": recipe.build,
+            "setting": as_record(setting),
+        }
+        return _Order.of(
+            partial(recipe.experiment, setting),
+            content,
+            run_code(recipe.build),
             name=recipe.id,
-            build=recipe.build,
-            stage_table=paper.stage_table,
+            seeds=seed_numbers(self.seeds if request.seeds is None else request.seeds),
             **inputs,
         )
 
@@ -97,14 +133,11 @@ class Runner:
 
     def run_experiment(
         self,
-        experiment: "Experiment | Computation",
+        experiment: Experiment | Computation,
         *,
         seeds: int | Sequence[int] | None = None,
-        name: str | None = None,
-        build: str = "",
-        stage_table: Callable[[xr.Dataset], Any] | None = None,
-        data: Arrays | None = None,
-        weights: Arrays | None = None,
+        data: ArraySource | None = None,
+        weights: ArraySource | None = None,
         record: Sequence[str] | None = None,
         at: Sequence[float] | None = None,
         lift: bool = False,
@@ -118,30 +151,39 @@ class Runner:
         - `record`, `at`: which observables to record, and at which times.
         - `lift`: add all weights at the end.
         - `check`: repeat a flow at a tenth of its tolerance.
-        - `name`: what the run is called; several names may share an address.
-        - `build`: the path of the function that built the experiment.
-        - `stage_table`: what the stored summary says about stages.
         """
-        from attnflow.experiments import address
-
-        numbers = seed_numbers(self.seeds if seeds is None else seeds)
-        inputs = {"data": data, "weights": weights, "check": check, "lift": lift}
-        recording = _recording(record, at)
-        id = address(
-            experiment, seeds=numbers, code=run_code(experiment, build), **inputs
+        function = getattr(experiment, "function", "")
+        order = _Order.of(
+            lambda: experiment,
+            experiment.canonical(),
+            run_code(*modules_behind(experiment), function),
+            name=experiment.id,
+            seeds=seed_numbers(self.seeds if seeds is None else seeds),
+            data=data,
+            weights=weights,
+            record=record,
+            at=at,
+            lift=lift,
+            check=check,
         )
-        if recording:
-            id = digest(id, canonical_json(recording))
-        run = self._runs.get(id)
+        return self._run(order)
+
+    def _run(
+        self, order: _Order, stage_table: Callable[[xr.Dataset], Any] | None = None
+    ) -> xr.Dataset:
+        # Gives every Dataset `run.attnflow`, from the first run on.
+        from attnflow.runs import view as view
+
+        run = self._runs.get(order.id)
         if run is None and not self.rerun:
-            run = self._stored(id)
+            run = self._stored(order.id)
         is_new = run is None
         if run is None:
-            run = self._compute(experiment, seeds=numbers, **inputs, **recording)
-        run = run.assign_attrs(id=id, experiment=name or run.attrs["experiment"])
+            run = self._compute(order)
+        run = run.assign_attrs(id=order.id, experiment=order.name)
         if not is_interrupted(run):
-            self._runs.pop(id, None)
-            self._runs[id] = run
+            self._runs.pop(order.id, None)
+            self._runs[order.id] = run
             if is_new:
                 self._keep(run, stage_table)
             self._let_go()
@@ -159,10 +201,11 @@ class Runner:
             if self.store.has(id):
                 total -= self._runs.pop(id).nbytes
 
-    def _compute(self, experiment: Any, **arguments: Any) -> xr.Dataset:
+    def _compute(self, order: _Order) -> xr.Dataset:
         from attnflow.experiments import run as compute
 
-        work = partial(compute, experiment, progress=self.progress, **arguments)
+        experiment = order.build()
+        work = partial(compute, experiment, progress=self.progress, **order.options)
         return self.call(work)
 
     def _stored(self, id: str) -> xr.Dataset | None:
@@ -181,7 +224,8 @@ class Runner:
             return
         try:
             stages = _stages_or_warning(run, stage_table)
-            self.store.write(run, stages=stages, replace=self.rerun)
+            code = _summary_code(stage_table)
+            self.store.write(run, stages=stages, code=code, replace=self.rerun)
         except StoreError as error:
             # The run took time and is whole: losing it would be the greater harm.
             warnings.warn(
@@ -190,14 +234,14 @@ class Runner:
 
 
 def run(
-    experiment: "str | Experiment | Computation",
+    experiment: str | Experiment | Computation,
     *,
     seeds: int | Sequence[int] | None = None,
     store: Store | Literal[False] | None = None,
     rerun: bool = False,
     progress: Progress | None = None,
-    data: Arrays | None = None,
-    weights: Arrays | None = None,
+    data: ArraySource | None = None,
+    weights: ArraySource | None = None,
     record: Sequence[str] | None = None,
     at: Sequence[float] | None = None,
     lift: bool = False,
@@ -250,17 +294,53 @@ def run(
     return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
 
 
-def run_code(experiment: "Experiment | Computation", build: str = "") -> str:
+@dataclass(frozen=True)
+class _Order:
+    """A run that is asked for: its address, what it is called, and what computes it.
+
+    Several names may share an address.
+    """
+
+    id: str
+    name: str
+    build: Callable[[], Experiment | Computation]
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        build: Callable[[], Experiment | Computation],
+        content: JsonObject,
+        code: str,
+        *,
+        name: str,
+        record: Sequence[str] | None = None,
+        at: Sequence[float] | None = None,
+        **inputs: Any,
+    ) -> _Order:
+        """The order of a run under the address of its content."""
+        id = address(content, code=code, **inputs)
+        recording = _recording(record, at)
+        if recording:
+            id = digest(id, canonical_json(recording))
+        return cls(id, name, build, {**inputs, **recording})
+
+
+def run_code(*paths: str) -> str:
     """A digest of the code that a run depends on.
 
-    That is what builds the experiment, or where somebody built it, the modules of its
-    parts; a computation's function; and what computes every run.
+    That is what computes every run, and what is at `paths`, modules or functions: the
+    function that builds an experiment of a paper, which names that of a computation;
+    the modules of the parts of an experiment that somebody built.
     """
-    start = [build.partition(":")[0]] if build else modules_behind(experiment)
-    function = getattr(experiment, "function", "").partition(":")[0]
-    modules = {module for module in (*start, function) if module}
+    modules = {path.partition(":")[0] for path in paths if path}
     ours = {m for m in modules if m.partition(".")[0] not in _NOT_OURS}
     return code_digest(*sorted({*RUN, *ours}))
+
+
+def _summary_code(stage_table: Callable[[xr.Dataset], Any] | None) -> str:
+    """A digest of the code behind the summary of a run."""
+    return code_digest("attnflow.runs.summary", *modules_behind(stage_table))
 
 
 def find_experiment(name: str) -> tuple[Paper, str]:

@@ -3,10 +3,12 @@
     <root>/<id>/run.zarr        the run, an xarray Dataset
     <root>/<id>/files.json      names and sizes of its files: zarr reads a missing chunk
                                 as zeros, caches are cleaned file by file, copies break
-    <root>/<id>/summary.json    what `Store.list` gives, so that listing reads no arrays
+    <root>/<id>/summary.json    what is listed and shown, so that this reads no arrays
 
 A directory under its final name is complete; see `attnflow.runs.atomic`.
 """
+
+from __future__ import annotations
 
 import json
 import os
@@ -18,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.runs import atomic
+from attnflow.runs.summary import summarise
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.installation import cache_directory
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import did_you_mean
 
 VARIABLE = "ATTNFLOW_STORE"
@@ -34,15 +36,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 AS_NUMBERS: dict[str, Any] = {"decode_times": False, "decode_timedelta": False}
 # By the last of them codecs say that a chunk cannot be unpacked.
 UNREADABLE = (OSError, ValueError, KeyError, RuntimeError)
-# The last of these that a seed met is the outcome of the run.
-_FROM_GOOD_TO_BAD = (
-    Outcome.FINISHED,
-    Outcome.EVENT,
-    Outcome.EVENT_NOT_REACHED,
-    Outcome.OUT_OF_STEPS,
-    Outcome.DIVERGED,
-    Outcome.INTERRUPTED,
-)
 
 
 class StoreError(OSError):
@@ -107,6 +100,7 @@ class Store:
         run: xr.Dataset,
         *,
         stages: Iterable[Mapping[str, Any]] = (),
+        code: str = "",
         replace: bool = False,
     ) -> Path:
         """Store the `run` under `run.attrs["id"]`, and return its directory.
@@ -114,6 +108,7 @@ class Store:
         **Arguments:**
 
         - `stages`: the rows of its stage table, kept with the summary.
+        - `code`: a digest of the code that summarised it.
         - `replace`: put it in the place of what is stored; otherwise that stays.
         """
         schema.check(run)
@@ -122,7 +117,7 @@ class Store:
         id = str(run.attrs["id"])
         place = self.path(id)
         replace = replace or not self.has(id)
-        summary = {**summarise(run, stages), "created": time.time()}
+        summary = {**summarise(run, stages), "code": code, "created": time.time()}
         try:
             atomic.remove_stale(self.root)
             with atomic.new_directory(
@@ -132,6 +127,19 @@ class Store:
         except OSError as error:
             raise self._unwritable(f"The run {id}", error) from error
         return place
+
+    def summary(self, id: str) -> dict[str, Any] | None:
+        """The summary of a stored run; `None` without one, or if the run is damaged."""
+        path = self.path(id)
+        return None if damage(path) else self._summary(path)
+
+    def replace_summary(self, id: str, summary: Mapping[str, Any]) -> None:
+        """Put a newer summary in the place of a stored run's."""
+        try:
+            with atomic.new_file(self.path(id) / "summary.json") as new:
+                new.write_text(json.dumps(summary), "utf-8")
+        except OSError as error:
+            raise self._unwritable(f"The summary of {id}", error) from error
 
     def list(self) -> list[dict[str, Any]]:
         """Summaries of the stored runs, newest first; anything else is passed over."""
@@ -231,77 +239,6 @@ def _sizes(folder: Path) -> dict[str, int]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-
-
-def summarise(
-    run: xr.Dataset, stages: Iterable[Mapping[str, Any]] = ()
-) -> dict[str, Any]:
-    """The `run` as a table of plain values.
-
-    **Arguments:**
-
-    - `stages`: rows of the run's stage table.
-
-    **Returns:** `id`, `paper`, `experiment`, `setting`, `form`, `outcome` (the worst
-    of the seeds'), `stages`, `final` (scalar observable → last value: a number for
-    one seed, a list by seed otherwise), `seconds`, `compile_seconds`, `seeds`, and the
-    worst over seeds of `drift`, `refinement` and `rate_threshold` (None where there
-    are none).
-    """
-    return {
-        "id": str(run.attrs["id"]),
-        "paper": str(run.attrs["paper"]),
-        "experiment": str(run.attrs["experiment"]),
-        "setting": schema.setting_of(run),
-        "form": str(run.attrs["form"]),
-        "outcome": worst_outcome(run).label,
-        "stages": [dict(row) for row in stages],
-        "final": final_values(run),
-        "seconds": float(run.attrs["wall_seconds"]),
-        "compile_seconds": float(run.attrs["compile_seconds"]),
-        "seeds": [int(seed) for seed in run[SEED].values],
-        "drift": _worst(run, "drift", np.max),
-        # One seed without a finer run leaves the whole without one.
-        "refinement": _worst(run, "refinement", np.max),
-        "rate_threshold": _worst(run, "rate_threshold", np.min),
-    }
-
-
-def _worst(
-    run: xr.Dataset, name: str, choose: Callable[[np.ndarray], Any]
-) -> float | None:
-    return float(choose(run[name].values)) if name in run else None
-
-
-def worst_outcome(run: xr.Dataset) -> Outcome:
-    """The worst of the seeds' outcomes."""
-    return max(schema.outcomes_of(run), key=_FROM_GOOD_TO_BAD.index)
-
-
-def final_values(run: xr.Dataset) -> dict[str, Any]:
-    """The last recorded value of each scalar observable."""
-    return {
-        name: _by_seed(_last(run, name))
-        for name in map(str, run.data_vars)
-        if _is_scalar_observable(run, name)
-    }
-
-
-def _is_scalar_observable(run: xr.Dataset, name: str) -> bool:
-    if name in schema.BOOKKEEPING or run[name].dtype.kind not in "fiub":
-        return False
-    dims = {SEED, TIME} if TIME in run.dims else {SEED}
-    return set(run[name].dims) == dims
-
-
-def _last(run: xr.Dataset, name: str) -> np.ndarray:
-    if TIME not in run.dims:
-        return run[name].values
-    return schema.last(run, name).values
-
-
-def _by_seed(values: np.ndarray) -> Any:
-    return values[0].item() if values.size == 1 else values.tolist()
 
 
 def for_zarr(run: xr.Dataset) -> xr.Dataset:

@@ -34,14 +34,16 @@ and `missing_times`: which records of its experiment it lacks, in words.
 An experiment that trains nothing has no `time`; it keeps `seed` and the attrs.
 """
 
+from __future__ import annotations
+
 import enum
 import json
 from collections.abc import Collection
 
 import numpy as np
-import xarray as xr
 
 from attnflow.schema import dims as _dims
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import JsonObject
 
 ATTRIBUTES = (
@@ -111,7 +113,7 @@ class Outcome(enum.Enum):
         return self in (Outcome.FINISHED, Outcome.EVENT)
 
     @classmethod
-    def of(cls, label: str) -> "Outcome":
+    def of(cls, label: str) -> Outcome:
         """The outcome with this label."""
         return cls[label.upper().replace("-", "_")]
 
@@ -174,10 +176,10 @@ def may_hold(name: str, record: Collection[str]) -> bool:
 
 def last(run: xr.Dataset, observable: str) -> xr.DataArray:
     """The last recorded value of an observable, per seed."""
-    recorded = run["recorded"].values
-    index = recorded.shape[1] - 1 - np.argmax(recorded[:, ::-1], axis=1)
-    row = xr.DataArray(index, dims=_dims.SEED, coords={"seed": run["seed"]})
-    return run[observable].isel(time=row)
+    recorded = run["recorded"]
+    rows = recorded.sizes[_dims.TIME]
+    index = rows - 1 - np.argmax(recorded.values[:, ::-1], axis=1)
+    return run[observable].isel(time=recorded[:, 0].drop_vars("time").copy(data=index))
 
 
 def mean_over_seeds(table: xr.DataArray) -> xr.DataArray:

@@ -4,22 +4,24 @@ A claim or an exhibit says which runs it needs as `Request`s, or which sweeps as
 `SweepRequest`s; `attnflow.runs` and `attnflow.sweeps` compute or read them.
 """
 
+from __future__ import annotations
+
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow.schema import settings
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import Value
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from matplotlib.figure import Figure
 
-Evidence = Mapping[str, xr.Dataset]
+Evidence: TypeAlias = "Mapping[str, xr.Dataset]"
 """Runs by the names under which a claim or an exhibit requests them."""
 Numbers = Mapping[str, Any]
 """Numbers, lists or arrays by name, nested or not, as a page or a row prints them."""
@@ -49,7 +51,7 @@ class Request:
     quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | tuple[int, ...] | None = None
 
-    def sized(self, *, quick: bool) -> "Request":
+    def sized(self, *, quick: bool) -> Request:
         """The request for the full run, or for the smaller one, without the other."""
         full = replace(self, quick={}, quick_seeds=None)
         if not quick:
@@ -86,7 +88,7 @@ class SweepRequest:
     quick: Mapping[str, Value] = field(default_factory=dict[str, Value])
     quick_seeds: int | None = None
 
-    def sized(self, *, quick: bool) -> "SweepRequest":
+    def sized(self, *, quick: bool) -> SweepRequest:
         """The request for the full sweep, or for the smaller one, without the other."""
         full = replace(self, quick={}, quick_seeds=None)
         if not quick:
@@ -128,7 +130,9 @@ class Recipe:
 
     `build` is the path `module:function` of a function of the setting that returns
     an `attnflow.experiments.Experiment`, or a `Computation` that trains nothing. It
-    is a path so that listing a paper imports no JAX.
+    is a path so that listing a paper imports no JAX. It may depend on the setting and
+    on code alone, since its run is found by these: what else decides a run, such as
+    the name of a data set, is a field of the setting.
 
     `place` is where the paper itself declares this setting, empty where it is ours;
     `free` are fields whose change leaves it the paper's: what is recorded, how long.
@@ -145,7 +149,7 @@ class Recipe:
         """The setting of this experiment with some fields replaced."""
         return settings.replace(self.setting, overrides)
 
-    def experiment(self, setting: "DataclassInstance") -> Any:
+    def experiment(self, setting: DataclassInstance) -> Any:
         """The experiment with a setting: an `Experiment`, or a `Computation`."""
         return _load(self.build)(setting)
 
@@ -171,7 +175,7 @@ class Shows(Protocol):
         """What is drawn, from the runs."""
         ...
 
-    def draw(self, table: Any) -> "Figure":
+    def draw(self, table: Any) -> Figure:
         """The picture of the table."""
         ...
 
@@ -214,7 +218,7 @@ class Exhibit:
     caption: str
     needs: Mapping[str, Request]
     shows: Shows | None = None
-    draw: Callable[[Any], "Figure"] | None = None
+    draw: Callable[[Any], Figure] | None = None
     values: Callable[[Any], Numbers] | None = None
     stated: Callable[[Any], Mapping[str, Sentences]] | Mapping[str, Predicates] = (
         nothing
@@ -234,7 +238,7 @@ class Exhibit:
                 "`draw` and `values`."
             )
 
-    def display(self, evidence: Evidence) -> "Display":
+    def display(self, evidence: Evidence) -> Display:
         """The exhibit with the table that these runs give."""
         table = evidence if self.shows is None else self.shows.table(evidence)
         return Display(self, table)
@@ -247,7 +251,7 @@ class Display:
     exhibit: Exhibit
     table: Any
 
-    def draw(self) -> "Figure":
+    def draw(self) -> Figure:
         """The picture, in the current theme."""
         draw, shows = self.exhibit.draw, self.exhibit.shows
         if draw is not None:

@@ -4,6 +4,8 @@ Runs are stored, and the files of each exhibit are complete or absent: what was 
 when it was interrupted or killed is not done again, nor what did not change since.
 """
 
+from __future__ import annotations
+
 import json
 import platform
 import warnings
@@ -11,8 +13,6 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import xarray as xr
 
 from attnflow.papers import paper as find_paper
 from attnflow.papers import select_papers
@@ -33,6 +33,7 @@ from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.schema.installation import MissingData, library_versions
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import canonical_json, digest
 from attnflow.site.pages import (
     ExhibitResult,

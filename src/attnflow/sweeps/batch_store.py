@@ -5,6 +5,8 @@
 <store>/sweeps/<id>.json            what a sweep requested, and its batches' keys
 """
 
+from __future__ import annotations
+
 import json
 import time
 import zipfile
@@ -16,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow.runs import atomic
 from attnflow.runs.store import Store, StoreError
+from attnflow.schema.libraries import xr
 from attnflow.sweeps.plan import Batch
 
 PENDING = "pending"

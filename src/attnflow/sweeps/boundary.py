@@ -11,6 +11,8 @@ known whole, cell for cell. What hides inside of a box of the lattice is not see
 lattice must be finer than the islands that matter.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -18,11 +20,10 @@ from itertools import pairwise, product
 from typing import Literal, Unpack
 
 import numpy as np
-import xarray as xr
-from scipy.ndimage import binary_dilation
 
 from attnflow.claims.statistics import Boundary, fit_partial, nearest
 from attnflow.schema import mean_over_seeds
+from attnflow.schema.libraries import scipy, xr
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.dataset import Options, assemble, complete, register
 from attnflow.sweeps.executors import Executor
@@ -217,15 +218,21 @@ class Refined:
     def widen(self, band: int) -> None:
         """Compute within a distance of the boundary, wherever that may lead."""
         square = np.ones((3, 3))
-        while self.add(_cells(binary_dilation(self.boundary, square, band))):
+        while self.add(
+            _cells(scipy.ndimage.binary_dilation(self.boundary, square, band))
+        ):
             self.follow()
 
     def _squares(self) -> np.ndarray:
         """The cells of all squares in which two known neighbours differ."""
         # A pair, and the pairs beside it on both sides.
         return np.logical_or(
-            binary_dilation(_parted(self.answers, self.computed, 0), np.ones((1, 3))),
-            binary_dilation(_parted(self.answers, self.computed, 1), np.ones((3, 1))),
+            scipy.ndimage.binary_dilation(
+                _parted(self.answers, self.computed, 0), np.ones((1, 3))
+            ),
+            scipy.ndimage.binary_dilation(
+                _parted(self.answers, self.computed, 1), np.ones((3, 1))
+            ),
         )
 
 

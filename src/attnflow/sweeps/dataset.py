@@ -1,5 +1,7 @@
 """The Dataset of a sweep: stored batches are read, the others computed."""
 
+from __future__ import annotations
+
 import json
 import time
 import warnings
@@ -9,10 +11,10 @@ from functools import partial
 from typing import TypedDict, Unpack
 
 import numpy as np
-import xarray as xr
 
 from attnflow.runs.plan import time_left
 from attnflow.runs.store import StoreError, StoreWarning
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.executors import Executor
@@ -157,7 +159,7 @@ def _lacks_cells(key: str, store: BatchStore) -> bool:
         return True
 
 
-def _read(key: str, log: "_Log", store: BatchStore) -> xr.Dataset | None:
+def _read(key: str, log: _Log, store: BatchStore) -> xr.Dataset | None:
     if key in log.unwritten:
         return log.unwritten[key]
     if not store.has(key):
@@ -174,7 +176,7 @@ def _read(key: str, log: "_Log", store: BatchStore) -> xr.Dataset | None:
         return None
 
 
-def _write_again(log: "_Log", store: BatchStore) -> None:
+def _write_again(log: _Log, store: BatchStore) -> None:
     """Try once more to store what could not be; warn of what is in memory alone."""
     for key in list(log.unwritten):
         try:

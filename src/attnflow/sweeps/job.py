@@ -1,15 +1,17 @@
 """A batch as a job: the runs of its cells, and their statistics."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.schema.dataset import Outcome
+from attnflow.schema.libraries import xr
 from attnflow.sweeps.batch_store import FAILED
 from attnflow.sweeps.grid import Value
 from attnflow.sweeps.plan import Batch, Sweep
@@ -50,7 +52,7 @@ class Failure:
     reason: str
 
     @classmethod
-    def of(cls, error: BaseException) -> "Failure":
+    def of(cls, error: BaseException) -> Failure:
         """The failure of a cell by an exception."""
         return cls("failed", f"{type(error).__name__}: {error}")
 
@@ -66,9 +68,7 @@ def compute(job: Job, batch: Batch) -> list[Values | Failure]:
     ]
 
 
-def narrowed(
-    experiment: "Runnable", statistics: Sequence[AbstractStatistic]
-) -> "Runnable":
+def narrowed(experiment: Runnable, statistics: Sequence[AbstractStatistic]) -> Runnable:
     """The experiment with those records that statistics read, and no others.
 
     Values at the end are kept apart from records, so that these need no time but 0.
@@ -88,7 +88,7 @@ def narrowed(
 
 
 def check_readable(
-    experiment: "Runnable", statistics: Sequence[AbstractStatistic]
+    experiment: Runnable, statistics: Sequence[AbstractStatistic]
 ) -> None:
     """Refuse statistics that no run of the experiment has, before anything runs."""
     from attnflow.experiments import Computation, Experiment
@@ -131,7 +131,7 @@ def as_batch(
     return xr.Dataset(variables, coords, {FAILED: failed})
 
 
-def _experiment(job: Job, row: tuple[Value, ...]) -> "Runnable | Failure":
+def _experiment(job: Job, row: tuple[Value, ...]) -> Runnable | Failure:
     """The experiment of a cell, which records what statistics read; or a failure."""
     try:
         changes = dict(zip(job.sweep.keys, row, strict=True))
@@ -141,7 +141,7 @@ def _experiment(job: Job, row: tuple[Value, ...]) -> "Runnable | Failure":
         return Failure.of(error)
 
 
-def _runs(job: Job, plans: "list[Runnable | Failure]") -> list[xr.Dataset | Failure]:
+def _runs(job: Job, plans: list[Runnable | Failure]) -> list[xr.Dataset | Failure]:
     from attnflow.experiments import Experiment, run, run_batch
 
     seeds = job.sweep.seeds

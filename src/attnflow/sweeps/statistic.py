@@ -12,6 +12,8 @@
 What did not happen, and what is not finite, is NaN.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -19,13 +21,13 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import first_crossing, parse_selector, select
 from attnflow.claims.statistics.slopes import fit_line
 from attnflow.schema.declarations import Statistic
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import look_up
 from attnflow.sweeps.grid import Value
 

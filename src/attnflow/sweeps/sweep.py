@@ -1,10 +1,10 @@
 """`sweep`: an experiment of a paper, or a recipe of your own, over its settings."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Literal, Unpack
-
-import xarray as xr
 
 from attnflow.papers.base import Paper
 from attnflow.runs.code import RUN, code_digest
@@ -12,6 +12,7 @@ from attnflow.runs.runner import Progress, find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import did_you_mean, seed_numbers
 from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.boundary import run_refined
@@ -164,7 +165,7 @@ def compute_sweep(
     )
 
 
-def _texts(plan: "Runnable", measure: str | Sequence[str] | None) -> list[str]:
+def _texts(plan: Runnable, measure: str | Sequence[str] | None) -> list[str]:
     if measure is not None:
         return [measure] if isinstance(measure, str) else list(measure)
     if not hasattr(plan, "observables"):

@@ -1,10 +1,10 @@
 """Claims as statistics of a sweep: where in its parameters a theorem holds."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-
-import xarray as xr
 
 from attnflow.claims import Claim, verify
 from attnflow.papers import paper as find_paper
@@ -12,6 +12,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.verify import judging_code
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.grid import Value
 from attnflow.sweeps.statistic import Cell, Column, Outline

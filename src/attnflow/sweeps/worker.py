@@ -7,6 +7,8 @@ one, each stored apart until the batch is whole, and a cell that is deadly or la
 itself gets that for an outcome.
 """
 
+from __future__ import annotations
+
 import os
 import threading
 import time
@@ -15,9 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-import xarray as xr
-
 from attnflow.runs.store import StoreError
+from attnflow.schema.libraries import xr
 from attnflow.sweeps.batch_store import BEGUN, FAILED, FAILURES, SECONDS, BatchStore
 from attnflow.sweeps.job import Failure, Job, as_batch, compute
 from attnflow.sweeps.plan import Batch

@@ -1,5 +1,4 @@
 from .descent import descend as descend
-from .flows import Leg as Leg
 from .flows import flow as flow
 from .stages import Course as Course
 from .stages import Grid as Grid
@@ -7,6 +6,7 @@ from .stages import Reach as Reach
 from .stages import Records as Records
 from .stages import Stage as Stage
 from .stages import train as train
+from .system import Leg as Leg
 from .system import precise as precise
 from .system import require_precise as require_precise
 from .system import stack as stack

@@ -10,13 +10,14 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.flows import CODES, Leg
 from attnflow.training.rules import Adam, Descent, split
 from attnflow.training.scaled_numbers import AdamMemory, begin_adam, earliest
 from attnflow.training.system import (
+    CODES,
     Axes,
     DescentSystem,
     Event,
+    Leg,
     Observe,
     Row,
     State,

@@ -1,8 +1,7 @@
 """Gradient flow: an adaptive solution of `dθ/dt = velocity(t, θ)` in float64."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import diffrax as dfx
 import equinox as eqx
@@ -15,9 +14,11 @@ from jaxtyping import Array
 from attnflow.schema.dataset import Outcome
 from attnflow.training.rules import Flow
 from attnflow.training.system import (
+    CODES,
     Axes,
     Event,
     FlowSystem,
+    Leg,
     Observe,
     State,
     put,
@@ -25,33 +26,9 @@ from attnflow.training.system import (
 )
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
-# Codes inside jit; outcomes outside.
-CODES = (
-    Outcome.FINISHED,
-    Outcome.EVENT,
-    Outcome.EVENT_NOT_REACHED,
-    Outcome.OUT_OF_STEPS,
-    Outcome.DIVERGED,
-    Outcome.INTERRUPTED,
-)
 
 FEW, SMALL = 16, 1000
 """Seeds, and numbers of each, up to which flows run one by one, or side by side."""
-
-
-class Leg(NamedTuple):
-    """One stage of a run, for all seeds: rows, final state, time and outcome.
-
-    `swamped` is the first step at which Adam's ε outweighed gradients, −1 for seeds
-    where it did not; `None` for rules without an ε.
-    """
-
-    rows: Mapping[str, Array | np.ndarray]
-    state: State
-    end: Array | np.ndarray
-    end_row: Mapping[str, Array | np.ndarray]
-    code: Array | np.ndarray
-    swamped: np.ndarray | None = None
 
 
 def flow(

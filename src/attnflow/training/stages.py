@@ -9,9 +9,8 @@ from jaxtyping import ArrayLike
 
 from attnflow.schema.dataset import Outcome
 from attnflow.training.descent import descend
-from attnflow.training.flows import CODES, Leg, flow
 from attnflow.training.rules import Batches, Flow, Rules, per_part
-from attnflow.training.system import Axes, Event, Observe, State, System
+from attnflow.training.system import CODES, Axes, Event, Leg, Observe, State, System
 
 
 @dataclass(frozen=True)
@@ -283,6 +282,9 @@ def _leg(
     else:
         stop = np.maximum(np.full(len(start), float(stage.until)), start)
     if isinstance(stage.rule, Flow):
+        # diffrax takes longer to import than a descent to compile and run.
+        from attnflow.training.flows import flow
+
         return flow(
             system,
             axes,

@@ -9,16 +9,25 @@ take to compile is told apart from that of running.
 import ctypes
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import (
+    Any,
+    NamedTuple,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import jax
 import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from attnflow.schema.dataset import Outcome
 from attnflow.schema.installation import cache_directory
 
 # PyTrees, for which checkers have no type: jaxtyping's name is unknown to them.
@@ -33,11 +42,35 @@ Observe = Callable[..., Row]
 Event = Callable[..., Array]
 """Likewise; the event has happened where it is not negative."""
 
+# Codes inside jit; outcomes outside.
+CODES = (
+    Outcome.FINISHED,
+    Outcome.EVENT,
+    Outcome.EVENT_NOT_REACHED,
+    Outcome.OUT_OF_STEPS,
+    Outcome.DIVERGED,
+    Outcome.INTERRUPTED,
+)
 # A quarter of what Linux allows a process unless told otherwise, and a gigabyte.
 MAPPINGS = 16_000
 
 S = TypeVar("S")
 Result = TypeVar("Result")
+
+
+class Leg(NamedTuple):
+    """One stage of a run, for all seeds: rows, final state, time and outcome.
+
+    `swamped` is the first step at which Adam's ε outweighed gradients, −1 for seeds
+    where it did not; `None` for rules without an ε.
+    """
+
+    rows: Mapping[str, Array | np.ndarray]
+    state: State
+    end: Array | np.ndarray
+    end_row: Mapping[str, Array | np.ndarray]
+    code: Array | np.ndarray
+    swamped: np.ndarray | None = None
 
 
 class FlowSystem(Protocol):

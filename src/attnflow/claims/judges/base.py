@@ -1,23 +1,25 @@
 """Judges as records: what all of them share, and several of them together."""
 
+from __future__ import annotations
+
 import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import look
 from attnflow.claims.base import Evidence
 from attnflow.claims.checks import Finding, Measurement
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
-Table = xr.DataArray | np.ndarray | float
+Table: TypeAlias = "xr.DataArray | np.ndarray | float"
 Measure = Callable[..., Table]
 """A function of a run, or of several runs together, that gives a table."""
-Mask = Callable[..., xr.DataArray]
+Mask: TypeAlias = "Callable[..., xr.DataArray]"
 EVERY = ("*",)
 
 

@@ -1,5 +1,7 @@
 """Statements in every seed: bounds, identities, and orders of values and of stages."""
 
+from __future__ import annotations
+
 import abc
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +10,6 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import look
 from attnflow.claims.base import Evidence
@@ -24,6 +25,7 @@ from attnflow.claims.judges.base import (
 )
 from attnflow.claims.stages import Stage
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 Bound = float | Callable[..., Table] | Mapping[str, float]
 """A number, a function of the same runs as the measure, or numbers by run."""

@@ -1,19 +1,21 @@
 """Statements along sizes: ladders, fitted slopes, large enough sizes, rare failures."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.base import Evidence
 from attnflow.claims.checks import Finding, HighProbability, Ladder, LargeEnough, Slope
 from attnflow.claims.judges.base import AbstractJudge, Measure, as_table
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
-Size = str | Callable[[xr.Dataset], float]
+Size: TypeAlias = "str | Callable[[xr.Dataset], float]"
 """A field of the setting, a dim of the table, or a function of the run."""
 
 

@@ -5,16 +5,16 @@ stage is data: a series, a detector, a level, and the paper's formula for the ti
 Python and the browser read the same records.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import xarray as xr
-from jaxtyping import Float
 
 from attnflow import schema
 from attnflow.claims.stages.series import (
@@ -34,7 +34,11 @@ from attnflow.claims.stages.series import (
 )
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import JsonObject
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 @dataclass(frozen=True)

@@ -4,22 +4,26 @@
 reads one series, a plain array, and gives the time of an event or why there is none.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-import xarray as xr
-from jaxtyping import Float
 
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import look_up, unknown
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 _GRAMMAR = re.compile(r"\s*(\w+)\s*(?:\[([^\[\]]*)\])?\s*")
 EVERY = ":"
-Series = str | xr.DataArray
+Series: TypeAlias = "str | xr.DataArray"
 """A selector such as `score[+,c1,v1]`, or a series computed from a run's variables."""
-Times = Float[np.ndarray, " time"]
+Times: TypeAlias = 'Float[np.ndarray, " time"]'
 Direction = Literal["up", "down"]
 Clock = Literal["linear", "log"]
 

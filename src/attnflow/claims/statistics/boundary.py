@@ -4,17 +4,21 @@ Maps of which only some cells are known, such as those along a boundary, are fil
 first.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 
-Sizes = Float[np.ndarray, " sizes"]
-Points = Float[np.ndarray, " points"]
-Maps = Float[np.ndarray, "seeds sizes points"]
-Cells = Float[np.ndarray, " cells"]
-AreAbove = Bool[np.ndarray, " cells"]
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+Sizes: TypeAlias = 'Float[np.ndarray, " sizes"]'
+Points: TypeAlias = 'Float[np.ndarray, " points"]'
+Maps: TypeAlias = 'Float[np.ndarray, "seeds sizes points"]'
+Cells: TypeAlias = 'Float[np.ndarray, " cells"]'
+AreAbove: TypeAlias = 'Bool[np.ndarray, " cells"]'
 LEAST = 3
 """Sizes with a crossing that a line through them needs."""
 

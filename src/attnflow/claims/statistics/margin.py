@@ -1,9 +1,14 @@
 """Largest margins of linear classifiers, from features or from a kernel."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -1,6 +1,6 @@
 """Confidence intervals of a proportion."""
 
-from scipy import special
+from attnflow.schema.libraries import scipy
 
 Interval = tuple[float, float]
 
@@ -15,7 +15,7 @@ def lower_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
     _check(held, seeds)
     if held == 0:
         return 0.0
-    return float(special.betaincinv(held, seeds - held + 1, 1.0 - level))
+    return float(scipy.special.betaincinv(held, seeds - held + 1, 1.0 - level))
 
 
 def upper_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
@@ -28,7 +28,7 @@ def upper_bound(held: int, seeds: int, *, level: float = 0.95) -> float:
     _check(held, seeds)
     if held == seeds:
         return 1.0
-    return float(special.betaincinv(held + 1, seeds - held, level))
+    return float(scipy.special.betaincinv(held + 1, seeds - held, level))
 
 
 def clopper_pearson(held: int, seeds: int, *, level: float = 0.95) -> Interval:

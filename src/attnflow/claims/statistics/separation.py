@@ -1,15 +1,20 @@
 """Linear separability with a certificate either way, and that of one ReLU layer."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Bool, Float
-from scipy import optimize
 
 from attnflow.claims.statistics.margin import max_margin
+from attnflow.schema.libraries import scipy
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
 
 _UNIT = float(np.finfo(np.float64).eps) / 2.0
 # Elimination over the rationals costs dim³ operations on ever longer numbers.
@@ -193,7 +198,7 @@ def _direction(strict: np.ndarray, loose: np.ndarray) -> np.ndarray | None:
     for share in (1.0, 0.0) if len(loose) else (1.0,):
         slack = np.concatenate([np.ones(len(strict)), np.full(len(loose), share)])
         rows = np.concatenate([strict, loose])
-        solution = optimize.linprog(
+        solution = scipy.optimize.linprog(
             np.append(np.zeros(dim), -1.0),
             A_ub=np.hstack([-rows, slack[:, None]]),
             b_ub=np.zeros(len(rows)),
@@ -219,7 +224,7 @@ def _combination(strict: np.ndarray, loose: np.ndarray) -> np.ndarray | None:
     """A vertex of {p, q ≥ 0: strict'p + loose'q = 0, Σ p = 1}, if there is one."""
     rows = np.concatenate([strict, loose])
     total = np.append(np.ones(len(strict)), np.zeros(len(loose)))
-    solution = optimize.linprog(
+    solution = scipy.optimize.linprog(
         np.zeros(len(rows)),
         A_eq=np.vstack([rows.T, total]),
         b_eq=np.append(np.zeros(rows.shape[1]), 1.0),

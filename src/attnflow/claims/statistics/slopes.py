@@ -1,13 +1,18 @@
 """Straight lines by least squares: slopes, intervals, exponential and power decay."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from jaxtyping import Float
-from scipy import special
 
-Points = Float[np.ndarray, " points"]
+from attnflow.schema.libraries import scipy
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+Points: TypeAlias = 'Float[np.ndarray, " points"]'
 RESAMPLES = 2000
 TAILS = (1.0 - 0.95) / 2.0, 1.0 - (1.0 - 0.95) / 2.0
 
@@ -51,7 +56,7 @@ def fit_line(x: Points, y: Points, *, level: float = 0.95) -> Line:
     freedom = len(x) - 2
     noise = float(np.sqrt(residual @ residual / freedom))
     error = noise / float(np.sqrt(spread))
-    reach = float(special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1.0 + level) / 2.0)) * error
     return Line(slope, intercept, error, noise, (slope - reach, slope + reach))
 
 

@@ -1,17 +1,19 @@
 """A course: series of one or several runs along training, with ends of stages."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.stages import Event, select
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +48,8 @@ class Line:
     kind: str = "other"
     shade: int = 0
     ramp: tuple[int, int] | None = None
-    band: "Band" = "range"
-    role: "Role" = "finite"
+    band: Band = "range"
+    role: Role = "finite"
     middle: Literal["median", "mean"] = "median"
     whole: bool = False
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -112,7 +114,7 @@ class Course(AbstractPanel):
         edges = self.shades(evidence) if self.shades else None
         return Series(rows, ends, marks, edges, figures.time_name(run))
 
-    def draw(self, ax: "Axes", table: Series) -> None:
+    def draw(self, ax: Axes, table: Series) -> None:
         """Each series with its band, stages behind them."""
         for line in self.lines:
             self._draw_line(ax, line, table[line.name])
@@ -127,7 +129,7 @@ class Course(AbstractPanel):
         if table.edges is not None:
             figures.shade_stages(ax, *table.edges)
 
-    def _draw_line(self, ax: "Axes", line: Line, rows: xr.DataArray) -> None:
+    def _draw_line(self, ax: Axes, line: Line, rows: xr.DataArray) -> None:
         members = rows.transpose(TIME, ...).values.reshape(rows.sizes[TIME], -1).T
         pool = xr.DataArray(members, {TIME: rows[TIME].values}, (SEED, TIME))
         if line.whole:
@@ -150,7 +152,7 @@ class Course(AbstractPanel):
         )
         drawn.set(**line.style)
 
-    def _set_time(self, ax: "Axes", table: Series) -> None:
+    def _set_time(self, ax: Axes, table: Series) -> None:
         """The time axis spans what was recorded; a logarithmic one has no time 0."""
         log = self.scales[0] == "log"
         known = [_known_times(rows) for rows in table.values()]

@@ -1,16 +1,18 @@
 """Curves: numbers against a parameter, as points with their spread over seeds."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,12 +64,12 @@ class Curves(AbstractPanel):
         """The numbers of each curve, by its name."""
         return {curve.name: curve.of(evidence) for curve in self.curves}
 
-    def draw(self, ax: "Axes", table: Mapping[str, xr.DataArray]) -> None:
+    def draw(self, ax: Axes, table: Mapping[str, xr.DataArray]) -> None:
         """Points at the means, joined, and bars."""
         for curve in self.curves:
             self._draw_curve(ax, curve, table[curve.name])
 
-    def _draw_curve(self, ax: "Axes", curve: Curve, rows: xr.DataArray) -> None:
+    def _draw_curve(self, ax: Axes, curve: Curve, rows: xr.DataArray) -> None:
         theme = figures.current_theme()
         colour = theme.colour(curve.kind, curve.shade)
         if curve.ramp is not None:
@@ -84,7 +86,7 @@ class Curves(AbstractPanel):
         if SEED in rows.dims and rows.sizes[SEED] > 1 and self.bars != "none":
             ax.vlines(x, *spread(rows, self.bars), color=colour, lw=1.4, zorder=2)
 
-    def set_axes(self, ax: "Axes", table: Mapping[str, xr.DataArray]) -> None:
+    def set_axes(self, ax: Axes, table: Mapping[str, xr.DataArray]) -> None:
         """As of any panel, with the parameter's values as ticks where asked for."""
         AbstractPanel.set_axes(self, ax, table)
         if self.at_points:

@@ -1,17 +1,19 @@
 """A ladder: a number against a size on logarithmic axes, with its slope."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits.curves import middle, parameter, spread
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ class Ladder(AbstractPanel):
     """
 
     of: Callable[[Evidence], xr.DataArray]
-    scales: "tuple[Scale, Scale]" = ("log", "log")
+    scales: tuple[Scale, Scale] = ("log", "log")
     names: str | Mapping[str, Any] = ""
     predicted: Callable[[xr.DataArray], np.ndarray] | None = None
     slope: float | None = None
@@ -45,7 +47,7 @@ class Ladder(AbstractPanel):
         """The numbers by size and seed."""
         return self.of(evidence)
 
-    def draw(self, ax: "Axes", table: xr.DataArray) -> None:
+    def draw(self, ax: Axes, table: xr.DataArray) -> None:
         """Points, the prediction dashed, and the fitted slope as text.
 
         Rungs that are no positive number are not on logarithmic axes.

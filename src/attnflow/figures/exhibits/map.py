@@ -1,17 +1,19 @@
 """A map: a number over two settings in colour, under curves and its boundary."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.figures.swept import Curve, Level
 from attnflow.schema import mean_over_seeds
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +56,7 @@ class Map(AbstractPanel):
         """The numbers over both settings, and perhaps seeds."""
         return self.of(evidence)
 
-    def draw(self, ax: "Axes", table: xr.DataArray) -> None:
+    def draw(self, ax: Axes, table: xr.DataArray) -> None:
         """The cells in colour, with their texts, boundary and curves."""
         cells = self.shown(table)
         limits = self.limits or figures.limits_of(cells)
@@ -73,7 +75,7 @@ class Map(AbstractPanel):
             figures.field_bar(figure, mesh, ax, self.bar)
 
     def _write(
-        self, ax: "Axes", cells: xr.DataArray, texts: np.ndarray, limits: Limits
+        self, ax: Axes, cells: xr.DataArray, texts: np.ndarray, limits: Limits
     ) -> None:
         theme, (low, high) = figures.current_theme(), limits
         up, right = (cells[dim].values for dim in cells.dims)
@@ -84,7 +86,7 @@ class Map(AbstractPanel):
             text = str(texts[row, column])
             ax.text(*place, text, ha="center", va="center", color=colour)
 
-    def set_axes(self, ax: "Axes", table: xr.DataArray) -> None:
+    def set_axes(self, ax: Axes, table: xr.DataArray) -> None:
         """As of any panel, with ticks at cells where asked for."""
         AbstractPanel.set_axes(self, ax, table)
         for dim, which in zip(self.shown(table).dims, "yx", strict=True):

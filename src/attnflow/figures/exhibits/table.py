@@ -1,15 +1,17 @@
 """A table: named cells with their numbers, in colour, such as ours beside printed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +34,7 @@ class Table(AbstractPanel):
 
     of: Callable[[Evidence], xr.DataArray]
     texts: Callable[[xr.DataArray], np.ndarray] | None = None
-    colours: "Colours" = "mass"
+    colours: Colours = "mass"
     limits: tuple[float, float] = (0.0, 1.0)
     digits: int = 2
     rows: Sequence[str] | None = None
@@ -43,7 +45,7 @@ class Table(AbstractPanel):
         """The numbers of the cells."""
         return self.of(evidence)
 
-    def draw(self, ax: "Axes", table: xr.DataArray) -> None:
+    def draw(self, ax: Axes, table: xr.DataArray) -> None:
         """The cells in colour, with their texts."""
         figures.heatmap(
             ax,
@@ -58,7 +60,7 @@ class Table(AbstractPanel):
             for cell, text in zip(ax.texts, self.texts(table).flat, strict=True):
                 cell.set_text(str(text).replace("-", "−"))
 
-    def set_axes(self, ax: "Axes", table: xr.DataArray) -> None:
+    def set_axes(self, ax: Axes, table: xr.DataArray) -> None:
         """The names of the axes alone: cells have names instead of numbers."""
         if self.x is not None:
             ax.set_xlabel(self.x)

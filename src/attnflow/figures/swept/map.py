@@ -1,12 +1,13 @@
 """A map over settings as a paper declares it: its picture and its numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.statistics import Boundary, fill_rows, fit_partial
@@ -19,6 +20,7 @@ from attnflow.schema.declarations import (
     nothing,
 )
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +79,7 @@ class Level:
     seeds: bool = False
     label: str = "boundary"
 
-    def draw(self, ax: "Axes", table: xr.DataArray) -> None:
+    def draw(self, ax: Axes, table: xr.DataArray) -> None:
         """The boundary of a table on the axes of its map."""
         figures.boundary_law(
             ax,
@@ -146,7 +148,7 @@ class Map:
         )
 
 
-def draw(map: Map, evidence: Evidence) -> "Figure":
+def draw(map: Map, evidence: Evidence) -> Figure:
     """The panels under one scale of colours, the theory's curves and the boundary."""
     parts = list(panels_of(map, evidence))
     titles = [name for name, _, _ in parts] if map.over else []
@@ -178,8 +180,8 @@ def draw(map: Map, evidence: Evidence) -> "Figure":
 
 
 def _draw_cells(
-    ax: "Axes", map: Map, table: xr.DataArray, limits: tuple[float, float]
-) -> "QuadMesh":
+    ax: Axes, map: Map, table: xr.DataArray, limits: tuple[float, float]
+) -> QuadMesh:
     mean = mean_over_seeds(table)
     if map.level is not None and not bool(mean.notnull().all()):
         filled = mean.copy(data=fill_rows(mean.values[None])[0]) > map.level.at
@@ -189,7 +191,7 @@ def _draw_cells(
     return figures.phase_panel(ax, mean, kind=map.kind, limits=limits)
 
 
-def _draw_legend(figure: "Figure", ax: "Axes", patches: "list[Patch]") -> None:
+def _draw_legend(figure: Figure, ax: Axes, patches: list[Patch]) -> None:
     """Colours and lines above all panels; each once."""
     handles: dict[object, Patch | Line2D] = {p.get_label(): p for p in patches}
     for line in ax.get_lines():

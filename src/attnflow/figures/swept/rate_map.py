@@ -7,16 +7,18 @@ On a quadratic descent follows the flow up to η = 2/λ, λ the sharpest curvatu
 way.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept.map import Curve, Key, Level, Map, Numbers, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import Value
 
 Values = str | Sequence[float]

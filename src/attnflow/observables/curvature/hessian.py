@@ -25,7 +25,6 @@ import numpy as np
 from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from attnflow.data import Sequences
 from attnflow.models.forms import AbstractFrame, State
@@ -39,6 +38,7 @@ from attnflow.observables.curvature.local import (
     Widths,
     local_part,
 )
+from attnflow.schema.libraries import scipy
 from attnflow.training import require_precise
 
 # Up to this size the whole block costs no more than products with it (both 40 ms at
@@ -179,7 +179,7 @@ def _block(model: LocalModel) -> Array:
 
 def _top_by_products(model: LocalModel, size: int) -> float:
     # scipy's types take the arguments of the class for those of its constructor.
-    product = LinearOperator(  # pyright: ignore[reportCallIssue]
+    product = scipy.sparse.linalg.LinearOperator(  # pyright: ignore[reportCallIssue]
         (size, size),
         matvec=lambda v: np.asarray(_product(model, jnp.asarray(v).reshape(-1))),  # pyright: ignore[reportCallIssue]
         dtype=np.float64,  # pyright: ignore[reportCallIssue]
@@ -187,7 +187,9 @@ def _top_by_products(model: LocalModel, size: int) -> float:
     start = np.random.default_rng(0).standard_normal(size)
     if not np.isfinite(product.matvec(start)).all():
         return float("nan")
-    return float(eigsh(product, k=1, which="LA", v0=start, tol=0)[0][0])
+    return float(
+        scipy.sparse.linalg.eigsh(product, k=1, which="LA", v0=start, tol=0)[0][0]
+    )
 
 
 @eqx.filter_jit

@@ -21,7 +21,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from attnflow.models.forms import State
 from attnflow.models.systems import Training
@@ -34,6 +33,7 @@ from attnflow.observables.curvature.kernel import (
     table_rates,
     tangent_kernel,
 )
+from attnflow.schema.libraries import scipy
 from attnflow.training import require_precise
 
 
@@ -89,12 +89,14 @@ def _top_by_products(
     if not np.isfinite(product(start)).all():
         return float("nan")
     # scipy's types take the arguments of the class for those of its constructor.
-    operator = LinearOperator(  # pyright: ignore[reportCallIssue]
+    operator = scipy.sparse.linalg.LinearOperator(  # pyright: ignore[reportCallIssue]
         (size, size),
         matvec=product,  # pyright: ignore[reportCallIssue]
         dtype=np.float64,  # pyright: ignore[reportCallIssue]
     )
-    return float(eigsh(operator, k=1, which="LA", v0=start, tol=0)[0][0])
+    return float(
+        scipy.sparse.linalg.eigsh(operator, k=1, which="LA", v0=start, tol=0)[0][0]
+    )
 
 
 @eqx.filter_jit

@@ -1,14 +1,9 @@
 """Word co-occurrence: a softmax head and a linear MLP learn it in two phases."""
 
 from attnflow.papers.base import Paper, texts_of
-from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.conditions import conditions
-from attnflow.papers.cooccurrence.exhibits import EXHIBITS
-from attnflow.papers.cooccurrence.notes import NOTES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
-from attnflow.papers.cooccurrence.statistics import STATISTICS
-from attnflow.papers.cooccurrence.swept_maps import MAPS
 
 PAPER = Paper(
     slug="cooccurrence",
@@ -19,9 +14,9 @@ PAPER = Paper(
     ),
     version_read="arXiv 2410.09605 (NeurIPS 2024), read as text extracted from it",
     recipes=RECIPES,
-    exhibits=EXHIBITS,
-    claims=CLAIMS,
-    notes=NOTES,
+    exhibits="attnflow.papers.cooccurrence.exhibits:EXHIBITS",
+    claims="attnflow.papers.cooccurrence.claims:CLAIMS",
+    notes="attnflow.papers.cooccurrence.notes:NOTES",
     headline="overview",
     headline_claims=(
         "A-Thm3.1-i2",
@@ -43,8 +38,8 @@ PAPER = Paper(
         "variables of a hard-margin classifier of token counts."
     ),
     stage_table=stage_table,
-    maps=MAPS,
-    statistics=STATISTICS,
+    maps="attnflow.papers.cooccurrence.swept_maps:MAPS",
+    statistics="attnflow.papers.cooccurrence.statistics:STATISTICS",
     conditions=conditions,
     **texts_of(__name__),
 )

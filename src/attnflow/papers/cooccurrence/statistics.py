@@ -1,10 +1,12 @@
 """Statistics for sweeps of `cooccurrence`: the test loss at a given training loss."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.schema.declarations import Statistic
+from attnflow.schema.libraries import xr
 
 LEVEL = 2e-6
 """The training loss at which test losses are compared."""

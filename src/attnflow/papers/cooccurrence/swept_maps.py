@@ -1,13 +1,15 @@
 """Maps over settings: sufficient numbers of samples, and learning rates."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.papers.cooccurrence.figures.generalisation import sufficient_samples
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
 from attnflow.papers.cooccurrence.statistics import LEVEL
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 LOSS = "test_loss_at_level"
 FOLLOWS = 10.0

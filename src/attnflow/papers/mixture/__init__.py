@@ -1,13 +1,9 @@
 """Paper B: two-mixture of linear classification, learned in three stages."""
 
 from attnflow.papers.base import Paper, texts_of
-from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.papers.mixture.conditions import conditions, run_conditions
-from attnflow.papers.mixture.exhibits import EXHIBITS
-from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
 from attnflow.papers.mixture.stages import stage_table
-from attnflow.papers.mixture.swept_maps import MAPS
 
 PAPER = Paper(
     slug="mixture",
@@ -20,9 +16,9 @@ PAPER = Paper(
         "Anonymous draft under double-blind review, read as text extracted from it"
     ),
     recipes=RECIPES,
-    exhibits=EXHIBITS,
-    claims=CLAIMS,
-    notes=NOTES,
+    exhibits="attnflow.papers.mixture.exhibits:EXHIBITS",
+    claims="attnflow.papers.mixture.claims:CLAIMS",
+    notes="attnflow.papers.mixture.notes:NOTES",
     headline="overview",
     headline_claims=(
         "B-Sec3-order",
@@ -43,7 +39,7 @@ PAPER = Paper(
         "convergence takes O(1/ε)."
     ),
     stage_table=stage_table,
-    maps=MAPS,
+    maps="attnflow.papers.mixture.swept_maps:MAPS",
     conditions=conditions,
     run_conditions=run_conditions,
     **texts_of(__name__),

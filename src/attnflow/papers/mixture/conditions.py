@@ -4,10 +4,10 @@ How long the stages last at most is the theorem's conclusion, not a condition; o
 must be late enough for group tokens to have a value, or stage 2 never begins.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import replace
-
-import xarray as xr
 
 from attnflow.papers.mixture.formulas import switch_time
 from attnflow.papers.mixture.settings import Setting
@@ -19,6 +19,7 @@ from attnflow.schema.conditions import (
     gradient_flow,
 )
 from attnflow.schema.dataset import setting_of
+from attnflow.schema.libraries import xr
 
 SMALL = 0.3
 """C of Condition 1."""

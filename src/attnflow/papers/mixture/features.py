@@ -1,9 +1,15 @@
 """Attention features of the paper's equation 2, and their margin (numpy only)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from jaxtyping import Bool, Float
 
 from attnflow.claims.statistics import max_margin
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float
 
 
 def attention_features(

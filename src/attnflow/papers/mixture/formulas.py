@@ -7,16 +7,20 @@ obeys `u' = (5/8) / (1 + e^u)`. Both are solved by the Wright omega function, si
 `x + e^x = y` has the solution `x = y − ω(y)`, which does not overflow.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from jaxtyping import Float
-from scipy.optimize import brentq
-from scipy.special import wrightomega
 
 from attnflow.papers.mixture.settings import Setting
+from attnflow.schema.libraries import scipy
 
-Times = Float[np.ndarray, " time"]
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+Times: TypeAlias = 'Float[np.ndarray, " time"]'
 
 
 def switch_time(bias: float) -> float:
@@ -59,7 +63,7 @@ def stage_one(time: Times, bias: float) -> tuple[Times, Times]:
 
 def _solve(y: Times) -> Times:
     """The solution x of `x + e^x = y`."""
-    return y - wrightomega(y).real
+    return y - scipy.special.wrightomega(y).real
 
 
 def stage_two_score(time: Times, omega: float, group_value: float) -> Times:
@@ -88,7 +92,11 @@ def onset_time(omega: float, bias: float, level: float) -> float:
     top = 1.0
     while excess(top) < 0:
         top *= 2
-    x = float(brentq(excess, 0.0, top, xtol=1e-14))  # pyright: ignore[reportArgumentType]
+    # Bisection to neighbouring floats: every run of `figure1` prints this time, and
+    # SciPy's root finders take longer to import than such a run to compute.
+    low, x = 0.0, top
+    while low < (middle := (low + x) / 2) < x:
+        low, x = (middle, x) if excess(middle) < 0 else (low, middle)
     start = 2 * bias + math.exp(2 * bias)
     return switch_time(bias) + 1.6 * (x + 2 * bias + math.exp(x + 2 * bias) - start)
 

@@ -1,10 +1,12 @@
 """Maps of `mixture`: required width over (ω, m), and learning rates over ω."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 LEARNED = "loss@0.1"
 """The first time at which the loss is 0.1."""

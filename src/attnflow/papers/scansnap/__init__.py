@@ -1,13 +1,9 @@
 """Scan and snap: training dynamics of attention in a one-layer transformer."""
 
 from attnflow.papers.base import Paper, texts_of
-from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.conditions import conditions, run_conditions
-from attnflow.papers.scansnap.exhibits import EXHIBITS
-from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
-from attnflow.papers.scansnap.swept_maps import MAPS
 
 PAPER = Paper(
     slug="scansnap",
@@ -18,9 +14,9 @@ PAPER = Paper(
     ),
     version_read="NeurIPS 2023, read as text extracted from it",
     recipes=RECIPES,
-    exhibits=EXHIBITS,
-    claims=CLAIMS,
-    notes=NOTES,
+    exhibits="attnflow.papers.scansnap.exhibits:EXHIBITS",
+    claims="attnflow.papers.scansnap.claims:CLAIMS",
+    notes="attnflow.papers.scansnap.notes:NOTES",
     headline="figure3",
     headline_claims=("E-Thm3-law", "E-Thm4-form", "E-6c", "E-R-6c"),
     summary=(
@@ -33,7 +29,7 @@ PAPER = Paper(
         "closed form; C, a scalar model of one common token."
     ),
     stage_table=stage_table,
-    maps=MAPS,
+    maps="attnflow.papers.scansnap.swept_maps:MAPS",
     conditions=conditions,
     run_conditions=run_conditions,
     **texts_of(__name__),

@@ -6,10 +6,10 @@ of the decoder alone have `Eq. 26` in the place of Assumption 2. The theorems ar
 gradient descent, so that there are no conditions for Adam, grids and real text.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping
-
-import xarray as xr
 
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.geometry import Geometry, eigenvalue_sizes, geometry
@@ -23,6 +23,7 @@ from attnflow.schema.conditions import (
 )
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 
 def conditions(setting: Setting) -> list[Condition]:

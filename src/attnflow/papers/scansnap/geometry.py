@@ -3,13 +3,18 @@
 With uniform attention f_n is P(·|n) over its norm, and E = FᵀF − I.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float
 
 from attnflow.papers.scansnap._types import Setting
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 @dataclass(frozen=True)

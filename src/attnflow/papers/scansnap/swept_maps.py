@@ -1,14 +1,16 @@
 """Map of `scansnap`: entropy over both learning rates, as in Figure 6."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, boundary
 from attnflow.figures.swept.map import law
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 ENTROPY = "mean_distinct_entropy"
 CUT = Level(1.9)

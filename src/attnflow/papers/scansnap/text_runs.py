@@ -1,13 +1,15 @@
 """Runs on WikiText-2 that figures and claims share, and their statistics."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
-from attnflow.papers.scansnap.claims.evidence import FEW, ONE
 from attnflow.papers.scansnap.deep_settings import MAPS
+from attnflow.papers.scansnap.seeds import FEW, ONE
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 OWN_RATE = RATES[-1]

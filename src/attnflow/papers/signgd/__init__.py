@@ -1,14 +1,9 @@
 """Two-layer transformers trained with SignGD: four stages of training (paper C)."""
 
 from attnflow.papers.base import Paper, texts_of
-from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.conditions import conditions
-from attnflow.papers.signgd.exhibits import EXHIBITS
-from attnflow.papers.signgd.notes import NOTES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
-from attnflow.papers.signgd.statistics import STATISTICS
-from attnflow.papers.signgd.swept_maps import MAPS
 
 PAPER = Paper(
     slug="signgd",
@@ -19,9 +14,9 @@ PAPER = Paper(
     ),
     version_read="arXiv 2410.04870 (ICLR 2025), read as text extracted from it",
     recipes=RECIPES,
-    exhibits=EXHIBITS,
-    claims=CLAIMS,
-    notes=NOTES,
+    exhibits="attnflow.papers.signgd.exhibits:EXHIBITS",
+    claims="attnflow.papers.signgd.claims:CLAIMS",
+    notes="attnflow.papers.signgd.notes:NOTES",
     headline="overview",
     headline_claims=(
         "C-L4.1-1",
@@ -45,8 +40,8 @@ PAPER = Paper(
         "to matter: here every sign is exact."
     ),
     stage_table=stage_table,
-    maps=MAPS,
-    statistics=STATISTICS,
+    maps="attnflow.papers.signgd.swept_maps:MAPS",
+    statistics="attnflow.papers.signgd.statistics:STATISTICS",
     conditions=conditions,
     **texts_of(__name__),
 )

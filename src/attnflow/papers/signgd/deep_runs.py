@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from attnflow.papers.signgd._types import Overrides
-from attnflow.papers.signgd.claims.evidence import PLAN
+from attnflow.papers.signgd.seeds import PLAN
 from attnflow.schema.declarations import Request
 
 PAPERS_SIZE = 2000

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attnflow import schema
-from attnflow.papers.signgd.claims.evidence import PLAN
+from attnflow.papers.signgd.seeds import PLAN
 from attnflow.schema.declarations import Evidence, Request
 
 RULES = {"SignGD": "signgd", "Adam": "adam", "GD": "gd"}

@@ -1,11 +1,13 @@
 """Statistics of `signgd` runs that sweeps can compute: the gap between stages."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims.stages import order_gap
 from attnflow.papers.signgd import stages
 from attnflow.schema.declarations import Statistic
+from attnflow.schema.libraries import xr
 
 ENDS = (
     stages.values_positive,

@@ -1,12 +1,14 @@
 """Map over d, σ_p and n: where the four stages occur in their order."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 NEURONS = 40
 SMALLEST = 0.1

@@ -1,12 +1,9 @@
 """Benign and harmful overfitting of a two-layer transformer on noisy patches."""
 
 from attnflow.papers.base import Paper, texts_of
-from attnflow.papers.vit.claims import CLAIMS
 from attnflow.papers.vit.conditions import condition_table
-from attnflow.papers.vit.exhibits import EXHIBITS
 from attnflow.papers.vit.settings import RECIPES
 from attnflow.papers.vit.stages import stage_table
-from attnflow.papers.vit.swept_maps import MAPS
 
 PAPER = Paper(
     slug="vit",
@@ -17,8 +14,8 @@ PAPER = Paper(
     ),
     version_read="NeurIPS 2024 (arXiv 2409.19345), read as text extracted from it",
     recipes=RECIPES,
-    exhibits=EXHIBITS,
-    claims=CLAIMS,
+    exhibits="attnflow.papers.vit.exhibits:EXHIBITS",
+    claims="attnflow.papers.vit.claims:CLAIMS",
     headline="figure1a",
     headline_claims=(
         "D-Fig1-slope-trained",
@@ -36,7 +33,7 @@ PAPER = Paper(
         "test loss stays (harmful)."
     ),
     stage_table=stage_table,
-    maps=MAPS,
+    maps="attnflow.papers.vit.swept_maps:MAPS",
     conditions=condition_table,
     **texts_of(__name__),
 )

@@ -1,11 +1,13 @@
 """The boundary of Figure 1's map: where the mean test loss falls below its cut."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.statistics import Boundary, agreement, best_constant, fit_boundary
 from attnflow.papers.vit._types import Values
+from attnflow.schema.libraries import xr
 
 CUT = 0.2
 """Test loss at which Figure 1b cuts the map."""

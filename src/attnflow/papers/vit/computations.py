@@ -1,11 +1,13 @@
 """Training images of Figures 2a and 2b, computed without training."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.data.deep_samples import SIDE, NoisyDigits, at_ratio
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.deep_experiments import ALL
+from attnflow.schema.libraries import xr
 
 DIMS = ("seed", "row", "column")
 

@@ -1,15 +1,17 @@
 """Runs on noisy digits that Figure 2c and its claims share, one per cell."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
-from attnflow.papers.vit.claims.evidence import PLAN
+from attnflow.papers.vit.seeds import PLAN
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 Cells = dict[str, Request]
 

@@ -1,12 +1,13 @@
 """Figure 2c as a sweep: a finer map than the figure's, which can be resumed."""
 
-import xarray as xr
+from __future__ import annotations
 
 from attnflow.figures.swept import Level, Map
 from attnflow.papers.vit.digit_runs import QUICK
 from attnflow.papers.vit.figures.digit_map import DIGITS_SILENT
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 
 def digit_losses(evidence: Evidence) -> xr.DataArray:

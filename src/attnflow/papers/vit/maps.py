@@ -1,14 +1,16 @@
 """Figure 1's map: final losses over numbers of samples and SNRs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np
-import xarray as xr
 
 from attnflow.experiments import run_cells
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.experiments import train
 from attnflow.papers.vit.settings import END, Train
+from attnflow.schema.libraries import xr
 
 AXES = ("samples", "snr_low", "snr_high", "snr_count")
 

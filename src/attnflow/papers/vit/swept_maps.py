@@ -1,10 +1,11 @@
 """Maps of `vit` by sweeps: Figure 1, its boundary, Lemma E.6, learning rates."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.papers.vit import boundary as b
@@ -13,6 +14,7 @@ from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures.phase_map import BAR, CUT, NAMES, PAPER, TOP
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 from attnflow.schema.declarations import Evidence, SweepRequest
+from attnflow.schema.libraries import xr
 
 _LAW = "boundary"
 PRINTED = {_LAW: {"exponent": b.EXPONENT, "constant": b.CURVE}}

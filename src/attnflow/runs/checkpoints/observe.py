@@ -1,19 +1,19 @@
 """`observe`: the checkpoints of a user's training as a run like ours."""
 
+from __future__ import annotations
+
 import itertools
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.data import Sequences
-from attnflow.experiments import Experiment, address
+from attnflow.experiments import Experiment
 from attnflow.experiments.course import as_dataset
 from attnflow.experiments.members import samples_of, test_samples_of
-from attnflow.experiments.record import load
 from attnflow.experiments.run import attributes
 from attnflow.models.problem import Problem
 from attnflow.runs.checkpoints.inputs import (
@@ -30,7 +30,8 @@ from attnflow.runs.checkpoints.records import (
 )
 from attnflow.runs.checkpoints.states import Checkpoints, Names, State, read_series
 from attnflow.runs.checkpoints.systems import Subject
-from attnflow.runs.runner import Arrays
+from attnflow.schema.address import ArraySource, address, load
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import Value, digest, seed_numbers
 from attnflow.training import precise
 from attnflow.training.system import compile_time, keep_compiled, make_room
@@ -43,7 +44,7 @@ def observe(
     at: Sequence[float] | None = None,
     names: Names | None = None,
     seeds: int | Sequence[int] | None = None,
-    data: Sequences | Arrays | None = None,
+    data: Sequences | ArraySource | None = None,
     record: Sequence[str] | None = None,
     **overrides: Value,
 ) -> xr.Dataset:
@@ -102,10 +103,11 @@ def observe(
     course = as_course(by_seed, plan.observables)
     run = as_dataset(plan, numbers, course, by_seed[0].plan.labels)
     prints = [records.fingerprint for records in by_seed]
+    base = address(plan.canonical(), seeds=numbers, data=arrays)
     run.attrs = attributes(
         plan,
         notes_of(plan, by_seed[0]),
-        id=digest(address(plan, seeds=numbers, data=arrays), "observed", *prints),
+        id=digest(base, "observed", *prints),
         wall_seconds=time.perf_counter() - start,
         compile_seconds=watch.seconds,
     )
@@ -141,7 +143,7 @@ def _first_names(series: list[Iterator[tuple[float, State]]]) -> set[str]:
 def _subject(
     experiment: Experiment,
     seed: int,
-    data: Sequences | Arrays | None,
+    data: Sequences | ArraySource | None,
     arrays: dict[str, np.ndarray] | None,
 ) -> Subject:
     if not isinstance(data, Sequences):

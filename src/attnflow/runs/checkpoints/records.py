@@ -16,12 +16,13 @@ from jaxtyping import Array
 from attnflow.experiments import Experiment, SystemExperiment
 from attnflow.experiments.course import Observe, labels_of
 from attnflow.experiments.members import Member
-from attnflow.experiments.record import fingerprint, rule_names
+from attnflow.experiments.record import rule_names
 from attnflow.models.forms import State as FormState
 from attnflow.models.systems import Training
 from attnflow.observables import find
 from attnflow.runs.checkpoints.states import Names, State, explained, pick
 from attnflow.runs.checkpoints.systems import Arrays, Loader, Subject, loaders
+from attnflow.schema.address import fingerprint
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.settings import digest
 from attnflow.training import Course, Reach, Records

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnflow.experiments.record import load
 from attnflow.models.forms.initial import OpenShape
+from attnflow.schema.address import load
 from attnflow.schema.settings import did_you_mean, unknown
 
 State = Mapping[str, Any]

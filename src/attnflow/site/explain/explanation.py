@@ -1,11 +1,11 @@
 """The explanation of a verdict: conditions, code, settings, and when it would fail."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypedDict
-
-import xarray as xr
 
 from attnflow.claims import (
     Claim,
@@ -27,6 +27,7 @@ from attnflow.papers.inventory import statements_with, users_of
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import JsonObject, canonical_json, plain
 from attnflow.site.explain.failing import fails_where
 

@@ -1,11 +1,12 @@
 """The picture of a verdict: series with levels and stages, and a panel per check."""
 
+from __future__ import annotations
+
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -19,6 +20,7 @@ from attnflow.figures.curves import thin
 from attnflow.figures.style import FULL_WIDTH, styled
 from attnflow.papers.base import Paper
 from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.schema.libraries import xr
 from attnflow.site.explain.check_panels import (
     caption,
     draw_check,

@@ -1,10 +1,11 @@
 """The series that a picture of a verdict shows: those on which the verdict depends."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, Evidence, Finding, Measurement, Rule, Seeds, Verdict
@@ -16,6 +17,7 @@ from attnflow.claims.judges.seeds import AbstractComparison, AtLeast, AtMost, Ne
 from attnflow.claims.stages import Detection
 from attnflow.claims.trials import Reading
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 from attnflow.site.explain.explanation import Explanation
 
 _RANKS = (Verdict.FAILS, Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.UNCHECKED)

@@ -1,5 +1,7 @@
 """A figure or table of a paper: drawn from its runs, compared, and kept in files."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
 import time
@@ -8,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import xarray as xr
-
 from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Display, Evidence, Exhibit
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import plain
 from attnflow.site.pages.files import DARK, save_figure, table_page, write_text
 from attnflow.site.pages.runs import (

@@ -1,17 +1,18 @@
 """One static page per paper, and the index of all papers."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import xarray as xr
-
 from attnflow._version import __version__
 from attnflow.claims import Row
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Exhibit, nothing
+from attnflow.schema.libraries import xr
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
 from attnflow.site.pages.files import DARK, anchor, place_of, render, write_text
@@ -187,7 +188,7 @@ class Agreement:
     neither: int
 
     @classmethod
-    def of(cls, results: Iterable[ExhibitResult]) -> "Agreement":
+    def of(cls, results: Iterable[ExhibitResult]) -> Agreement:
         """The counts of some results."""
         answers = [result.agrees for result in results]
         return cls(*(answers.count(answer) for answer in (True, False, None)))

@@ -1,5 +1,7 @@
 """Runs and sweeps as a page describes them, and their settings side by side."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import StageRow
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 from attnflow.schema.settings import seed_numbers
 
 

@@ -1,9 +1,10 @@
 """Automatic balancing in Phase 2: class weights and readout velocities."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -18,6 +19,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     weights_by_type,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 SMALL = 0.2

@@ -1,16 +1,19 @@
 """Changes of Gram matrices, scores and attention in Phase 1 (Theorem 3.1, item 3)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_neuron_gram_change",
@@ -20,7 +23,7 @@ GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_query_self_score_change",
     "largest_attention_change",
 )
-Measure = Callable[[xr.Dataset], np.ndarray]
+Measure: TypeAlias = "Callable[[xr.Dataset], np.ndarray]"
 _claim = partial(
     c.Claim,
     kind=c.Kind.ASYMPTOTIC,

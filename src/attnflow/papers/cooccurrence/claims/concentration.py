@@ -1,8 +1,8 @@
 """Concentration at initialisation: how often bounds of Appendix D are violated."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow import claims as c
 from attnflow import schema
@@ -17,6 +17,7 @@ from attnflow.papers.cooccurrence.claims.initial_laws import (
 )
 from attnflow.papers.cooccurrence.conditions import CONDITION_1
 from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.libraries import xr
 
 DELTAS = (0.1, 0.5)
 SMALL = Request("concentration", {**ALONE, "scale0": 0.03, "scale1": 0.03}, seeds=PLAN)

@@ -1,10 +1,11 @@
 """Training loss and learned attention scores at T* (Theorem 3.3)."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -20,6 +21,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]

@@ -5,15 +5,16 @@ same in as many runs as possible; what differs (width, number of samples of a qu
 horizon) is an argument of the compiled program.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
-
-import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.cooccurrence.settings import PHASES
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 Override = float | str | tuple[str, ...] | None
 """A value of a setting's field that differs from the experiment's."""

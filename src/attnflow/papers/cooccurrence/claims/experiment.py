@@ -1,9 +1,10 @@
 """Claims about Figure 1, and about readings of its initialisation."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -24,6 +25,7 @@ from attnflow.papers.cooccurrence.claims.phases import (
     steps_of_second,
 )
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 READINGS = ("fig1", "kaiming", "default-signs", "kaiming-signs")

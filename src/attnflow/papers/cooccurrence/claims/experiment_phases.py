@@ -1,8 +1,8 @@
 """Lemmas of Sections 3 and 4 at Appendix A's sizes, which they do not cover (ours)."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow import claims as c
 from attnflow import schema
@@ -23,6 +23,7 @@ from attnflow.papers.cooccurrence.claims.phases import (
     steps_of_second,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 GAP = 0.2

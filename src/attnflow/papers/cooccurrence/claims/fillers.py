@@ -1,10 +1,11 @@
 """Readouts of fillers in Phase 2, and their contribution to outputs."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.cooccurrence.claims import evidence as ev
@@ -17,6 +18,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     with_width,
 )
 from attnflow.papers.cooccurrence.conditions import DATA, THEOREM, WEIGHTS
+from attnflow.schema.libraries import xr
 
 NAMED = ["mu1", "mu2", "mu3"]
 _claim = partial(

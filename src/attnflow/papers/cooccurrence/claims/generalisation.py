@@ -1,7 +1,8 @@
 """Generalisation loss after training, over the number of samples (Theorem 3.3)."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -9,6 +10,7 @@ from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.windows import at_end
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 SAMPLES = (60.0, 120.0, 240.0, 600.0, 6e3, 6e4)

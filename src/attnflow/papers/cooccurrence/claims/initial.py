@@ -1,9 +1,10 @@
 """Neuron velocities at initialisation: targets, common token, fillers (Section E.1)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -22,6 +23,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes
 from attnflow.papers.cooccurrence.conditions import CONDITION_1, DATA, THEOREM, WEIGHTS
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 START = {f"m={width}": ev.start(width) for width in ev.WIDTHS}

@@ -1,9 +1,10 @@
 """Concentration of initial attention, signs and single products (Appendices D, H)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -11,6 +12,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import PLAN, WIDTHS
 from attnflow.papers.cooccurrence.conditions import CONDITION_1
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NEURONS = (8, 64, 512)

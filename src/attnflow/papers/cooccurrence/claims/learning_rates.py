@@ -1,8 +1,8 @@
 """Learning rates up to which gradient descent follows the gradient flow (ours)."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
-from scipy.interpolate import CubicSpline
 
 from attnflow import claims as c
 from attnflow import schema
@@ -10,6 +10,7 @@ from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.phases import TEN
 from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.libraries import scipy, xr
 
 SEEDS = TEN[:5]
 TIMES = {"fig1": 40.0, "kaiming": 8.0}
@@ -65,7 +66,7 @@ def _largest_loss_gap(descent: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
     inner = flow["loss"].transpose("time", "seed").isel(time=slice(None, -1))
     end = flow["loss_at_end"].transpose("stage", "seed").values
     clock = np.log([*inner["time"].values + FIRST * last, last + FIRST * last])
-    spline = CubicSpline(clock, np.concatenate([inner.values, end]))
+    spline = scipy.interpolate.CubicSpline(clock, np.concatenate([inner.values, end]))
     at_steps = spline(np.log(descent["time"].values * rate + FIRST * last))
     gap = look.largest(abs(descent["loss"].transpose("time", "seed") - at_steps))
     return gap / inner.isel(time=0).values

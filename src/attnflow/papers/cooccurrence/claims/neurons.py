@@ -4,14 +4,16 @@ For runs that recorded every neuron on every token: `evidence.start`, of which t
 counts, and `evidence.neurons`, along Phase 1.
 """
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims.windows import sizes, to_t1
+from attnflow.schema.libraries import xr
 
 TARGETS = ["mu1", "mu2"]
 COMMON = "mu3"

@@ -1,9 +1,10 @@
 """Noise-free quotient, and its limit: the hard-margin SVM of token counts (ours)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.cooccurrence.claims import quiet
@@ -11,6 +12,7 @@ from attnflow.papers.cooccurrence.claims.evidence import NOISE_FREE, noise_free
 from attnflow.papers.cooccurrence.claims.quiet import NAMED
 from attnflow.papers.cooccurrence.conditions import DATA
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 _RECORDED = ("loss", "score", "value", "readout_gain", "margin", "pull_by_group")
 _COMMON = {

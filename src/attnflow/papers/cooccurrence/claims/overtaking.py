@@ -1,9 +1,10 @@
 """Phase 1: the common token overtakes the targets, one-target types stay balanced."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -14,6 +15,7 @@ from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.neurons import largest_output
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 SMALL = {f"c0={c0:g}": ev.small_outputs(c0) for c0 in ev.SMALLER}

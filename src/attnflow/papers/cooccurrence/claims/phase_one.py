@@ -1,9 +1,10 @@
 """Readouts, margins and loss at T1, the end of Phase 1 (Theorems 3.1, E.27)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -11,6 +12,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.windows import at_t1, ladder, sizes, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 MARGIN = 0.1

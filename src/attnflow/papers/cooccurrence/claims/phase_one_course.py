@@ -1,9 +1,10 @@
 """Phase 1: when samples are classified correctly, and which losses first rise."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -13,6 +14,7 @@ from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.windows import ladder, to_t1
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 ONE_TARGET = ["first", "second"]

@@ -1,9 +1,10 @@
 """Single neurons in Phase 1: velocities (Theorem E.14) and changes (Theorem E.26)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -27,6 +28,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 NEURONS = {f"neurons, m={width}": ev.neurons(width) for width in ev.WIDTHS}
 READ = ("neuron_value", "neuron_value_at_end")

@@ -1,10 +1,11 @@
 """Phase 2: signs of rates, logistic weights, and sizes of Definition F.1."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -20,6 +21,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     with_width,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -1,10 +1,11 @@
 """Phase 2: growth of the readout gain, and changes that stay small beside it."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.cooccurrence import stages
@@ -19,6 +20,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     with_width,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 _claim = partial(
     c.Claim,

@@ -1,9 +1,10 @@
 """Phase 2: rates of the loss, of scores and of attention."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -21,6 +22,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = 3

@@ -4,8 +4,9 @@ Phase 1 ends at T1, from which on every sample is classified correctly; Phase 2 
 end of training. Where one of them is not reached, its records are not known.
 """
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
@@ -13,6 +14,7 @@ from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims.evidence import experiment
 from attnflow.papers.cooccurrence.claims.phase_two import Signs, signed
 from attnflow.papers.cooccurrence.claims.windows import at_end
+from attnflow.schema.libraries import xr
 
 TEN = tuple(range(200, 210))
 """Seeds on which claims are judged; predicates were chosen on seeds 0 to 9."""

@@ -4,18 +4,20 @@ Attention stays uniform to about 1/m in them, so that outputs are sums of readou
 samples of a type have the same margin, and all their fillers the same readout.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
+from attnflow.schema.libraries import xr
 
 KINDS = ("both", "first", "second", "neither")
 SHARES = np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6])

@@ -1,9 +1,10 @@
 """Sizes of readouts, and of their sums, in Phase 2."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -17,6 +18,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]

@@ -1,14 +1,16 @@
 """Exact reductions of the paper's system, and conserved spectra (ours)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.learning_rates import RATE_CLAIMS
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 EPS = float(np.finfo(float).eps)
 FORMS = {"forms": Request("conformance", seeds=(200, 201))}

@@ -4,13 +4,14 @@ T1 is b0·t = 20, and T* the time at which the loss is 1/m. What a run does not 
 not known, and NaN.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -21,8 +22,9 @@ from attnflow.papers.cooccurrence.claims.evidence import WIDTHS
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.papers.cooccurrence.stages.events import clock_rate
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
+from attnflow.schema.libraries import xr
 
-Series = Callable[[xr.Dataset], xr.DataArray]
+Series: TypeAlias = "Callable[[xr.Dataset], xr.DataArray]"
 """From a run to a table along time."""
 BEGINS = {"readout_gain": "says where Phase 2 begins, and nothing changes soon after"}
 """For `inert`: the series by which T1 is found."""

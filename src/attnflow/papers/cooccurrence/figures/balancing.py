@@ -1,9 +1,10 @@
 """Automatic balancing: class weights tend to the dual variables of an SVM."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.cooccurrence.claims.evidence import (
@@ -15,6 +16,7 @@ from attnflow.papers.cooccurrence.figures.clock import on_clock
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers, noise_free
 from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +61,7 @@ def _name(samples: float) -> str:
     return f"n = {samples:g}"
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Shares and losses for many samples; R and b·t·Loss for several n."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.4))
     runs = {samples: balance_series(evidence[_name(samples)]) for samples in SAMPLES}
@@ -79,7 +81,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _shares(ax: "Axes", runs: dict[float, xr.Dataset], evidence: Evidence) -> None:
+def _shares(ax: Axes, runs: dict[float, xr.Dataset], evidence: Evidence) -> None:
     for kind, (colour, shade) in panels.TYPES.items():
         series = f"share[{kind}]"
         label = panels.NAMES[kind]
@@ -95,7 +97,7 @@ def _shares(ax: "Axes", runs: dict[float, xr.Dataset], evidence: Evidence) -> No
     ax.text(0.99, 0.98, text, transform=ax.transAxes, ha="right", va="top")
 
 
-def _losses(ax: "Axes", run: xr.Dataset) -> None:
+def _losses(ax: Axes, run: xr.Dataset) -> None:
     for kind, (colour, shade) in panels.TYPES.items():
         series, label = f"loss_by_group[{kind}]", panels.NAMES[kind]
         figures.series(ax, run, series, kind=colour, shade=shade, label=label)
@@ -109,7 +111,7 @@ def _losses(ax: "Axes", run: xr.Dataset) -> None:
 
 
 def _approach(
-    ax: "Axes",
+    ax: Axes,
     runs: dict[float, xr.Dataset],
     evidence: Evidence,
     names: tuple[str, str],

@@ -1,10 +1,12 @@
 """Series on the clock b0·t, b0 being each seed's initial readout gain."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 
 def on_clock(run: xr.Dataset, names: tuple[str, ...]) -> xr.Dataset:

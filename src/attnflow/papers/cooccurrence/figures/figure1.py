@@ -1,9 +1,10 @@
 """Figure 1: attention scores, and losses by type, in the paper's experiment."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.stages import select
@@ -22,6 +23,7 @@ from attnflow.papers.cooccurrence.figures.runs import (
 )
 from attnflow.papers.cooccurrence.stages import all_correct
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ ENLARGED = 2.5
 RISES = 1.02
 
 
-def _shade(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
+def _shade(ax: Axes, run: xr.Dataset, *, named: bool = True) -> None:
     """Shade the phases of the seed in bold."""
     end = all_correct(run.isel(seed=[0])).median
     figures.shade_stages(ax, [end], PHASES if named else ("", ""))
@@ -42,7 +44,7 @@ def _shade(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
 # Figure 1a
 
 
-def draw_scores(evidence: Evidence) -> "Figure":
+def draw_scores(evidence: Evidence) -> Figure:
     """Figure of four scores over epochs."""
     run = evidence["run"]
     title = "Attention scores: key, query"
@@ -114,7 +116,7 @@ def scores_stated(evidence: Evidence) -> dict[str, Sentences]:
 # Figure 1b
 
 
-def draw_losses(evidence: Evidence) -> "Figure":
+def draw_losses(evidence: Evidence) -> Figure:
     """Figure of losses by type: the first epochs enlarged, and all epochs."""
     run = evidence["run"]
     titles = ("Phase 1 enlarged", "All epochs, on a logarithmic axis")
@@ -136,7 +138,7 @@ def draw_losses(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _losses(ax: "Axes", run: xr.Dataset) -> None:
+def _losses(ax: Axes, run: xr.Dataset) -> None:
     for group, (kind, shade) in panels.TYPES.items():
         series, label = f"loss_by_group[{group}]", panels.NAMES[group]
         panels.emphasise_first_seed(

@@ -1,11 +1,11 @@
 """Test loss over the number of samples, at a small training loss."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-import xarray as xr
-from scipy.optimize import brentq
 
 from attnflow import figures
 from attnflow.papers.cooccurrence.claims import evidence as shared
@@ -16,6 +16,7 @@ from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.papers.cooccurrence.statistics import LEVEL, at_level, exact_test_loss
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import scipy, xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,10 +81,12 @@ def margin_of_machine(samples: float, length: int) -> float:
 
 def sufficient_samples(length: int) -> float:
     """n*: the number of samples above which no test sample stays misclassified."""
-    return cast("float", brentq(margin_of_machine, 6.0, 1e6, args=(length,)))
+    return cast(
+        "float", scipy.optimize.brentq(margin_of_machine, 6.0, 1e6, args=(length,))
+    )
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Figure of test losses over time, and over n at a small training loss."""
     titles = (
         f"Samples of $L = {LENGTHS[0]}$ tokens: full test, dashed training loss",
@@ -95,7 +98,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _courses(ax: "Axes", evidence: Evidence) -> None:
+def _courses(ax: Axes, evidence: Evidence) -> None:
     length = LENGTHS[0]
     ramp = figures.current_theme().ramp(KINDS[length], len(COURSES))
     for colour, samples in zip(ramp, COURSES, strict=True):
@@ -113,7 +116,7 @@ def _courses(ax: "Axes", evidence: Evidence) -> None:
     figures.label_ends(ax)
 
 
-def _over_samples(ax: "Axes", evidence: Evidence) -> None:
+def _over_samples(ax: Axes, evidence: Evidence) -> None:
     theme = figures.current_theme()
     for length in LENGTHS:
         losses = [exact_test_loss(evidence[name(n, length)]) for n in SAMPLES]
@@ -137,7 +140,7 @@ def _over_samples(ax: "Axes", evidence: Evidence) -> None:
     ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
 
 
-def _name_line(ax: "Axes", x: float, text: str, colour: str, *, lines: int = 0) -> None:
+def _name_line(ax: Axes, x: float, text: str, colour: str, *, lines: int = 0) -> None:
     style = {"xytext": (3, -3 - 14 * lines), "textcoords": "offset points", "va": "top"}
     axes = ax.get_xaxis_transform()
     ax.annotate(text, (x, 1.0), xycoords=axes, color=colour, size="small", **style)

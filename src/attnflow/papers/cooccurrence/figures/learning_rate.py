@@ -1,12 +1,12 @@
 """Learning rates up to which gradient descent follows the gradient flow."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
-from scipy.interpolate import PchipInterpolator
 
 from attnflow import figures, schema
 from attnflow.papers.cooccurrence.claims import learning_rates
@@ -14,6 +14,7 @@ from attnflow.papers.cooccurrence.figures import panels
 from attnflow.papers.cooccurrence.figures.runs import Numbers, three_numbers
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import scipy, xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,7 +89,7 @@ def largest_loss_gap(descent: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
     times = schema.setting_of(descent)["learning_rate"] * descent["time"].values
     first = grid[1]
     # Even steps of this clock resolve both the early plateau and the late power law.
-    curve = PchipInterpolator(np.log(grid + first), losses, axis=1)
+    curve = scipy.interpolate.PchipInterpolator(np.log(grid + first), losses, axis=1)
     inside = np.minimum(times, grid[-1])
     descent_losses = descent["loss"].transpose("seed", "time").values
     gaps = np.abs(descent_losses - curve(np.log(inside + first)))
@@ -102,7 +103,7 @@ def rises(descent: xr.Dataset) -> np.ndarray:
     return np.array([not (np.diff(row) <= 0).all() for row in loss])
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Figure of sharpness along the flow, and of the distance of descent from it."""
     titles = (
         r"Sharpness $\lambda$ that the flow meets, over its first",
@@ -114,7 +115,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _sharpness(ax: "Axes", evidence: Evidence) -> None:
+def _sharpness(ax: Axes, evidence: Evidence) -> None:
     for reading, kind in KINDS.items():
         run = evidence[flow_name(reading)]
         setting = schema.setting_of(run)
@@ -133,7 +134,7 @@ def _sharpness(ax: "Axes", evidence: Evidence) -> None:
     ax.legend(loc="upper left")
 
 
-def _distances(ax: "Axes", evidence: Evidence) -> None:
+def _distances(ax: Axes, evidence: Evidence) -> None:
     theme = figures.current_theme()
     for reading, kind in KINDS.items():
         flow, colour = evidence[flow_name(reading)], theme.colour(kind)
@@ -159,7 +160,7 @@ def _distances(ax: "Axes", evidence: Evidence) -> None:
 
 
 def _draw_seeds(
-    ax: "Axes", rates: np.ndarray, run: xr.Dataset, flow: xr.Dataset, colour: str
+    ax: Axes, rates: np.ndarray, run: xr.Dataset, flow: xr.Dataset, colour: str
 ) -> None:
     far, up = largest_loss_gap(run, flow), rises(run)
     for x, y, rose in zip(rates, far, up, strict=True):
@@ -169,7 +170,7 @@ def _draw_seeds(
         )
 
 
-def _mark_paper_rate(ax: "Axes", rate: float, colour: str) -> None:
+def _mark_paper_rate(ax: Axes, rate: float, colour: str) -> None:
     """Arrow at the paper's rate in a reading, at the foot of the axes."""
     axes = ax.get_xaxis_transform()
     ax.annotate(

@@ -1,9 +1,10 @@
 """Overview figure: readouts, losses, scores and class weights on one clock."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.cooccurrence.claims.evidence import class_weights
@@ -26,6 +27,7 @@ from attnflow.papers.cooccurrence.stages import (
     signal_correct,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +70,7 @@ def score_unit(setting: Fields) -> float:
     return first**2 * np.sqrt(setting["width"]) / (setting["length"] * gain)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Figure of four panels on one clock."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.6))
     run = overview_series(evidence["run"])
@@ -106,7 +108,7 @@ def _until(limit: xr.Dataset, run: xr.Dataset) -> xr.Dataset:
 
 
 def _both(
-    ax: "Axes",
+    ax: Axes,
     run: xr.Dataset,
     limit: xr.Dataset,
     selector: str,
@@ -118,7 +120,7 @@ def _both(
     line.set(**DASHED)
 
 
-def _inset(ax: "Axes", run: xr.Dataset, limit: xr.Dataset) -> None:
+def _inset(ax: Axes, run: xr.Dataset, limit: xr.Dataset) -> None:
     """Inset of early losses on a linear axis, where one-target losses rise."""
     inner = ax.inset_axes((0.085, 0.1, 0.39, 0.46))
     for kind, style in panels.TYPES.items():
@@ -146,7 +148,7 @@ def _name_axes(grid: np.ndarray) -> None:
     share.text(0.99, 0.97, r"dashed: $n = 10^7$", **style)
 
 
-def _say_lines(ax: "Axes", evidence: Evidence) -> None:
+def _say_lines(ax: Axes, evidence: Evidence) -> None:
     """Legend of the two kinds of lines."""
     setting = schema.setting_of(evidence["run"])
     bold = figures.current_theme().colour("signal")
@@ -160,7 +162,7 @@ def _say_lines(ax: "Axes", evidence: Evidence) -> None:
     ax.legend([full, dashed], texts, loc="upper left", bbox_to_anchor=(0.0, 0.97))
 
 
-def _phases(ax: "Axes", run: xr.Dataset, *, named: bool) -> None:
+def _phases(ax: Axes, run: xr.Dataset, *, named: bool) -> None:
     end = float(np.median(clock_times(run, all_correct(run))))
     figures.shade_stages(ax, [end], ("Phase 1", "Phase 2") if named else ("", ""))
 

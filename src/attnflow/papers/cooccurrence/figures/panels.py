@@ -1,11 +1,13 @@
 """Colours, labels and line styles that figures of `cooccurrence` share."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,14 +56,14 @@ def size_name(letter: str, size: float) -> str:
 
 
 def emphasise_first_seed(
-    ax: "Axes",
+    ax: Axes,
     run: xr.Dataset,
     selector: str | xr.DataArray,
     *,
     kind: str,
     label: str,
     shade: int = 0,
-) -> "Line2D":
+) -> Line2D:
     """Draw the first seed as a bold line with its label, the others faintly."""
     for seed in run["seed"].values[1:]:
         series = _of_seed(run, selector, seed)

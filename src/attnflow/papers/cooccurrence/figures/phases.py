@@ -1,10 +1,11 @@
 """Ends of phases over widths: detected on the clock b0·t, and by formula."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.cooccurrence.claims.evidence import WIDTHS
@@ -28,6 +29,7 @@ from attnflow.papers.cooccurrence.stages import (
 )
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +60,7 @@ def star_formula(run: xr.Dataset) -> float:
     return machine.norm_squared / loss_level(schema.setting_of(run))
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Figure with a row of event times for each width."""
     title = "Ends of phases on the clock $b_0 t$: each seed a dot, formulas dashed"
     figure, grid = figures.panels(titles=[title], size=(9.6, 4.9))
@@ -74,7 +76,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _row(ax: "Axes", height: int, run: xr.Dataset) -> None:
+def _row(ax: Axes, height: int, run: xr.Dataset) -> None:
     theme, events = figures.current_theme(), events_of(run)
     left = ax.get_xlim()[0]
     first, last = (float(np.median(events[name])) for name in ("T1", "T_star"))
@@ -98,7 +100,7 @@ def _row(ax: "Axes", height: int, run: xr.Dataset) -> None:
     ax.annotate(text, (right, height), size="small", color=theme.muted, **offset)
 
 
-def _names(ax: "Axes", evidence: Evidence) -> None:
+def _names(ax: Axes, evidence: Evidence) -> None:
     """Label rows with widths, and events above the first row."""
     ax.set_yticks(-np.arange(len(evidence)), [_row_name(n) for n in evidence])
     ax.tick_params(axis="y", length=0)
@@ -125,7 +127,7 @@ def _row_name(name: str) -> str:
     return panels.size_name("m", float(name.removeprefix("m = ")))
 
 
-def _constant(ax: "Axes", rows: int) -> None:
+def _constant(ax: Axes, rows: int) -> None:
     theme = figures.current_theme()
     ax.vlines(
         END_OF_PHASE_ONE,

@@ -1,16 +1,18 @@
 """Run requests that figures share, and statistics of runs."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import select
 from attnflow.papers.cooccurrence.claims import evidence
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 Numbers: TypeAlias = "float | Mapping[str, Numbers]"
 """What an exhibit's `values` hold: a number, or numbers by name."""

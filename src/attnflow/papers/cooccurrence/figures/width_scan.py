@@ -1,11 +1,12 @@
 """The paper's experiment at widths from 128 to 10^8, all at the same cost."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.cooccurrence.figures import panels
@@ -24,6 +25,7 @@ from attnflow.papers.cooccurrence.stages import (
     loss_reaches,
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +37,7 @@ LEVEL = 0.01
 LAST = 3
 """Number of the largest widths over which powers are fitted."""
 SEEDS = 3
-Statistic = Callable[[xr.Dataset], np.ndarray]
+Statistic: TypeAlias = "Callable[[xr.Dataset], np.ndarray]"
 """From a run to one number for each of its seeds."""
 RECORD = (
     "loss",
@@ -84,7 +86,7 @@ def attention_change(run: xr.Dataset) -> np.ndarray:
     return at_time(run, "largest_attention_change", times)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Figure of losses on two clocks, growth of b, and change of attention."""
     titles = (
         "Loss over time",
@@ -115,7 +117,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _name_branches(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
+def _name_branches(ax: Axes, runs: dict[int, xr.Dataset]) -> None:
     """Label the curves of small widths, which leave the common one, at their ends."""
     ramp = figures.current_theme().ramp("signal", len(runs))
     # Ends are close together, and wide curves run above: labels are staggered.
@@ -137,7 +139,7 @@ def _rescaled(run: xr.Dataset, factor: float) -> xr.Dataset:
     return run.assign_coords(time=run["time"] * factor)
 
 
-def _losses(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
+def _losses(ax: Axes, runs: dict[int, xr.Dataset]) -> None:
     ramp = figures.current_theme().ramp("signal", len(runs))
     for colour, (width, run) in zip(ramp, runs.items(), strict=True):
         label = panels.size_name("m", width)
@@ -146,7 +148,7 @@ def _losses(ax: "Axes", runs: dict[int, xr.Dataset]) -> None:
     figures.number_axis(ax, "y")
 
 
-def _ladder(ax: "Axes", by_width: dict[int, np.ndarray]) -> None:
+def _ladder(ax: Axes, by_width: dict[int, np.ndarray]) -> None:
     """Draw each seed as a dot, and a line of slope −1 through the largest width."""
     theme = figures.current_theme()
     style = {"marker": "o", "ls": "", "ms": 5, "mec": theme.paper, "mew": 0.5}

@@ -3,9 +3,11 @@
 Most events are *for good*: the time from which on something holds at all later records.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
-from jaxtyping import Float
 
 from attnflow import schema
 from attnflow.claims.stages import Event, Stage
@@ -13,6 +15,10 @@ from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import FormulaTime
+from attnflow.schema.libraries import xr
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 SIGNAL = {
     "both": ("mu1", "mu2", "mu3"),

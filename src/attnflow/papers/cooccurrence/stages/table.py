@@ -1,15 +1,17 @@
 """Table of phases: detected times, formulas and caveats."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
 from attnflow.claims.stages import Event, Stage, StageRow
 from attnflow.papers.cooccurrence.stages import events, formulas
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 NOT_SMALL = 0.1
 """Ratio of |a|² σ0² m to b0 from which on the clock gets a caveat."""

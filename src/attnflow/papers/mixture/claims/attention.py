@@ -1,9 +1,10 @@
 """Claims on attention at the end of stage 2: concentration and near symmetry."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, AtLeast, Claim, Kind, Verdict, look, named
 from attnflow.claims import mutations as mutate
@@ -17,6 +18,7 @@ from attnflow.papers.mixture.claims.evidence import (
     times_omega,
 )
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 HARD, HARDER = "c1 v1 -v2", "c1 -v1 v2"

@@ -1,9 +1,10 @@
 """Claims on Lemma 6.1: a transformer that solves any number of mixtures."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -19,6 +20,7 @@ from attnflow.claims import (
 )
 from attnflow.claims import mutations as mutate
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 # A few operations on probabilities, which are at most 1.

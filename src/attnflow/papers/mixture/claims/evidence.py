@@ -5,10 +5,11 @@ the same in as many runs as possible; what differs (ω, width, T1, T2) is an arg
 the compiled program.
 """
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Rungs, look
@@ -16,6 +17,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.judges import Measure
 from attnflow.claims.look import Closed
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 FLOW = "gradient flow of Algorithm 1 at infinite width"
 DESCENT = "gradient descent of all weights, learning rate 0.1"

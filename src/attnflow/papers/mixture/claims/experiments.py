@@ -1,10 +1,11 @@
 """Claims on the experiments with K = 2: simultaneous training, attention alone."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -24,6 +25,7 @@ from attnflow.papers.mixture.claims.evidence import (
     at_last_step,
 )
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 MAIN = {"main": Request("figure1")}

@@ -1,9 +1,10 @@
 """Claims on separability and margins of the attention features."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -31,6 +32,7 @@ from attnflow.papers.mixture.claims.evidence import (
 from attnflow.papers.mixture.conditions import STAGE_TWO
 from attnflow.papers.mixture.features import feature_margin
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 _claim = partial(

@@ -1,9 +1,10 @@
 """Claims on more than two mixtures: Observation 1 of Section 6."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -23,6 +24,7 @@ from attnflow.papers.mixture.claims.evidence import (
     at_last_step,
 )
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NO_ERRORS = 1 - ALL_RIGHT

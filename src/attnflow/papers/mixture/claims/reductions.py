@@ -1,9 +1,10 @@
 """Claims on our reductions: Gram descent, conserved spectrum, quotient, onset time."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, AtMost, Claim, Equal, Kind, Verdict, named
@@ -12,6 +13,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import LADDER, omega_of
 from attnflow.papers.mixture.stages import main_score_reaches
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)

@@ -1,9 +1,10 @@
 """Claims on signs, activations and near symmetry in stage 2 (Lemmas E.4 to E.6)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -30,6 +31,7 @@ from attnflow.papers.mixture.claims.evidence import (
     two_stages,
 )
 from attnflow.papers.mixture.conditions import STAGE_TWO
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 TABLES = ("score", "key_self_score", "query_self_score")

@@ -1,9 +1,10 @@
 """Claims on stage 1: alignment of the neurons with class and group tokens."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, AtLeast, Claim, Equal, Kind, Verdict, look, named
@@ -24,6 +25,7 @@ from attnflow.papers.mixture.claims.evidence import (
 )
 from attnflow.papers.mixture.conditions import STAGE_ONE as ASSUMED
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 RUNS = {f"T1={t:g}": Request("stage1", {"T1": t}, seeds=1) for t in (3.0, 10.0, 100.0)}

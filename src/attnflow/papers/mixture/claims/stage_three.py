@@ -1,9 +1,10 @@
 """Claims on stage 3: convergence in time O(1/ε), and growth of the neurons."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, AtMost, Claim, Kind, Line, Rungs, Verdict, look, named
@@ -22,6 +23,7 @@ from attnflow.papers.mixture.claims.evidence import (
     times_omega,
 )
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 EPSILONS = (0.03, 0.01, 0.003, 0.001, 0.0003)

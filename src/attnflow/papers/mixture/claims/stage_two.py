@@ -1,9 +1,10 @@
 """Claims on stage 2: duration, growth and dominance of the main scores."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -33,6 +34,7 @@ from attnflow.papers.mixture.claims.evidence import (
 )
 from attnflow.papers.mixture.conditions import STAGE_TWO as ASSUMED
 from attnflow.papers.mixture.conditions import THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 GROWTH = 0.99 / 18

@@ -1,9 +1,9 @@
 """Claims on the rates at T1, with which stage 2 begins (Appendix E.5)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-
-import xarray as xr
 
 from attnflow.claims import (
     Claim,
@@ -27,6 +27,7 @@ from attnflow.papers.mixture.claims.evidence import (
     stage_end,
 )
 from attnflow.papers.mixture.conditions import STAGE_ONE
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 _claim = partial(

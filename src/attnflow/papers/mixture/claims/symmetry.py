@@ -1,9 +1,10 @@
 """Claims on symmetries between groups and heads at infinite width (Appendix C)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
@@ -16,6 +17,7 @@ from attnflow.papers.mixture.claims.evidence import (
     omega_of,
 )
 from attnflow.papers.mixture.conditions import STAGE_ONE, STAGE_TWO, THEOREM
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 # Both sides undergo the same operations in another order: they diverge by a few ulps

@@ -1,9 +1,10 @@
 """Claims on finite width: deviation from infinite width, and concentration."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -30,6 +31,7 @@ from attnflow.papers.mixture.claims.evidence import (
 )
 from attnflow.papers.mixture.conditions import ALGORITHM, STAGE_ONE, THEOREM
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 OMEGAS = tuple(END_OF_STAGE_TWO)

@@ -1,20 +1,22 @@
 """Figure 4: all sixteen scores of the positive head."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.mixture.figures.panels import MAIN
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING, Numbers
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """A grid of all scores over time: one row per key, one column per query."""
     return figures.score_grid(evidence["run"], fixed={"head": "+"}, kinds=MAIN)
 

@@ -1,12 +1,13 @@
 """Figure 2: attention maps of the positive head at the end of training."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-import xarray as xr
+from typing import TYPE_CHECKING
 
 from attnflow import figures
 from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING, Numbers
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ def _map(evidence: Evidence, sample: str) -> xr.DataArray:
     return last.sel(head="+", sample=sample).mean("seed")
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """One attention map per sample of group 1, with queries as rows."""
     maps = {name: _map(evidence, sample) for name, sample in SAMPLES.items()}
     return figures.heatmap_grid(maps, bar_label="attention $p$(key | query)")

@@ -1,14 +1,16 @@
 """Figure 3: attention trained alone, with neurons fixed at Gaussian values."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.mixture.figures.panels import LOG2
 from attnflow.papers.mixture.figures.runs import Numbers, every_at_end
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +28,7 @@ NEEDS = {
 }
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """The median loss over time, and the final loss of each seed."""
     titles = ("Median loss", "Each seed at the end")
     figure, grid = figures.panels(1, 2, titles=titles, size=(9.6, 4.0))
@@ -35,7 +37,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _curves(ax: "Axes", evidence: Evidence) -> None:
+def _curves(ax: Axes, evidence: Evidence) -> None:
     colours = figures.current_theme().ramp("noise", len(evidence))
     for colour, (name, run) in zip(colours, evidence.items(), strict=True):
         figures.series(ax, run, "loss", band="none", colour=colour, label=name)
@@ -47,7 +49,7 @@ def _curves(ax: "Axes", evidence: Evidence) -> None:
     figures.label_ends(ax)
 
 
-def _ends(ax: "Axes", evidence: Evidence) -> None:
+def _ends(ax: Axes, evidence: Evidence) -> None:
     """Final losses by scale of the neurons, filled if every sample is classified."""
     theme = figures.current_theme()
     kinds = {True: ("easy", "all samples classified"), False: ("hard", "some not")}

@@ -1,9 +1,10 @@
 """Closed form of stage 1 against gradient flow and simultaneous training."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.mixture import formulas
@@ -11,6 +12,7 @@ from attnflow.papers.mixture.figures.panels import ALIGNMENT
 from attnflow.papers.mixture.figures.runs import INFINITE, Numbers
 from attnflow.papers.mixture.stages import stage_table
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +46,7 @@ def _onset(run: xr.Dataset) -> float:
     return float(run["time"].max()) if onset is None else onset
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Alignments and their closed form: stage 1 alone, and simultaneous training."""
     titles = ("Stage 1 by gradient flow", "All weights together, infinite width")
     figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.1))
@@ -63,7 +65,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _compare(ax: "Axes", run: xr.Dataset) -> None:
+def _compare(ax: Axes, run: xr.Dataset) -> None:
     for token, kind in TOKENS:
         figures.series(ax, run, f"value[+,{token}]", kind=kind, label=token)
     for closed in _closed(run).values():

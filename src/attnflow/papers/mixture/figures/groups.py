@@ -1,10 +1,11 @@
 """Figures 5 to 7: three, four and eight groups."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.stages import first_crossing
@@ -24,6 +25,7 @@ from attnflow.papers.mixture.stages import (
     neurons_aligned,
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 TITLES = ("Losses", "Neuron", "Scores: key, query")
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Three panels: losses, neurons and scores over time."""
     run = evidence["run"]
     figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 3.9))
@@ -44,7 +46,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _neurons(ax: "Axes", run: xr.Dataset) -> None:
+def _neurons(ax: Axes, run: xr.Dataset) -> None:
     for letter, kind in (("v", "class"), ("c", "group")):
         tokens = [{"token": name} for name in _names(run, letter)]
         pool = panels.pooled(run, "value", tokens)
@@ -52,7 +54,7 @@ def _neurons(ax: "Axes", run: xr.Dataset) -> None:
     ax.set_ylabel(panels.ALIGNMENT)
 
 
-def _scores(ax: "Axes", run: xr.Dataset) -> None:
+def _scores(ax: Axes, run: xr.Dataset) -> None:
     """Main scores by role, the others in grey; dashed: what rows of sum zero give."""
     roles = _pairs(run)
     rest = panels.pooled(run, "score", roles["others"])

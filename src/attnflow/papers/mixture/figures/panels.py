@@ -1,12 +1,14 @@
 """Panels shared by several figures of `mixture`: losses, neurons, scores."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.mixture.stages import shading
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +27,7 @@ ALIGNMENT = r"alignment $w_+^{\top}\mu$"
 SCORE = r"score $\mu^{\top} W_K^{\top} W_Q\,\nu$"
 
 
-def losses(ax: "Axes", run: xr.Dataset) -> None:
+def losses(ax: Axes, run: xr.Dataset) -> None:
     """Loss of each group of samples over time, with log 2, the loss of a guess."""
     for group in map(str, run["group"].values):
         series = f"loss_by_group[{group}]"
@@ -35,7 +37,7 @@ def losses(ax: "Axes", run: xr.Dataset) -> None:
     ax.set_ylabel("loss")
 
 
-def neurons(ax: "Axes", run: xr.Dataset) -> None:
+def neurons(ax: Axes, run: xr.Dataset) -> None:
     """Alignments of the positive head's neuron with the tokens over time (K = 2)."""
     for token, kind, shade in NEURONS:
         series = f"value[+,{token}]"
@@ -51,13 +53,13 @@ NEURONS = (
 )
 
 
-def scores(ax: "Axes", run: xr.Dataset) -> None:
+def scores(ax: Axes, run: xr.Dataset) -> None:
     """Scores of the positive head over time: main ones in colour, others pale."""
     figures.score_panel(ax, run, fixed={"head": "+"}, highlight=MAIN)
     ax.set_ylabel(SCORE)
 
 
-def finish(ax: "Axes", run: xr.Dataset, *, named: bool = True) -> None:
+def finish(ax: Axes, run: xr.Dataset, *, named: bool = True) -> None:
     """Add the time axis, shaded stages, and labels at the ends of the curves."""
     figures.time_axis(ax, run)
     figures.number_axis(ax, "y")

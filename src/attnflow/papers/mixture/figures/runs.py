@@ -1,13 +1,15 @@
 """Runs shared by the figures of `mixture`, and statistics of them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import Event, select
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 Number = float | int | None
 Numbers = Mapping[str, Number | Mapping[str, Number | Mapping[str, Number]]]

@@ -1,16 +1,18 @@
 """Duration of stage 3 of Algorithm 1: O(1/ε), with its constant."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture.figures.runs import LAST, Numbers, algorithm, power
 from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +52,7 @@ def _margin(run: xr.Dataset) -> float:
     return float(np.median(margins))
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """T3 − T2 against 1/ε, and its ratio to the prediction."""
     titles = ("Duration of stage 3", "Ratio to the prediction")
     figure, grid = figures.panels(1, 2, titles=titles, size=(9.6, 4.0))
@@ -77,7 +79,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _ratio_panel(ax: "Axes", steps: np.ndarray, ratio: np.ndarray) -> None:
+def _ratio_panel(ax: Axes, steps: np.ndarray, ratio: np.ndarray) -> None:
     figures.reference(ax, 1.0)
     colour = figures.current_theme().colour("hard")
     ax.plot(steps, ratio, color=colour, marker="o", ms=5.5, lw=1.0)

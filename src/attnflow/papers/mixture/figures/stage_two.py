@@ -1,10 +1,11 @@
 """Duration of stage 2 of Algorithm 1: O(log 1/ω), with its constant."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
@@ -12,6 +13,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.runs import Numbers, algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +59,7 @@ def _score_time(run: xr.Dataset, level: float) -> float:
     return (float(event.times.item()) - first) / units
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """T2 − T1 against ln(1/ω), with the line of slope 9/w_c."""
     figure, grid = figures.panels(titles=["Duration of stage 2"], size=(7.2, 4.3))
     ax = grid[0, 0]

@@ -1,10 +1,11 @@
 """Figures 1a, 1b, 1c: losses, neurons and main scores in simultaneous training."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.stages import first_crossing, select
@@ -28,6 +29,7 @@ from attnflow.papers.mixture.stages import (
     stage_table,
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
 
 
 def _single(
-    evidence: Evidence, title: str, draw: Callable[["Axes", xr.Dataset], None]
-) -> "Figure":
+    evidence: Evidence, title: str, draw: Callable[[Axes, xr.Dataset], None]
+) -> Figure:
     run = evidence["run"]
     figure, grid = figures.panels(titles=[title], size=(7.2, 3.9))
     draw(grid[0, 0], run)
@@ -47,7 +49,7 @@ def _single(
 # Figure 1a
 
 
-def draw_losses(evidence: Evidence) -> "Figure":
+def draw_losses(evidence: Evidence) -> Figure:
     """Losses of consistent and conflicting samples."""
     return _single(evidence, "Losses of the two groups of samples", panels.losses)
 
@@ -93,7 +95,7 @@ def loss_checks(evidence: Evidence) -> dict[str, bool]:
 # Figure 1b
 
 
-def draw_neurons(evidence: Evidence) -> "Figure":
+def draw_neurons(evidence: Evidence) -> Figure:
     """Alignments of the positive head's neuron."""
     return _single(evidence, "Neuron of the positive head", panels.neurons)
 
@@ -144,7 +146,7 @@ def neuron_checks(evidence: Evidence) -> dict[str, bool]:
 # Figure 1c
 
 
-def draw_scores(evidence: Evidence) -> "Figure":
+def draw_scores(evidence: Evidence) -> Figure:
     """Main attention scores of the positive head."""
     return _single(evidence, "Attention scores of the positive head", panels.scores)
 

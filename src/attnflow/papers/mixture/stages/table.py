@@ -1,11 +1,12 @@
 """The stage table of a run: simultaneous training, and Algorithm 1."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import (
@@ -25,6 +26,7 @@ from attnflow.papers.mixture.formulas import (
 from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
+from attnflow.schema.libraries import xr
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
 """Levels of the neurons' alignment, and of the main and the largest score."""

@@ -1,9 +1,10 @@
 """Claims on Theorem 1(a) and the drive ξ_n of attention in Q."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
@@ -18,6 +19,7 @@ from attnflow.papers.scansnap.claims.evidence import (
 )
 from attnflow.papers.scansnap.claims.statistics import score
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 RANDOM = {"random": Request("random-classes", seeds=PLAN)}
 MET = {

@@ -1,9 +1,10 @@
 """Claims on Theorem 1's coefficients γ, ι and β, by single samples."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -20,6 +21,7 @@ from attnflow.claims import (
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS, THEOREM_1
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
+from attnflow.schema.libraries import xr
 
 
 def _parts(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,9 +1,10 @@
 """Claims on correlations of the classes' features: Assumption 2, Lemmas 3, 13 to 17."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, AtMost, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
@@ -15,6 +16,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     flow,
 )
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
 PAIR = ("class", "other_class")

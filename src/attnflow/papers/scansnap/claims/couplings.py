@@ -1,9 +1,10 @@
 """Claims on the decoder's true gradient: Theorem 1 and Remark 1, and E-R-11 (ours)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -24,6 +25,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     flow,
 )
 from attnflow.papers.scansnap.systems.decoder import log_odds
+from attnflow.schema.libraries import xr
 
 COUPLINGS = {"couplings": flow("couplings")}
 MET = {

@@ -1,9 +1,10 @@
 """Claims on the decoder alone: Lemmas 3 and 5 to 8, Remark 2."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -31,6 +32,7 @@ from attnflow.papers.scansnap.claims.evidence import (
 )
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
 COURSES = {"courses": flow("decoder-courses")}

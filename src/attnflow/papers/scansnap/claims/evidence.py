@@ -7,14 +7,11 @@ published number is replayed.
 """
 
 from attnflow.papers.scansnap._types import SettingValue
+from attnflow.papers.scansnap.seeds import FEW as FEW
+from attnflow.papers.scansnap.seeds import ONE as ONE
+from attnflow.papers.scansnap.seeds import PLAN as PLAN
 from attnflow.schema.declarations import Request
 
-PLAN = tuple(range(200, 220))
-"""Seeds that decide; tolerances were set on 0 to 4."""
-FEW = PLAN[:5]
-"""Fewer of them, for runs in which each seed takes longer."""
-ONE = PLAN[:1]
-"""The one seed of runs without random numbers."""
 PUBLISHED = tuple(range(1, 11))
 """The seeds of the published runs of Figure 6, with the authors' random streams."""
 

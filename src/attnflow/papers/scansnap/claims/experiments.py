@@ -1,9 +1,10 @@
 """Claims on Figures 4 and 5, and on the effect of momentum in Figure 6."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -19,6 +20,7 @@ from attnflow.claims import (
 from attnflow.papers.scansnap.claims.evidence import PLAN, PLAN_RUNS, STEPS
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, favourites, last
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ENDS = ("mean_distinct_entropy", "common_mass", "top_share", "batch_loss")
 FIGURE_4 = {

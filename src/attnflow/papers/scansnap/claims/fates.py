@@ -1,9 +1,10 @@
 """Claims on the fates of tokens in Q: Lemma 4 and Theorem 2."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -33,6 +34,7 @@ from attnflow.papers.scansnap.claims.evidence import (
 )
 from attnflow.papers.scansnap.claims.statistics import COMMON, by_run, last, score
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}
 ALIKE = {"classes": 5, "vocabulary": 100, "distinct": (0.2, 0.3, 0.5)}

@@ -1,8 +1,8 @@
 """Claims on Theorem 3 in Q: relative gains of distinct tokens."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
 from attnflow.papers.scansnap.claims.evidence import (
@@ -15,6 +15,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     Q,
 )
 from attnflow.papers.scansnap.claims.statistics import TOP, last, score
+from attnflow.schema.libraries import xr
 
 OTHERS = ("distinct0@0", "distinct4@0", "distinct8@0")
 # The flows keep to 1e-10 per step over some hundred steps; the gain of the nearest

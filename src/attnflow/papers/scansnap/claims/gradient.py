@@ -1,9 +1,10 @@
 """Claims on the gradient and the limit of long sequences: Lemmas 1, 2 and 18."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, Claim, Equal, Kind, Near, Rarely, Rungs, Verdict, named
@@ -17,6 +18,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     flow,
 )
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 # Sums of some thirty terms, each rounded to 2.2e-16, through four matrix products.
 ROUNDING = 1e-12

@@ -1,12 +1,13 @@
 """Claims on Figures 6, 11 and 12, judged on a replay of the published runs."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims import All, AtLeast, Claim, Evidence, Falling, Kind, Verdict
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, STEPS
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 FIGURE_6 = {
     f"{queries} queries": Request(

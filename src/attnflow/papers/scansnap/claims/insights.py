@@ -1,9 +1,10 @@
 """Claims on Section 6's insights (a) to (c): in C, and carried over to Q and J."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, Claim, Falling, Kind, Rising, Verdict
 from attnflow.papers.scansnap.claims.evidence import (
@@ -22,6 +23,7 @@ from attnflow.papers.scansnap.claims.evidence import (
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, last
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 RISING = (1.0, 2.0, 5.0, 10.0, 20.0)

@@ -1,8 +1,8 @@
 """Claims on WikiText-2: attention entropy by learning rate, and freezing."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims import All, AtLeast, AtMost, Claim, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
@@ -21,6 +21,7 @@ from attnflow.papers.scansnap.text_runs import (
     name_of,
     on_frequent,
 )
+from attnflow.schema.libraries import xr
 
 JUDGED = (ONE_LAYER, PLAIN)
 """Networks of one layer, the subject of Figure 10."""

@@ -1,14 +1,16 @@
 """Claims of ours on exact identities of gradient flow in J: E-R-4 and E-R-6."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Claim, Equal, Kind, Verdict
 from attnflow.papers.scansnap.claims.evidence import FLOW_RUN, J, flow
 from attnflow.papers.scansnap.claims.snapping import SCALED_J
+from attnflow.schema.libraries import xr
 
 BALANCE = {
     "balance": flow(

@@ -1,9 +1,10 @@
 """Claims on initial scores as a prior (Section 5) and on the residual (Section 7)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -27,6 +28,7 @@ from attnflow.papers.scansnap.claims.evidence import (
 )
 from attnflow.papers.scansnap.claims.statistics import by_run, favourites, last, score
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 # Classes 0 and 1 have one query, 2 and 3 another. Token 0 is common to classes 0 and 2,
 # and so distinct within its query; tokens 1 and 2 are common within one.

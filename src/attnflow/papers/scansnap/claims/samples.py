@@ -1,9 +1,10 @@
 """Claims on samples: visits of classes (Lemmas 10 to 12), and Corollary 1."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -22,6 +23,7 @@ from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW, FEW_RUNS, FLOW_RUN
 from attnflow.papers.scansnap.claims.speed import SIZES
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ACCURACIES = (3, 10, 30, 100, 300, 1000)
 """1/ε."""

@@ -1,9 +1,10 @@
 """Claims on Theorem 4 in the scalar model C."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -24,6 +25,7 @@ from attnflow.papers.scansnap.claims.statistics import by_run, last, scale_of, u
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
 from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.schema.libraries import xr
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 SCALED_C = {

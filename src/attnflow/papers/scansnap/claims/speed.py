@@ -1,9 +1,10 @@
 """Claims on the speed γ, early and late: Lemma 9 and Theorem 1(b)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     All,
@@ -21,6 +22,7 @@ from attnflow.claims import (
 from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FLOW_RUN
 from attnflow.schema.conditions import MUCH
+from attnflow.schema.libraries import xr
 
 # The flow keeps to 1e-12 per step, over a thousand steps.
 FLOW = 1e-9

@@ -1,16 +1,18 @@
 """Statistics of runs that claims of `scansnap` share: scores, entropies, favourites."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import Evidence
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.dims import CLASS, SEED, TIME
+from attnflow.schema.libraries import xr
 
 COMMON = "common0"
 TOP = "distinct9@0"

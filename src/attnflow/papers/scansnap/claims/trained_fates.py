@@ -1,8 +1,8 @@
 """Claims of ours on whether Theorem 2 carries over to training (J)."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims import (
     All,
@@ -31,6 +31,7 @@ from attnflow.papers.scansnap.claims.evidence import (
     flow,
 )
 from attnflow.papers.scansnap.claims.statistics import last, score, velocities
+from attnflow.schema.libraries import xr
 
 SMALLEST = {"smallest": flow("classes", until=1e5, record=VELOCITY)}
 

@@ -1,9 +1,10 @@
 """Claims of ours on Theorem 3 in training (J), and a bound on the growth factor."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -37,6 +38,7 @@ from attnflow.papers.scansnap.claims.statistics import (
     reordered,
     score,
 )
+from attnflow.schema.libraries import xr
 
 _RATIOS = f"{SMALL}; η_Y/η_Z = 1 … 10⁴, η_Y = 1, t = 10⁵"
 

@@ -1,10 +1,11 @@
 """Claims on whether Section 6 carries over from C to Q, and from Q to training (J)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import (
@@ -45,6 +46,7 @@ from attnflow.papers.scansnap.claims.statistics import (
     scale_of,
     score,
 )
+from attnflow.schema.libraries import xr
 
 THIN_Q = {
     f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES

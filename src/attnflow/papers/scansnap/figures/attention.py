@@ -1,13 +1,15 @@
 """Attention per class over iterations, as small bar charts."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.scansnap.figures.panels import named, remark
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,7 @@ def is_common(run: xr.Dataset) -> np.ndarray:
     return np.array([str(token).startswith("common") for token in run["token"].values])
 
 
-def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> "Figure":
+def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> Figure:
     """Figure with a row for each (name, run, class) and a column for each iteration.
 
     `about` names the system and its rates in the first panel. Common tokens and the
@@ -66,7 +68,7 @@ def _attention_by_iteration(run: xr.Dataset, label: int) -> np.ndarray:
     return np.array([attention(run, iteration, label) for iteration in ITERATIONS])
 
 
-def _stem(ax: "Axes", run: xr.Dataset, iteration: int, label: int) -> None:
+def _stem(ax: Axes, run: xr.Dataset, iteration: int, label: int) -> None:
     theme = figures.current_theme()
     now = attention(run, iteration, label).values
     start = attention(run, 0, label).values

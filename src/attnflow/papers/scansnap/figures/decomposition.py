@@ -1,9 +1,10 @@
 """Figure: effects of momentum, finite length and initial tables on Figure 6."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.scansnap._types import Numbers
@@ -11,6 +12,7 @@ from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.figures.runs import DECOMPOSITION, SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +51,7 @@ def means(evidence: Evidence, rule: str, batches: str, start: str) -> np.ndarray
     return part(evidence, rule, batches, start).values.mean(axis=0)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """A panel for each rule, a curve for each combination of the other two."""
     titles = [rf"$\mathbf{{J}}$, {text}" for text in RULES.values()]
     figure, grid = figures.panels(
@@ -66,9 +68,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _curve(
-    ax: "Axes", table: xr.DataArray, label: str, kind: str, aside: float
-) -> None:
+def _curve(ax: Axes, table: xr.DataArray, label: str, kind: str, aside: float) -> None:
     colour = figures.current_theme().colour(kind)
     positions, rows = table["score_rate"].values + aside, table.values
     mean, spread = rows.mean(axis=0), rows.std(axis=0, ddof=1)
@@ -76,7 +76,7 @@ def _curve(
     ax.vlines(positions, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2)
 
 
-def _effect(ax: "Axes", evidence: Evidence) -> None:
+def _effect(ax: Axes, evidence: Evidence) -> None:
     """Draw the flow's level, at which plain descent on long sequences stays."""
     level = means(evidence, "plain descent", "long sequences", "zero")
     figures.reference(ax, float(level[0]), "plain descent, long sequences")

@@ -1,10 +1,11 @@
 """Figure 4: attention of J on Syn-Small over iterations, for two η_Y."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.scansnap._types import Numbers
@@ -17,6 +18,7 @@ from attnflow.papers.scansnap.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,8 +32,8 @@ FEW = 10
 """Iterations by which Figure 4 has most of its change."""
 
 
-def _draw(side: str) -> Callable[[Evidence], "Figure"]:
-    def draw(evidence: Evidence) -> "Figure":
+def _draw(side: str) -> Callable[[Evidence], Figure]:
+    def draw(evidence: Evidence) -> Figure:
         """Both classes, a row each."""
         run = evidence[side]
         rows = [("attention $c_1$", run, 0), ("attention $c_2$", run, 1)]

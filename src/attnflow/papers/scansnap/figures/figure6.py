@@ -1,10 +1,11 @@
 """Figure 6: entropy of attention on distinct tokens, by learning rates."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.scansnap._types import Numbers
@@ -20,6 +21,7 @@ from attnflow.papers.scansnap.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +49,7 @@ def table(evidence: Evidence, queries: int) -> tuple[np.ndarray, np.ndarray]:
     return entropies.mean(axis=0), entropies.std(axis=0, ddof=1)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """A panel for each number of queries; published means as rings."""
     titles = list(map(panels.queries_title, PANELS))
     figure, grid = figures.panels(
@@ -62,7 +64,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _panel(ax: "Axes", evidence: Evidence, queries: int) -> None:
+def _panel(ax: Axes, evidence: Evidence, queries: int) -> None:
     theme, entropies = figures.current_theme(), entropy(evidence, queries)
     ratios = entropies["ratio"].values
     colours = dict(zip(SCORE_RATES, theme.ramp("easy", len(SCORE_RATES)), strict=True))

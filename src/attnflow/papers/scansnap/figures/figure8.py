@@ -1,16 +1,18 @@
 """Figure 8: h* of discrete steps and h of the flow, for the decoder alone."""
 
+from __future__ import annotations
+
 import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.systems.decoder import log_odds
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +29,7 @@ def gap(run: xr.Dataset) -> xr.DataArray:
     return difference / difference["value_rate"]
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Panels: both heights as in the paper, and their difference."""
     run = evidence["heights"]
     titles = [
@@ -43,7 +45,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _heights(ax: "Axes", run: xr.Dataset) -> None:
+def _heights(ax: Axes, run: xr.Dataset) -> None:
     heights = run.isel({SEED: 0}).sel(vocabulary=SHOWN_VOCABULARY)
     heights = heights.sel(visit=slice(0, SHOWN_VISITS))
     rates = heights["value_rate"].values
@@ -58,7 +60,7 @@ def _heights(ax: "Axes", run: xr.Dataset) -> None:
     figures.label_ends(ax, size=10.5)
 
 
-def _gaps(ax: "Axes", run: xr.Dataset, size: int) -> None:
+def _gaps(ax: Axes, run: xr.Dataset, size: int) -> None:
     gaps = gap(run).sel(vocabulary=size)
     rates = gaps["value_rate"].values
     ramp = figures.current_theme().ramp("signal", len(rates))

@@ -1,9 +1,10 @@
 """Figure 9: B(t) of the scalar model C at a fixed ratio of learning rates."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 from attnflow import figures, schema
@@ -11,6 +12,7 @@ from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures import panels
 from attnflow.papers.scansnap.settings import Scalar
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,7 @@ def closed_form(run: xr.Dataset, time: ArrayLike) -> np.ndarray:
     return panels.decoder(run).drive_integral(time, scale)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Panels: B over time, and over rescaled time."""
     titles = [
         r"$\mathbf{C}$, $\eta_Y/\eta_Z = 1$: dots at $t_0$",
@@ -53,7 +55,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _curves(left: "Axes", right: "Axes", run: xr.Dataset, colour: str) -> None:
+def _curves(left: Axes, right: Axes, run: xr.Dataset, colour: str) -> None:
     drive, snap = panels.common_fall(run), panels.decoder(run).snap
     rate = schema.setting_of(run)["score_rate"]
     times, heights = panels.positive(drive)
@@ -65,7 +67,7 @@ def _curves(left: "Axes", right: "Axes", run: xr.Dataset, colour: str) -> None:
     panels.dot(right, times[-1], heights[-1], colour, size=5)
 
 
-def _formulas(ax: "Axes", run: xr.Dataset) -> None:
+def _formulas(ax: Axes, run: xr.Dataset) -> None:
     """Draw the closed form and the paper's times."""
     decoder, unit = panels.decoder(run), panels.clock(run)
     times = np.geomspace(0.05, 1e5 * unit, 400)

@@ -1,16 +1,18 @@
 """Colours, labels and statistics that the figures share."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.scansnap.stages import series
 from attnflow.papers.scansnap.stages.formulas import classes_of, decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema import dims as _dims
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +40,7 @@ def queries_title(queries: int) -> str:
     return rf"$\mathbf{{J}}$, {label}, $K = {2 * queries}$"
 
 
-def remark(ax: "Axes", position: tuple[float, float], text: str) -> None:
+def remark(ax: Axes, position: tuple[float, float], text: str) -> None:
     """Write a short text at `position`, in axes coordinates from 0 to 1."""
     low = position[1] < 0.5
     ax.text(
@@ -105,7 +107,7 @@ def positive(curve: xr.DataArray, scale: float = 1.0) -> tuple[np.ndarray, np.nd
     return scale * later[_dims.TIME].values, later.values
 
 
-def dot(ax: "Axes", x: float, y: float, colour: str, *, size: float = 6.5) -> None:
+def dot(ax: Axes, x: float, y: float, colour: str, *, size: float = 6.5) -> None:
     """Draw a dot on a curve."""
     paper = figures.current_theme().paper
     ax.plot(
@@ -126,7 +128,7 @@ def named(names: Iterable[str], numbers: Iterable[float]) -> dict[str, float]:
     return {n: float(number) for n, number in zip(names, numbers, strict=True)}
 
 
-def name_time(ax: "Axes", time: float, text: str, *, left: bool = False) -> None:
+def name_time(ax: Axes, time: float, text: str, *, left: bool = False) -> None:
     """Draw a dashed line at a time, with its name beside its foot."""
     theme = figures.current_theme()
     ax.axvline(time, color=theme.muted, lw=0.9, ls=(0, (3, 2)), zorder=1)

@@ -1,10 +1,11 @@
 """Figures 11 and 12: recall of distinct tokens above a threshold of attention."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.scansnap._types import Numbers
@@ -21,6 +22,7 @@ from attnflow.papers.scansnap.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +48,8 @@ def recalls(evidence: Evidence, queries: int, axis: str, fixed: float) -> xr.Dat
     return by_seed(evidence, queries, axis, fixed).mean(SEED)
 
 
-def _drawing(axis: str, fixed: float, symbol: str) -> Callable[[Evidence], "Figure"]:
-    def draw(evidence: Evidence) -> "Figure":
+def _drawing(axis: str, fixed: float, symbol: str) -> Callable[[Evidence], Figure]:
+    def draw(evidence: Evidence) -> Figure:
         """A panel for each number of queries."""
         titles = list(map(queries_title, PANELS))
         figure, grid = figures.panels(
@@ -62,7 +64,7 @@ def _drawing(axis: str, fixed: float, symbol: str) -> Callable[[Evidence], "Figu
     return draw
 
 
-def _panel(ax: "Axes", table: xr.DataArray, symbol: str) -> None:
+def _panel(ax: Axes, table: xr.DataArray, symbol: str) -> None:
     theme, axis = figures.current_theme(), str(table.dims[0])
     ramp = dict(zip(FULL[axis], theme.ramp("easy", len(FULL[axis])), strict=True))
     for setting, row in zip(table[axis].values, table.values, strict=True):

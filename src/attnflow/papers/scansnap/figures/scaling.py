@@ -1,9 +1,10 @@
 """Figure: time of the snap and cost of a flow of J, for M = 10³ to 10⁹."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.scansnap._types import Numbers
@@ -12,6 +13,7 @@ from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +51,7 @@ def seconds(evidence: Evidence) -> np.ndarray:
     return np.array([n["wall_seconds"] - n["compile_seconds"] for n in notes])
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Panels: velocities, times of their peaks, and wall time."""
     titles = [
         rf"$\mathbf{{J}}$, $\eta_Y = {RATIO:g}\,\eta_Z$: speed of the top token",
@@ -63,7 +65,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _speeds(ax: "Axes", evidence: Evidence) -> None:
+def _speeds(ax: Axes, evidence: Evidence) -> None:
     ramp = figures.current_theme().ramp("easy", len(VOCABULARIES))
     for colour, size in zip(ramp, VOCABULARIES, strict=True):
         run = evidence[name(size)]
@@ -77,7 +79,7 @@ def _speeds(ax: "Axes", evidence: Evidence) -> None:
     ax.legend(loc="upper right", fontsize=9.5)
 
 
-def _times(ax: "Axes", evidence: Evidence) -> None:
+def _times(ax: Axes, evidence: Evidence) -> None:
     theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
     ax.plot(
         sizes,
@@ -105,7 +107,7 @@ def _times(ax: "Axes", evidence: Evidence) -> None:
     figures.label_ends(ax, size=10.5)
 
 
-def _costs(ax: "Axes", evidence: Evidence) -> None:
+def _costs(ax: Axes, evidence: Evidence) -> None:
     theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
     ax.plot(
         sizes,

@@ -1,9 +1,10 @@
 """Figure 7: attention maps of the first layer on WikiText-2, along training."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.scansnap._types import Numbers
@@ -19,6 +20,7 @@ from attnflow.papers.scansnap.text_runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +38,7 @@ COURSE = {
 """Statistics along training, each a share: its kind (colour) and its function."""
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Panels: maps of one test window at three times, and statistics of all windows."""
     titles = [title for name, run in evidence.items() for title in _titles(name, run)]
     rows = len(evidence)
@@ -61,7 +63,7 @@ def _titles(name: str, run: xr.Dataset) -> list[str]:
     return [f"{name}: {first}", *later, f"all test windows, η = {rate:g}"]
 
 
-def _map(ax: "Axes", run: xr.Dataset, moment: int) -> "QuadMesh":
+def _map(ax: Axes, run: xr.Dataset, moment: int) -> QuadMesh:
     from matplotlib.colors import PowerNorm
 
     selection = run["test_attention"].isel(
@@ -88,7 +90,7 @@ def _map(ax: "Axes", run: xr.Dataset, moment: int) -> "QuadMesh":
     return mesh
 
 
-def _course(ax: "Axes", run: xr.Dataset) -> None:
+def _course(ax: Axes, run: xr.Dataset) -> None:
     for label, (kind, statistic) in COURSE.items():
         figures.series(ax, run, statistic(run), kind=kind, label=label)
     ax.set_ylim(bottom=0)
@@ -96,7 +98,7 @@ def _course(ax: "Axes", run: xr.Dataset) -> None:
     figures.time_axis(ax, run)
 
 
-def _legend(ax: "Axes") -> None:
+def _legend(ax: Axes) -> None:
     """Legend of the statistics, above the curves."""
     ax.set_ylim(top=1.35 * ax.get_ylim()[1])
     ax.legend(loc="upper right")

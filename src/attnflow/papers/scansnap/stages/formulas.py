@@ -10,11 +10,12 @@ Time counts samples in a flow. A step of descent is one unit of it, and a step o
 ball, in the long run, 1/(1 − μ) units.
 """
 
-import xarray as xr
+from __future__ import annotations
 
 from attnflow import schema
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.schema.libraries import xr
 
 
 def decoder_of(run: xr.Dataset) -> Decoder | None:

@@ -1,10 +1,12 @@
 """Series that the detectors of stages read."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.schema import dims as _dims
+from attnflow.schema.libraries import xr
 
 CLASS = _dims.CLASS
 DOUBLING = 2.0

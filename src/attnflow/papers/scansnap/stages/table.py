@@ -1,9 +1,9 @@
 """Stages as records, and their table: formulas beside detected times."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
-
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import Stage, StageRow
@@ -12,6 +12,7 @@ from attnflow.papers.scansnap.stages import series
 from attnflow.papers.scansnap.stages.formulas import formula_times, pace
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 LEAST_RECORDS = 3
 """Two records determine neither a peak nor a slope."""

@@ -10,15 +10,21 @@ that N = t/K. The speed of attention is `γ = (M − 1)² h / ((M − 1) + e^u)`
 integral is `K (M − 1)² h² / (2 η)`.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import ArrayLike
-from scipy.special import lambertw, wrightomega
 
-Series = Float[np.ndarray, "*times"]
+from attnflow.schema.libraries import scipy
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+Series: TypeAlias = 'Float[np.ndarray, "*times"]'
 
 
 def log_odds(visits: ArrayLike, vocabulary: float, rate: float) -> Series:
@@ -29,7 +35,7 @@ def log_odds(visits: ArrayLike, vocabulary: float, rate: float) -> Series:
     """
     right = vocabulary * rate * np.asarray(visits, float)
     a = (right + 1) / (vocabulary - 1)
-    omega = wrightomega(a - math.log(vocabulary - 1))
+    omega = scipy.special.wrightomega(a - math.log(vocabulary - 1))
     late = np.log(vocabulary - 1) + np.log(np.maximum(omega, 1.0))
     u = np.where(omega > 1, late, np.maximum(a - omega, 0.0))
     excess = np.expm1(u) + (vocabulary - 1) * u - right
@@ -103,7 +109,7 @@ class Decoder:
 
     @property
     def _peak_log_odds(self) -> float:
-        return 1 + float(lambertw((self.vocabulary - 1) / math.e).real)
+        return 1 + float(scipy.special.lambertw((self.vocabulary - 1) / math.e).real)
 
     @property
     def scan_end(self) -> float:
@@ -118,5 +124,5 @@ class Decoder:
     @property
     def omega1(self) -> float:
         """ω₁ of Lemma 8: `1 + ω₁ = −W₋₁(−1/(M − 1))/ln M`."""
-        root = float(lambertw(-1 / (self.vocabulary - 1), -1).real)
+        root = float(scipy.special.lambertw(-1 / (self.vocabulary - 1), -1).real)
         return -root / math.log(self.vocabulary) - 1

@@ -1,9 +1,10 @@
 """Claims on Adam (Section 3.2, Appendix B.7): outvoted queries, decay of the loss."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -12,6 +13,7 @@ from attnflow.papers.signgd.claims.evidence import A_FEW, ADAM, FEW, ROW_A
 from attnflow.papers.signgd.claims.statistics import at, share_among
 from attnflow.papers.signgd.stages import minority, series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 PICK, END = 100.0, 2000.0
 """The steps at which the paper selects the minority, and ends."""

@@ -1,14 +1,15 @@
 """Our claim on the decay rate of Adam's loss, predicted from SignGD's."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
-from scipy.optimize import root_scalar
 
 from attnflow import claims as c
 from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.adam import MEMORIES, RATES, limit
 from attnflow.papers.signgd.claims.evidence import A_FEW, ADAM, ROW_A
 from attnflow.schema.dataset import setting_of
+from attnflow.schema.libraries import scipy, xr
 
 START = 1500
 """From here on the second moment is that of a single exponential, up to β2^500."""
@@ -27,7 +28,7 @@ def adam_rate(rate: float, beta2: float) -> float:
         inside = max((1 - beta2 * np.exp(2 * r)) / (1 - beta2), 0.0)
         return rate * np.sqrt(inside) - r
 
-    return root_scalar(excess, bracket=(0.0, limit(beta2))).root
+    return scipy.optimize.root_scalar(excess, bracket=(0.0, limit(beta2))).root
 
 
 def _over_predicted(signgd: xr.Dataset, adam: xr.Dataset) -> np.ndarray:

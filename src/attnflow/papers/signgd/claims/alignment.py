@@ -1,9 +1,10 @@
 """Claims on Lemma 4.8: final agreement of all signs, its time, and the loss then."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -18,6 +19,7 @@ from attnflow.papers.signgd.stages import (
     two_cycles,
 )
 from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.libraries import xr
 
 NEURONS = (20, 60, 200, 600, 2000)
 WIDE = {

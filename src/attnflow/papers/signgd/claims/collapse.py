@@ -1,9 +1,10 @@
 """Claims on Lemma 4.5: attention of noise to the signal decays, s11 stays at 1/2."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -24,6 +25,7 @@ from attnflow.papers.signgd.claims.statistics import (
 )
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import keys_turn, series, softmax_yields
+from attnflow.schema.libraries import xr
 
 
 def exponent(run: xr.Dataset) -> xr.DataArray:

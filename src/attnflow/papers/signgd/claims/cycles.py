@@ -1,6 +1,6 @@
 """Our claim on two-cycles: pairs that oscillate for ever at a fixed learning rate."""
 
-import xarray as xr
+from __future__ import annotations
 
 from attnflow import claims as c
 from attnflow.papers.signgd.claims.evidence import DISJOINT, PLAN
@@ -8,6 +8,7 @@ from attnflow.papers.signgd.claims.statistics import TABLES
 from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 FINE, COARSE = 1.6e-13, 2.56e-12
 """Rates at which noise moves by its initial size in 60 steps, and in 4."""

@@ -1,13 +1,15 @@
 """Claim on Appendix B.6: deeper models halt where gradients are rounded to zero."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import Claim, Evidence, Finding, Kind, Verdict, per_seed
 from attnflow.claims.look import extent
 from attnflow.claims.mutations import mapped, named
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import Blocks, models, name_of, rounding, smaller
+from attnflow.schema.libraries import xr
 
 EMBED = 400
 SIGNS = "zero_signs"

@@ -1,8 +1,8 @@
 """Claim on gradient descent (Section 3.2): slower than SignGD, and it generalises."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -11,6 +11,7 @@ from attnflow.papers.signgd.claims.evidence import A_FEW, FEW, ROW_A
 from attnflow.papers.signgd.claims.statistics import TABLES, at
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 NEEDS = {
     **A_FEW,

@@ -9,10 +9,9 @@ Condition 3.1 with constants of 1: `attnflow.papers.signgd.conditions` says by h
 
 import math
 
+from attnflow.papers.signgd.seeds import PLAN as PLAN
 from attnflow.schema.declarations import Request
 
-PLAN = tuple(range(200, 210))
-"""Seeds that decide verdicts; tolerances were set on seeds 0–4."""
 FEW = PLAN[:3]
 """Seeds for runs that take longer."""
 MANY = tuple(range(200, 220))

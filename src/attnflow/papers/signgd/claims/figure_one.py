@@ -1,9 +1,10 @@
 """Claims on the paper's own experiments with SignGD (Section 3.1, Figures 1 to 6)."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.signgd.claims import fits
@@ -20,6 +21,7 @@ from attnflow.papers.signgd.claims.theorem import (
 from attnflow.papers.signgd.claims.turning import delay
 from attnflow.papers.signgd.stages import keys_turn, series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 OTHERS = {row: Request(f"setting-{row}", seeds=FEW) for row in ("b", "c", "d")}
 VOTE_FROM = 15.0

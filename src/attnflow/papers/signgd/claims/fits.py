@@ -1,9 +1,11 @@
 """Exponential and power-law fits to the training loss, by seed."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims.statistics import Fall, fit_fall
+from attnflow.schema.libraries import xr
 
 
 def falls(run: xr.Dataset, start: float, end: float = np.inf) -> list[Fall]:

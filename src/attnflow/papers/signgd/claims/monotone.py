@@ -1,10 +1,11 @@
 """Claims on Appendix E: signals and noise that grow in magnitude through a stage."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -25,6 +26,7 @@ from attnflow.papers.signgd.claims.statistics import (
 )
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series, softmax_yields
+from attnflow.schema.libraries import xr
 
 
 def _outward(table: xr.DataArray) -> xr.DataArray:

@@ -1,15 +1,17 @@
 """Claims on noisy digits (Section 3.2, Appendix B.1): test and training losses."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES
 from attnflow.schema import last
 from attnflow.schema.declarations import Evidence
+from attnflow.schema.libraries import xr
 
 TRAINED = 0.05
 NEARLY = 0.1

@@ -1,9 +1,10 @@
 """Our claims on precision: exact forms of SignGD, and where float64 autograd fails."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -12,6 +13,7 @@ from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
 from attnflow.papers.signgd.claims.statistics import TABLES, sizes_of
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 ALL_TABLES = ("value", *TABLES)
 STEPS = 2000

@@ -1,9 +1,10 @@
 """Our claims on reductions: SignGD does not depend on m_v, nor on labels."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -11,6 +12,7 @@ from attnflow.papers.signgd.claims.evidence import FEW, SIGNGD
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 TABLES = ("value", "key_neuron", "query_neuron")
 _APART = {"test_samples": 0, "steps": 60, "embed": 1000}

@@ -1,10 +1,11 @@
 """Claims on Lemma 4.1 (Stage I): mean value noise grows, all else barely moves."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import (
     Claim,
@@ -38,6 +39,7 @@ from attnflow.papers.signgd.claims.statistics import (
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 WIDTHS = (20, 200, 2000, 20_000, 200_000)
 

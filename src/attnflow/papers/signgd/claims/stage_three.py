@@ -1,8 +1,8 @@
 """Claims on Lemma 4.4 (Stage III): noise votes on the signs of signals."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -24,6 +24,7 @@ from attnflow.papers.signgd.claims.statistics import (
 )
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.libraries import xr
 
 VOTES = (("query", "key", 1.0), ("key", "query", -1.0))
 """Whose signal moves, whose noise votes, and with which sign."""

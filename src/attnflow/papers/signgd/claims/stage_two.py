@@ -1,9 +1,10 @@
 """Claims on Lemma 4.2 and Table 2 (Stage II): key and query noise align in sign."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -23,6 +24,7 @@ from attnflow.papers.signgd.claims.statistics import TABLES, at, formula, share_
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series, two_cycles
 from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.libraries import xr
 
 TOP = f"s={1e10:.0e}"
 PRINTED = (

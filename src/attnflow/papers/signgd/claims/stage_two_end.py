@@ -1,9 +1,10 @@
 """Claims on Lemma 4.3: noise, attention and signals at T2, the end of Stage II."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
@@ -26,6 +27,7 @@ from attnflow.papers.signgd.claims.statistics import (
 )
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
+from attnflow.schema.libraries import xr
 
 WHERE = "T2 is beyond the end of every experiment of the paper (14000 steps in (a))"
 

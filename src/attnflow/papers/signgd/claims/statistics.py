@@ -1,7 +1,8 @@
 """Statistics that claims share: formulas by seed, records and masks on the clock."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
@@ -9,6 +10,7 @@ from attnflow.claims.stages import Event
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 TABLES = ("query_neuron", "key_neuron")
 EARLY = ("T1", "T2_SGN", "T2", "T3")

@@ -1,9 +1,10 @@
 """Claims on Theorem 3.2: fast convergence, test loss of order 1, noise memorisation."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims.stages import first_crossing
@@ -22,6 +23,7 @@ from attnflow.papers.signgd.claims.statistics import at, formula, sizes_of, when
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 LEVELS = (0.1, 0.01, 0.001)
 LONG = {"longer": Request("lattice", {"horizon": 120.0}, seeds=PLAN[:5])}

@@ -1,9 +1,9 @@
 """Claims on T4⁻ and Lemmas 4.6 and 4.7 (Stage IV): outvoted keys turn, then queries."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
-
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.signgd.claims.evidence import (
@@ -31,6 +31,7 @@ from attnflow.papers.signgd.stages import (
     turned_share,
 )
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 FAR_SUPPORTS = (10**6, 10**10, 10**20, 10**40, 10**60)
 

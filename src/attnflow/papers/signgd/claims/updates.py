@@ -1,9 +1,9 @@
 """Claims on Equations (8) and (9): the size of a step of signals and of noise."""
 
+from __future__ import annotations
+
 import math
 from functools import partial
-
-import xarray as xr
 
 from attnflow.claims import Claim, Kind, Verdict, look, named
 from attnflow.claims import mutations as mutate
@@ -13,6 +13,7 @@ from attnflow.papers.signgd.claims.statistics import TABLES, both, by_rest, size
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 STEPS = 60
 ROUNDING = 1e-9

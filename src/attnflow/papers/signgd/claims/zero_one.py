@@ -1,13 +1,15 @@
 """Claims on Appendix F.1: the 0–1 test loss by the scale of initial weights."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
 from attnflow.papers.signgd.claims.statistics import at
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 _BRIEF = {
     "record": ("loss", "test_accuracy"),

@@ -1,12 +1,13 @@
 """Figures 14 and 15: training dynamics of the first layer of deeper models."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import (
@@ -25,6 +26,7 @@ from attnflow.papers.signgd.figures.statistics import at_step
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 EMBED = 600
 SIZE = {**smaller(EMBED), "steps": 400, "every": 10}

@@ -1,10 +1,10 @@
 """Panels of deeper models: one row per statistic, one line per reading."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.signgd import stages
@@ -14,6 +14,7 @@ from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +72,7 @@ ROWS = (
 )
 
 
-def draw(models: tuple[Blocks, ...], evidence: Evidence) -> "Figure":
+def draw(models: tuple[Blocks, ...], evidence: Evidence) -> Figure:
     """Draw one neuron by the closest reading, and each series by all readings."""
     size = (4.0 * len(models), 2.6 * (1 + len(ROWS)))
     figure, grid = figures.panels(1 + len(ROWS), len(models), size=size)
@@ -94,7 +95,7 @@ def draw(models: tuple[Blocks, ...], evidence: Evidence) -> "Figure":
     return figure
 
 
-def _by_reading(ax: "Axes", row: Row, model: Blocks, evidence: Evidence) -> None:
+def _by_reading(ax: Axes, row: Row, model: Blocks, evidence: Evidence) -> None:
     theme = figures.current_theme()
     for reading in (*READINGS, PLAIN):
         run = stages.first_layer(evidence[name_of(model, reading)])

@@ -1,14 +1,15 @@
 """Tables 4 to 11: signs of key and query noise in the first layer of deeper models."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-
-import xarray as xr
 
 from attnflow.papers.signgd.deep_runs import Blocks, smaller
 from attnflow.papers.signgd.figures import table2
 from attnflow.papers.signgd.figures.runs import SEEDS_SILENT
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +76,7 @@ def misaligned(table: xr.DataArray) -> xr.DataArray:
     return table.sel(after=apart).sum(("before", "after"))
 
 
-def _draw(printed: _Table, evidence: Evidence) -> "Figure":
+def _draw(printed: _Table, evidence: Evidence) -> Figure:
     return table2.beside(evidence["run"], printed.cells)
 
 

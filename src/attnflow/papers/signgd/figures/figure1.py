@@ -1,9 +1,10 @@
 """Figure 1: the four stages in setting (a)."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.signgd import stages
@@ -21,6 +22,7 @@ from attnflow.papers.signgd.figures.statistics import at_step, leaves_first
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +44,7 @@ KINDS = {
 """Classes of pairs by the signs of key and query noise at the start."""
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw five panels and a legend."""
     figure, grid = figures.panels(2, 3, titles=TITLES, size=(14.6, 7.8))
     run, early = evidence["run"], slow(evidence)
@@ -58,7 +60,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
+def start_of_keys(ax: Axes, early: xr.Dataset, neuron: int = 0) -> None:
     """Plot key noise of one neuron in its first steps, coloured by initial signs."""
     tables = {
         name: series.noise(early, name).isel(seed=0, head=0, neuron=neuron)
@@ -82,7 +84,7 @@ def start_of_keys(ax: "Axes", early: xr.Dataset, neuron: int = 0) -> None:
     ax.set_ylabel(f"key noise {panels.NOISE}, neuron {neuron}")
 
 
-def turning_points(ax: "Axes", run: xr.Dataset) -> None:
+def turning_points(ax: Axes, run: xr.Dataset) -> None:
     """Mark the steps at which outvoted keys and queries turn by dotted lines."""
     theme = figures.current_theme()
     for name, detect, side in (
@@ -106,7 +108,7 @@ def turning_points(ax: "Axes", run: xr.Dataset) -> None:
         )
 
 
-def _key(ax: "Axes") -> None:
+def _key(ax: Axes) -> None:
     """Draw a legend of colours and lines in place of a sixth panel."""
     theme = figures.current_theme()
     ax.set_axis_off()

@@ -1,9 +1,10 @@
 """Our figure on the lattice: disjoint supports of 10^6 coordinates, times 1 : 2 : 4."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
@@ -14,6 +15,7 @@ from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +61,7 @@ def quiet(run: xr.Dataset) -> np.ndarray:
     return (stages.two_cycles(run) == 0).values
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw one neuron, fractions that turned, attention, and the times of all seeds."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.8, 7.8))
     run = evidence["run"]
@@ -77,12 +79,12 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _mark(ax: "Axes", when: float) -> None:
+def _mark(ax: Axes, when: float) -> None:
     theme = figures.current_theme()
     ax.axvline(when, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
 
 
-def _shares(ax: "Axes", run: xr.Dataset, scaled: xr.Dataset) -> None:
+def _shares(ax: Axes, run: xr.Dataset, scaled: xr.Dataset) -> None:
     """Fractions of outvoted noise that turned, and of query signs that agree."""
     middle = _middles(scaled)
     curves = {
@@ -119,7 +121,7 @@ def _middles(scaled: xr.Dataset) -> np.ndarray:
     return (clock[1:] + clock[:-1]) / 2
 
 
-def _dots(ax: "Axes", run: xr.Dataset) -> None:
+def _dots(ax: Axes, run: xr.Dataset) -> None:
     """The times of each seed as dots, with the expected levels."""
     theme = figures.current_theme()
     times_by_event, steady = times(run), quiet(run)

@@ -1,9 +1,10 @@
 """Figure 12: training and test loss on samples of ten tokens."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import first_crossing
@@ -13,6 +14,7 @@ from attnflow.papers.signgd.figures.long_samples import MEMORISE, SETTING, long_
 from attnflow.papers.signgd.figures.statistics import late_laws, law_table
 from attnflow.schema.declarations import Evidence, Sentences
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 SMALL_LOSS = 0.01
 
 
-def draw_losses(evidence: Evidence) -> "Figure":
+def draw_losses(evidence: Evidence) -> Figure:
     """Draw training, test and 0–1 loss under each optimiser."""
     return panels.side_by_side(evidence, panels.losses)
 

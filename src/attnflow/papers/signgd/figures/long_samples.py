@@ -1,10 +1,11 @@
 """Figures 10 and 11: neurons and attention on samples of ten tokens."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
@@ -20,6 +21,7 @@ from attnflow.papers.signgd.figures.statistics import three_numbers
 from attnflow.papers.signgd.stages import series, winners
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,17 +70,17 @@ def following(run: xr.Dataset, observable: str) -> np.ndarray:
     return schema.last(short.assign(share=share), "share").values
 
 
-def draw_neurons(evidence: Evidence) -> "Figure":
+def draw_neurons(evidence: Evidence) -> Figure:
     """Draw one neuron, with the noise token that each sample ends on."""
     return panels.side_by_side(evidence, panels.one_neuron)
 
 
-def draw_attention(evidence: Evidence) -> "Figure":
+def draw_attention(evidence: Evidence) -> Figure:
     """Draw the attention to the noise token that each sample ends on."""
     return panels.side_by_side(evidence, _to_winner)
 
 
-def _to_winner(ax: "Axes", run: xr.Dataset) -> None:
+def _to_winner(ax: Axes, run: xr.Dataset) -> None:
     for kind, paid in to_winner(run).items():
         colour = figures.current_theme().colour(kind)
         line, _ = panels.samples_and_seeds(ax, paid, colour)

@@ -1,15 +1,18 @@
 """Ends of stages that the paper marks by round steps, and their detectors."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
-import xarray as xr
 
 from attnflow.claims.stages import Event
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures.statistics import three_numbers
+from attnflow.schema.libraries import xr
 
-Marks = Mapping[str, tuple[float, Callable[[xr.Dataset], Event]]]
+Marks: TypeAlias = "Mapping[str, tuple[float, Callable[[xr.Dataset], Event]]]"
 
 
 MARKS: Marks = {

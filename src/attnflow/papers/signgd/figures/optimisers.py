@@ -1,10 +1,11 @@
 """Figure 2: SignGD, Adam and gradient descent in setting (a)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd._types import Values
@@ -25,6 +26,7 @@ from attnflow.papers.signgd.figures.statistics import (
     turned_by_end,
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +49,7 @@ SPARSE = {
 MOMENTUM = "Adam, β1 = 0.9"
 
 
-def draw_two(evidence: Evidence) -> "Figure":
+def draw_two(evidence: Evidence) -> Figure:
     """Draw one neuron under SignGD and under Adam, and the training losses of all."""
     titles = ("SignGD, one neuron", "Adam, β1 = 0.9, one neuron", "Training loss")
     figure, grid = figures.panels(1, 3, titles=titles, size=(15.6, 4.4))
@@ -60,7 +62,7 @@ def draw_two(evidence: Evidence) -> "Figure":
     return figure
 
 
-def curves(ax: "Axes", runs: Mapping[str, xr.Dataset], name: str) -> None:
+def curves(ax: Axes, runs: Mapping[str, xr.Dataset], name: str) -> None:
     """Plot one series of every optimiser on a logarithmic axis."""
     for optimiser, run in runs.items():
         kind, shade = KINDS[optimiser]

@@ -1,9 +1,10 @@
 """Figures 7 to 9: SignGD, Adam and gradient descent in setting (d)."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.claims.stages import Event, first_crossing
@@ -31,6 +32,7 @@ from attnflow.papers.signgd.figures.statistics import (
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import HEAD, SAMPLE
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,17 +48,17 @@ STARTS = 600.0
 """The step at which attention leaves 1/2 under gradient descent in the paper."""
 
 
-def draw_neurons(evidence: Evidence) -> "Figure":
+def draw_neurons(evidence: Evidence) -> Figure:
     """Draw one neuron under each optimiser."""
     return panels.side_by_side(evidence, panels.one_neuron)
 
 
-def draw_attention(evidence: Evidence) -> "Figure":
+def draw_attention(evidence: Evidence) -> Figure:
     """Draw attention under each optimiser."""
     return panels.side_by_side(evidence, panels.attention)
 
 
-def draw_losses(evidence: Evidence) -> "Figure":
+def draw_losses(evidence: Evidence) -> Figure:
     """Draw training and test loss."""
     titles = ("Training loss", "Test loss")
     figure, grid = figures.panels(1, 2, titles=titles, size=(12.4, 4.6))

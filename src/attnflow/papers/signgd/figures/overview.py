@@ -1,9 +1,10 @@
 """Headline figure: the four stages of SignGD in one neuron, attention and losses."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
@@ -21,6 +22,7 @@ from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import HEAD, SAMPLE, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +64,7 @@ def joined(evidence: Evidence) -> xr.Dataset:
     return xr.concat([early, late], TIME).assign_attrs(run.attrs)
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw values, one neuron, attention and losses."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run, whole = evidence["run"], joined(evidence)
@@ -84,7 +86,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _neuron(ax: "Axes", run: xr.Dataset) -> None:
+def _neuron(ax: Axes, run: xr.Dataset) -> None:
     """Plot a sample that the neuron outvotes and one that it does not."""
     against = panels.outvoted(run)
     samples = {"hard": int(np.argmax(against)), "noise": int(np.argmin(against))}
@@ -101,7 +103,7 @@ def _neuron(ax: "Axes", run: xr.Dataset) -> None:
     ax.set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron 0")
 
 
-def _turns(ax: "Axes", run: xr.Dataset) -> None:
+def _turns(ax: Axes, run: xr.Dataset) -> None:
     """Mark the times at which outvoted noise turns, and list them in a corner."""
     theme = figures.current_theme()
     medians = {name: detect(run).median for name, detect in TURNS.items()}

@@ -5,10 +5,11 @@ keys dashed. Inner products of a neuron are multiplied by the final sign of its 
 signal, so that majorities are positive.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.signgd import stages
@@ -16,6 +17,7 @@ from attnflow.papers.signgd.stages import series, with_attended_noise
 from attnflow.papers.signgd.stages.attended_tokens import is_long
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SAMPLE, SEED, TIME, TOKEN
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +42,8 @@ STEP = "step $t$"
 
 
 def side_by_side(
-    evidence: Evidence, panel: "Callable[[Axes, xr.Dataset], None]"
-) -> "Figure":
+    evidence: Evidence, panel: Callable[[Axes, xr.Dataset], None]
+) -> Figure:
     """A figure with the same panel for each run, three in a row, titled by name."""
     down = -(-len(evidence) // ACROSS)
     size = (15.2, 0.6 + 3.7 * down)
@@ -55,8 +57,8 @@ def side_by_side(
 
 
 def samples_and_seeds(
-    ax: "Axes", curves: xr.DataArray, colour: str
-) -> "tuple[Line2D, np.ndarray]":
+    ax: Axes, curves: xr.DataArray, colour: str
+) -> tuple[Line2D, np.ndarray]:
     """Plot the median over samples and seeds, and their range."""
     stacked = curves.stack(each=(SEED, SAMPLE))
     low, middle, high = stacked.quantile([0.0, 0.5, 1.0], dim="each").values
@@ -90,7 +92,7 @@ def outvoted(run: xr.Dataset, neuron: int = 0) -> np.ndarray:
 
 
 def one_neuron(
-    ax: "Axes",
+    ax: Axes,
     run: xr.Dataset,
     *,
     neuron: int = 0,
@@ -114,14 +116,14 @@ def one_neuron(
     ax.set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron " + str(neuron))
 
 
-def _group(ax: "Axes", noise: xr.DataArray, observable: str, kind: str) -> None:
+def _group(ax: Axes, noise: xr.DataArray, observable: str, kind: str) -> None:
     colour = figures.current_theme().colour(kind)
     line = SIDES[observable][1]
     ax.plot(noise[TIME], noise, ls=line, color=colour, lw=0.5, alpha=0.4, zorder=2)
     _bold(ax, noise.mean(TOKEN), observable, kind)
 
 
-def _bold(ax: "Axes", curve: xr.DataArray, observable: str, kind: str) -> None:
+def _bold(ax: Axes, curve: xr.DataArray, observable: str, kind: str) -> None:
     colour = figures.current_theme().colour(kind)
     line, name = SIDES[observable][1], curve_name(observable, kind)
     ax.plot(curve[TIME], curve, color=colour, ls=line, lw=2.0, label=name)
@@ -133,7 +135,7 @@ def curve_name(observable: str, kind: str) -> str:
     return f"outvoted {side}" if kind == "hard" else f"{side} {kind}"
 
 
-def values(ax: "Axes", run: xr.Dataset) -> None:
+def values(ax: Axes, run: xr.Dataset) -> None:
     """Plot the mean values of every noise token and of the signal, first seed."""
     run = one_noise(run)
     first = run.isel(seed=0, head=0)
@@ -148,7 +150,7 @@ def values(ax: "Axes", run: xr.Dataset) -> None:
 
 
 def attention(
-    ax: "Axes", run: xr.Dataset, *, head: int = 0, scale: "Scale" = "linear"
+    ax: Axes, run: xr.Dataset, *, head: int = 0, scale: Scale = "linear"
 ) -> None:
     """Plot attention of signals and noise to the signal, over samples and seeds."""
     top = 0.5
@@ -168,7 +170,7 @@ def attention(
 
 
 def _beside_fall(
-    ax: "Axes", times: np.ndarray, fall: np.ndarray, name_and_colour: tuple[str, str]
+    ax: Axes, times: np.ndarray, fall: np.ndarray, name_and_colour: tuple[str, str]
 ) -> None:
     """Label a falling curve, to its right."""
     index = int(np.argmax(fall < HALFWAY))
@@ -188,7 +190,7 @@ def zero_one(accuracy: xr.DataArray) -> xr.DataArray:
     return (1 - accuracy).clip(min=0.0)
 
 
-def losses(ax: "Axes", run: xr.Dataset) -> None:
+def losses(ax: Axes, run: xr.Dataset) -> None:
     """Plot training and test loss, and the fraction of misclassified test samples."""
     wrong = run.assign(zero_one=zero_one(run["test_accuracy"]))
     figures.series(ax, run, "loss", kind="train", label="training loss")
@@ -203,7 +205,7 @@ def losses(ax: "Axes", run: xr.Dataset) -> None:
     ax.set_ylabel("loss")
 
 
-def signed_axis(ax: "Axes", largest: float = 10.0) -> None:
+def signed_axis(ax: Axes, largest: float = 10.0) -> None:
     """Set a signed axis over decades: linear near zero, logarithmic beyond."""
     powers = [p for p in (0.01, 0.1, 1.0, 10.0) if p <= largest]
     ticks = [*(-p for p in powers[::-1]), 0.0, *powers]
@@ -222,7 +224,7 @@ def ends_of_stages(run: xr.Dataset) -> list[float]:
     return [float("nan") if e.median is None else e.median for e in events]
 
 
-def shade(ax: "Axes", run: xr.Dataset, *, named: int = 0) -> None:
+def shade(ax: Axes, run: xr.Dataset, *, named: int = 0) -> None:
     """Shade the four stages of a run, with labels from number `named` on."""
     names = [name if number >= named else "" for number, name in enumerate(STAGES)]
     figures.shade_stages(ax, ends_of_stages(run), names)

@@ -1,10 +1,11 @@
 """Figures 3 to 6: training dynamics in each setting of Table 3."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
@@ -25,6 +26,7 @@ from attnflow.papers.signgd.figures.statistics import leaves_first, three_number
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,7 +47,7 @@ TURNS = ("keys turn", "queries turn")
 QUARTER = 0.25
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw the start of keys and values; attention and one neuron up to t = 900."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run, early = evidence["run"], slow(evidence)

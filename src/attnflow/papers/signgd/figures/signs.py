@@ -1,14 +1,16 @@
 """Our figure on precision: gradient signs by autodiff and exact, along a run."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.signgd.figures import panels
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +28,7 @@ LEAST = 1e-4
 QUICK = {"at_steps": (0, 100, 300, 400, 500, 650, 800, 1000, 1300, 1600, 2000)}
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw the shares of wrong and zero signs of query and key weights."""
     titles = [f"{name}: wrong signs" for name in SIDES.values()]
     titles += [f"{name}: signs lost to zero" for name in SIDES.values()]
@@ -38,7 +40,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _shares(ax: "Axes", table: xr.DataArray) -> None:
+def _shares(ax: Axes, table: xr.DataArray) -> None:
     """Plot medians over seeds, with their range."""
     theme = figures.current_theme()
     for precision, (kind, shade) in STYLES.items():

@@ -1,13 +1,15 @@
 """Statistics that figures share: values at a step, over seeds, and fits of the loss."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.statistics import Fall, fit_fall
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
 
 
 def at_step(series: xr.DataArray, step: float) -> xr.DataArray:

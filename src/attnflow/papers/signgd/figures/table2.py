@@ -1,9 +1,10 @@
 """Table 2: signs of key and query noise at the start and at t = 10, over 20 seeds."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.papers.signgd.figures.runs import PRECISION_SILENT, SEEDS_SILENT
@@ -11,6 +12,7 @@ from attnflow.papers.signgd.figures.statistics import at_step
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
 from attnflow.schema.dims import HEAD, SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,12 +91,12 @@ def cell_name(before: str, after: str) -> str:
     return f"{before} → {after}"
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw our table beside the printed one, with standard deviations and z."""
     return beside(evidence["run"], PRINTED)
 
 
-def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
+def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> Figure:
     """A figure of a run's table beside a printed one, with deviations and z."""
     summary = moments(run, cells)
     seeds = run.sizes[SEED]
@@ -116,7 +118,7 @@ def beside(run: xr.Dataset, cells: tuple[tuple[int, ...], ...]) -> "Figure":
 
 
 def _cells(
-    ax: "Axes", table: xr.DataArray, texts: np.ndarray, limits: tuple[float, float]
+    ax: Axes, table: xr.DataArray, texts: np.ndarray, limits: tuple[float, float]
 ) -> None:
     mesh = figures.heatmap(
         ax, table, limits=limits, digits=0, rows=CLASSES, columns=CLASSES

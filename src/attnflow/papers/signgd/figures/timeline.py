@@ -1,9 +1,10 @@
 """Figure 19: timeline of the stages, by formula and as detected."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.claims.stages import StageRow
@@ -16,6 +17,7 @@ from attnflow.papers.signgd.figures.runs import (
 )
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +59,7 @@ def timetable(run: xr.Dataset) -> dict[str, dict[str, float]]:
     return {name: on_first_rate(run, rows[name]) for name in ROWS}
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw a line per stage: the formula as a diamond, the detected time as a dot."""
     size = (13.6, 5.6)
     figure, grid = figures.panels(1, 2, titles=tuple(TITLES.values()), size=size)
@@ -68,7 +70,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def _timeline(ax: "Axes", table: dict[str, dict[str, float]]) -> None:
+def _timeline(ax: Axes, table: dict[str, dict[str, float]]) -> None:
     theme = figures.current_theme()
     for row, times in enumerate(table.values()):
         ax.axhline(row, color=theme.hairline, lw=0.7, zorder=0)
@@ -88,7 +90,7 @@ def _timeline(ax: "Axes", table: dict[str, dict[str, float]]) -> None:
 
 
 def _point(
-    ax: "Axes", at: tuple[float, float], kind: str, marker: str, *, filled: bool
+    ax: Axes, at: tuple[float, float], kind: str, marker: str, *, filled: bool
 ) -> None:
     theme = figures.current_theme()
     colour = theme.colour(kind)
@@ -99,7 +101,7 @@ def _point(
     point.set(mec=colour, mfc=fill)
 
 
-def _name_rows(ax: "Axes", *, left: bool) -> None:
+def _name_rows(ax: Axes, *, left: bool) -> None:
     """Label stages by symbol and event at the left; legend at the right."""
     names = [": ".join(filter(None, words)) for words in ROWS.values()] if left else []
     ax.set_yticks(range(len(ROWS)), names or [""] * len(ROWS))

@@ -1,9 +1,10 @@
 """Figure 17: one neuron, gradients and updates under Adam without momentum."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd.figures import panels
@@ -16,6 +17,7 @@ from attnflow.papers.signgd.figures.runs import (
 )
 from attnflow.papers.signgd.figures.statistics import turned_by_end
 from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +29,7 @@ GRADIENTS = {"query": "log_mean_query_gradient", "key": "log_mean_key_gradient"}
 WITHOUT_MOMENTUM = {f"β2 = {b2:g}": adam(0.0, b2) for b2 in BETAS2}
 
 
-def draw_full(evidence: Evidence) -> "Figure":
+def draw_full(evidence: Evidence) -> Figure:
     """Draw one neuron, mean |gradient| and mean |update|, by β2."""
     runs = list(WITHOUT_MOMENTUM)
     across = len(runs)
@@ -69,7 +71,7 @@ def _swamped(axes: np.ndarray, step: float | None) -> None:
     )
 
 
-def _gradients(ax: "Axes", run: xr.Dataset) -> None:
+def _gradients(ax: Axes, run: xr.Dataset) -> None:
     for side, observable in GRADIENTS.items():
         gradients = run.assign(size=10 ** run[observable])
         kind = "match" if side == "key" else "mismatch"
@@ -78,7 +80,7 @@ def _gradients(ax: "Axes", run: xr.Dataset) -> None:
     figures.number_axis(ax, "y")
 
 
-def _updates(ax: "Axes", evidence: Evidence, run: str) -> None:
+def _updates(ax: Axes, evidence: Evidence, run: str) -> None:
     for side, curve in updates_of(evidence, run).items():
         colour = figures.current_theme().colour(
             "match" if side == "key" else "mismatch"

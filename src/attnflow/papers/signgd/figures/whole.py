@@ -1,9 +1,10 @@
 """Figures 18 and 13: the whole of training, with one head and with four."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.papers.signgd import stages
@@ -24,6 +25,7 @@ from attnflow.papers.signgd.figures.statistics import (
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Sentences
 from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +35,7 @@ ALIKE = 0.1
 """The largest allowed gap between the attention of two heads."""
 
 
-def draw(evidence: Evidence) -> "Figure":
+def draw(evidence: Evidence) -> Figure:
     """Draw values, one neuron, attention and losses over all steps."""
     figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.6, 7.8))
     run = evidence["run"]
@@ -46,7 +48,7 @@ def draw(evidence: Evidence) -> "Figure":
     return figure
 
 
-def draw_heads(evidence: Evidence) -> "Figure":
+def draw_heads(evidence: Evidence) -> Figure:
     """Draw values and a neuron of the first head, attention by head, and losses."""
     run = evidence["run"]
     count = run.sizes[HEAD]

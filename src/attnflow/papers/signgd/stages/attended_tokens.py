@@ -4,12 +4,14 @@ Noise tokens of a sample compete, and one wins: the paper's a_i (Appendix B.4), 
 a signal query attends most after training. Stages are those of this token.
 """
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.dims import HEAD, KEY_POSITION, SAMPLE, SEED, TOKEN
+from attnflow.schema.libraries import xr
 
 TABLES = ("value", "key_neuron", "query_neuron")
 

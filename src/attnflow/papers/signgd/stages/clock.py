@@ -9,12 +9,18 @@ so that from there on a step is a fraction g of the elapsed time. (For integer 1
 is the exact sum of rates.)
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
-def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
+
+def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, ...]:
     """The clock after each number of steps."""
     steps = np.asarray(steps, float)
     if growth == 0.0:
@@ -23,7 +29,7 @@ def clock_of(steps: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
     return np.where(late > 0.0, np.exp(late * np.log1p(growth)) / growth, steps)
 
 
-def steps_at(clock: ArrayLike, growth: float) -> Float[np.ndarray, "..."]:
+def steps_at(clock: ArrayLike, growth: float) -> Float[np.ndarray, ...]:
     """The number of steps at each time of the clock; the inverse of `clock_of`."""
     clock = np.asarray(clock, float)
     if growth == 0.0:

@@ -5,12 +5,13 @@ pair violates every strict rule early, and with disjoint supports a pair whose k
 query noise cross zero in the same step oscillates for ever.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
-from jaxtyping import Float
 
 from attnflow import schema
 from attnflow.claims.stages import Event, Stage, first_crossing
@@ -18,6 +19,10 @@ from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import formulas, series
 from attnflow.papers.signgd.stages.clock import clock_of
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 NEURONS = ("key_neuron", "query_neuron")
 LEFT_HALF = 0.2

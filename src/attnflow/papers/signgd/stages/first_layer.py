@@ -1,9 +1,10 @@
 """The first layer of a deeper model, and when its gradients lose their signs."""
 
-import xarray as xr
+from __future__ import annotations
 
 from attnflow.claims.stages import Event, settled
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 
 def first_layer(run: xr.Dataset) -> xr.Dataset:

@@ -7,11 +7,13 @@ samples the attention that noise or signal queries pay to all signals, averaged 
 these queries.
 """
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TOKEN
+from attnflow.schema.libraries import xr
 
 NEURON = "neuron"
 SIGNAL = "mu"

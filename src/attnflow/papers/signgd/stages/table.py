@@ -1,9 +1,10 @@
 """The table of stages: formula, detected time and caveats of each."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims.stages import Event, Stage, StageRow
@@ -13,6 +14,7 @@ from attnflow.papers.signgd.stages.attended_tokens import is_long, with_attended
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """Figure 2c: test loss on noisy digits over N and SNR, by patch size."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -20,6 +21,7 @@ from attnflow.papers.vit.digit_runs import (
     level_power,
     powers,
 )
+from attnflow.schema.libraries import xr
 
 HARMFUL, BENIGN = 0.5, 0.2
 """Test errors of harmful (at least) and benign (at most) cells; guessing has 0.9."""

@@ -14,10 +14,9 @@ from functools import partial
 
 from attnflow.claims import Claim, Kind, Verdict
 from attnflow.papers.vit._types import Field, Regime
+from attnflow.papers.vit.seeds import PLAN as PLAN
 from attnflow.schema.declarations import Request
 
-PLAN = tuple(range(200, 210))
-"""Seeds on which claims are judged; tolerances were set on seeds 0 to 4."""
 SOME = PLAN[:5]
 """Half of them, for runs that take longer."""
 FEW = PLAN[:3]

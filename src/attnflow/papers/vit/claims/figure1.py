@@ -1,9 +1,10 @@
 """Figure 1: exponent, constant and control parameter of the map's boundary."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow import schema
@@ -14,6 +15,7 @@ from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
 from attnflow.papers.vit.claims.measures import log
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 NEAR = 0.15
 # With three seeds of 0 to 4 the bootstrap's 95% reach ±0.12; ten have √(3/10) of it.

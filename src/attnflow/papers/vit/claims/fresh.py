@@ -1,13 +1,15 @@
 """Lemmas 5.5, D.8 and D.9: margins, attention and values of test samples."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures as m
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION
+from attnflow.schema.libraries import xr
 
 TEST = "test_sample"
 LOW = 0.05

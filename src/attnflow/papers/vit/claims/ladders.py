@@ -1,9 +1,9 @@
 """Theorems 4.1 (1) and 4.2 (1): training time over two decades, with tied sizes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-
-import xarray as xr
 
 from attnflow.claims import All, Kind, Rungs, named
 from attnflow.claims import mutations as mutate
@@ -11,6 +11,7 @@ from attnflow.papers.vit._types import Field, Regime
 from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, UNDER, claim
 from attnflow.papers.vit.claims.measures import over_formula, size_of
 from attnflow.schema.declarations import Request
+from attnflow.schema.libraries import xr
 
 STRENGTHS = tuple(2000.0 * 10**i for i in range(5))
 TARGETS = tuple(0.01 * 10 ** (-0.5 * i) for i in range(5))

@@ -1,8 +1,8 @@
 """Losses at the end: Theorems 4.1 (2) and 4.2 (2), Lemmas E.5 and E.6."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -11,6 +11,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures
 from attnflow.papers.vit.claims.measures import INVERSE
 from attnflow.papers.vit.stages import loss_reached
+from attnflow.schema.libraries import xr
 
 FLOOR = 0.1
 EPSILON = 0.01

@@ -1,9 +1,10 @@
 """Measures of runs that claims of `vit` share: values, scores, gaps and times."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import look
@@ -19,6 +20,7 @@ from attnflow.papers.vit.stages import (
     values_at,
 )
 from attnflow.schema.dims import HEAD, KEY_POSITION, STAGE, TIME
+from attnflow.schema.libraries import xr
 
 SIGNAL, STRONG = 0, 1
 INVERSE = "1/ε"

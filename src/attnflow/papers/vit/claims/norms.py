@@ -1,14 +1,16 @@
 """Propositions C, G, K and O: norms and inner products of queries and keys."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import at_target, size_of, up_to
+from attnflow.schema.libraries import xr
 
 SQUARES = ("query_square", "key_square")
 PRODUCTS = ("query_self_score", "key_self_score")

@@ -1,13 +1,15 @@
 """Propositions D, E, H and I on scores, and their harmful versions L, M, P and Q."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, AtLeast, AtMost, Falling, Rising, look
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import during, scores, size_of, up_to
 from attnflow.papers.vit.stages import WINNER, others
 from attnflow.schema.dims import KEY_POSITION, TIME
+from attnflow.schema.libraries import xr
 
 _FROM_T1 = during("T1", "T3")
 

@@ -1,9 +1,10 @@
 """Lemmas 5.2, E.3, D.6 and E.4: values in stage one; the order of the stages."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -16,6 +17,7 @@ from attnflow.papers.vit.claims.measures import formula, size_of
 from attnflow.papers.vit.stages import STAGES, WINNER, largest_value
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import KEY_POSITION
+from attnflow.schema.libraries import xr
 
 NEEDED = 60 * 4**2 * 100
 """60M²C_p² with M = 4: Lemma 5.2's T1 is positive where N·SNR² is above it."""

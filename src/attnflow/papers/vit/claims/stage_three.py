@@ -1,13 +1,15 @@
 """Lemma 5.4, F(t) and N(t): in the last stage the winner's value grows like log t."""
 
+from __future__ import annotations
+
 import numpy as np
-import xarray as xr
 
 from attnflow.claims import All, AtLeast, AtMost, look
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures
 from attnflow.papers.vit.claims.measures import during, exp, size_of, stage_end, winner
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 CONSTANTS = {"benign": 0.07, "harmful": 20.0}
 

@@ -1,10 +1,11 @@
 """Theorems 4.1 (1) and 4.2 (1): training time at Appendix A's sizes."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.claims import All, Evidence, Kind, Line, look
@@ -15,6 +16,7 @@ from attnflow.papers.vit.claims.measures import INVERSE
 from attnflow.papers.vit.stages import loss_reached
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 TOLERANCE = 0.05
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5, 0.01)

@@ -1,9 +1,10 @@
 """Lemma 5.1: updates of values in one step; Lemmas D.1 and D.2."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import claims as c
 from attnflow.claims import look
@@ -14,6 +15,7 @@ from attnflow.papers.vit.claims.evidence import FEW, REGIMES, claim
 from attnflow.papers.vit.stages import largest_value, values_at
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
+from attnflow.schema.libraries import xr
 
 STEPS = 1200
 ULPS = 64 * 2.0**-52

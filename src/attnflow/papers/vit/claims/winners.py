@@ -1,14 +1,15 @@
 """Figures 3 and 4: which token wins in score, attention and value."""
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims import All, AtLeast, Kind, Near, look
 from attnflow.papers.vit.claims.evidence import APPENDIX_RUNS, appendix_claim
 from attnflow.papers.vit.claims.measures import STRONG, scores, size_of
 from attnflow.papers.vit.stages import WINNER, loss_reached, values_at
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
+from attnflow.schema.libraries import xr
 
 EPSILON = 0.01
 OVER = (SAMPLE, QUERY_POSITION)

@@ -1,10 +1,11 @@
 """Control parameter of the boundary, over strong noise and sample length (ours)."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
@@ -12,6 +13,7 @@ from attnflow.papers.vit import boundary as b
 from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures.runs import READOUT_SILENT, SEEDS_SILENT, strong_noise
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +70,7 @@ def _panel(title: str, name: str, x: str, curve: float) -> Curves:
     )
 
 
-def _name_curve(ax: "Axes", table: object, *, curve: float) -> None:
+def _name_curve(ax: Axes, table: object, *, curve: float) -> None:
     """The paper's curve, which is one number of the control parameter."""
     theme = figures.current_theme()
     ax.margins(x=0.03)
@@ -77,7 +79,7 @@ def _name_curve(ax: "Axes", table: object, *, curve: float) -> None:
     ax.annotate(f"{curve:g} (paper)", (curve, 0.69), color=theme.ink, **offset)
 
 
-def _legend(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+def _legend(figure: Figure, grid: np.ndarray, table: Tables) -> None:
     settings = [schema.setting_of(table.runs[name]) for name in MAPS]
     texts = [
         rf"$\tilde\sigma_p = {setting['sigma_strong']:g}$, $M = {setting['length']}$"

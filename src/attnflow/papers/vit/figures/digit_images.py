@@ -1,16 +1,18 @@
 """Figures 2a and 2b: a digit with noise on its border, at two SNRs."""
 
+from __future__ import annotations
+
 import itertools
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures, schema
 from attnflow.figures.exhibits import Free, Panels, Tables
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +35,7 @@ def _first(evidence: Evidence, name: str) -> xr.Dataset:
     return evidence[name].isel({SEED: 0})
 
 
-def _draw(ax: "Axes", image: xr.Dataset) -> None:
+def _draw(ax: Axes, image: xr.Dataset) -> None:
     """The image cut into patches, and the inner edge of its noisy border."""
     theme, pixels = figures.current_theme(), image["shown"].values
     edges = np.arange(len(pixels) + 1)
@@ -51,7 +53,7 @@ def _draw(ax: "Axes", image: xr.Dataset) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _scale(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+def _scale(figure: Figure, grid: np.ndarray, table: Tables) -> None:
     bar = figures.field_bar(figure, grid[0, -1].collections[0], grid, "pixel")
     bar.set_ticks([-LIMIT, 0.0, LIMIT])
 

@@ -1,9 +1,10 @@
 """Figure 2c: test loss on noisy digits over N and SNR, and by patch size."""
 
+from __future__ import annotations
+
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow import schema
 from attnflow.figures.exhibits import Curve, Curves, Map, Panels, Tables
@@ -22,6 +23,7 @@ from attnflow.papers.vit.digit_runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
+from attnflow.schema.libraries import xr
 
 SIDE = 28
 """Rows of an image; the module that reads images has it too, but imports JAX."""

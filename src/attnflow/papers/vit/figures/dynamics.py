@@ -1,9 +1,9 @@
 """Figures 3 and 4: scores, attention and values during training, in both regimes."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
-
-import xarray as xr
 
 from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
 from attnflow.papers.vit._types import Regime, Values
@@ -11,6 +11,7 @@ from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
 from attnflow.papers.vit.stages import STAGES, values_at
 from attnflow.schema.declarations import Exhibit, Predicates
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
+from attnflow.schema.libraries import xr
 
 QUERIES = (HEAD, QUERY_POSITION)
 PANELS: dict[str, tuple[str, Callable[[xr.Dataset], xr.DataArray]]] = {

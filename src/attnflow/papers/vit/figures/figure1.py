@@ -1,10 +1,11 @@
 """Figure 1: test loss over SNR and N, and the same cut at 0.2."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits import Panels, Tables
@@ -13,6 +14,7 @@ from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import phase_map as panel
 from attnflow.papers.vit.figures.runs import MAP_SILENT, phase_map
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +27,7 @@ def _losses(evidence: Evidence) -> xr.DataArray:
     return b.losses(evidence["map"])
 
 
-def _finish_cut(ax: "Axes", table: xr.DataArray) -> None:
+def _finish_cut(ax: Axes, table: xr.DataArray) -> None:
     panel.cross_wrong_cells(ax, table)
     for corner, text, side in (
         ((0.03, 0.04), f"harmful: test loss above {b.CUT:g}", "left"),

@@ -1,10 +1,11 @@
 """Test loss against test error in the harmful setting, by reading of w_O (ours)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from attnflow.figures.exhibits import Panels, Rows, Tables
 from attnflow.papers.vit._types import Values
@@ -17,6 +18,7 @@ from attnflow.papers.vit.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED, STAGE
+from attnflow.schema.libraries import xr
 
 LEAST = 0.1
 """Lower bound on the test loss (Lemma E.6)."""

@@ -1,15 +1,17 @@
 """Figure 1's map as a panel: test losses, the paper's curve and our boundary."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits import Map
 from attnflow.figures.swept import Curve, Level
 from attnflow.papers.vit import boundary as b
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +58,7 @@ def is_wrong(table: xr.DataArray) -> xr.DataArray:
     return b.above(table) != (b.strength(table) < b.CURVE)
 
 
-def cross_wrong_cells(ax: "Axes", table: xr.DataArray) -> None:
+def cross_wrong_cells(ax: Axes, table: xr.DataArray) -> None:
     """A cross in each of these."""
     rows, columns = np.nonzero(is_wrong(table).values)
     ax.plot(

@@ -1,11 +1,12 @@
 """Figure 1's map for four readings of w_O, and with equal classes (ours)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from attnflow import figures
 from attnflow.claims.statistics import Boundary
@@ -22,6 +23,7 @@ from attnflow.papers.vit.figures.runs import (
     phase_map,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +48,7 @@ def _fits(evidence: Evidence) -> dict[str, Boundary]:
     return {name: b.fit(b.losses(evidence[name])) for name in WITH_BOUNDARY}
 
 
-def _draw_laws(ax: "Axes", fits: Mapping[str, Boundary]) -> None:
+def _draw_laws(ax: Axes, fits: Mapping[str, Boundary]) -> None:
     """Exponents and constants with their intervals, beside the paper's."""
     theme = figures.current_theme()
     colour = theme.colour("signal")
@@ -78,7 +80,7 @@ LAWS = Free(
 )
 
 
-def _finish(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
+def _finish(figure: Figure, grid: np.ndarray, table: Tables) -> None:
     """Numbers above each map, one frame for all, and one scale of colours."""
     first = grid[0, 0]
     frame = {"xlim": first.get_xlim(), "ylim": first.get_ylim()}

@@ -4,9 +4,9 @@ The levels 0.1 (values that are no longer o(1)) and 0.9 (attention that has beco
 sparse) are ours.
 """
 
-from functools import partial
+from __future__ import annotations
 
-import xarray as xr
+from functools import partial
 
 from attnflow.claims.stages import Stage, StageRow
 from attnflow.claims.stages import stage_table as rows_of
@@ -16,6 +16,7 @@ from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.formulas import FORMULAS
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
+from attnflow.schema.libraries import xr
 
 SMALL_VALUE = 0.1
 """Our reading of o(1) in stage two, where all values are still small."""

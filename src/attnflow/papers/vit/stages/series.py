@@ -1,10 +1,11 @@
 """Series for the stages: values and attention at each position of a sample."""
 
-import xarray as xr
+from __future__ import annotations
 
 from attnflow import schema
 from attnflow.papers.vit._types import Regime
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
+from attnflow.schema.libraries import xr
 
 WINNER: dict[Regime, int] = {"benign": 0, "harmful": 1}
 """The position that wins: the signal, or the strong noise."""
