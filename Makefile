@@ -1,4 +1,4 @@
-# make setup      .venv with everything that the demo, the tests and the benchmarks need
+# make setup      .venv with everything that the tests and the benchmarks need
 # make demo       the main job: a paper's headline result, its stages, claims and figures
 # make test       lint, format, types, layers, tests
 # make verify     the slow tests, new random examples, other CPUs, the whole claims table
@@ -7,20 +7,28 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 STAMP := $(VENV)/.ready
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: setup demo test test-cpus verify lint browser clean
 
 setup: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt
+# The package alone, which is what the demo needs.
+$(INSTALLED): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "attnflow needs Python 3.11 or newer; set PYTHON=/path/to/python."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0" -c constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test]" -c constraints.txt
-	@touch $(STAMP)
+	$(PIP) -e .
+	@touch $@
 
-demo: setup
+# PyTorch by its exact version first: any other build brings gigabytes of CUDA.
+$(STAMP): $(INSTALLED)
+	$(PIP) "torch==2.13.0"
+	$(PIP) -e ".[test]"
+	@touch $@
+
+demo: $(INSTALLED)
 	$(BIN)/attnflow demo
 
 lint: setup
