@@ -196,6 +196,13 @@ class Bar:
             self._last = time.monotonic()
             print(f"{fraction:4.0%}  {text}", file=sys.stderr, flush=True)
 
+    def say(self, text: str) -> None:
+        """Print a line above the bar, on stderr."""
+        if self._progress:
+            self._progress.console.print(text, markup=False, highlight=False)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
     def begin(self, task: str) -> None:
         """Start the next piece of work."""
         self.task = task

@@ -62,6 +62,9 @@ def reproduce(
             out=out,
             workers=workers,
             progress=bar,
+            report=lambda result: bar.say(
+                f"{result.paper}/{result.id}  {' '.join(map(str, result.files))}"
+            ),
             call=in_background,
         )
     output.give({"exhibits": [as_json(result) for result in done.results]})

@@ -76,7 +76,12 @@ def verify(
             _judge_file(selection, user_run, seeds, bar)
             if user_run is not None
             else verify_claims(
-                selection, seeds=seeds, workers=workers, changed=changed, progress=bar
+                selection,
+                seeds=seeds,
+                workers=workers,
+                changed=changed,
+                progress=bar,
+                report=lambda row: bar.say(f"{row.paper}/{row.id}  {row.words}"),
             )
         )
     if witness:
@@ -85,6 +90,7 @@ def verify(
     content = table.as_json()
     if claim is None:
         show_claims(output, table)
+        output.say(seeds_words(selection, seeds))
     else:
         from attnflow.cli.explained import explain_claim
 
@@ -94,6 +100,23 @@ def verify(
     for warning in filter(None, map(warning_of, rows)):
         complain(warning)
     return OTHERWISE if any(map(is_surprise, rows)) else 0
+
+
+def seeds_words(selection: "Selection", seeds: int) -> str:
+    """How many claims take the user's number of seeds, and how many have their own."""
+    claims = [claim for _, claims in selection for claim in claims]
+    open_ones = [
+        claim
+        for claim in claims
+        if any(request.seeds is None for request in claim.needs.values())
+    ]
+    own = len(claims) - len(open_ones)
+    if not own:
+        return f"Seeds: {seeds} for every claim (--seeds)."
+    return (
+        f"Seeds: {own} of {len(claims)} claims have a number of seeds of their own, "
+        f"which --seeds {seeds} does not change."
+    )
 
 
 def _the_one(selection: "Selection", *, changed: bool) -> "tuple[Paper, Claim]":

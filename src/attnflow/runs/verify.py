@@ -51,6 +51,7 @@ def verify_claims(
     pool: Pool | Here | None = None,
     changed: bool = False,
     progress: Progress | None = None,
+    report: Callable[[Row], None] | None = None,
 ) -> list[Row]:
     """Judge claims of papers in parallel, from runs that are computed once for all.
 
@@ -63,6 +64,7 @@ def verify_claims(
     - `pool`: processes that somebody else starts and ends.
     - `changed`: leave out claims that have a verdict for their present code.
     - `progress`: called with the fraction done and how long the rest may take.
+    - `report`: called with each row as soon as its claim is judged.
 
     **Returns:** the rows, in the order of the claims.
     """
@@ -85,6 +87,8 @@ def verify_claims(
         rows = {} if changed else known
         for job, row in carry_out(make_plan(new, root), team, "claims", progress):
             rows[job.key] = row
+            if report is not None:
+                report(row)
         return [rows[key] for key in cases if key in rows]
 
 

@@ -167,6 +167,7 @@ def reproduce(
     store: Store | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
+    report: Callable[[ExhibitResult], None] = lambda result: None,
     call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
 ) -> Reproduction:
     """Draw figures and tables of papers, in parallel, and write their pages.
@@ -179,7 +180,7 @@ def reproduce(
       `mixture/figure1a`, or all papers.
     - `quick`: smaller runs; `maps`: the maps too, which take minutes each.
     - `out`: the folder; without it `attnflow-output`, or its `quick`.
-    - `store`, `workers`, `progress`, `call`: as for `draw_exhibits`.
+    - `store`, `workers`, `progress`, `report`, `call`: as for `draw_exhibits`.
     """
     drawings, places = [], []
     for paper, id in select_papers(target):
@@ -189,7 +190,12 @@ def reproduce(
         drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
         places.append((paper, place))
     results = draw_exhibits(
-        drawings, store=store, workers=workers, progress=progress, call=call
+        drawings,
+        store=store,
+        workers=workers,
+        progress=progress,
+        report=report,
+        call=call,
     )
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
@@ -217,6 +223,7 @@ def draw_exhibits(
     workers: int | None = None,
     pool: Pool | Here | None = None,
     progress: Progress | None = None,
+    report: Callable[[ExhibitResult], None] = lambda result: None,
     call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
 ) -> list[ExhibitResult]:
     """Draw exhibits in parallel, from runs that are computed once for all.
@@ -227,6 +234,7 @@ def draw_exhibits(
     **Arguments:**
 
     - `store`, `workers`, `pool`, `progress`: as for `verify_claims`.
+    - `report`: called with each result as soon as its files are written.
     - `call`: calls long computations of this process, as for `Runner`.
 
     **Returns:** the results, in order. What needs a data set that is not on this
@@ -256,11 +264,15 @@ def draw_exhibits(
                 warnings.filterwarnings("ignore", message=".* is left out: ")
             for job, result in carry_out(plan, team, "exhibits", progress):
                 results[str(job)] = result
+                if result is not None:
+                    report(result)
     for drawing in new:
         if results[drawing.name] is None and (is_alone or drawing not in shared):
             runner = Runner(store, quick=drawing.quick, progress=progress, call=call)
             draw = drawing.draw if is_alone else drawing.draw_or_leave
-            results[drawing.name] = draw(runner)
+            results[drawing.name] = result = draw(runner)
+            if result is not None:
+                report(result)
     return [result for result in results.values() if result is not None]
 
 
