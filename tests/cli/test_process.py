@@ -79,8 +79,9 @@ def test_warnings_are_one_line_on_stderr(environment, tmp_path):
     )
     assert done.returncode == 0
     assert "toy/flow" in done.stdout
-    assert done.stderr.startswith("Warning: The run")
-    assert done.stderr.count("\n") == 1
+    # On a slow machine there are lines of progress too.
+    lines = [line for line in done.stderr.splitlines() if "%" not in line[:4]]
+    assert len(lines) == 1 and lines[0].startswith("Warning: The run")
 
 
 def test_a_reader_that_leaves_early(environment):
