@@ -4,7 +4,6 @@ from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.scansnap.claims import CLAIMS
 from attnflow.papers.scansnap.conditions import conditions, run_conditions
 from attnflow.papers.scansnap.exhibits import EXHIBITS
-from attnflow.papers.scansnap.notes import NOTES
 from attnflow.papers.scansnap.settings import RECIPES
 from attnflow.papers.scansnap.stages import stage_table
 from attnflow.papers.scansnap.swept_maps import MAPS
@@ -20,7 +19,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claims=CLAIMS,
-    notes=NOTES,
     headline="figure3",
     headline_claims=("E-Thm3-law", "E-Thm4-form", "E-6c", "E-R-6c"),
     summary=(
