@@ -112,6 +112,13 @@ def test_a_logarithmic_course_begins_after_time_0_and_shades_its_stages():
     assert {text.get_text() for text in ax.texts} >= {"I", "II"}
 
 
+def test_a_series_may_have_a_clock_of_its_own():
+    halved = Line("slow", lambda run: run["loss"].assign_coords(time=run["time"] / 2))
+    ax, display = draw(Course(title="Loss", lines=(halved,)), {"run": run()})
+    assert ax.get_xlim() == (0, 2)
+    np.testing.assert_array_equal(display.table["Loss"]["slow"], run()["loss"])
+
+
 def test_a_table_without_time_is_no_course():
     panel = Course(title="Loss", lines=(Line("end", lambda run: run["loss"][:, 0]),))
     with pytest.raises(ValueError, match="along time"):
@@ -154,6 +161,15 @@ def test_a_single_seed_has_no_bars_and_a_curve_one_parameter():
     wrong = Curves(title="E", curves=(Curve("J", lambda evidence: twofold),))
     with pytest.raises(ValueError, match="one dim beside"):
         one(wrong).display({}).draw()
+
+
+def test_curves_stand_aside_by_a_factor_on_a_logarithmic_axis_and_may_be_missing():
+    here = Curve("J", lambda evidence: RATES, aside=np.log(2.0))
+    missing = Curve("Q", lambda evidence: None)
+    panel = Curves(title="E", scales=("log", "linear"), curves=(here, missing))
+    ax, display = draw(panel, {})
+    np.testing.assert_allclose(line_called(ax, "J").get_xdata(), [1.0, 2.0, 4.0])
+    assert list(display.values()) == ["J"]
 
 
 def test_a_ladder_has_the_slope_of_what_it_tabulates():

@@ -184,10 +184,13 @@ def series(
 
 
 def _fits(run: xr.Dataset, rows: xr.DataArray) -> bool:
-    """Whether the run says at which of these times it was recorded."""
-    return "recorded" in run and all(
-        run["recorded"].sizes[dim] == rows.sizes[dim] for dim in (SEED, TIME)
-    )
+    """Whether the run says at which of these times it was recorded.
+
+    It does not of a series on a clock of its own, such as rescaled time.
+    """
+    if "recorded" not in run or run["recorded"].sizes[SEED] != rows.sizes[SEED]:
+        return False
+    return np.array_equal(run["recorded"][TIME].values, rows[TIME].values)
 
 
 def at_end(run: xr.Dataset, rows: xr.DataArray) -> xr.DataArray:

@@ -26,15 +26,16 @@ class Curve:
 
     - `name`: of the curve in the panel's table, and on the picture unless `label`.
     - `of`: evidence → a table of one dim, whose coord is the parameter, and perhaps
-      `seed`.
+      `seed`; `None` where the evidence, as of smaller runs, has no such curve.
     - `kind`, `shade`: what sort of quantity it is, which gives the colour; `ramp`: the
       number among how many of one kind, from pale to full.
-    - `aside`: how far its points stand aside, so that bars do not overlap.
+    - `aside`: how far its points stand aside, so that bars do not overlap; on a
+      logarithmic axis in its logarithm.
     - `style`: of points and their line, for `Axes.plot`.
     """
 
     name: str
-    of: Callable[[Evidence], xr.DataArray]
+    of: Callable[[Evidence], xr.DataArray | None]
     label: str | None = None
     kind: str = "other"
     shade: int = 0
@@ -58,20 +59,23 @@ class Curves(AbstractPanel):
     at_points: bool = False
 
     def table(self, evidence: Evidence) -> dict[str, xr.DataArray]:
-        """The numbers of each curve, by its name."""
-        return {curve.name: curve.of(evidence) for curve in self.curves}
+        """The numbers of each curve that there is, by its name."""
+        tables = {curve.name: curve.of(evidence) for curve in self.curves}
+        return {name: rows for name, rows in tables.items() if rows is not None}
 
     def draw(self, ax: "Axes", table: Mapping[str, xr.DataArray]) -> None:
         """Points at the means, joined, and bars."""
         for curve in self.curves:
-            self._draw_curve(ax, curve, table[curve.name])
+            if curve.name in table:
+                self._draw_curve(ax, curve, table[curve.name])
 
     def _draw_curve(self, ax: "Axes", curve: Curve, rows: xr.DataArray) -> None:
         theme = figures.current_theme()
         colour = theme.colour(curve.kind, curve.shade)
         if curve.ramp is not None:
             colour = theme.ramp(curve.kind, curve.ramp[1])[curve.ramp[0]]
-        x = parameter(rows).values.astype(float) + curve.aside
+        x = parameter(rows).values.astype(float)
+        x = x * np.exp(curve.aside) if self.scales[0] == "log" else x + curve.aside
         usual = {"color": colour, "marker": "o", "ms": 5, "zorder": 3}
         label = curve.name if curve.label is None else curve.label
         style = {**usual, **curve.style}
