@@ -17,7 +17,11 @@ from attnflow.figures.exhibits import (
     Rows,
     Table,
     Timeline,
+    family,
+    over_runs,
+    ramp,
     stage_times,
+    tabulate,
 )
 from attnflow.schema.declarations import Exhibit
 
@@ -172,6 +176,16 @@ def test_curves_stand_aside_by_a_factor_on_a_logarithmic_axis_and_may_be_missing
     assert list(display.values()) == ["J"]
 
 
+def test_a_family_has_the_curves_that_the_evidence_has():
+    table = RATES.rename(rate="x").expand_dims(rate=[1.0, 3.0])
+    curves = family(
+        lambda evidence: table, "rate", (1.0, 2.0, 3.0), name="η", symbol="r", apart=0.2
+    )
+    ax, display = draw(Curves(title="E", curves=curves), {})
+    assert list(display.values()) == ["η = 1", "η = 3"]
+    np.testing.assert_allclose(line_called(ax, "$r = 3$").get_xdata()[0], 0.7)
+
+
 def test_a_ladder_has_the_slope_of_what_it_tabulates():
     sizes = xr.DataArray([2.0, 4.0, 8.0], dims="m", coords={"m": [4, 16, 64]})
     ladder = Ladder(title="T", of=lambda evidence: sizes, slope=0.5)
@@ -183,6 +197,17 @@ def test_a_ladder_has_the_slope_of_what_it_tabulates():
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     hole = Ladder(title="T", of=lambda evidence: sizes.where(sizes < 8))
     assert np.isnan(one(hole).display({}).values()["slope"])
+
+
+def test_numbers_of_runs_along_a_setting():
+    runs = {f"m = {m}": run(RISE * m) for m in (1, 4)}
+    ends = over_runs(runs, "m", {1: "m = 1", 4: "m = 4"}, lambda r: r["loss"][:, 2])
+    assert ends.dims == ("m", "seed")
+    assert tabulate(ends.mean("seed")) == {"m = 1": 3.0, "m = 4": 12.0}
+    lines = ramp("loss", {"m = 1": "one", "m = 4": "four"}, kind="signal")
+    ax, _ = draw(Course(title="Loss", lines=lines, remarks={"lower right": "m"}), runs)
+    assert max(line_called(ax, "four").get_ydata()) == 12.0
+    assert "m" in {text.get_text() for text in ax.texts}
 
 
 # Maps, tables, rows and timelines

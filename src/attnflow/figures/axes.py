@@ -59,6 +59,18 @@ def name_panel(ax: Axes, title: str, *, letter: str = "") -> None:
 
 
 @styled
+def align_titles(row: Sequence[Axes]) -> None:
+    """Titles of panels side by side at one height, that of the highest."""
+    heights = [ax.titleOffsetTrans.transform((0.0, 0.0))[1] for ax in row]
+    for ax, height in zip(row, heights, strict=True):
+        if height < max(heights):
+            figure = ax.get_figure(root=True)
+            assert figure is not None
+            pad = 72 / figure.dpi * max(heights)
+            ax.set_title(ax.get_title(loc="left"), pad=pad)
+
+
+@styled
 def time_axis(
     ax: Axes, run: xr.Dataset, *, scale: Scale = "linear", label: str | None = None
 ) -> None:

@@ -53,6 +53,18 @@ class Line:
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+def ramp(
+    of: str | Callable[[xr.Dataset], xr.DataArray],
+    runs: Mapping[str, str],
+    **fields: Any,
+) -> tuple[Line, ...]:
+    """Lines of one series in several runs, from pale to full, with their labels."""
+    return tuple(
+        Line(run, of, run=run, label=label, ramp=(number, len(runs)), **fields)
+        for number, (run, label) in enumerate(runs.items())
+    )
+
+
 @dataclass(frozen=True)
 class Series(Mapping[str, xr.DataArray]):
     """Series of a panel by name, NaN where nothing was recorded.
@@ -180,17 +192,17 @@ def series(
     if SEED not in rows.dims:
         rows = rows.expand_dims(SEED)
     rows = rows.transpose(SEED, TIME, ...)
-    return rows.where(run["recorded"]) if _fits(run, rows) else rows
+    if not _fits(run, rows):
+        return rows
+    # By position: the series may have a clock of its own.
+    return rows.where(run["recorded"].drop_vars((SEED, TIME), errors="ignore"))
 
 
 def _fits(run: xr.Dataset, rows: xr.DataArray) -> bool:
-    """Whether the run says at which of these times it was recorded.
-
-    It does not of a series on a clock of its own, such as rescaled time.
-    """
-    if "recorded" not in run or run["recorded"].sizes[SEED] != rows.sizes[SEED]:
-        return False
-    return np.array_equal(run["recorded"][TIME].values, rows[TIME].values)
+    """Whether the run says at which of these times it was recorded."""
+    return "recorded" in run and all(
+        run["recorded"].sizes[dim] == rows.sizes[dim] for dim in (SEED, TIME)
+    )
 
 
 def at_end(run: xr.Dataset, rows: xr.DataArray) -> xr.DataArray:

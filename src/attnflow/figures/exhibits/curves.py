@@ -1,6 +1,6 @@
 """Curves: numbers against a parameter, as points with their spread over seeds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.figures.exhibits.panels import AbstractPanel
+from attnflow.figures.exhibits.panels import AbstractPanel, tabulate
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED
 
@@ -94,14 +94,63 @@ class Curves(AbstractPanel):
     def values(self, table: Mapping[str, xr.DataArray]) -> dict[str, dict[str, float]]:
         """What is drawn, by curve and parameter."""
         return {
-            name: {
-                f"{parameter(rows).name} = {place:g}": float(number)
-                for place, number in zip(
-                    parameter(rows).values, middle(rows, self.bars), strict=True
-                )
-            }
+            name: tabulate(xr.DataArray(middle(rows, self.bars), [parameter(rows)]))
             for name, rows in table.items()
         }
+
+
+def family(
+    of: Callable[[Evidence], xr.DataArray],
+    along: str,
+    values: Sequence[float],
+    *,
+    name: str,
+    symbol: str = "",
+    kind: str = "other",
+    apart: float = 0.0,
+    style: Mapping[str, Any] | None = None,
+) -> tuple[Curve, ...]:
+    """A curve for each value along a dim of a table, from pale to full.
+
+    **Arguments:**
+
+    - `values`: all of them; those that the evidence lacks have no curve.
+    - `name`: of what varies, in the table; `symbol`: in mathematics, on the picture.
+    - `apart`: how far the points of neighbours stand apart.
+    """
+
+    def curve(number: int, value: float) -> Curve:
+        def member(evidence: Evidence) -> xr.DataArray | None:
+            rows = of(evidence)
+            there = value in rows[along].values
+            return rows.sel({along: value}, drop=True) if there else None
+
+        return Curve(
+            f"{name} = {value:g}",
+            member,
+            label=f"${symbol} = {value:g}$" if symbol else "",
+            kind=kind,
+            ramp=(number, len(values)),
+            aside=apart * (number - (len(values) - 1) / 2),
+            style=style or {},
+        )
+
+    return tuple(curve(*item) for item in enumerate(values))
+
+
+def over_runs(
+    evidence: Evidence,
+    setting: str,
+    runs: Mapping[float, str],
+    of: Callable[[xr.Dataset], float | xr.DataArray],
+) -> xr.DataArray:
+    """A number of each run, or one for each seed, by the setting in which they differ.
+
+    `runs` are their names in the evidence, by the values of the setting.
+    """
+    rows = [xr.DataArray(of(evidence[name])) for name in runs.values()]
+    rows = [row.reset_coords(drop=True) for row in rows]
+    return xr.concat(rows, setting).assign_coords({setting: list(runs)})
 
 
 def parameter(rows: xr.DataArray) -> xr.DataArray:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.figures.exhibits.panels import AbstractPanel
+from attnflow.figures.exhibits.panels import AbstractPanel, tabulate
 from attnflow.schema import mean_over_seeds
 from attnflow.schema.declarations import Evidence
 
@@ -85,12 +85,4 @@ class Map(AbstractPanel):
 
     def values(self, table: xr.DataArray) -> dict[str, dict[str, float]]:
         """What is coloured, by both settings."""
-        cells = self.shown(table)
-        up, right = cells.dims
-        return {
-            f"{up} = {row:g}": {
-                f"{right} = {column:g}": float(cells.values[i, j])
-                for j, column in enumerate(cells[right].values)
-            }
-            for i, row in enumerate(cells[up].values)
-        }
+        return tabulate(self.shown(table))
