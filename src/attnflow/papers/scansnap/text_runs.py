@@ -6,7 +6,7 @@ import xarray as xr
 from attnflow import schema
 from attnflow.papers.scansnap.claims.evidence import FEW, ONE
 from attnflow.papers.scansnap.deep_settings import MAPS
-from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
 
 RATES = (0.5, 1.0, 2.0, 5.0)
@@ -77,16 +77,6 @@ def entropy(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
 def share_of_uniform(run: xr.Dataset) -> xr.DataArray:
     """The first layer's entropy over that of uniform attention."""
     return entropy(run) / uniform_entropy(run)
-
-
-def last_entropies(evidence: Evidence, kind: str) -> np.ndarray:
-    """Final entropies of the first layer, by rate and seed."""
-    return np.array(
-        [
-            entropy(evidence[name_of(kind, rate)]).isel({TIME: -1}).values
-            for rate in RATES
-        ]
-    )
 
 
 def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:

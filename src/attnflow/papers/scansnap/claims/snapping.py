@@ -20,10 +20,9 @@ from attnflow.claims import (
 )
 from attnflow.claims.stages import Stage
 from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, FLOW_RUN, C, flow
-from attnflow.papers.scansnap.claims.statistics import by_run, last, scale_of, units
+from attnflow.papers.scansnap.claims.statistics import by_run, last, units
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
-from attnflow.papers.scansnap.stages.formulas import decoder_of
-from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 SCALED_C = {
@@ -40,26 +39,13 @@ ONE_C = {"C": flow("figure9")}
 SIZES = "K = 10, M = 1000, one common token, C₀ = 2.352"
 
 
-def closed_forms(run: xr.Dataset) -> Decoder:
-    """The decoder's closed forms at the sizes of a run."""
-    decoder = decoder_of(run)
-    if decoder is None:
-        raise ValueError(
-            "The run has value_rate=0, for which the decoder has no closed form: use a "
-            "positive rate."
-        )
-    return decoder
-
-
 def _scale(run: xr.Dataset) -> float:
     """C₀ of a run of C."""
-    setting = schema.setting_of(run)
-    terms = setting["classes"] - (not setting["printed"])
-    return setting["scale"] or scale_of(setting, terms)
+    return scale_of(schema.setting_of(run))
 
 
 def _formula(run: xr.Dataset, *, printed: bool) -> np.ndarray:
-    decoder, time = closed_forms(run), run["time"].values
+    decoder, time = decoder_of(run), run["time"].values
     form = decoder.printed_drive_integral if printed else decoder.drive_integral
     return form(time, _scale(run))
 
@@ -87,7 +73,7 @@ def _from_the_constant(evidence: Evidence) -> Evidence:
 def _piece(run: xr.Dataset, *, snapped: bool) -> xr.DataArray:
     """The error of a piece of Equation 14, with B(0) = 0, after time 0."""
     later = run.isel(time=slice(1, None))
-    decoder, time = closed_forms(run), later["time"]
+    decoder, time = decoder_of(run), later["time"]
     K, M = decoder.classes, decoder.vocabulary
     share = 2 * ((M - 1) / M) ** 2
     if snapped:
@@ -100,13 +86,13 @@ def _piece(run: xr.Dataset, *, snapped: bool) -> xr.DataArray:
 
 def _upto(run: xr.Dataset, share: float) -> xr.DataArray:
     """The mask of records up to a share of t₀'; empty where the run ends before."""
-    end = share * closed_forms(run).scan_end
+    end = share * decoder_of(run).scan_end
     return (run["time"] <= end) & (run["end_time"] >= end)
 
 
 def _from(run: xr.Dataset, times: float) -> xr.DataArray:
     """The mask of records from a multiple of t₀ on, up to the setting's end."""
-    start, until = times * closed_forms(run).snap, schema.setting_of(run)["until"]
+    start, until = times * decoder_of(run).snap, schema.setting_of(run)["until"]
     return (run["time"] >= start) & (run["end_time"] >= until * (1 - 1e-12))
 
 
@@ -125,7 +111,7 @@ def _in_units(stage: Stage, *runs: xr.Dataset) -> xr.DataArray:
 
 def _snap_time(evidence: Evidence) -> float:
     run = evidence["C, both 1"]
-    return closed_forms(run).snap / units(run)
+    return decoder_of(run).snap / units(run)
 
 
 _claim = partial(

@@ -35,16 +35,15 @@ from attnflow.papers.scansnap.claims.evidence import (
     thin,
 )
 from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
-from attnflow.papers.scansnap.claims.snapping import closed_forms
 from attnflow.papers.scansnap.claims.statistics import (
     COMMON,
     TOP,
     by_run,
     entropy,
     last,
-    scale_of,
     score,
 )
+from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 
 THIN_Q = {
     f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES
@@ -73,8 +72,8 @@ def _top(run: xr.Dataset) -> xr.DataArray:
 def _approximation(run: xr.Dataset, *, printed: bool) -> xr.DataArray:
     """|z/(−B) − 1| of the common token at the end, B by the scalar model."""
     setting = schema.setting_of(run)
-    scale = scale_of(setting, setting["classes"] - (not printed))
-    drive = float(closed_forms(run).drive_integral(setting["until"], scale))
+    scale = scale_of({**setting, "printed": printed})
+    drive = float(decoder_of(run).drive_integral(setting["until"], scale))
     return abs(_common(run) / -drive - 1)
 
 

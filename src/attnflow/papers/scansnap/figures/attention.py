@@ -6,8 +6,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import figures
-from attnflow.papers.scansnap.figures.panels import named, remark
-from attnflow.schema.dims import SEED, TIME
+from attnflow.papers.scansnap.figures.readings import named
+from attnflow.schema.dims import CLASS, SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,12 +15,11 @@ if TYPE_CHECKING:
 
 ITERATIONS = (0, 2, 4, 6, 8, 10, 48)
 STEPS = 100
-
-
-def attention(run: xr.Dataset, iteration: float, label: int = 0) -> xr.DataArray:
-    """Attention c_n over contextual tokens at an iteration, first seed."""
-    selection = {SEED: 0, "class": label}
-    return run["attention_per_class"].isel(selection).sel(time=iteration)
+STATISTICS = {
+    "entropy on distinct tokens": "distinct_entropy",
+    "mass of common tokens": "common_mass",
+    "share of the top distinct token": "top_share",
+}
 
 
 def is_distinct(run: xr.Dataset, label: int) -> np.ndarray:
@@ -34,6 +33,21 @@ def is_common(run: xr.Dataset) -> np.ndarray:
     return np.array([str(token).startswith("common") for token in run["token"].values])
 
 
+def favourite(run: xr.Dataset, label: int = 0) -> np.ndarray:
+    """The class's distinct token with the largest attention at the end, per seed."""
+    tokens = run["token"].values[is_distinct(run, label)]
+    end = run["attention_per_class"].isel({CLASS: label, TIME: -1})
+    return np.argmax(end.sel(token=tokens).transpose(SEED, "token").values, 1)
+
+
+def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
+    """Entropy, common mass and top share of a class by iteration, and at the end."""
+    times = [*ITERATIONS, STEPS]
+    steps = [f"iteration {time}" for time in times]
+    records = run.isel({SEED: 0, CLASS: label}).sel(time=times)
+    return {text: named(steps, records[name]) for text, name in STATISTICS.items()}
+
+
 def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> "Figure":
     """Figure with a row for each (name, run, class) and a column for each iteration.
 
@@ -45,38 +59,27 @@ def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> "Figure":
     figure, grid = figures.panels(
         len(rows), len(ITERATIONS), size=size, share_values=True, share_time=True
     )
-    labels = sorted({label for _, _, label in rows})
-    top = max(
-        float(_attention_by_iteration(run, label).max()) for _, run, label in rows
-    )
-    for index, (name, run, label) in enumerate(rows):
-        for ax, iteration in zip(grid[index], ITERATIONS, strict=True):
-            _stem(ax, run, iteration, label)
-            if index == 0:
-                figures.name_panel(ax, f"iteration {iteration}")
-        grid[index, 0].set_ylabel(name)
-    grid[0, 0].set_ylim(0, 1.04 * top)
-    _name_tokens(grid, rows[0][1], labels)
-    remark(grid[0, 0], (0.04, 0.97), f"{about}\nline: at the start")
+    for line, (name, run, label) in zip(grid, rows, strict=True):
+        table = run["attention_per_class"].isel({SEED: 0, CLASS: label})
+        masks = {"common": is_common(run), "signal": is_distinct(run, label)}
+        for ax, iteration in zip(line, ITERATIONS, strict=True):
+            for kind, mask in masks.items():
+                _bars(ax, table.sel(time=[0, iteration]).values, mask, kind)
+        line[0].set_ylabel(name)
+    for ax, iteration in zip(grid[0], ITERATIONS, strict=True):
+        figures.name_panel(ax, f"iteration {iteration}")
+    grid[0, 0].set_ylim(0, None)
+    _name_tokens(grid, rows[0][1], sorted({label for *_, label in rows}))
+    figures.remark(grid[0, 0], f"{about}\nline: at the start")
     return figure
 
 
-def _attention_by_iteration(run: xr.Dataset, label: int) -> np.ndarray:
-    """Attention at the iterations that are drawn."""
-    return np.array([attention(run, iteration, label) for iteration in ITERATIONS])
-
-
-def _stem(ax: "Axes", run: xr.Dataset, iteration: int, label: int) -> None:
-    theme = figures.current_theme()
-    now = attention(run, iteration, label).values
-    start = attention(run, 0, label).values
-    positions = np.arange(len(now))
-    for kind, mask in {
-        "common": is_common(run),
-        "signal": is_distinct(run, label),
-    }.items():
-        ax.bar(positions[mask], now[mask], 0.84, color=theme.colour(kind), lw=0)
-        ax.step(positions[mask], start[mask], where="mid", color=theme.ink, lw=0.9)
+def _bars(ax: "Axes", attention: np.ndarray, mask: np.ndarray, kind: str) -> None:
+    """Bars of the attention to some tokens now, and a line of that at the start."""
+    theme, positions = figures.current_theme(), np.flatnonzero(mask)
+    start, now = attention[:, mask]
+    ax.bar(positions, now, 0.84, color=theme.colour(kind), lw=0)
+    ax.step(positions, start, where="mid", color=theme.ink, lw=0.9)
 
 
 def _name_tokens(grid: np.ndarray, run: xr.Dataset, labels: list[int]) -> None:
@@ -91,24 +94,3 @@ def _name_tokens(grid: np.ndarray, run: xr.Dataset, labels: list[int]) -> None:
     grid[-1, len(ITERATIONS) // 2].set_xlabel(
         "contextual tokens: common, and distinct of each class from rare to frequent"
     )
-
-
-def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
-    """Entropy, common mass and top share of a class by iteration, and at the end."""
-    records = run.isel({SEED: 0, "class": label})
-    times = [*ITERATIONS, STEPS]
-    steps = [f"iteration {time}" for time in times]
-    records = records.sel(time=times)
-    names = {
-        "entropy on distinct tokens": "distinct_entropy",
-        "mass of common tokens": "common_mass",
-        "share of the top distinct token": "top_share",
-    }
-    return {text: named(steps, records[name].values) for text, name in names.items()}
-
-
-def favourite(run: xr.Dataset, label: int = 0) -> np.ndarray:
-    """The class's distinct token with the largest attention at the end, per seed."""
-    tokens = run["token"].values[is_distinct(run, label)]
-    end = run["attention_per_class"].isel({"class": label, TIME: -1})
-    return np.argmax(end.sel(token=tokens).transpose(SEED, "token").values, 1)

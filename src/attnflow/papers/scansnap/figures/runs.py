@@ -68,6 +68,12 @@ def panel_name(queries: int) -> str:
     return f"num_last = {queries}"
 
 
+def panel_title(queries: int) -> str:
+    """Title of a panel of Figures 6, 11 and 12, all of J."""
+    label = f"{queries} {'query' if queries == 1 else 'queries'}"
+    return rf"$\mathbf{{J}}$, {label}, $K = {2 * queries}$"
+
+
 def panel(queries: int) -> Request:
     """Request for a panel of Figure 6; with `--quick`, fewer cells."""
     overrides = {"queries": (queries,), "stream": STREAM}

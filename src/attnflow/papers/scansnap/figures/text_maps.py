@@ -1,12 +1,12 @@
 """Figure 7: attention maps of the first layer on WikiText-2, along training."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
 from attnflow import figures, schema
-from attnflow.papers.scansnap._types import Numbers
 from attnflow.papers.scansnap.figures.text_rates import SILENT
 from attnflow.papers.scansnap.text_runs import (
     COURSES,
@@ -17,7 +17,7 @@ from attnflow.papers.scansnap.text_runs import (
     on_frequent,
     share_of_uniform,
 )
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED, TIME
 
 if TYPE_CHECKING:
@@ -124,46 +124,30 @@ def _numbers(run: xr.Dataset) -> dict[str, float]:
     }
 
 
-def becomes_sparse(run: xr.Dataset) -> bool:
-    """Whether the first layer's attention ends sparser than it began."""
-    levels = entropy(run)
-    return bool(levels[:, -1].mean() < levels[:, 0].mean() - 0.1)
-
-
 FREEZES = (
     "{name}: attention of the first layer freezes: its maps end moving by less than "
     "0.1 from record to record"
 )
 
 
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Sentences of the paper on the encoder's first layer."""
-    runs = {name: evidence[name] for name in COURSES}
-    return {
-        "Caption of Figure 7": {
-            f"{name}: attention becomes sparse over training": becomes_sparse(run)
-            for name, run in runs.items()
-        },
-        "Section 8": {
-            FREEZES.format(name=name): bool((drift(run).isel({TIME: -1}) < 0.1).all())
-            for name, run in runs.items()
-        },
-    }
+def _becomes_sparse(name: str) -> Callable[[Evidence], bool]:
+    """Whether the first layer's attention ends sparser than it began."""
+
+    def answer(evidence: Evidence) -> bool:
+        levels = entropy(evidence[name])
+        return bool(levels[:, -1].mean() < levels[:, 0].mean() - 0.1)
+
+    return answer
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Sentences on the theory's parametrisation, and on all three layers."""
+def _freezes(name: str) -> Callable[[Evidence], xr.DataArray]:
+    return lambda evidence: drift(evidence[name]).isel({TIME: -1}) < 0.1
+
+
+def _first_is_sparsest(evidence: Evidence) -> bool:
     deep = evidence[OF_THREE]
     ends = [float(entropy(deep, str(k))[:, -1].mean()) for k in deep["layer"].values]
-    answers = {
-        f"{name}: attention becomes sparse": becomes_sparse(evidence[name])
-        for name in LONG
-    }
-    return answers | {
-        "of three layers the first is the sparsest, by 0.1 nats or more": bool(
-            ends[0] < min(ends[1:]) - 0.1
-        )
-    }
+    return bool(ends[0] < min(ends[1:]) - 0.1)
 
 
 FIGURE7 = Exhibit(
@@ -184,8 +168,19 @@ FIGURE7 = Exhibit(
     needs={**COURSES, **LONG},
     draw=draw,
     values=values,
-    stated=stated,
-    checks=checks,
+    stated={
+        "Caption of Figure 7": {
+            f"{name}: attention becomes sparse over training": _becomes_sparse(name)
+            for name in COURSES
+        },
+        "Section 8": {FREEZES.format(name=name): _freezes(name) for name in COURSES},
+    },
+    checks={
+        **{f"{name}: attention becomes sparse": _becomes_sparse(name) for name in LONG},
+        "of three layers the first is the sparsest, by 0.1 nats or more": (
+            _first_is_sparsest
+        ),
+    },
     differs={
         FREEZES.format(
             name=name
