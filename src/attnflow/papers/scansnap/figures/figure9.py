@@ -4,16 +4,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow import schema
+from attnflow.figures import exhibits as ex
 from attnflow.figures.curves import DASHES
-from attnflow.figures.exhibits import (
-    Course,
-    Line,
-    Panels,
-    Tables,
-    over_runs,
-    ramp,
-    tabulate,
-)
 from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.declarations import Exhibit, Request
@@ -30,7 +22,7 @@ def closed_form(run: xr.Dataset) -> xr.DataArray:
     return drive.copy(data=decoder_of(run).drive_integral(drive[TIME].values, scale))
 
 
-LEFT = Course(
+LEFT = ex.Course(
     title=r"$\mathbf{C}$, $\eta_Y/\eta_Z = 1$: dots at $t_0$",
     name=B,
     x=readings.TIME,
@@ -38,13 +30,13 @@ LEFT = Course(
     scales=("log", "linear"),
     xlim=(1, None),
     ylim=(0, None),
-    lines=ramp(
+    lines=ex.ramp(
         readings.common_fall,
         {name: rf"$\eta_Z = {rate:g}$" for rate, name in RATES.items()},
         kind="hard",
     ),
 )
-RIGHT = Course(
+RIGHT = ex.Course(
     title="the same over rescaled time: one curve",
     x=readings.CLOCK,
     scales=("log", "linear"),
@@ -52,13 +44,13 @@ RIGHT = Course(
     ylim=(0, None),
     lines=(
         # Longer curves below, so that each can be seen to lie on them.
-        *ramp(
+        *ex.ramp(
             readings.rescaled(readings.common_fall),
             dict.fromkeys(RATES.values(), ""),
             kind="hard",
             style={"lw": 2.4, "marker": "o", "markevery": [-1], "ms": 5},
         )[::-1],
-        Line(
+        ex.Line(
             "closed form",
             readings.rescaled(closed_form),
             run=RATES[3.0],
@@ -71,17 +63,17 @@ RIGHT = Course(
 )
 
 
-def at_snap(t: Tables) -> xr.DataArray:
+def at_snap(t: ex.Tables) -> xr.DataArray:
     """B(t₀) by η_Z."""
-    return over_runs(t.runs, "η_Z", RATES, readings.at_snap(readings.common_fall))
+    return ex.over_runs(t.runs, "η_Z", RATES, readings.at_snap(readings.common_fall))
 
 
-def at_end(t: Tables) -> xr.DataArray:
+def at_end(t: ex.Tables) -> xr.DataArray:
     """B at the last record, by η_Z."""
-    return over_runs(t.runs, "η_Z", RATES, lambda run: readings.common_fall(run)[-1])
+    return ex.over_runs(t.runs, "η_Z", RATES, lambda run: readings.common_fall(run)[-1])
 
 
-def error(t: Tables) -> float:
+def error(t: ex.Tables) -> float:
     """The largest distance of a run to the closed form."""
     errors = [readings.common_fall(r) - closed_form(r) for r in t.runs.values()]
     return float(np.max([np.abs(error.values).max() for error in errors]))
@@ -102,14 +94,14 @@ FIGURE9 = Exhibit(
         name: Request("figure9", {"score_rate": rate, "value_rate": rate}, 1)
         for rate, name in RATES.items()
     },
-    shows=Panels(
+    shows=ex.Panels(
         (LEFT, RIGHT),
         size=(11.6, 4.4),
         finish=lambda figure, grid, t: readings.dot_snaps(grid[0, 0], t[B], t.runs),
     ),
     values=lambda t: {
-        "B at t0": tabulate(at_snap(t)),
-        "B at the end": tabulate(at_end(t)),
+        "B at t0": ex.tabulate(at_snap(t)),
+        "B at the end": ex.tabulate(at_end(t)),
         "largest distance to the closed form": error(t),
     },
     stated={

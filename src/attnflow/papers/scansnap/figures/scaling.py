@@ -7,17 +7,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from attnflow.figures import exhibits as ex
 from attnflow.figures.curves import DASHES
-from attnflow.figures.exhibits import (
-    Course,
-    Curve,
-    Curves,
-    Panels,
-    Tables,
-    over_runs,
-    ramp,
-    tabulate,
-)
 from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, series
@@ -34,7 +25,7 @@ NAMES = {float(size): f"M = {size:g}" for size in VOCABULARIES}
 """Names of the runs, by M."""
 TIMES, COSTS = "times", "costs"
 FASTEST, SECONDS, PEAK = "fastest motion in J", "seconds", readings.PEAK
-_by_size = partial(over_runs, setting="M", runs=NAMES)
+_by_size = partial(ex.over_runs, setting="M", runs=NAMES)
 
 
 def _snap(run: xr.Dataset) -> float:
@@ -55,27 +46,27 @@ def _speed(run: xr.Dataset) -> xr.DataArray:
 
 def _curve(
     name: str, of: Callable[[xr.Dataset], float], kind: str, **style: Any
-) -> Curve:
+) -> ex.Curve:
     label = name if kind == "theory" else ""
-    return Curve(name, partial(_by_size, of=of), label, kind, style=style)
+    return ex.Curve(name, partial(_by_size, of=of), label, kind, style=style)
 
 
-def _formula(name: str, time: Callable[[Decoder], float]) -> Curve:
+def _formula(name: str, time: Callable[[Decoder], float]) -> ex.Curve:
     dashed = {"marker": "", "ls": DASHES, "lw": 1.1, "zorder": 5}
     return _curve(name, readings.in_clock(time), "theory", **dashed)
 
 
-_panel = partial(Curves, x="vocabulary $M$", xlim=(6e2, 1.6e9), bars="none")
-SHOWN = Panels(
+_panel = partial(ex.Curves, x="vocabulary $M$", xlim=(6e2, 1.6e9), bars="none")
+SHOWN = ex.Panels(
     (
-        Course(
+        ex.Course(
             title=r"$\mathbf{J}$, $\eta_Y = 10\,\eta_Z$: speed of the top token",
             x=readings.CLOCK,
             y="speed / largest speed",
             scales=("log", "linear"),
             xlim=(0.1, 1e3),
             ylim=(0, 1.05),
-            lines=ramp(
+            lines=ex.ramp(
                 readings.rescaled(_speed),
                 {n: rf"$M = 10^{{{np.log10(M):.0f}}}$" for M, n in NAMES.items()},
                 kind="easy",
@@ -117,7 +108,7 @@ _kinds = partial(_by_size, of=lambda run: run.sizes["token"])
 _drifts = partial(_by_size, of=lambda run: run["drift"].max(skipna=False))
 
 
-def per_unit(t: Tables) -> float:
+def per_unit(t: ex.Tables) -> float:
     """The slope of the time of fastest motion, in K/η_Y, over ln M."""
     times = t[TIMES][FASTEST]
     if not np.isfinite(times).all():
@@ -125,21 +116,21 @@ def per_unit(t: Tables) -> float:
     return float(np.polyfit(np.log(times["M"]), times, 1)[0])
 
 
-def values(t: Tables) -> Numbers:
+def values(t: ex.Tables) -> Numbers:
     """Times of the snap, wall time, and drift of conserved sums."""
     times, seconds = t[TIMES], t[COSTS][SECONDS]
     return {
         "growth of the fastest motion per unit of ln M": per_unit(t),
-        "fastest motion in K/η_Y": tabulate(times[FASTEST]),
-        "peak of γ in K/η_Y": tabulate(times[PEAK]),
-        "seconds": tabulate(seconds),
-        "bytes of both tables": tabulate(2 * BYTES * seconds["M"] ** 2),
-        "kinds of tokens": tabulate(_kinds(t.runs)),
-        "drift of conserved sums": tabulate(_drifts(t.runs)),
+        "fastest motion in K/η_Y": ex.tabulate(times[FASTEST]),
+        "peak of γ in K/η_Y": ex.tabulate(times[PEAK]),
+        "seconds": ex.tabulate(seconds),
+        "bytes of both tables": ex.tabulate(2 * BYTES * seconds["M"] ** 2),
+        "kinds of tokens": ex.tabulate(_kinds(t.runs)),
+        "drift of conserved sums": ex.tabulate(_drifts(t.runs)),
     }
 
 
-def _is_cheap(t: Tables) -> bool:
+def _is_cheap(t: ex.Tables) -> bool:
     cost = t[COSTS][SECONDS]
     return bool(np.median(cost[-3:]) < COST * np.median(cost[:3]))
 
