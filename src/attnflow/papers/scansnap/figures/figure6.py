@@ -1,5 +1,6 @@
 """Figure 6: entropy of attention on distinct tokens, by learning rates."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -122,14 +123,10 @@ def checks(t: Tables) -> Sentences:
     return answers
 
 
-def _falls_with_rate(t: Tables) -> list[bool]:
-    means = [entropy(t.runs, queries).mean(SEED) for queries in runs.PANELS]
-    return [bool((mean.diff(RATE) < 0).all()) for mean in means]
-
-
-def _rises_late(t: Tables) -> list[bool]:
-    tables = [entropy(t.runs, queries) for queries in runs.PANELS]
-    return [rises(table.sel({RATIO: table[RATIO] >= 2}), RATIO) for table in tables]
+def _in_panels(
+    is_true: Callable[[xr.DataArray], bool],
+) -> Callable[[Tables], list[bool]]:
+    return lambda t: [is_true(entropy(t.runs, queries)) for queries in runs.PANELS]
 
 
 FIGURE6 = Exhibit(
@@ -150,9 +147,13 @@ FIGURE6 = Exhibit(
     values=values,
     stated={
         "Section 8": {
-            "entropy falls with η_Z, at every ratio, in every panel": _falls_with_rate,
+            "entropy falls with η_Z, at every ratio, in every panel": _in_panels(
+                lambda table: bool((table.mean(SEED).diff(RATE) < 0).all())
+            ),
             "past the ratio 2 entropy rises with η_Y at fixed η_Z, but for noise of "
-            "two standard errors": _rises_late,
+            "two standard errors": _in_panels(
+                lambda table: rises(table.sel({RATIO: table[RATIO] >= 2}), RATIO)
+            ),
         }
     },
     checks=checks,

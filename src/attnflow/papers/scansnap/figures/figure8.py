@@ -2,7 +2,6 @@
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
@@ -12,9 +11,6 @@ from attnflow.papers.scansnap.settings import Heights
 from attnflow.papers.scansnap.systems.decoder import log_odds
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Request
 from attnflow.schema.dims import SEED
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SMALL_RATE_GAP = 1 / (2 * math.e)
 """The largest (h* − h) M/η_Y for small rates, by second order of Euler's method."""
@@ -37,8 +33,8 @@ def largest(t: Tables) -> xr.DataArray:
 def _steps(evidence: Evidence) -> xr.DataArray:
     """M h* of the first visits."""
     heights = evidence["heights"]["discrete"].isel({SEED: 0}, drop=True)
-    heights = heights.sel(vocabulary=SHOWN_VOCABULARY, drop=True)
-    return heights.sel(visit=slice(0, SHOWN_VISITS))
+    here = {"vocabulary": SHOWN_VOCABULARY, "visit": slice(0, SHOWN_VISITS)}
+    return heights.sel(here, drop=True)
 
 
 def _flow(evidence: Evidence) -> xr.DataArray:
@@ -49,6 +45,8 @@ def _flow(evidence: Evidence) -> xr.DataArray:
 
 
 _family = partial(family, along="value_rate", values=RATES, kind="signal")
+THIN = {"marker": "", "lw": 1.0, "drawstyle": "steps-post"}
+THICK = {"marker": "", "lw": 2.0}
 HEIGHTS = Curves(
     title=rf"decoder alone, $M = {SHOWN_VOCABULARY}$: steps and flow",
     name="heights",
@@ -57,14 +55,8 @@ HEIGHTS = Curves(
     ylim=(0, None),
     ticks={"x": 8, "y": 5},
     curves=(
-        *_family(
-            _steps,
-            name="h*, η_Y",
-            style={"marker": "", "lw": 1.0, "drawstyle": "steps-post"},
-        ),
-        *_family(
-            _flow, name="h, η_Y", symbol=r"\eta_Y", style={"marker": "", "lw": 2.0}
-        ),
+        *_family(_steps, name="h*, η_Y", style=THIN),
+        *_family(_flow, name="h, η_Y", symbol=r"\eta_Y", style=THICK),
     ),
 )
 
@@ -83,6 +75,7 @@ def _gaps(size: int) -> Curves:
         y=r"$(h^{\mathrm{*}} - h)\,M/\eta_Y$",
         scales=("log", "linear"),
         xlim=(0.3, 3e3),
+        ylim=(0, 0.345),
         levels={r"$1/(2e)$": SMALL_RATE_GAP},
         curves=tuple(
             Curve(
@@ -96,11 +89,6 @@ def _gaps(size: int) -> Curves:
         ),
         names="",
     )
-
-
-def _share_heights(figure: "Figure", grid: np.ndarray, t: Tables) -> None:
-    for ax in grid[0, 1:]:
-        ax.set_ylim(0, 1.05 * float(largest(t).max()))
 
 
 def values(t: Tables) -> Numbers:
@@ -129,11 +117,7 @@ FIGURE8 = Exhibit(
         "7 bounds it by 2; the largest is 1/(2e) for small η_Y."
     ),
     needs={"heights": Request("figure8", seeds=1)},
-    shows=Panels(
-        (HEIGHTS, *map(_gaps, Heights().vocabularies)),
-        size=(14.0, 4.2),
-        finish=_share_heights,
-    ),
+    shows=Panels((HEIGHTS, *map(_gaps, Heights().vocabularies)), size=(14.0, 4.2)),
     values=values,
     stated={
         "Caption of Figure 8": {

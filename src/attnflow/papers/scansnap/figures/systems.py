@@ -12,23 +12,18 @@ LEAST = 112
 """The smallest vocabulary: 101 contextual tokens, a query and ten next tokens."""
 EQUAL, RATIO, SMALL = "Figure 3, equal rates", "Figure 3, ratio 20", f"M = {LEAST}"
 PANELS = {
-    EQUAL: (r"$M = 1000$, $\eta_Y = \eta_Z$", rate_name(0.5)),
-    RATIO: (r"$M = 1000$, $\eta_Y = 20\,\eta_Z$", rate_name(10.0)),
-    SMALL: (rf"$M = {LEAST}$, $\eta_Y = \eta_Z$", SMALL),
+    EQUAL: (r"$M = 1000$, $\eta_Y = \eta_Z$", rate_name(0.5), (0.5, {})),
+    RATIO: (r"$M = 1000$, $\eta_Y = 20\,\eta_Z$", rate_name(10.0), (10.0, {})),
+    SMALL: (rf"$M = {LEAST}$, $\eta_Y = \eta_Z$", SMALL, (0.5, {"vocabulary": LEAST})),
 }
-"""By panel: its title, and what its runs are called after their system."""
-RUNS = {
-    rate_name(0.5): {"value_rate": 0.5},
-    rate_name(10.0): {"value_rate": 10.0},
-    SMALL: {"value_rate": 0.5, "vocabulary": LEAST},
-}
+"""By panel: its title, name of its runs, η_Y and what else differs from Figure 3."""
 EARLY, LATE = 0.1, 5e3
 """Times in K/η_Y at which the systems are compared, beside t₀."""
 TIMES = (f"early, at {EARLY:g} K/η_Y", "at t0", f"late, at {LATE:g} K/η_Y")
 
 
 def _course(panel: str) -> Course:
-    title, run = PANELS[panel]
+    title, run, _ = PANELS[panel]
     return Course(
         title=title,
         name=panel,
@@ -91,8 +86,8 @@ SYSTEMS_FIGURE = Exhibit(
         "larger η_Y/η_Z (middle) or a smaller vocabulary (right) brings J nearer."
     ),
     needs={
-        f"{letter}, {run}": request(**sizes)
-        for run, sizes in RUNS.items()
+        f"{letter}, {run}": request(rate, **others)
+        for _, run, (rate, others) in PANELS.values()
         for letter, (*_, request) in SYSTEMS.items()
     },
     shows=Panels(tuple(map(_course, PANELS)), size=(15.2, 4.5), share_values=True),

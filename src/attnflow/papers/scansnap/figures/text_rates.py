@@ -9,15 +9,8 @@ import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits import Curve, Curves, Panels, Tables, over_runs
-from attnflow.papers.scansnap.text_runs import (
-    KINDS,
-    ONE_LAYER,
-    RATES,
-    by_rate,
-    entropy,
-    name_of,
-    uniform_entropy,
-)
+from attnflow.papers.scansnap import text_runs
+from attnflow.papers.scansnap.text_runs import KINDS, ONE_LAYER, RATES, name_of
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED, TIME
 
@@ -114,14 +107,14 @@ FIGURE10 = Exhibit(
         "layers: one), and each seed as a dot. Claimed: entropy falls as the rate "
         "grows."
     ),
-    needs=by_rate(*KINDS),
+    needs=text_runs.by_rate(*KINDS),
     shows=Panels(
         (
             _panel(
                 ENTROPY,
                 "sparser at larger rates",
                 "entropy of attention on test windows (nats)",
-                entropy,
+                text_runs.entropy,
             ),
             _panel(
                 LOSS,
@@ -132,7 +125,9 @@ FIGURE10 = Exhibit(
         ),
         size=(12.4, 4.8),
         finish=lambda figure, grid, t: figures.reference(
-            grid[0, 0], uniform_entropy(t.runs[name_of(ONE_LAYER, RATES[0])]), "uniform"
+            grid[0, 0],
+            text_runs.uniform_entropy(t.runs[name_of(ONE_LAYER, RATES[0])]),
+            "uniform",
         ),
     ),
     values=values,

@@ -1,4 +1,4 @@
-"""Figure 4: attention of J on Syn-Small over iterations, for two η_Y."""
+"""Figures 4 and 5: attention of J on Syn-Small over iterations, by two optimisers."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,15 +8,10 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.papers.scansnap.figures import attention
+from attnflow.papers.scansnap.figures import runs as requests
 from attnflow.papers.scansnap.figures.readings import named
-from attnflow.papers.scansnap.figures.runs import (
-    REPLAYS,
-    STREAM_SILENT,
-    SYN_SMALL_SILENT,
-    syn_small,
-)
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Predicates
-from attnflow.schema.dims import CLASS, SEED
+from attnflow.schema.dims import CLASS, SEED, TIME
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +23,7 @@ LOG_DIGITS = 0.005
 LOSSES = "loss of the batch at iterations"
 
 
-def draw(evidence: Evidence, side: str) -> "Figure":
+def _draw(evidence: Evidence, side: str) -> "Figure":
     """Both classes, a row each."""
     run = evidence[side]
     rows = [("attention $c_1$", run, 0), ("attention $c_2$", run, 1)]
@@ -41,7 +36,7 @@ def batch_losses(run: xr.Dataset) -> np.ndarray:
     return run["batch_loss"].isel({SEED: 0}).sel(time=list(map(int, LOGGED))).values
 
 
-def values(evidence: Evidence, side: str) -> Numbers:
+def _values(evidence: Evidence, side: str) -> Numbers:
     """Batch losses, and statistics of attention by class and iteration."""
     run = evidence[side]
     return {
@@ -82,7 +77,9 @@ _CAPTION = (
     "tokens, Syn-Small, zero initial tables. Columns are iterations; common tokens "
     "orange, the class's own blue, attention at the start outlined. "
 )
-_figure = partial(Exhibit, kind="figure", silent=(*SYN_SMALL_SILENT, STREAM_SILENT))
+_figure = partial(
+    Exhibit, kind="figure", silent=(*requests.SYN_SMALL_SILENT, requests.STREAM_SILENT)
+)
 
 FIGURE4_LEFT = _figure(
     id="figure4-left",
@@ -93,9 +90,9 @@ FIGURE4_LEFT = _figure(
         "some ten iterations little moves. The paper prints no losses; the authors' "
         "log does."
     ),
-    needs={"left": syn_small("left")},
-    draw=partial(draw, side="left"),
-    values=partial(values, side="left"),
+    needs={"left": requests.syn_small("left")},
+    draw=partial(_draw, side="left"),
+    values=partial(_values, side="left"),
     stated={
         PLACE: {
             "attention becomes sparse: its entropy on distinct tokens falls, by more "
@@ -111,7 +108,7 @@ FIGURE4_LEFT = _figure(
             ),
         }
     },
-    checks=(REPLAYED if REPLAYS else {})
+    checks=(REPLAYED if requests.REPLAYS else {})
     | {
         "common tokens lose attention: a quarter of theirs or more": lambda runs: (
             _mass(runs, "left", -1) < 0.75 * _mass(runs, "left", 0)
@@ -128,9 +125,9 @@ FIGURE4_RIGHT = _figure(
         "η_Y = 10, η_Z = 1. The decoder fits within a few iterations, and attention "
         "has less time to move: it ends denser, and common tokens keep more."
     ),
-    needs={"right": syn_small("right"), "left": syn_small("left")},
-    draw=partial(draw, side="right"),
-    values=partial(values, side="right"),
+    needs={"right": requests.syn_small("right"), "left": requests.syn_small("left")},
+    draw=partial(_draw, side="right"),
+    values=partial(_values, side="right"),
     stated={
         PLACE: {
             "convergence is faster with the larger η_Y: the loss is lower at iteration "
@@ -152,4 +149,87 @@ FIGURE4_RIGHT = _figure(
             _entropy(runs, "right", -1) < _entropy(runs, "right", 0) - 0.02
         ),
     },
+)
+
+
+RATES = {f"η = {rate:g}": rate for rate in (0.1, 0.5, 1.0)}
+
+
+def _draw_adam(evidence: Evidence) -> "Figure":
+    """The first class, a row for each learning rate."""
+    rows = [
+        (rf"attention $c_1$, $\eta = {rate:g}$", evidence[name], 0)
+        for name, rate in RATES.items()
+    ]
+    return attention.stems(rows, r"$\mathbf{J}$, by Adam")
+
+
+def entropies(evidence: Evidence, record: int) -> np.ndarray:
+    """Entropy on the first class's distinct tokens at a record, by rate and seed."""
+    at = {CLASS: 0, TIME: record}
+    return np.array([evidence[n]["distinct_entropy"].isel(at).values for n in RATES])
+
+
+def favourites(evidence: Evidence) -> np.ndarray:
+    """The most attended token of the first class, 0 (rare) to 9, by rate and seed."""
+    return np.array([attention.favourite(evidence[name]) for name in RATES])
+
+
+def _values_adam(evidence: Evidence) -> Numbers:
+    """Favourites and entropies by learning rate, seed by seed."""
+    start = {
+        "entropy on distinct tokens at the start": float(entropies(evidence, 0)[0, 0])
+    }
+    tables = zip(RATES, favourites(evidence), entropies(evidence, -1), strict=True)
+    return start | {
+        name: {
+            "favourite of 0 to 9": named(_seeds(evidence[name]), tops),
+            "entropy on distinct tokens at the end": named(
+                _seeds(evidence[name]), ends
+            ),
+            **attention.numbers(evidence[name]),
+        }
+        for name, tops, ends in tables
+    }
+
+
+def _seeds(run: xr.Dataset) -> list[str]:
+    return [f"seed {seed}" for seed in run[SEED].values]
+
+
+FIGURE5 = Exhibit(
+    id="figure5",
+    kind="figure",
+    title="Figure 5: attention on Syn-Small under Adam",
+    caption=(
+        "System J: both tables by Adam with one learning rate for both, Syn-Small, "
+        "zero initial tables; attention of class 1, seed 0 of three; outlined: that at "
+        "the start. Which distinct tokens (blue) are favoured depends on the learning "
+        "rate, as the paper says: the larger it is, the more frequent ones. Entropy on "
+        "distinct tokens ends above its initial value: Adam flattens attention among "
+        "them."
+    ),
+    needs={name: requests.adam(rate) for name, rate in RATES.items()},
+    draw=_draw_adam,
+    values=_values_adam,
+    stated={
+        "Caption of Figure 5; Section 8": {
+            "with different learning rates attention goes to different distinct "
+            "tokens: the favourite is another one at each rate, in every seed": (
+                lambda runs: favourites(runs) != np.roll(favourites(runs), 1, axis=0)
+            )
+        }
+    },
+    checks={
+        "the larger the learning rate, the more frequent the favourite": lambda runs: (
+            np.diff(favourites(runs), axis=0) > 0
+        ),
+        "Adam does not make attention sparse: entropy on distinct tokens ends above "
+        "that of the start": lambda runs: entropies(runs, -1) > entropies(runs, 0),
+    },
+    silent=(
+        *requests.SYN_SMALL_SILENT,
+        "Adam's memories and seeds are not stated: 0.9, 0.999, ε = 1e-8; seeds 0, 1, 2 "
+        "of our own random numbers.",
+    ),
 )
