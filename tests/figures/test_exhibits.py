@@ -6,6 +6,7 @@ import xarray as xr
 
 from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import (
+    Bars,
     Course,
     Curve,
     Curves,
@@ -208,6 +209,28 @@ def test_numbers_of_runs_along_a_setting():
     ax, _ = draw(Course(title="Loss", lines=lines, remarks={"lower right": "m"}), runs)
     assert max(line_called(ax, "four").get_ydata()) == 12.0
     assert "m" in {text.get_text() for text in ax.texts}
+
+
+def test_bars_stand_in_groups_and_unknown_ones_leave_their_places_empty():
+    names, groups = ["a", "b", "c"], ["common", "own", "own"]
+    coords = {"token": names, "group": ("token", groups)}
+    heights = xr.DataArray([0.5, np.nan, 0.3], coords, ("token",))
+    kinds = {"common": "common", "own": "signal"}
+    panel = Bars(
+        title="A",
+        of=lambda evidence: heights,
+        line=lambda evidence: heights.fillna(0.1),
+        kinds=kinds,
+    )
+    ax, display = draw(panel, {})
+    assert [bar.get_height() for bar in ax.patches if bar.get_height() > 0] == [
+        0.5,
+        0.3,
+    ]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == groups[:2]
+    assert ax.get_xticks().tolist() == [0.0, 1.5]
+    assert ax.get_lines()[1].get_ydata().tolist() == [0.1, 0.3]
+    assert display.values()["c"] == 0.3 and np.isnan(display.values()["b"])
 
 
 # Maps, tables, rows and timelines

@@ -236,9 +236,9 @@ def remark(ax: Axes, text: str, place: str = "upper left") -> None:
     """A short text inside the axes, at a place such as `upper left`."""
     up, side = place.split()
     x, y = {"left": 0.04, "right": 0.97}[side], 0.96 if up == "upper" else 0.04
-    style = {"size": "small", "color": current_theme().muted, "ha": side}
-    va = "top" if up == "upper" else "bottom"
-    ax.text(x, y, typeset(text), transform=ax.transAxes, va=va, **style)
+    style: dict[str, Any] = {"size": "small", "color": current_theme().muted}
+    style |= {"ha": side, "va": "top" if up == "upper" else "bottom"}
+    ax.text(x, y, typeset(text), transform=ax.transAxes, **style)
 
 
 @styled

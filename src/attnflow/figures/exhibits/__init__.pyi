@@ -1,3 +1,4 @@
+from .bars import Bars as Bars
 from .course import Course as Course
 from .course import Line as Line
 from .course import Series as Series
