@@ -1,20 +1,19 @@
 """Attention per class over iterations, as small bar charts."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import xarray as xr
 
-from attnflow import figures
+from attnflow.figures.exhibits import Bars, Panels
 from attnflow.papers.scansnap.figures.readings import named
+from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import CLASS, SEED, TIME
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 ITERATIONS = (0, 2, 4, 6, 8, 10, 48)
 STEPS = 100
+TOKENS = "contextual tokens: common, and distinct of each class from rare to frequent"
 STATISTICS = {
     "entropy on distinct tokens": "distinct_entropy",
     "mass of common tokens": "common_mass",
@@ -48,49 +47,51 @@ def numbers(run: xr.Dataset, label: int = 0) -> dict[str, dict[str, float]]:
     return {text: named(steps, records[name]) for text, name in STATISTICS.items()}
 
 
-def stems(rows: list[tuple[str, xr.Dataset, int]], about: str) -> "Figure":
-    """Figure with a row for each (name, run, class) and a column for each iteration.
+def _heights(
+    evidence: Evidence, run: str, label: int, groups: tuple[int, ...], iteration: int
+) -> xr.DataArray:
+    """Attention of a class to common tokens and to its own, first seed.
 
-    `about` names the system and its rates in the first panel. Common tokens and the
-    distinct ones of the class differ in colour; the initial attention is outlined in
-    every column. Distinct tokens of classes that have no row are left out.
+    There are places for the distinct tokens of the classes in `groups`.
     """
-    size = (13.2, 0.75 + 1.75 * len(rows))
-    figure, grid = figures.panels(
-        len(rows), len(ITERATIONS), size=size, share_values=True, share_time=True
-    )
-    for line, (name, run, label) in zip(grid, rows, strict=True):
-        table = run["attention_per_class"].isel({SEED: 0, CLASS: label})
-        masks = {"common": is_common(run), "signal": is_distinct(run, label)}
-        for ax, iteration in zip(line, ITERATIONS, strict=True):
-            for kind, mask in masks.items():
-                _bars(ax, table.sel(time=[0, iteration]).values, mask, kind)
-        line[0].set_ylabel(name)
-    for ax, iteration in zip(grid[0], ITERATIONS, strict=True):
-        figures.name_panel(ax, f"iteration {iteration}")
-    grid[0, 0].set_ylim(0, None)
-    _name_tokens(grid, rows[0][1], sorted({label for *_, label in rows}))
-    figures.remark(grid[0, 0], f"{about}\nline: at the start")
-    return figure
+    table = evidence[run]["attention_per_class"].isel({SEED: 0, CLASS: label})
+    masks = {"common": is_common(evidence[run])}
+    masks |= {f"class {n + 1}": is_distinct(evidence[run], n) for n in groups}
+    names = np.select(list(masks.values()), list(masks), "")
+    heights = table.sel(time=iteration).assign_coords(group=("token", names))
+    own = np.isin(names, ("common", f"class {label + 1}"))
+    return heights.where(own).isel(token=names != "")
 
 
-def _bars(ax: "Axes", attention: np.ndarray, mask: np.ndarray, kind: str) -> None:
-    """Bars of the attention to some tokens now, and a line of that at the start."""
-    theme, positions = figures.current_theme(), np.flatnonzero(mask)
-    start, now = attention[:, mask]
-    ax.bar(positions, now, 0.84, color=theme.colour(kind), lw=0)
-    ax.step(positions, start, where="mid", color=theme.ink, lw=0.9)
+def stems(rows: Mapping[str, tuple[str, int]], about: str) -> Panels:
+    """A row for each (run, class), by the name of its axis, a column by iteration.
 
-
-def _name_tokens(grid: np.ndarray, run: xr.Dataset, labels: list[int]) -> None:
-    """Label the groups of tokens on the horizontal axis."""
-    groups = {"common": is_common(run)}
-    groups |= {f"class {n + 1}": is_distinct(run, n) for n in labels}
-    positions = [np.flatnonzero(mask) for mask in groups.values()]
-    grid[0, 0].set_xlim(-1.2, max(group.max() for group in positions) + 1.2)
-    for ax in grid.flat:
-        ax.set_xticks([float(group.mean()) for group in positions], list(groups))
-        ax.tick_params(axis="x", length=0, labelsize=9)
-    grid[-1, len(ITERATIONS) // 2].set_xlabel(
-        "contextual tokens: common, and distinct of each class from rare to frequent"
+    `about` names the system and its rates. Attention at the start is outlined.
+    """
+    groups = tuple(sorted({label for _, label in rows.values()}))
+    kinds = {"common": "common"} | {f"class {n + 1}": "signal" for n in groups}
+    middle = ITERATIONS[len(ITERATIONS) // 2]
+    panels = [
+        Bars(
+            title=f"iteration {iteration}" if axis == next(iter(rows)) else "",
+            name=f"{axis}, {iteration}",
+            x=TOKENS if iteration == middle else "",
+            y=axis,
+            of=partial(_heights, run=run, label=n, groups=groups, iteration=iteration),
+            line=partial(_heights, run=run, label=n, groups=groups, iteration=0),
+            kinds=kinds,
+            remarks={"upper left": f"{about}\nline: at the start"}
+            if (axis, iteration) == (next(iter(rows)), 0)
+            else {},
+        )
+        for axis, (run, n) in rows.items()
+        for iteration in ITERATIONS
+    ]
+    return Panels(
+        tuple(panels),
+        columns=len(ITERATIONS),
+        size=(13.2, 0.75 + 1.75 * len(rows)),
+        share_time=True,
+        share_values=True,
+        letters=False,
     )

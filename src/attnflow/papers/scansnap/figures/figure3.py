@@ -72,8 +72,8 @@ def values(t: Tables) -> Numbers:
     snaps = _by_rate(t, "J", lambda run: decoder_of(run).snap)
     return {"t0": tabulate(snaps)} | {
         system: {
-            "growth at the end": tabulate(np.exp(end(t, system))),
-            "growth at t0": tabulate(np.exp(at_snap(t, system))),
+            "growth at the end": tabulate(xr.ufuncs.exp(end(t, system))),
+            "growth at t0": tabulate(xr.ufuncs.exp(at_snap(t, system))),
             "time of half of the exponent": tabulate(half_times(t, system)),
         }
         for system in SYSTEMS

@@ -1,20 +1,16 @@
 """Figures 4 and 5: attention of J on Syn-Small over iterations, by two optimisers."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xarray as xr
 
-from attnflow import schema
+from attnflow.figures.exhibits import Tables
 from attnflow.papers.scansnap.figures import attention
 from attnflow.papers.scansnap.figures import runs as requests
 from attnflow.papers.scansnap.figures.readings import named
-from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Predicates
+from attnflow.schema.declarations import Exhibit, Numbers, Predicates
 from attnflow.schema.dims import CLASS, SEED, TIME
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LOGGED = {"0": 3.52636, "10": 0.01295, "48": 2.51e-5, "98": 2.22e-5}
 """Batch losses in the authors' log of Figure 4, left."""
@@ -23,22 +19,14 @@ LOG_DIGITS = 0.005
 LOSSES = "loss of the batch at iterations"
 
 
-def _draw(evidence: Evidence, side: str) -> "Figure":
-    """Both classes, a row each."""
-    run = evidence[side]
-    rows = [("attention $c_1$", run, 0), ("attention $c_2$", run, 1)]
-    rate = schema.setting_of(run)["value_rate"]
-    return attention.stems(rows, rf"$\mathbf{{J}}$: $\eta_Y = {rate:g}$, $\eta_Z = 1$")
-
-
 def batch_losses(run: xr.Dataset) -> np.ndarray:
     """Batch losses at the iterations of the authors' log."""
     return run["batch_loss"].isel({SEED: 0}).sel(time=list(map(int, LOGGED))).values
 
 
-def _values(evidence: Evidence, side: str) -> Numbers:
+def _values(t: Tables, side: str) -> Numbers:
     """Batch losses, and statistics of attention by class and iteration."""
-    run = evidence[side]
+    run = t.runs[side]
     return {
         LOSSES: named(LOGGED, batch_losses(run)),
         **({"the same in the authors' log": LOGGED} if side == "left" else {}),
@@ -46,29 +34,29 @@ def _values(evidence: Evidence, side: str) -> Numbers:
     }
 
 
-def _at(runs: Evidence, side: str, record: int, name: str) -> float:
+def _at(t: Tables, side: str, record: int, name: str) -> float:
     """An observable at a record: mean over classes, first seed."""
-    return float(runs[side][name][0, record].mean(CLASS, skipna=False))
+    return float(t.runs[side][name][0, record].mean(CLASS, skipna=False))
 
 
 _entropy = partial(_at, name="distinct_entropy")
 _mass = partial(_at, name="common_mass")
 
 
-def _early_share(runs: Evidence, side: str) -> float:
+def _early_share(t: Tables, side: str) -> float:
     """Share of the entropy's change that is made in the first ten iterations."""
-    first, tenth, last = (_entropy(runs, side, record) for record in (0, 10, -1))
+    first, tenth, last = (_entropy(t, side, record) for record in (0, 10, -1))
     return (tenth - first) / (last - first)
 
 
-def _has_stopped(runs: Evidence) -> bool:
-    first, late, last = (_entropy(runs, "left", record) for record in (0, 48, -1))
+def _has_stopped(t: Tables) -> bool:
+    first, late, last = (_entropy(t, "left", record) for record in (0, 48, -1))
     return abs(last - late) < 0.1 * abs(late - first)
 
 
 REPLAYED: Predicates = {
-    "losses are those of the authors' log, to 0.5%": lambda runs: (
-        abs(batch_losses(runs["left"]) / list(LOGGED.values()) - 1) < LOG_DIGITS
+    "losses are those of the authors' log, to 0.5%": lambda t: (
+        abs(batch_losses(t.runs["left"]) / list(LOGGED.values()) - 1) < LOG_DIGITS
     )
 }
 PLACE = "Caption of Figure 4; Section 8"
@@ -91,18 +79,21 @@ FIGURE4_LEFT = _figure(
         "log does."
     ),
     needs={"left": requests.syn_small("left")},
-    draw=partial(_draw, side="left"),
+    shows=attention.stems(
+        {"attention $c_1$": ("left", 0), "attention $c_2$": ("left", 1)},
+        r"$\mathbf{J}$: $\eta_Y = 1$, $\eta_Z = 1$",
+    ),
     values=partial(_values, side="left"),
     stated={
         PLACE: {
             "attention becomes sparse: its entropy on distinct tokens falls, by more "
-            "than 0.1": lambda runs: (
-                _entropy(runs, "left", -1) < _entropy(runs, "left", 0) - 0.1
+            "than 0.1": lambda t: (
+                _entropy(t, "left", -1) < _entropy(t, "left", 0) - 0.1
             ),
             "it concentrates on the most frequent distinct token of each class": (
-                lambda runs: [
-                    attention.favourite(runs["left"], n)[0]
-                    == attention.is_distinct(runs["left"], n).sum() - 1
+                lambda t: [
+                    attention.favourite(t.runs["left"], n)[0]
+                    == attention.is_distinct(t.runs["left"], n).sum() - 1
                     for n in range(2)
                 ]
             ),
@@ -110,8 +101,8 @@ FIGURE4_LEFT = _figure(
     },
     checks=(REPLAYED if requests.REPLAYS else {})
     | {
-        "common tokens lose attention: a quarter of theirs or more": lambda runs: (
-            _mass(runs, "left", -1) < 0.75 * _mass(runs, "left", 0)
+        "common tokens lose attention: a quarter of theirs or more": lambda t: (
+            _mass(t, "left", -1) < 0.75 * _mass(t, "left", 0)
         ),
         "then it stops: from iteration 48 to 100 the entropy changes by less than a "
         "tenth of what it changed before": _has_stopped,
@@ -126,27 +117,30 @@ FIGURE4_RIGHT = _figure(
         "has less time to move: it ends denser, and common tokens keep more."
     ),
     needs={"right": requests.syn_small("right"), "left": requests.syn_small("left")},
-    draw=partial(_draw, side="right"),
+    shows=attention.stems(
+        {"attention $c_1$": ("right", 0), "attention $c_2$": ("right", 1)},
+        r"$\mathbf{J}$: $\eta_Y = 10$, $\eta_Z = 1$",
+    ),
     values=partial(_values, side="right"),
     stated={
         PLACE: {
             "convergence is faster with the larger η_Y: the loss is lower at iteration "
-            "4": lambda runs: runs["right"]["loss"][0, 4] < runs["left"]["loss"][0, 4],
+            "4": lambda t: t.runs["right"]["loss"][0, 4] < t.runs["left"]["loss"][0, 4],
             "the final attention is less sparse: entropy on distinct tokens is "
-            "higher": lambda runs: (
-                _entropy(runs, "right", -1) > _entropy(runs, "left", -1) + 0.05
+            "higher": lambda t: (
+                _entropy(t, "right", -1) > _entropy(t, "left", -1) + 0.05
             ),
         }
     },
     checks={
         "more of the entropy's change is made in the first 10 iterations": (
-            lambda runs: _early_share(runs, "right") > _early_share(runs, "left")
+            lambda t: _early_share(t, "right") > _early_share(t, "left")
         ),
-        "common tokens keep more of their attention": lambda runs: (
-            _mass(runs, "right", -1) > _mass(runs, "left", -1)
+        "common tokens keep more of their attention": lambda t: (
+            _mass(t, "right", -1) > _mass(t, "left", -1)
         ),
-        "it does become sparser than at the start": lambda runs: (
-            _entropy(runs, "right", -1) < _entropy(runs, "right", 0) - 0.02
+        "it does become sparser than at the start": lambda t: (
+            _entropy(t, "right", -1) < _entropy(t, "right", 0) - 0.02
         ),
     },
 )
@@ -155,39 +149,26 @@ FIGURE4_RIGHT = _figure(
 RATES = {f"η = {rate:g}": rate for rate in (0.1, 0.5, 1.0)}
 
 
-def _draw_adam(evidence: Evidence) -> "Figure":
-    """The first class, a row for each learning rate."""
-    rows = [
-        (rf"attention $c_1$, $\eta = {rate:g}$", evidence[name], 0)
-        for name, rate in RATES.items()
-    ]
-    return attention.stems(rows, r"$\mathbf{J}$, by Adam")
-
-
-def entropies(evidence: Evidence, record: int) -> np.ndarray:
+def entropies(t: Tables, record: int) -> np.ndarray:
     """Entropy on the first class's distinct tokens at a record, by rate and seed."""
     at = {CLASS: 0, TIME: record}
-    return np.array([evidence[n]["distinct_entropy"].isel(at).values for n in RATES])
+    return np.array([t.runs[n]["distinct_entropy"].isel(at).values for n in RATES])
 
 
-def favourites(evidence: Evidence) -> np.ndarray:
+def favourites(t: Tables) -> np.ndarray:
     """The most attended token of the first class, 0 (rare) to 9, by rate and seed."""
-    return np.array([attention.favourite(evidence[name]) for name in RATES])
+    return np.array([attention.favourite(t.runs[name]) for name in RATES])
 
 
-def _values_adam(evidence: Evidence) -> Numbers:
+def _values_adam(t: Tables) -> Numbers:
     """Favourites and entropies by learning rate, seed by seed."""
-    start = {
-        "entropy on distinct tokens at the start": float(entropies(evidence, 0)[0, 0])
-    }
-    tables = zip(RATES, favourites(evidence), entropies(evidence, -1), strict=True)
+    start = {"entropy on distinct tokens at the start": float(entropies(t, 0)[0, 0])}
+    tables = zip(RATES, favourites(t), entropies(t, -1), strict=True)
     return start | {
         name: {
-            "favourite of 0 to 9": named(_seeds(evidence[name]), tops),
-            "entropy on distinct tokens at the end": named(
-                _seeds(evidence[name]), ends
-            ),
-            **attention.numbers(evidence[name]),
+            "favourite of 0 to 9": named(_seeds(t.runs[name]), tops),
+            "entropy on distinct tokens at the end": named(_seeds(t.runs[name]), ends),
+            **attention.numbers(t.runs[name]),
         }
         for name, tops, ends in tables
     }
@@ -210,22 +191,25 @@ FIGURE5 = Exhibit(
         "them."
     ),
     needs={name: requests.adam(rate) for name, rate in RATES.items()},
-    draw=_draw_adam,
+    shows=attention.stems(
+        {rf"attention $c_1$, $\eta = {rate:g}$": (n, 0) for n, rate in RATES.items()},
+        r"$\mathbf{J}$, by Adam",
+    ),
     values=_values_adam,
     stated={
         "Caption of Figure 5; Section 8": {
             "with different learning rates attention goes to different distinct "
             "tokens: the favourite is another one at each rate, in every seed": (
-                lambda runs: favourites(runs) != np.roll(favourites(runs), 1, axis=0)
+                lambda t: favourites(t) != np.roll(favourites(t), 1, axis=0)
             )
         }
     },
     checks={
-        "the larger the learning rate, the more frequent the favourite": lambda runs: (
-            np.diff(favourites(runs), axis=0) > 0
+        "the larger the learning rate, the more frequent the favourite": lambda t: (
+            np.diff(favourites(t), axis=0) > 0
         ),
         "Adam does not make attention sparse: entropy on distinct tokens ends above "
-        "that of the start": lambda runs: entropies(runs, -1) > entropies(runs, 0),
+        "that of the start": lambda t: entropies(t, -1) > entropies(t, 0),
     },
     silent=(
         *requests.SYN_SMALL_SILENT,
