@@ -34,16 +34,16 @@ def _values(t: Tables, side: str) -> Numbers:
     }
 
 
-def _at(t: Tables, side: str, record: int, name: str) -> float:
+def _at(t: Tables, side: str, record: int, name: str) -> np.ndarray:
     """An observable at a record: mean over classes, first seed."""
-    return float(t.runs[side][name][0, record].mean(CLASS, skipna=False))
+    return t.runs[side][name][0, record].mean(CLASS, skipna=False).values
 
 
 _entropy = partial(_at, name="distinct_entropy")
 _mass = partial(_at, name="common_mass")
 
 
-def _early_share(t: Tables, side: str) -> float:
+def _early_share(t: Tables, side: str) -> np.ndarray:
     """Share of the entropy's change that is made in the first ten iterations."""
     first, tenth, last = (_entropy(t, side, record) for record in (0, 10, -1))
     return (tenth - first) / (last - first)
@@ -51,7 +51,7 @@ def _early_share(t: Tables, side: str) -> float:
 
 def _has_stopped(t: Tables) -> bool:
     first, late, last = (_entropy(t, "left", record) for record in (0, 48, -1))
-    return abs(last - late) < 0.1 * abs(late - first)
+    return bool(abs(last - late) < 0.1 * abs(late - first))
 
 
 REPLAYED: Predicates = {
