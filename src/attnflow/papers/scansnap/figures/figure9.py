@@ -5,7 +5,6 @@ import xarray as xr
 
 from attnflow import schema
 from attnflow.figures import exhibits as ex
-from attnflow.figures.curves import DASHES
 from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.declarations import Exhibit, Request
@@ -55,7 +54,7 @@ RIGHT = ex.Course(
             readings.rescaled(closed_form),
             run=RATES[3.0],
             kind="theory",
-            style={"lw": 1.1, "ls": DASHES, "zorder": 5},
+            style=readings.FORMULA,
         ),
     ),
     marks=readings.MARKS,

@@ -22,6 +22,8 @@ TIME = r"time $t$ (samples)"
 CLOCK = r"rescaled time $\eta_Y\,t/K$"
 ENTROPY = "entropy of attention on distinct tokens"
 PEAK, SNAP = "γ's peak", "$t_0$"
+FORMULA = {"marker": "", "ls": (0, (4, 2.2)), "lw": 1.1, "zorder": 5}
+"""Style of a formula's curve, that of `figures.theory`."""
 
 
 def common_fall(run: xr.Dataset) -> xr.DataArray:

@@ -8,7 +8,6 @@ import numpy as np
 import xarray as xr
 
 from attnflow.figures import exhibits as ex
-from attnflow.figures.curves import DASHES
 from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, series
@@ -52,8 +51,7 @@ def _curve(
 
 
 def _formula(name: str, time: Callable[[Decoder], float]) -> ex.Curve:
-    dashed = {"marker": "", "ls": DASHES, "lw": 1.1, "zorder": 5}
-    return _curve(name, readings.in_clock(time), "theory", **dashed)
+    return _curve(name, readings.in_clock(time), "theory", **readings.FORMULA)
 
 
 _panel = partial(ex.Curves, x="vocabulary $M$", xlim=(6e2, 1.6e9), bars="none")
