@@ -6,6 +6,7 @@ import xarray as xr
 
 from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import (
+    Bars,
     Course,
     Curve,
     Curves,
@@ -17,7 +18,11 @@ from attnflow.figures.exhibits import (
     Rows,
     Table,
     Timeline,
+    family,
+    over_runs,
+    ramp,
     stage_times,
+    tabulate,
 )
 from attnflow.schema.declarations import Exhibit
 
@@ -167,6 +172,25 @@ def test_a_single_seed_has_no_bars_and_a_curve_one_parameter():
         one(wrong).display({}).draw()
 
 
+def test_curves_stand_aside_by_a_factor_on_a_logarithmic_axis_and_may_be_missing():
+    here = Curve("J", lambda evidence: RATES, aside=np.log(2.0))
+    missing = Curve("Q", lambda evidence: None)
+    panel = Curves(title="E", scales=("log", "linear"), curves=(here, missing))
+    ax, display = draw(panel, {})
+    np.testing.assert_allclose(line_called(ax, "J").get_xdata(), [1.0, 2.0, 4.0])
+    assert list(display.values()) == ["J"]
+
+
+def test_a_family_has_the_curves_that_the_evidence_has():
+    table = RATES.rename(rate="x").expand_dims(rate=[1.0, 3.0])
+    curves = family(
+        lambda evidence: table, "rate", (1.0, 2.0, 3.0), name="η", symbol="r", apart=0.2
+    )
+    ax, display = draw(Curves(title="E", curves=curves), {})
+    assert list(display.values()) == ["η = 1", "η = 3"]
+    np.testing.assert_allclose(line_called(ax, "$r = 3$").get_xdata()[0], 0.7)
+
+
 def test_a_ladder_has_the_slope_of_what_it_tabulates():
     sizes = xr.DataArray([2.0, 4.0, 8.0], dims="m", coords={"m": [4, 16, 64]})
     ladder = Ladder(title="T", of=lambda evidence: sizes, slope=0.5)
@@ -178,6 +202,39 @@ def test_a_ladder_has_the_slope_of_what_it_tabulates():
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     hole = Ladder(title="T", of=lambda evidence: sizes.where(sizes < 8))
     assert np.isnan(one(hole).display({}).values()["slope"])
+
+
+def test_numbers_of_runs_along_a_setting():
+    runs = {f"m = {m}": run(RISE * m) for m in (1, 4)}
+    ends = over_runs(runs, "m", {1: "m = 1", 4: "m = 4"}, lambda r: r["loss"][:, 2])
+    assert ends.dims == ("m", "seed")
+    assert tabulate(ends.mean("seed")) == {"m = 1": 3.0, "m = 4": 12.0}
+    lines = ramp("loss", {"m = 1": "one", "m = 4": "four"}, kind="signal")
+    ax, _ = draw(Course(title="Loss", lines=lines, remarks={"lower right": "m"}), runs)
+    assert max(line_called(ax, "four").get_ydata()) == 12.0
+    assert "m" in {text.get_text() for text in ax.texts}
+
+
+def test_bars_stand_in_groups_and_unknown_ones_leave_their_places_empty():
+    names, groups = ["a", "b", "c"], ["common", "own", "own"]
+    coords = {"token": names, "group": ("token", groups)}
+    heights = xr.DataArray([0.5, np.nan, 0.3], coords, ("token",))
+    kinds = {"common": "common", "own": "signal"}
+    panel = Bars(
+        title="A",
+        of=lambda evidence: heights,
+        line=lambda evidence: heights.fillna(0.1),
+        kinds=kinds,
+    )
+    ax, display = draw(panel, {})
+    assert [bar.get_height() for bar in ax.patches if bar.get_height() > 0] == [
+        0.5,
+        0.3,
+    ]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == groups[:2]
+    assert ax.get_xticks().tolist() == [0.0, 1.5]
+    assert ax.get_lines()[1].get_ydata().tolist() == [0.1, 0.3]
+    assert display.values()["c"] == 0.3 and np.isnan(display.values()["b"])
 
 
 # Maps, tables, rows and timelines

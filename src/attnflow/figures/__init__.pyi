@@ -1,3 +1,4 @@
+from .axes import align_titles as align_titles
 from .axes import name_panel as name_panel
 from .axes import number as number
 from .axes import number_axis as number_axis
@@ -19,6 +20,7 @@ from .labels import label_ends as label_ends
 from .labels import mark_place as mark_place
 from .labels import mark_times as mark_times
 from .labels import name_rows as name_rows
+from .labels import remark as remark
 from .labels import shade_stages as shade_stages
 from .labels import stage_boundaries as stage_boundaries
 from .maps import boundary_law as boundary_law

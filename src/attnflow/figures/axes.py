@@ -30,6 +30,7 @@ def panels(
     size: tuple[float, float] | None = None,
     share_time: bool = False,
     share_values: bool = False,
+    letters: bool = True,
 ) -> tuple[Figure, np.ndarray]:
     """A figure with a grid of panels, lettered (a), (b), … where there are several.
 
@@ -37,6 +38,7 @@ def panels(
 
     - `titles`: one per panel, row by row; token names in them are typeset.
     - `size`: inches; by default as wide as a slide, and panels of pleasant shape.
+    - `letters`: without them where panels have names enough.
 
     **Returns:** the figure, and its axes as an array `(rows, columns)`.
     """
@@ -48,7 +50,8 @@ def panels(
     for ax in grid.flat:
         number_axis(ax, "y")
     for index, title in enumerate(titles):
-        letter = chr(ord("a") + index) if rows * columns > 1 else ""
+        is_lettered = letters and rows * columns > 1
+        letter = chr(ord("a") + index) if is_lettered else ""
         name_panel(grid.flat[index], title, letter=letter)
     return figure, grid
 
@@ -58,6 +61,20 @@ def name_panel(ax: Axes, title: str, *, letter: str = "") -> None:
     """A title at the left, after a letter in bold."""
     bold = f"$\\mathbf{{{letter}}}$   " if letter else ""
     ax.set_title(bold + typeset(title), color=current_theme().ink)
+
+
+@styled
+def align_titles(row: Sequence[Axes]) -> None:
+    """Titles of panels side by side at one height, that of the highest."""
+    # Matplotlib's stubs leave it out.
+    shifts = [ax.titleOffsetTrans for ax in row]  # pyright: ignore[reportAttributeAccessIssue]
+    heights = [shift.transform((0.0, 0.0))[1] for shift in shifts]
+    for ax, height in zip(row, heights, strict=True):
+        if height < max(heights):
+            figure = ax.get_figure(root=True)
+            assert figure is not None
+            pad = 72 / figure.dpi * max(heights)
+            ax.set_title(ax.get_title(loc="left"), pad=pad)
 
 
 @styled

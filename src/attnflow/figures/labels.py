@@ -233,6 +233,16 @@ def mark_place(ax: Axes, place: float, name: str = "") -> None:
 
 
 @styled
+def remark(ax: Axes, text: str, place: str = "upper left") -> None:
+    """A short text inside the axes, at a place such as `upper left`."""
+    up, side = place.split()
+    x, y = {"left": 0.04, "right": 0.97}[side], 0.96 if up == "upper" else 0.04
+    style: dict[str, Any] = {"size": "small", "color": current_theme().muted}
+    style |= {"ha": side, "va": "top" if up == "upper" else "bottom"}
+    ax.text(x, y, typeset(text), transform=ax.transAxes, **style)
+
+
+@styled
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Names rows 0, 1, … of a panel from the top, each on a hairline."""
     theme = current_theme()

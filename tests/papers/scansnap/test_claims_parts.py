@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.scansnap import computations as settings
-from attnflow.papers.scansnap.claims.statistics import favourites, scale_of
+from attnflow.papers.scansnap.claims.statistics import favourites
 from attnflow.papers.scansnap.systems import (
     decoder_courses,
     gradient_check,
@@ -140,7 +140,3 @@ def test_visits_leave_hoeffdings_band_rarely():
     wide = modified_updates.visits(asdict(replace(few, delta=0.99)), SEEDS)
     assert (wide["visits_outside"] > drawn["visits_outside"]).all()
     assert (wide["theta_outside"] >= drawn["theta_outside"]).all()
-
-
-def test_scale_of():
-    assert scale_of({"common": 1, "distinct": (1.0, 2.0)}, 4) == 9.0

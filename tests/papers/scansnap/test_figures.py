@@ -13,10 +13,9 @@ from attnflow import schema
 from attnflow.papers.scansnap import PAPER
 from attnflow.papers.scansnap.figures import (
     attention,
-    decomposition,
     figure6,
-    panels,
     published,
+    readings,
     recall,
     runs,
 )
@@ -146,26 +145,27 @@ def grid_of(**options):
     return {runs.panel_name(q): hand_grid(q, **options) for q in runs.PANELS}
 
 
-def digits(answers):
+def digits(evidence):
+    answers = figure6.FIGURE6.display(evidence).checks()
     return [answer for text, answer in answers.items() if "digits" in text]
 
 
 def test_means_and_spreads_are_read_off_and_compared():
     evidence = grid_of()
-    means, spreads = figure6.table(evidence, 5)
+    means, spreads = figure6.statistics(evidence, 5).values()
     np.testing.assert_allclose(means, published.MEANS[5], atol=1e-12)
     np.testing.assert_allclose(spreads, published.SPREADS[5], atol=1e-12)
-    assert digits(figure6.checks(evidence)) == [True]
+    assert digits(evidence) == [True]
     shifted = {
         n: r.assign(mean_distinct_entropy=r["mean_distinct_entropy"] + 0.001)
         for n, r in evidence.items()
     }
-    assert digits(figure6.checks(shifted)) == [False]
+    assert digits(shifted) == [False]
 
 
 @pytest.mark.parametrize("options", [{"stream": "own"}, {"steps": 50}])
 def test_digits_are_compared_of_whole_replays_alone(options):
-    assert digits(figure6.checks(grid_of(**options))) == []
+    assert digits(grid_of(**options)) == []
 
 
 def test_recall_is_read_off_along_either_axis():
@@ -179,17 +179,17 @@ def test_recall_is_read_off_along_either_axis():
         },
     )
     evidence = {runs.panel_name(1): run}
-    by_ratio = recall.recalls(evidence, 1, "ratio", 1.0)
-    np.testing.assert_array_equal(by_ratio.values, table[0, 0, 1])
-    by_rate = recall.recalls(evidence, 1, "score_rate", 2.0)
-    np.testing.assert_array_equal(by_rate.values, table[0, 0, :, 1])
+    by_ratio = recall.recalls(evidence, 1, recall.RATIO)
+    np.testing.assert_array_equal(by_ratio.values[0], table[0, 0, 1])
+    by_rate = recall.recalls(evidence, 1, recall.RATE)
+    np.testing.assert_array_equal(by_rate.values[0], table[0, 0, :, 1])
 
 
 def test_a_curve_is_read_off_by_the_logarithm_of_time():
     curve = xr.DataArray([0.0, 1.0, 3.0], {"time": [0.0, 1.0, 100.0]}, "time")
-    assert panels.at(curve, 10.0) == pytest.approx(2.0)
-    assert panels.reach(curve, 0.9) == 1.0
-    assert np.isnan(panels.reach(curve, 4.0))
+    assert readings.at(curve, 10.0) == pytest.approx(2.0)
+    assert readings.reach(curve, 0.9) == 1.0
+    assert np.isnan(readings.reach(curve, 4.0))
 
 
 def test_favourites_are_among_a_class_s_own_tokens():
@@ -213,13 +213,13 @@ def test_what_each_of_three_changes():
     run = xr.Dataset(
         {"mean_distinct_entropy": (dims, base)},
         {
-            "momentum": list(decomposition.RULES),
+            "momentum": ["plain descent", "heavy ball"],
             "batches": ["long sequences", "batches"],
             "uniform": ["zero", "uniform"],
             "score_rate": [0.5, 3.0],
         },
     )
-    numbers = decomposition.values({"parts": run})
+    numbers = PAPER.exhibit("decomposition").display({"parts": run}).values()
     rates = ("η_Z = 0.5", "η_Z = 3")
     assert numbers["change by momentum"] == pytest.approx(dict.fromkeys(rates, -3.0))
     assert numbers["change by batches"] == pytest.approx(dict.fromkeys(rates, -1.0))

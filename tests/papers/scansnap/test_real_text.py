@@ -21,7 +21,6 @@ from attnflow.papers.scansnap.text_runs import (
     by_rate,
     drift,
     entropy,
-    last_entropies,
     on_frequent,
     share_of_uniform,
     uniform_entropy,
@@ -114,8 +113,8 @@ def test_maps_that_stand_still_are_frozen():
 def test_figure_10(at_rates):
     exhibit = PAPER.exhibit("figure10")
     assert all(all_sentences(exhibit, at_rates).values())
-    assert len(exhibit.draw(at_rates).axes) == 2
-    assert exhibit.values(at_rates)[ONE_LAYER]["η = 5"]["entropy"] == 0.4
+    assert len(exhibit.display(at_rates).draw().axes) == 2
+    assert exhibit.display(at_rates).values()[ONE_LAYER]["η = 5"]["entropy"] == 0.4
     flat = {n: r.isel(time=[0, 0]) for n, r in at_rates.items()}
     assert not any(all_sentences(exhibit, flat).values())
 
@@ -124,9 +123,13 @@ def test_figure_7(courses):
     exhibit = PAPER.exhibit("figure7")
     answers = all_sentences(exhibit, courses)
     assert {text for text, yes in answers.items() if not yes} == set(exhibit.differs)
-    axes = [ax for ax in exhibit.draw(courses).axes if ax.get_label() != "<colorbar>"]
+    axes = [
+        ax
+        for ax in exhibit.display(courses).draw().axes
+        if ax.get_label() != "<colorbar>"
+    ]
     assert len(axes) == 12
-    numbers = exhibit.values(courses)
+    numbers = exhibit.display(courses).values()
     assert numbers[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
     assert numbers[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
     start = {n: r.isel(time=[0, 0]) for n, r in courses.items()}
@@ -134,7 +137,7 @@ def test_figure_7(courses):
     assert {text for text, yes in still.items() if yes} == set(exhibit.differs)
 
 
-def test_what_is_read_off_runs(courses, at_rates):
+def test_what_is_read_off_runs(courses):
     run = courses[ONE_LAYER]
     assert entropy(run).values[0].tolist() == [2.4, 2.4, pytest.approx(0.4)]
     # From one key to another, and back.
@@ -143,7 +146,6 @@ def test_what_is_read_off_runs(courses, at_rates):
     assert np.allclose(share_of_uniform(run) * uniform_entropy(run), entropy(run))
     # The word for all others is not among the frequent ones.
     assert on_frequent(run)[0].values.tolist() == [1.0, 1.0, 0.5]
-    assert last_entropies(at_rates, ONE_LAYER).shape == (4, 5)
 
 
 def test_without_the_data_claims_are_unchecked(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@ import pytest
 
 from attnflow.experiments import Computation
 from attnflow.papers.scansnap import PAPER, experiments, settings
+from attnflow.papers.scansnap.stages.formulas import scale_of
 from attnflow.training.rules import Adam, Flow, Momentum
 
 
@@ -65,11 +66,11 @@ def test_general_classes():
 
 
 def test_scales():
-    printed = experiments.scale_of(settings.Scalar())
+    printed = scale_of(vars(settings.Scalar()))
     assert printed == pytest.approx(4.85**2 / 10)
-    ours = experiments.scale_of(settings.Scalar(printed=False))
+    ours = scale_of(vars(settings.Scalar(printed=False)))
     assert ours == pytest.approx(4.85**2 / 9)
-    assert experiments.scale_of(settings.Scalar(scale=3.0)) == 3.0
+    assert scale_of(vars(settings.Scalar(scale=3.0))) == 3.0
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import xarray as xr
 
 from attnflow.experiments import run
 from attnflow.papers.scansnap import PAPER
-from attnflow.papers.scansnap.experiments import scale_of
 from attnflow.papers.scansnap.settings import Flows, Scalar
 from attnflow.papers.scansnap.stages import formula_times, series, stage_table
+from attnflow.papers.scansnap.stages.formulas import scale_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema.settings import canonical_json
 
@@ -119,7 +119,7 @@ def test_growth_of_the_scalar_model_slows():
     for vocabulary, root in ((100, 6.65), (1000, 8.60)):
         setting = Scalar(vocabulary=vocabulary)
         drive = Decoder(10, vocabulary, 1.0, 1.0).drive_integral(
-            time, scale_of(setting)
+            time, scale_of(vars(setting))
         )
         table = rows(hand_written_run(setting, "C: test", time, drive_integral=drive))
         assert table["slow_growth"].detected / 10 == pytest.approx(root, abs=0.01)

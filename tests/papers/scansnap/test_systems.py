@@ -8,7 +8,7 @@ import pytest
 from attnflow.experiments import run
 from attnflow.observables.registry import DirectObserve
 from attnflow.papers.scansnap import PAPER
-from attnflow.papers.scansnap.experiments import scale_of
+from attnflow.papers.scansnap.stages.formulas import scale_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
 
 TOP = "distinct9@0"
@@ -76,7 +76,7 @@ def test_figure_3_in_three_systems():
 def test_the_scalar_model_is_its_closed_form():
     course = run_recipe("figure9", score_rate=0.3, value_rate=0.3)
     decoder = Decoder(10, 1000, value_rate=0.3, score_rate=0.3)
-    scale = scale_of(PAPER.recipe("figure9").setting)
+    scale = scale_of(vars(PAPER.recipe("figure9").setting))
     assert scale == pytest.approx(2.352, abs=5e-4)
     exact = decoder.drive_integral(course["time"].values, scale)
     np.testing.assert_allclose(course["drive_integral"][0], exact, atol=1e-9)

@@ -3,8 +3,8 @@
 A figure is `Panels((…))`, with a record for each panel: `Course` for series along
 training, `Curves` for numbers against a parameter, `Ladder` for numbers against a size
 with their slope, `Map` for a table over two settings, `Table` for cells with names,
-`Timeline` for ends of stages, `Rows` for dots by setting, and `Free` for what no kind
-draws. The names of `__init__.pyi` load on first use.
+`Timeline` for ends of stages, `Rows` for dots by setting, `Bars` for numbers by name,
+and `Free` for what no kind draws. The names of `__init__.pyi` load on first use.
 """
 
 import lazy_loader

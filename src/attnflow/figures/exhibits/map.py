@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnflow import figures
-from attnflow.figures.exhibits.panels import AbstractPanel
+from attnflow.figures.exhibits.panels import AbstractPanel, tabulate
 from attnflow.figures.swept import Curve, Level
 from attnflow.schema import mean_over_seeds
 from attnflow.schema.declarations import Evidence
@@ -99,12 +99,4 @@ class Map(AbstractPanel):
 
     def values(self, table: xr.DataArray) -> dict[str, dict[str, float]]:
         """What is coloured, by both settings."""
-        cells = self.shown(table)
-        up, right = cells.dims
-        return {
-            f"{up} = {row:g}": {
-                f"{right} = {column:g}": float(cells.values[i, j])
-                for j, column in enumerate(cells[right].values)
-            }
-            for i, row in enumerate(cells[up].values)
-        }
+        return tabulate(self.shown(table))

@@ -10,6 +10,7 @@ from attnflow.schema.declarations import Evidence, Numbers
 
 if TYPE_CHECKING:
     import numpy as np
+    import xarray as xr
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -32,6 +33,7 @@ class AbstractPanel(abc.ABC):
     - `xlim`, `ylim`: ends of the axes.
     - `ticks`: how many numbers each axis has; one that is left out keeps its own.
     - `levels`: by name, numbers on the upward axis to compare with.
+    - `remarks`: by place, such as `upper left`, short texts inside the axes.
     - `names`: where the names of curves stand: `ends`, a place for a legend such as
       `upper left`, or nowhere if empty; or all options of `Axes.legend`.
     - `finish`: draws what no field says, given the axes and the panel's table.
@@ -48,6 +50,7 @@ class AbstractPanel(abc.ABC):
         default_factory=lambda: {"x": 5, "y": 5}
     )
     levels: Mapping[str, float] = field(default_factory=dict[str, float])
+    remarks: Mapping[str, str] = field(default_factory=dict[str, str])
     names: str | Mapping[str, Any] = ENDS
     finish: "Callable[[Axes, Any], None] | None" = None
 
@@ -82,6 +85,8 @@ class AbstractPanel(abc.ABC):
             figures.number_axis(ax, which, ticks=count)
         for name, level in self.levels.items():
             figures.reference(ax, level, name)
+        for place, text in self.remarks.items():
+            figures.remark(ax, text, place)
         if self.finish is not None:
             self.finish(ax, table)
         if self.names == ENDS:
@@ -89,6 +94,17 @@ class AbstractPanel(abc.ABC):
         elif self.names:
             where = {"loc": self.names} if isinstance(self.names, str) else self.names
             ax.legend(**dict[str, Any](where))
+
+
+def tabulate(table: "xr.DataArray") -> Any:
+    """A table's numbers by the names and values of its coords, dim after dim."""
+    if not table.dims:
+        return float(table)
+    first = table.dims[0]
+    return {
+        f"{first} = {value:g}": tabulate(table.isel({first: i}))
+        for i, value in enumerate(table[first].values)
+    }
 
 
 @dataclass(frozen=True)
@@ -121,6 +137,7 @@ class Panels:
     - `size`: inches.
     - `share_time`, `share_values`: one horizontal or upward axis for all; its name
       stands only at the lowest row, or at the first column.
+    - `letters`: whether panels are lettered where there are several.
     - `finish`: draws what belongs to no panel, given figure, axes and tables.
     """
 
@@ -129,7 +146,8 @@ class Panels:
     size: tuple[float, float] | None = None
     share_time: bool = False
     share_values: bool = False
-    finish: "Callable[[Figure, np.ndarray, Tables], None] | None" = None
+    letters: bool = True
+    finish: "Callable[[Figure, np.ndarray, Tables], object] | None" = None
 
     def __post_init__(self) -> None:
         keys = [panel.key for panel in self.panels]
@@ -150,6 +168,7 @@ class Panels:
             size=self.size,
             share_time=self.share_time,
             share_values=self.share_values,
+            letters=self.letters,
         )
         for ax, panel in zip(grid.flat, self.panels, strict=False):
             panel.draw(ax, table[panel.key])
@@ -160,6 +179,8 @@ class Panels:
             ax.set_xlabel("")
         for ax in grid[:, 1:].flat if self.share_values else ():
             ax.set_ylabel("")
+        for row in grid:
+            figures.align_titles(row)
         if self.finish is not None:
             self.finish(figure, grid, table)
         return figure

@@ -16,7 +16,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits="attnflow.papers.scansnap.exhibits:EXHIBITS",
     claims="attnflow.papers.scansnap.claims:CLAIMS",
-    notes="attnflow.papers.scansnap.notes:NOTES",
     headline="figure3",
     headline_claims=("E-Thm3-law", "E-Thm4-form", "E-6c", "E-R-6c"),
     summary=(

@@ -9,5 +9,3 @@ SettingValue: TypeAlias = (
 """The value of one field of a setting."""
 Setting: TypeAlias = Mapping[str, Any]
 """A setting as runs record it: values by the names of its fields."""
-Numbers: TypeAlias = "Mapping[str, float | Numbers]"
-"""Numbers of an exhibit by nested names."""

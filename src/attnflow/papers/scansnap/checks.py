@@ -1,64 +1,14 @@
 """Validation of settings; each error names what is allowed and the likely fix."""
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-
-class Rates(Protocol):
-    """A setting with two learning rates."""
-
-    @property
-    def score_rate(self) -> float:
-        """η_Z, the learning rate of the scores."""
-        ...
-
-    @property
-    def value_rate(self) -> float:
-        """η_Y, the learning rate of the values."""
-        ...
+    from attnflow.papers.scansnap import settings
 
 
-class Sequences(Protocol):
-    """A setting of training on sequences, in steps."""
-
-    @property
-    def length(self) -> int | None:
-        """T, the query among its tokens; none for long sequences."""
-        ...
-
-    @property
-    def batch(self) -> int:
-        """Samples of a batch."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """Number of steps."""
-        ...
-
-    @property
-    def momentum(self) -> float:
-        """The momentum of heavy ball."""
-        ...
-
-
-class Course(Protocol):
-    """A setting of a flow."""
-
-    @property
-    def until(self) -> float:
-        """The time at which the flow ends."""
-        ...
-
-    @property
-    def records(self) -> int:
-        """Number of records."""
-        ...
-
-
-def check_rates(setting: Rates) -> None:
+def check_rates(setting: "settings.Steps | settings.Course | settings.Scalar") -> None:
     """Raise if a learning rate is negative, or both are zero."""
     scores, values = setting.score_rate, setting.value_rate
     if not (scores >= 0 and values >= 0) or scores == values == 0:
@@ -95,7 +45,9 @@ def check_grid(setting: "DataclassInstance") -> None:
             )
 
 
-def check_sequences(setting: Sequences) -> None:
+def check_sequences(
+    setting: "settings.Steps | settings.EntropyGrid | settings.Decomposition",
+) -> None:
     """Raise if a length, batch, number of steps or momentum is out of range."""
     if setting.length is not None and setting.length < 2:
         raise ValueError(
@@ -115,7 +67,7 @@ def check_sequences(setting: Sequences) -> None:
         )
 
 
-def check_course(setting: Course) -> None:
+def check_course(setting: "settings.Course | settings.Scalar") -> None:
     """Raise if a flow has no positive duration or fewer than three records."""
     if not setting.until > 0 or setting.records < 3:
         raise ValueError(

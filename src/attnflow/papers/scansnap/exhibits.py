@@ -2,14 +2,17 @@
 
 from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
 from attnflow.papers.scansnap.figures.figure3 import FIGURE3
-from attnflow.papers.scansnap.figures.figure4 import FIGURE4_LEFT, FIGURE4_RIGHT
-from attnflow.papers.scansnap.figures.figure5 import FIGURE5
 from attnflow.papers.scansnap.figures.figure6 import FIGURE6
 from attnflow.papers.scansnap.figures.figure8 import FIGURE8
 from attnflow.papers.scansnap.figures.figure9 import FIGURE9
 from attnflow.papers.scansnap.figures.recall import FIGURE11, FIGURE12
 from attnflow.papers.scansnap.figures.scaling import SCALING
-from attnflow.papers.scansnap.figures.systems import SYSTEMS
+from attnflow.papers.scansnap.figures.syn_small import (
+    FIGURE4_LEFT,
+    FIGURE4_RIGHT,
+    FIGURE5,
+)
+from attnflow.papers.scansnap.figures.systems import SYSTEMS_FIGURE
 from attnflow.papers.scansnap.figures.text_maps import FIGURE7
 from attnflow.papers.scansnap.figures.text_rates import FIGURE10
 from attnflow.schema.declarations import Exhibit
@@ -27,6 +30,6 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE11,
     FIGURE12,
     DECOMPOSITION_FIGURE,
-    SYSTEMS,
+    SYSTEMS_FIGURE,
     SCALING,
 )

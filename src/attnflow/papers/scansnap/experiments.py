@@ -6,6 +6,7 @@ from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
 from attnflow.experiments import Builder, Computation, JointTables, SystemExperiment
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS
+from attnflow.papers.scansnap.stages.formulas import scale_of
 from attnflow.papers.scansnap.systems.quasi_static import QuasiStaticModel
 from attnflow.papers.scansnap.systems.scalar_model import ScalarExperimentModel
 from attnflow.training import Grid, Stage
@@ -161,17 +162,9 @@ def scalar(setting: settings.Scalar) -> SystemExperiment:
         classes=setting.classes,
         vocabulary=setting.vocabulary,
         rates=(setting.score_rate, setting.value_rate),
-        scale=scale_of(setting),
+        scale=scale_of(vars(setting)),
     )
     return _flow(setting, model)
-
-
-def scale_of(setting: settings.Scalar) -> float:
-    """C₀: the setting's `scale`, or ρ₀⁴/K as printed, or ρ₀⁴/(K − 1)."""
-    if setting.scale is not None:
-        return setting.scale
-    square = setting.common + float(np.square(setting.distinct).sum())
-    return square**2 / (setting.classes - (not setting.printed))
 
 
 def _flow(

@@ -7,7 +7,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.papers.scansnap.deep_settings import MAPS
 from attnflow.papers.scansnap.seeds import FEW, ONE
-from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.libraries import xr
 
@@ -79,16 +79,6 @@ def entropy(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
 def share_of_uniform(run: xr.Dataset) -> xr.DataArray:
     """The first layer's entropy over that of uniform attention."""
     return entropy(run) / uniform_entropy(run)
-
-
-def last_entropies(evidence: Evidence, kind: str) -> np.ndarray:
-    """Final entropies of the first layer, by rate and seed."""
-    return np.array(
-        [
-            entropy(evidence[name_of(kind, rate)]).isel({TIME: -1}).values
-            for rate in RATES
-        ]
-    )
 
 
 def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:

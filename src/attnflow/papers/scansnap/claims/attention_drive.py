@@ -8,20 +8,12 @@ import numpy as np
 
 from attnflow import schema
 from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
-from attnflow.papers.scansnap.claims.evidence import (
-    FLOW_RUN,
-    LAWS_Q,
-    PLAN,
-    PLAN_RUNS,
-    THEOREM_1,
-    Q,
-    flow,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import score
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
-RANDOM = {"random": Request("random-classes", seeds=PLAN)}
+RANDOM = {"random": Request("random-classes", seeds=ev.PLAN)}
 MET = {
     "met": Request(
         "random-classes",
@@ -32,12 +24,12 @@ MET = {
             "ratios": (),
             "until": 60000.0,
         },
-        seeds=PLAN,
+        seeds=ev.PLAN,
     )
 }
 """Random classes that meet Assumption 2 at every record."""
 DRIVEN = {
-    "driven": flow(
+    "driven": ev.flow(
         "classes",
         system="Q",
         until=200.0,
@@ -110,24 +102,24 @@ FORMULA = All(
             "scores of a class from one of them, relative",
             _one_for_all,
             1e-8,
-            of=tuple(LAWS_Q),
+            of=tuple(ev.LAWS_Q),
         ),
     )
 )
 
-_claim = partial(Claim, system=Q, expected=Verdict.HOLDS)
+_claim = partial(Claim, system=ev.Q, expected=Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="E-Thm1-a",
         place="Theorem 1(a)",
         statement="ξ_n(t) > 0 for every class at every time.",
         kind=Kind.UNIVERSAL,
-        under=THEOREM_1,
+        under=ev.THEOREM_1,
         needs=MET,
         judge=DRIVE,
         predicate="at all 60 records; each seed draws its own classes. ξ_n/γ is of the "
         "order of λ², small by nature: in units of the least that Assumption 2 allows",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings=MET_SIZES,
     ),
     _claim(
@@ -141,7 +133,7 @@ CLAIMS = (
         judge=All((DRIVE, GAINS, LOSES)),
         predicate=f"{SIGNS}; a rare token's is as small as its f², so that margins are "
         "small by nature",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings=f"η_Y/η_Z = 10; {RANDOM_SIZES}",
         origin="ours",
     ),
@@ -153,10 +145,10 @@ CLAIMS = (
         "being as P(l|n)².",
         kind=Kind.IDENTITY,
         under=("Z(0)",),
-        needs={**DRIVEN, **LAWS_Q},
+        needs={**DRIVEN, **ev.LAWS_Q},
         judge=FORMULA,
         predicate="β by least squares; the flow's rtol is 1e-10 per step",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="two classes with one common token, and Syn-Small's geometry at "
         "η_Y/η_Z = 1 and 10",
         origin="ours",

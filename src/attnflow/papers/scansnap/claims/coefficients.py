@@ -6,18 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Evidence,
-    Kind,
-    Verdict,
-    Witness,
-)
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS, THEOREM_1
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
@@ -57,7 +47,7 @@ def _error(run: xr.Dataset, sign: float, *, diagonal: bool) -> xr.DataArray:
     return (error / size).where(is_own == diagonal, 0.0)
 
 
-def _fitted_sign(evidence: Evidence) -> float:
+def _fitted_sign(evidence: c.Evidence) -> float:
     """The factor of q₀(1 + θ_n') in β that fits: Equation 88 has +1."""
     run = evidence["updates"]
     _, beta, term = _parts(run)
@@ -65,7 +55,7 @@ def _fitted_sign(evidence: Evidence) -> float:
     return float(np.median(factor[:, ~np.eye(factor.shape[1], dtype=bool)]))
 
 
-def _as_printed(evidence: Evidence) -> Evidence:
+def _as_printed(evidence: c.Evidence) -> c.Evidence:
     """Coefficients as Equation 88 prints them."""
     run = evidence["updates"]
     table = run["coupling"].copy(data=_coefficients(run, 1.0))
@@ -74,21 +64,21 @@ def _as_printed(evidence: Evidence) -> Evidence:
 
 # Rounding through the inverse of FᵀF.
 INVERSE = 1e-10
-SPAN = Equal(
+SPAN = c.Equal(
     "what of g_n lies outside F's span, relative", lambda run: run["beside"], INVERSE
 )
 
 
-def _form(sign: float, which: str) -> All:
+def _form(sign: float, which: str) -> c.All:
     what = f"γβ {which} less least squares, over the largest"
     error = partial(_error, sign=sign, diagonal=False)
     also = {"factor of q₀(1 + θ)": _fitted_sign}
-    return All((SPAN, Equal(what, error, INVERSE)), also=also)
+    return c.All((SPAN, c.Equal(what, error, INVERSE)), also=also)
 
 
 _claim = partial(
-    Claim,
-    kind=Kind.IDENTITY,
+    c.Claim,
+    kind=c.Kind.IDENTITY,
     under=THEOREM_1,
     system=DECODER,
     needs=UPDATES,
@@ -103,26 +93,26 @@ CLAIMS = (
         id="E-Thm1-iota",
         place="Theorem 1, Equations 9, 85 and 86",
         statement="The coefficient of f_n in g_n is γ ι_n with ι of Equation 86.",
-        judge=Equal(
+        judge=c.Equal(
             "γι less least squares, over the largest",
             partial(_error, sign=-1.0, diagonal=True),
             INVERSE,
         ),
-        expected=Verdict.HOLDS,
+        expected=c.Verdict.HOLDS,
     ),
     _claim(
         id="E-Thm1-form",
         place="Theorem 1, Equations 9 and 88",
         statement="g_n = γ(ι_n f_n − Σ β_nn' f_n') with β of Equation 88.",
         judge=_form(1.0, "as printed"),
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         mends={"coefficients as printed": _as_printed},
-        correction=Correction(
-            CorrectionKind.TYPO,
+        correction=c.Correction(
+            c.CorrectionKind.TYPO,
             "The term q₀(1 + θ_n') in β has the other sign.",
             _form(-1.0, "corrected"),
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/couplings.py",
             {"factor of q0": ("factor of q₀(1 + θ)",)},
         ),

@@ -3,43 +3,35 @@
 from functools import partial
 
 from attnflow.claims import AtLeast, AtMost, Claim, Kind, Verdict
-from attnflow.papers.scansnap.claims.evidence import (
-    ALL_MET,
-    ASSUMPTION_2,
-    FLOW_RUN,
-    VELOCITY,
-    J,
-    Q,
-    flow,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import last, score, velocities
 
 ALIKE = ("queries", "alike", "shared", "Z(0)")
 HEAVY = (1.0, 2.0, 3.0, 2.0, 1.0)
 """Weights of distinct tokens beside which three common ones have ρ = 3/22."""
 MET = {
-    "met": flow(
+    "met": ev.flow(
         "figure3-q",
-        **{**ALL_MET, "common": 3, "distinct": HEAVY},
-        record=(*VELOCITY, "gram"),
+        **{**ev.ALL_MET, "common": 3, "distinct": HEAVY},
+        record=(*ev.VELOCITY, "gram"),
     )
 }
 SYMMETRIC = {
-    f"{system}, K = {K}, {count} common, {ratio:g}": flow(
+    f"{system}, K = {K}, {count} common, {ratio:g}": ev.flow(
         "figure3" if system == "J" else "figure3-q",
         classes=K,
         common=count,
         vocabulary=M,
         score_rate=1 / ratio,
         until=1e5,
-        record=VELOCITY,
+        record=ev.VELOCITY,
     )
     for K, count, M in ((3, 3, 100), (10, 4, 1000), (2, 10, 33))
     for system in ("J", "Q")
     for ratio in (1.0, 10.0)
 }
 GROWING = {
-    system: flow(
+    system: ev.flow(
         "classes",
         system=system,
         classes=3,
@@ -51,7 +43,7 @@ GROWING = {
         vocabulary=200,
         score_rate=0.2,
         until=1e5,
-        record=VELOCITY,
+        record=ev.VELOCITY,
     )
     for system in ("J", "Q")
 }
@@ -67,7 +59,7 @@ _claim = partial(
     Claim,
     kind=Kind.UNIVERSAL,
     expected=Verdict.HOLDS,
-    source=FLOW_RUN,
+    source=ev.FLOW_RUN,
 )
 CLAIMS = (
     _claim(
@@ -75,8 +67,8 @@ CLAIMS = (
         place="Corollary 2",
         statement="With alike classes, one query and common tokens that are as likely "
         "in all classes, every common token's score falls.",
-        under=(*ASSUMPTION_2, *ALIKE, "Eq. 10"),
-        system=Q,
+        under=(*ev.ASSUMPTION_2, *ALIKE, "Eq. 10"),
+        system=ev.Q,
         needs=MET,
         judge=FALL,
         predicate="at all records to t = 6·10⁴",
@@ -88,7 +80,7 @@ CLAIMS = (
         place="Corollary 2, without Assumption 2 and for training",
         statement="Corollary 2 needs no Assumption 2, and carries over to training.",
         under=ALIKE,
-        system=f"{Q}; and {J}",
+        system=f"{ev.Q}; and {ev.J}",
         needs=SYMMETRIC,
         judge=FALL,
         predicate="at all records to t = 10⁵",
@@ -102,8 +94,8 @@ CLAIMS = (
         place="after Theorem 2",
         statement="With several common tokens that are not as likely in all classes "
         "one of them may gain.",
-        under=ASSUMPTION_2,
-        system=f"{J}; and {Q}",
+        under=ev.ASSUMPTION_2,
+        system=f"{ev.J}; and {ev.Q}",
         needs=GROWING,
         judge=AtLeast(
             "z of the second common token at the end",

@@ -8,13 +8,8 @@ import numpy as np
 
 from attnflow.claims import All, AtMost, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
-from attnflow.papers.scansnap.claims.evidence import (
-    ASSUMPTION_2,
-    FEW_RUNS,
-    FLOW_RUN,
-    flow,
-)
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
@@ -120,10 +115,10 @@ CLAIMS = (
         under=(),
         kind=Kind.UNIVERSAL,
         system="eigenvalues of E",
-        needs={"arithmetic": flow("assumption2")},
+        needs={"arithmetic": ev.flow("assumption2")},
         judge=Equal("sizes that M > 36K²(K − 1)² does not decide", _undecided, 0.0),
         predicate="at the smallest allowed correlation, 6/√M",
-        source=f"{FLOW_RUN}; before, that M ≫ K² leaves room was judged as if the "
+        source=f"{ev.FLOW_RUN}; before, that M ≫ K² leaves room was judged as if the "
         "paper said so",
         settings="λ = ρ(K − 1) and −ρ; K = 2 … 100, M = 10 K² … 10⁶ K²",
         origin="ours",
@@ -179,12 +174,12 @@ CLAIMS = (
         statement="The diagonal of E' is negative where a class is correlated with "
         "another.",
         kind=Kind.UNIVERSAL,
-        under=ASSUMPTION_2,
+        under=ev.ASSUMPTION_2,
         system="random features",
         needs=UPDATES,
         judge=AtMost("E'_ii over λ₁²", _diagonal, 0.0, unit="difference", strict=True),
         predicate="in units of λ₁², the order of its terms",
-        source=FEW_RUNS,
+        source=ev.FEW_RUNS,
         settings=FEATURES,
     ),
 )

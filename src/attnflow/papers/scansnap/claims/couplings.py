@@ -6,30 +6,16 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtMost,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Evidence,
-    Kind,
-    Verdict,
-    Witness,
-)
-from attnflow.papers.scansnap.claims.evidence import (
-    ASSUMPTION_2,
-    FLOW_RUN,
-    TRUE_DECODER,
-    flow,
-)
+from attnflow import claims as c
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.systems.decoder import log_odds
 from attnflow.schema.libraries import xr
 
-COUPLINGS = {"couplings": flow("couplings")}
+COUPLINGS = {"couplings": ev.flow("couplings")}
 MET = {
-    "met": flow("couplings", classes=(3,), vocabularies=(10000,), correlations=(0.1,))
+    "met": ev.flow(
+        "couplings", classes=(3,), vocabularies=(10000,), correlations=(0.1,)
+    )
 }
 """The set-up that meets Assumption 2."""
 SETUPS = (
@@ -49,7 +35,7 @@ def _doublings(run: xr.Dataset) -> xr.DataArray:
     return abs(xr.ufuncs.log2(wide["true"] / wide["modified"]))
 
 
-def _ratios(evidence: Evidence) -> dict[str, list[list[float]]]:
+def _ratios(evidence: c.Evidence) -> dict[str, list[list[float]]]:
     """Couplings over Theorem 1's, by run, set-up and time."""
     return {
         name: (run["true"] / run["modified"]).isel(seed=0).values.tolist()
@@ -57,7 +43,7 @@ def _ratios(evidence: Evidence) -> dict[str, list[list[float]]]:
     }
 
 
-def _as_theorem_1(evidence: Evidence) -> Evidence:
+def _as_theorem_1(evidence: c.Evidence) -> c.Evidence:
     return {n: run.assign(true=run["modified"]) for n, run in evidence.items()}
 
 
@@ -93,7 +79,7 @@ def _square_error(run: xr.Dataset) -> xr.DataArray:
     return square["own_other"] / _formula(square, 1 - square["correlations"]) - 1
 
 
-def _with_the_smaller_rate(evidence: Evidence) -> Evidence:
+def _with_the_smaller_rate(evidence: c.Evidence) -> c.Evidence:
     """Margins that are those of the rate (1 − ρ)η_Y."""
     run = evidence["couplings"]
     formula = run["own_other"].copy(
@@ -103,18 +89,18 @@ def _with_the_smaller_rate(evidence: Evidence) -> Evidence:
     return {"couplings": run.assign(own_other=formula, own_unseen=formula)}
 
 
-def _margins(evidence: Evidence) -> dict[str, float]:
+def _margins(evidence: c.Evidence) -> dict[str, float]:
     """Both margins at K = 5, M = 1000, ρ = 0.3 and η_Y t/K = 20."""
     run = evidence["couplings"].isel(seed=0, case=3).sel(clock=20.0)
     return {name: float(run[name]) for name in ("own_other", "own_unseen")}
 
 
 _claim = partial(
-    Claim,
-    kind=Kind.UNIVERSAL,
-    system=TRUE_DECODER,
+    c.Claim,
+    kind=c.Kind.UNIVERSAL,
+    system=ev.TRUE_DECODER,
     needs=COUPLINGS,
-    source=FLOW_RUN,
+    source=ev.FLOW_RUN,
     settings=SETUPS,
 )
 CLAIMS = (
@@ -123,12 +109,12 @@ CLAIMS = (
         place="Text after Theorem 1; Remark 1",
         statement="With equal correlations Theorem 1 still holds under the decoder's "
         "true gradient: classes are coupled as its β says, within a factor 2.",
-        under=(*ASSUMPTION_2, "ρ", "Y(0)", "M"),
+        under=(*ev.ASSUMPTION_2, "ρ", "Y(0)", "M"),
         needs={**MET, **COUPLINGS},
         judged=("met",),
-        judge=All(
+        judge=c.All(
             (
-                AtMost(
+                c.AtMost(
                     "coupling over Theorem 1's, in doublings",
                     _doublings,
                     1.0,
@@ -139,12 +125,12 @@ CLAIMS = (
         ),
         predicate="the coefficient of f_n' in g_n; the smaller rate (1 − ρ)η_Y changes "
         "γ by less than the factor 2",
-        expected=Verdict.FAILS,
-        source=f"{FLOW_RUN}: 0.001 to 0.6 of Theorem 1's for K ≪ M, and 0.9 to 1.1 "
+        expected=c.Verdict.FAILS,
+        source=f"{ev.FLOW_RUN}: 0.001 to 0.6 of Theorem 1's for K ≪ M, and 0.9 to 1.1 "
         "of it at K = 30, M = 31",
         settings=f"K = 3, M = 10⁴, ρ = 0.1; for comparison, {SETUPS}",
         mends={"Theorem 1's couplings": _as_theorem_1},
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/couplings.py",
             {
                 "clock 1": ("coupling over β of Theorem 1", "met", 0, 0),
@@ -159,15 +145,15 @@ CLAIMS = (
         "[α_n(n'; t) + α_n'(n; s) − α_n(t) · α_n'(s)] ds: classes are coupled by how "
         "they confuse each other.",
         under=("Y(0)", "uniform"),
-        kind=Kind.IDENTITY,
-        judge=Equal(
+        kind=c.Kind.IDENTITY,
+        judge=c.Equal(
             "the integral of confusion over the coupling, less 1",
             lambda run: run["confusion"] / run["true"] - 1,
             1e-7,
         ),
         predicate="Simpson's rule on 4000 points, whose number was set on an error of "
         "7e-10",
-        expected=Verdict.HOLDS,
+        expected=c.Verdict.HOLDS,
         settings=f"{SETUPS}, and K = M = 5 and 20",
         origin="ours",
     ),
@@ -177,9 +163,9 @@ CLAIMS = (
         statement="With equal correlations ρ the decoder's true dynamics are those of "
         "the decorrelated one at the rate (1 − ρ)η_Y.",
         under=("Y(0)", "uniform", "ρ"),
-        judge=All(
+        judge=c.All(
             (
-                AtMost(
+                c.AtMost(
                     "error of margins by the better of h((1 − ρ)η_Y) and (1 − ρ)h(η_Y)",
                     _better_reading,
                     0.01,
@@ -189,18 +175,20 @@ CLAIMS = (
         ),
         predicate="margins of the own logit over another class's, and over a token "
         "that is no next token",
-        expected=Verdict.FAILS,
-        source=f"{FLOW_RUN}: at K = 5, M = 1000, ρ = 0.3 and η_Y t/K = 20 the margins "
-        "are 9.304 and 6.574, and the two readings 8.597 and 6.497",
+        expected=c.Verdict.FAILS,
+        source=f"{ev.FLOW_RUN}: at K = 5, M = 1000, ρ = 0.3 and η_Y t/K = 20 the "
+        "margins are 9.304 and 6.574, and the two readings 8.597 and 6.497",
         mends={"margins of the smaller rate": _with_the_smaller_rate},
-        correction=Correction(
-            CorrectionKind.CONDITION,
+        correction=c.Correction(
+            c.CorrectionKind.CONDITION,
             "For K = M alone, where every output is a class, the own logit is M h((1 − "
             "ρ)η_Y) above another's (at K = M = 5 and 20, to 1e-8).",
-            Equal("own less other over M h((1 − ρ)η_Y) at K = M", _square_error, 1e-8),
-            claim_kind=Kind.IDENTITY,
+            c.Equal(
+                "own less other over M h((1 − ρ)η_Y) at K = M", _square_error, 1e-8
+            ),
+            claim_kind=c.Kind.IDENTITY,
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/couplings.py",
             {
                 "own_other": ("margins", "own_other"),

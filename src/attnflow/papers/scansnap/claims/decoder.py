@@ -6,40 +6,19 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Evidence,
-    Kind,
-    Line,
-    Near,
-    Rungs,
-    Verdict,
-    Witness,
-)
-from attnflow.papers.scansnap.claims.evidence import (
-    DECODER,
-    FEW,
-    FEW_RUNS,
-    FLOW_RUN,
-    flow,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
-UPDATES = {"updates": Request("decorrelated", seeds=FEW)}
-COURSES = {"courses": flow("decoder-courses")}
-HEIGHTS = {"heights": flow("figure8")}
-ONE_HEIGHT = {"heights": flow("figure8", vocabularies=(30,), value_rates=(1.0,))}
+UPDATES = {"updates": Request("decorrelated", seeds=ev.FEW)}
+COURSES = {"courses": ev.flow("decoder-courses")}
+HEIGHTS = {"heights": ev.flow("figure8")}
+ONE_HEIGHT = {"heights": ev.flow("figure8", vocabularies=(30,), value_rates=(1.0,))}
 SIZES = {
-    "sizes": flow(
+    "sizes": ev.flow(
         "figure8",
         vocabularies=(1000, 10**4, 10**5, 10**6, 10**7),
         value_rates=(0.01, 0.1, 0.9),
@@ -113,7 +92,7 @@ def _lag_over_half_log(run: xr.Dataset) -> xr.DataArray:
     return lag / (np.log1p(lag["visit"] * 1.0) / 2)
 
 
-def _late_lags(evidence: Evidence) -> list[float]:
+def _late_lags(evidence: c.Evidence) -> list[float]:
     return _late_lag(evidence["heights"]).isel(seed=0).values.tolist()
 
 
@@ -134,24 +113,26 @@ def _root_error(run: xr.Dataset, which: str) -> xr.DataArray:
     return xr.ufuncs.exp(u - xr.ufuncs.log(run["vocabulary"] - 1.0)) / u - 1
 
 
-def _as_flow(evidence: Evidence) -> Evidence:
+def _as_flow(evidence: c.Evidence) -> c.Evidence:
     """Steps that do not run ahead of the flow."""
     run = evidence["heights"]
     return {**evidence, "heights": run.assign(discrete=run["continuous"])}
 
 
-ROOTS = All(
+ROOTS = c.All(
     (
-        Equal("e^u = (M − 1)u at u₀", partial(_root_error, which="lower_root"), 1e-9),
-        Equal("e^u = (M − 1)u at u₁", partial(_root_error, which="upper_root"), 1e-9),
-        Rungs("ω₁ over ln ln M/ln M", _omega1, "theta", "vocabulary", constant=2.0),
-        Rungs("ω₀ M^0.99 ln M", _omega0, "O", "vocabulary", constant=2.0),
+        c.Equal("e^u = (M − 1)u at u₀", partial(_root_error, which="lower_root"), 1e-9),
+        c.Equal("e^u = (M − 1)u at u₁", partial(_root_error, which="upper_root"), 1e-9),
+        c.Rungs("ω₁ over ln ln M/ln M", _omega1, "theta", "vocabulary", constant=2.0),
+        c.Rungs("ω₀ M^0.99 ln M", _omega0, "O", "vocabulary", constant=2.0),
     )
 )
-HEIGHT = All(
+HEIGHT = c.All(
     (
-        Equal("w_n less (M − 1) h*(N_n) ζ_n", _height_error, ROUNDING, of=("updates",)),
-        Equal(
+        c.Equal(
+            "w_n less (M − 1) h*(N_n) ζ_n", _height_error, ROUNDING, of=("updates",)
+        ),
+        c.Equal(
             "the closed form of h against its flow",
             lambda run: run["log_odds"] / run["closed"] - 1,
             1e-9,
@@ -159,14 +140,14 @@ HEIGHT = All(
         ),
     )
 )
-GROWING = Line("c against ln s", _log_visits, _late_lag, 0.0, 0.1)
-GAP = All(
+GROWING = c.Line("c against ln s", _log_visits, _late_lag, 0.0, 0.1)
+GAP = c.All(
     (
-        AtMost("M (h* − h)/η_Y", lambda run: _gap(run) / run["value_rate"], 2.0),
-        AtLeast("M (h* − h)", _gap, 0.0, unit="difference"),
+        c.AtMost("M (h* − h)/η_Y", lambda run: _gap(run) / run["value_rate"], 2.0),
+        c.AtLeast("M (h* − h)", _gap, 0.0, unit="difference"),
     )
 )
-_claim = partial(Claim, system=DECODER, expected=Verdict.HOLDS)
+_claim = partial(c.Claim, system=ev.DECODER, expected=c.Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="E-Lem3",
@@ -174,16 +155,16 @@ CLAIMS = (
         statement="Under Equation 26's update of Y a sample of class n moves the n-th "
         "row of W = FᵀY alone, as if there were no other class.",
         under=("1(b)", "Eq. 26"),
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         needs=UPDATES,
-        judge=Equal(
+        judge=c.Equal(
             "rows of FᵀY less rows trained on their own samples alone, over the "
             "largest",
             _rows_apart,
             ROUNDING,
         ),
         predicate="rounding of 4000 updates (1e-14 on seeds 0–2)",
-        source=FEW_RUNS,
+        source=ev.FEW_RUNS,
         settings=FEATURES,
     ),
     _claim(
@@ -191,12 +172,12 @@ CLAIMS = (
         place="Lemmas 5 and 6, Equations 31 to 33, 44 and 45",
         statement="w_n = (M − 1) h*(N_n) ζ_n after N_n visits, and the continuous h "
         "solves e^{Mh} + (M − 1) M h = M η t + 1.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         under=("Y(0)",),
         needs={**UPDATES, **COURSES},
         judge=HEIGHT,
         predicate="rounding of 4000 updates; a thousand steps of the flow at 1e-12",
-        source=FEW_RUNS,
+        source=ev.FEW_RUNS,
         settings=f"{FEATURES}; the flow for M = 10³ … 10⁷, to η t/K = 10⁶",
     ),
     _claim(
@@ -204,11 +185,11 @@ CLAIMS = (
         place="Lemma 7(a); Figure 8",
         statement="0 ≤ h* − h ≤ 2η_Y/M.",
         under=HEIGHT_ITEMS,
-        kind=Kind.UNIVERSAL,
+        kind=c.Kind.UNIVERSAL,
         needs=HEIGHTS,
         judge=GAP,
         predicate="from the first visit on; at none h* and h are both 0",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="M = 30 and 1000, η_Y = 0.01 … 5, 20000 visits",
     ),
     _claim(
@@ -216,9 +197,9 @@ CLAIMS = (
         place="Lemma 7(a)",
         statement="Up to ln M/η_Y visits h* is at most c = Θ(1) visits ahead of h.",
         under=HEIGHT_ITEMS,
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         needs=SIZES,
-        judge=Rungs(
+        judge=c.Rungs(
             "c with h(s + c) = h*(s), largest for s ≤ ln M/η_Y",
             _early_lag,
             "O",
@@ -227,7 +208,7 @@ CLAIMS = (
         ),
         predicate="along M, at η_Y = 0.01, 0.1 and 0.9; an upper bound is all that the "
         "existence of c requires",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),
     _claim(
@@ -235,11 +216,11 @@ CLAIMS = (
         place="Lemma 7(b); Figure 8",
         statement="h* − h tends to 0.",
         under=HEIGHT_ITEMS,
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         needs=HEIGHTS,
-        judge=Rungs("h* − h over its largest", _late_gap, "o(1)", "visit"),
+        judge=c.Rungs("h* − h over its largest", _late_gap, "o(1)", "visit"),
         predicate="the slowest of M = 30 and 1000, η_Y = 0.01 … 5",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="200 to 20000 visits",
     ),
     _claim(
@@ -248,22 +229,22 @@ CLAIMS = (
         statement="For all later s too, h* is at most a constant c = O(ln M) of visits "
         "ahead of h.",
         under=(*HEIGHT_ITEMS, "η_Y = O(1)"),
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         needs=ONE_HEIGHT,
-        judge=All((GROWING,), also={"c": _late_lags}),
+        judge=c.All((GROWING,), also={"c": _late_lags}),
         predicate="c does not grow with s: slope 0 ± 0.1, where ours is ½",
-        expected=Verdict.FAILS,
-        source=FLOW_RUN,
+        expected=c.Verdict.FAILS,
+        source=ev.FLOW_RUN,
         settings="M = 30, η_Y = 1, 200 to 20000 visits",
         mends={"steps as the flow": _as_flow},
-        correction=Correction(
-            CorrectionKind.WEAKER,
+        correction=c.Correction(
+            c.CorrectionKind.WEAKER,
             "h* is ½ ln(1 + η_Y s) visits ahead of h in the long run, to 10% from "
             "η_Y s = 200 on: h* − h is O(ln(η_Y s)/(M s)), not O(ln M/(M s)).",
-            Near("c over ½ ln(1 + η_Y s)", _lag_over_half_log, 1.0, 0.1),
-            claim_kind=Kind.UNIVERSAL,
+            c.Near("c over ½ ln(1 + η_Y s)", _lag_over_half_log, 1.0, 0.1),
+            claim_kind=c.Kind.UNIVERSAL,
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/heights.py", {"c at 200": ("c", 0), "c at 20000": ("c", 6)}
         ),
     ),
@@ -272,12 +253,12 @@ CLAIMS = (
         place="Lemma 8",
         statement="e^{Mh} and (M − 1) M h meet twice, at M h = M^{ω₀ − 1} with ω₀ = "
         "O(1/(M^0.99 ln M)) and at M h = (1 + ω₁) ln M with ω₁ = Θ(ln ln M/ln M).",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         under=("M",),
         needs=COURSES,
         judge=ROOTS,
         predicate="roots by bisection to 1e-9",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),
 )

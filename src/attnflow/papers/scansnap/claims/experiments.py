@@ -6,17 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    Evidence,
-    Kind,
-    Rising,
-    Verdict,
-    look,
-)
+from attnflow import claims as c
 from attnflow.papers.scansnap.claims.evidence import PLAN, PLAN_RUNS, STEPS
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, favourites, last
 from attnflow.schema.declarations import Request
@@ -71,17 +61,20 @@ def _heavier(left: xr.Dataset, right: xr.Dataset) -> xr.DataArray:
 
 def _loss_ratio(left: xr.Dataset, right: xr.Dataset) -> xr.DataArray:
     """The batch's loss after ten steps, right over left."""
-    ten = [look.at(run, 10.0, "batch_loss") for run in (right, left)]
+    ten = [c.look.at(run, 10.0, "batch_loss") for run in (right, left)]
     return ten[0] / ten[1]
 
 
 _least, _most = (
-    partial(record, of=("left", "right"), together=True) for record in (AtLeast, AtMost)
+    partial(record, of=("left", "right"), together=True)
+    for record in (c.AtLeast, c.AtMost)
 )
-SPARSER = All(
+SPARSER = c.All(
     (
-        AtLeast("fall of H(DT) at η_Y = 1", _fall, 0.1, of=("left",)),
-        AtMost("common mass over the first at η_Y = 1", _mass_share, 0.8, of=("left",)),
+        c.AtLeast("fall of H(DT) at η_Y = 1", _fall, 0.1, of=("left",)),
+        c.AtMost(
+            "common mass over the first at η_Y = 1", _mass_share, 0.8, of=("left",)
+        ),
         _least("H(DT) at η_Y = 10 less that at η_Y = 1", _denser, 0.05),
         _least(
             "common mass at η_Y = 10 less that at η_Y = 1",
@@ -110,15 +103,15 @@ def _spread(run: xr.Dataset) -> float:
     return float(np.ptp(_plain(run, "plain descent").values))
 
 
-def _entropies(evidence: Evidence, momentum: str) -> list[float]:
+def _entropies(evidence: c.Evidence, momentum: str) -> list[float]:
     return _plain(evidence["parts"], momentum).values.tolist()
 
 
 _claim = partial(
-    Claim,
-    kind=Kind.OBSERVATION,
+    c.Claim,
+    kind=c.Kind.OBSERVATION,
     system=STEPS,
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
     source=PLAN_RUNS,
 )
 CLAIMS = (
@@ -142,9 +135,9 @@ CLAIMS = (
         "learning rate.",
         under=(),
         needs=FIGURE_5,
-        judge=All(
+        judge=c.All(
             (
-                Rising(
+                c.Rising(
                     "index of the most attended distinct token",
                     partial(favourites, time=-1),
                 ),
@@ -163,12 +156,12 @@ CLAIMS = (
         "for the same time of a flow H(DT) is the same at every η_Z.",
         under=(),
         needs=PARTS,
-        judge=All(
+        judge=c.All(
             (
-                AtLeast(
+                c.AtLeast(
                     "fall of H from η_Z = 0.5 to 3 with momentum", _heavy_fall, 0.1
                 ),
-                AtMost("spread of H over η_Z without momentum", _spread, 0.005),
+                c.AtMost("spread of H over η_Z without momentum", _spread, 0.005),
             ),
             also={
                 name: partial(_entropies, momentum=name)

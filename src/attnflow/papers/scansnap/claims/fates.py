@@ -6,32 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Evidence,
-    Kind,
-    Verdict,
-    Witness,
-)
-from attnflow.papers.scansnap.claims.attention_drive import (
-    GAINS,
-    LOSES,
-    MET,
-    MET_SIZES,
-    SIGNS,
-)
-from attnflow.papers.scansnap.claims.evidence import (
-    ASSUMPTION_2,
-    FEW,
-    FEW_RUNS,
-    PLAN_RUNS,
-    Q,
-    flow,
-)
+from attnflow import claims as c
+from attnflow.papers.scansnap.claims import attention_drive as q
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import COMMON, by_run, last, score
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
@@ -39,10 +16,10 @@ from attnflow.schema.libraries import xr
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}
 ALIKE = {"classes": 5, "vocabulary": 100, "distinct": (0.2, 0.3, 0.5)}
 FLOWS = {
-    name: flow("figure3-q", **ALIKE, **QUICK, per_class=per_class, record=("score",))
+    name: ev.flow("figure3-q", **ALIKE, **QUICK, per_class=per_class, record=("score",))
     for name, per_class in (("with 1/K", True), ("printed", False))
 }
-SAMPLES = {"samples": Request("single-samples", seeds=FEW), **FLOWS}
+SAMPLES = {"samples": Request("single-samples", seeds=ev.FEW), **FLOWS}
 
 
 def _error(samples: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
@@ -51,7 +28,7 @@ def _error(samples: xr.Dataset, flow: xr.Dataset) -> np.ndarray:
     return drawn / last(score(flow, COMMON)).values - 1
 
 
-def _as_samples(evidence: Evidence) -> Evidence:
+def _as_samples(evidence: c.Evidence) -> c.Evidence:
     """The flow as printed with the scores of the other one."""
     run, other = evidence["printed"], evidence["with 1/K"]
     return {**evidence, "printed": run.assign(score=other["score"])}
@@ -63,20 +40,20 @@ def _common(run: xr.Dataset) -> xr.DataArray:
     return run["score"].sel(token=COMMON)
 
 
-def _against(name: str) -> All:
+def _against(name: str) -> c.All:
     what = f"z of the common token by samples over the flow's, {name}, less 1"
-    equal = Equal(what, _error, 0.005, of=("samples", name), together=True)
-    return All((equal,), also={"z": by_run(_common)})
+    equal = c.Equal(what, _error, 0.005, of=("samples", name), together=True)
+    return c.All((equal,), also={"z": by_run(_common)})
 
 
-_claim = partial(Claim, system=Q, expected=Verdict.HOLDS)
+_claim = partial(c.Claim, system=ev.Q, expected=c.Verdict.HOLDS)
 _fate = partial(
     _claim,
-    kind=Kind.UNIVERSAL,
-    needs=MET,
-    predicate=f"{SIGNS}; each seed draws its own classes",
-    source=PLAN_RUNS,
-    settings=MET_SIZES,
+    kind=c.Kind.UNIVERSAL,
+    needs=q.MET,
+    predicate=f"{q.SIGNS}; each seed draws its own classes",
+    source=ev.PLAN_RUNS,
+    settings=q.MET_SIZES,
 )
 CLAIMS = (
     _claim(
@@ -84,24 +61,24 @@ CLAIMS = (
         place="Lemma 4, Equation 10; 94 to 98",
         statement="Attention's flow in the time of samples is Equation 10, a sum over "
         "classes without the factor 1/K.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         under=("1(b)",),
-        system=f"{Q}, and the same by single samples",
+        system=f"{ev.Q}, and the same by single samples",
         needs=SAMPLES,
         judge=_against("printed"),
         predicate="20000 single samples with the decorrelated decoder; steps of 0.02 "
         "are 0.01% from the flow with 1/K on seeds 0–1",
-        expected=Verdict.FAILS,
-        source=f"{FEW_RUNS}: −2.307 by samples and by the flow with 1/K, −2.786 by "
+        expected=c.Verdict.FAILS,
+        source=f"{ev.FEW_RUNS}: −2.307 by samples and by the flow with 1/K, −2.786 by "
         "Equation 10 as printed",
         settings="K = 5 identical classes, M = 100, one common token, η_Y = η_Z = 0.02",
         mends={"the printed flow with 1/K": _as_samples},
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "The sum over classes has the factor 1/K, as the decoder's clock t/K has.",
             _against("with 1/K"),
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/single_samples.py",
             {"samples": ("z", "samples"), "printed": ("z", "printed")},
         ),
@@ -110,14 +87,14 @@ CLAIMS = (
         id="E-Thm2-a",
         place="Theorem 2(a)",
         statement="Every distinct token's score grows at every time.",
-        under=(*ASSUMPTION_2, "Eq. 10"),
-        judge=GAINS,
+        under=(*ev.ASSUMPTION_2, "Eq. 10"),
+        judge=q.GAINS,
     ),
     _fate(
         id="E-Thm2-b",
         place="Theorem 2(b)",
         statement="A single common token's score falls at every time.",
-        under=(*ASSUMPTION_2, "Eq. 10", "common", "distinct"),
-        judge=LOSES,
+        under=(*ev.ASSUMPTION_2, "Eq. 10", "common", "distinct"),
+        judge=q.LOSES,
     ),
 )

@@ -5,15 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
-from attnflow.papers.scansnap.claims.evidence import (
-    FIGURE_3,
-    FIGURE_3_Q,
-    FLOW_RUN,
-    LAWS_Q,
-    MET_Q,
-    SMALL,
-    Q,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import TOP, last, score
 from attnflow.schema.libraries import xr
 
@@ -69,7 +61,7 @@ BOUNDS = All(
     )
 )
 
-_claim = partial(Claim, system=Q, expected=Verdict.HOLDS, source=FLOW_RUN)
+_claim = partial(Claim, system=ev.Q, expected=Verdict.HOLDS, source=ev.FLOW_RUN)
 CLAIMS = (
     _claim(
         id="E-Thm3-law",
@@ -78,12 +70,12 @@ CLAIMS = (
         "χ_l(t).",
         kind=Kind.IDENTITY,
         under=("1(b)", "Eq. 10"),
-        needs={**LAWS_Q, **FIGURE_3_Q, **MET_Q},
+        needs={**ev.LAWS_Q, **ev.FIGURE_3_Q, **ev.MET_Q},
         judge=Equal("ln(r/r(0)) less ln χ, over the last ln χ", deviations, FLOW),
         predicate="the top token over three others at all records; the flow's rtol is "
         "1e-10 per step",
-        settings=f"{SMALL}, η_Y/η_Z = 1 and 10; {FIGURE_3}; K = 3, M = 10⁸, η_Y = 0.5, "
-        "η_Y/η_Z = 10, where Assumption 2 is met",
+        settings=f"{ev.SMALL}, η_Y/η_Z = 1 and 10; {ev.FIGURE_3}; K = 3, M = 10⁸, η_Y "
+        "= 0.5, η_Y/η_Z = 10, where Assumption 2 is met",
     ),
     _claim(
         id="E-Thm3-b",
@@ -92,10 +84,10 @@ CLAIMS = (
         "rise throughout.",
         kind=Kind.UNIVERSAL,
         under=("1(b)", "Eq. 10", "dominant", "CT"),
-        needs={**FIGURE_3_Q, **MET_Q},
+        needs={**ev.FIGURE_3_Q, **ev.MET_Q},
         judge=BOUNDS,
         predicate="at all records, up to 1e-9 (the flow's tolerance); B = (η_Z/K) ∫ξ "
         "as in Z's flow. At the first record all are equal",
-        settings=f"{FIGURE_3}; K = 3, M = 10⁸, η_Y = 0.5, η_Y/η_Z = 10",
+        settings=f"{ev.FIGURE_3}; K = 3, M = 10⁸, η_Y = 0.5, η_Y/η_Z = 10",
     ),
 )

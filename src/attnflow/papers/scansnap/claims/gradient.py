@@ -9,24 +9,17 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims import All, Claim, Equal, Kind, Near, Rarely, Rungs, Verdict, named
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import (
-    FEW,
-    FEW_RUNS,
-    PLAN,
-    PLAN_RUNS,
-    J,
-    flow,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
 # Sums of some thirty terms, each rounded to 2.2e-16, through four matrix products.
 ROUNDING = 1e-12
-ONE_SEQUENCE = {"lemma1": Request("gradients", seeds=PLAN)}
-CONTEXTS = {"contexts": Request("long-sequences", seeds=FEW)}
+ONE_SEQUENCE = {"lemma1": Request("gradients", seeds=ev.PLAN)}
+CONTEXTS = {"contexts": Request("long-sequences", seeds=ev.FEW)}
 SUMS = {
     **ONE_SEQUENCE,
-    "flow": flow("figure3", record=("score", "score_sum", "value", "value_sum")),
+    "flow": ev.flow("figure3", record=("score", "score_sum", "value", "value_sum")),
 }
 
 
@@ -113,7 +106,7 @@ CLAIMS = (
         judge=GRADIENT,
         predicate="rounding: sums of some thirty terms through four matrix products "
         "(4e-16 on seeds 0–4)",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings="M = 12, T = 30, tables of standard Gaussians",
     ),
     _claim(
@@ -122,11 +115,11 @@ CLAIMS = (
         statement="Training conserves the sums of the rows of Y and of Z.",
         under=(),
         kind=Kind.IDENTITY,
-        system=J,
+        system=ev.J,
         needs=SUMS,
         judge=CONSERVED,
         predicate="rounding, and the tolerance of a thousand steps of the flow",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings="one sequence as in E-Lem1, and Figure 3's flow to t = 10⁵",
         mutations=named(
             mutate.add("lemma1", "values_autodiff", 1e-6),
@@ -153,7 +146,7 @@ CLAIMS = (
         judge=LIMIT,
         predicate="root mean squares over 2000 contexts; the rate 1/√T is ours (2% on "
         "seeds 0–2)",
-        source=FEW_RUNS,
+        source=ev.FEW_RUNS,
         settings="20 tokens, T = 128 … 65536",
     ),
     _claim(
@@ -168,7 +161,7 @@ CLAIMS = (
         needs=CONTEXTS,
         judge=BAND,
         predicate="δ = 0.05; 2000 contexts of each length and seed",
-        source=FEW_RUNS,
+        source=ev.FEW_RUNS,
         settings="20 tokens, T = 128 … 65536",
         mutations=named(mutate.add("contexts", "outside", 300)),
         inert={"outside": "one context of 60000 is outside: ten times as few are few"},

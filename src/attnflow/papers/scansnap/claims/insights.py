@@ -7,19 +7,7 @@ from functools import partial
 import numpy as np
 
 from attnflow.claims import All, Claim, Falling, Kind, Rising, Verdict
-from attnflow.papers.scansnap.claims.evidence import (
-    FIGURE_3,
-    FIGURE_3_C,
-    FIGURE_3_J,
-    FIGURE_3_Q,
-    FLOW_RUN,
-    SMALL,
-    C,
-    J,
-    Q,
-    flow,
-    small,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, last
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
 from attnflow.schema.declarations import Request
@@ -28,18 +16,18 @@ from attnflow.schema.libraries import xr
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 RISING = (1.0, 2.0, 5.0, 10.0, 20.0)
 FIGURE_9 = {
-    f"C, {rate:g}": flow("figure9", score_rate=rate, value_rate=rate)
+    f"C, {rate:g}": ev.flow("figure9", score_rate=rate, value_rate=rate)
     for rate in (0.1, 0.3, 1.0, 3.0)
 }
-FIXED = f"{SMALL}, t = 10³, η_Y = η_Z = 1, 10, 100, 1000"
-RAISED = f"{SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
+FIXED = f"{ev.SMALL}, t = 10³, η_Y = η_Z = 1, 10, 100, 1000"
+RAISED = f"{ev.SMALL}, t = 10⁵, η_Z = 1, η_Y = 1, 2, 5, 10, 20"
 LAST = {"holes": "about the last record alone"}
 
 
 def scaled(letter: str) -> dict[str, Request]:
     """Requests with both rates raised at η_Y/η_Z = 1, until the same time."""
     return {
-        f"{letter}, {scale:g}": small(letter, until=1e3, score_rate=scale, ratio=1.0)
+        f"{letter}, {scale:g}": ev.small(letter, until=1e3, score_rate=scale, ratio=1.0)
         for scale in SCALES
     }
 
@@ -47,7 +35,7 @@ def scaled(letter: str) -> dict[str, Request]:
 def by_ratio(letter: str) -> dict[str, Request]:
     """Requests with η_Y raised at η_Z = 1."""
     return {
-        f"{letter}, {ratio:g}": small(letter, until=1e5, score_rate=1.0, ratio=ratio)
+        f"{letter}, {ratio:g}": ev.small(letter, until=1e5, score_rate=1.0, ratio=ratio)
         for ratio in RISING
     }
 
@@ -64,15 +52,15 @@ def _slow(run: xr.Dataset) -> np.ndarray:
     return SLOW_GROWTH(run).times
 
 
-_claim = partial(Claim, kind=Kind.UNIVERSAL, expected=Verdict.HOLDS, source=FLOW_RUN)
-_scalar = partial(_claim, system=C, under=("Eq. 13",))
-_attention = partial(_claim, system=Q, under=("Eq. 13",), survives=LAST)
+_claim = partial(Claim, kind=Kind.UNIVERSAL, expected=Verdict.HOLDS, source=ev.FLOW_RUN)
+_scalar = partial(_claim, system=ev.C, under=("Eq. 13",))
+_attention = partial(_claim, system=ev.Q, under=("Eq. 13",), survives=LAST)
 CLAIMS = (
     _scalar(
         id="E-6a",
         place="Section 6, insight (a)",
         statement="A larger η_Y at fixed η_Z brings the transition earlier.",
-        needs=FIGURE_3_C,
+        needs=ev.FIGURE_3_C,
         judge=All(
             (
                 Falling("time of the fastest score", _snap, unit="log"),
@@ -81,7 +69,7 @@ CLAIMS = (
             also={"time of the fastest score": by_run(_snap)},
         ),
         predicate="with every step of η_Y",
-        settings=FIGURE_3,
+        settings=ev.FIGURE_3,
         survives={"cut": "the transition is at a few K/η_Y, and the runs go to 10⁴"},
     ),
     _claim(
@@ -90,8 +78,8 @@ CLAIMS = (
         statement="A larger η_Y at fixed η_Z brings the snap of attention earlier in Q "
         "and in training.",
         under=("Eq. 13",),
-        system=f"{Q}; and {J}",
-        needs={**FIGURE_3_J, **FIGURE_3_Q},
+        system=f"{ev.Q}; and {ev.J}",
+        needs={**ev.FIGURE_3_J, **ev.FIGURE_3_Q},
         judge=All(
             tuple(
                 Falling(
@@ -105,7 +93,7 @@ CLAIMS = (
             also={"time of the fastest score": by_run(_snap)},
         ),
         predicate="of the dominant token, with every step of η_Y",
-        settings=FIGURE_3,
+        settings=ev.FIGURE_3,
         origin="ours",
         survives={"cut": "the snap is at a few K/η_Y, and the runs go to 10⁴"},
     ),
@@ -133,10 +121,10 @@ CLAIMS = (
         id="E-6c",
         place="Section 6, insight (c); Figure 3",
         statement="At fixed η_Z a larger η_Y gives a smaller B.",
-        needs=FIGURE_3_C,
+        needs=ev.FIGURE_3_C,
         judge=All((Falling("B", _drive),), also={"B": by_run(_drive)}),
         predicate="at t = 10⁵, with every step of η_Y",
-        settings=FIGURE_3,
+        settings=ev.FIGURE_3,
         survives=LAST,
     ),
     _attention(

@@ -6,26 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    Equal,
-    Evidence,
-    Kind,
-    Verdict,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import (
-    FLOW_RUN,
-    PLAN,
-    PLAN_RUNS,
-    STEPS,
-    J,
-    flow,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import by_run, favourites, last, score
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
@@ -40,7 +23,7 @@ TWO_QUERIES = (
 )
 RATES = (1.0, 0.2)
 RESIDUALS = {
-    f"{residual}, {rate:g}": flow(
+    f"{residual}, {rate:g}": ev.flow(
         "classes",
         classes=4,
         probability=TWO_QUERIES,
@@ -66,7 +49,7 @@ PRIORS = {
             "every": 10,
             "record": ("attention_per_class", "score", "loss"),
         },
-        seeds=PLAN,
+        seeds=ev.PLAN,
     )
     for width in WIDTHS
 }
@@ -88,14 +71,14 @@ def _times_more(run: xr.Dataset, bare: xr.Dataset) -> xr.DataArray:
 
 _below, _above = (
     partial(record, measure=_across, bound=0.0, unit="difference", strict=True)
-    for record in (AtMost, AtLeast)
+    for record in (c.AtMost, c.AtLeast)
 )
-LOCAL = All(
+LOCAL = c.All(
     (
         _below("z of a token shared across queries", of=("none, *",)),
         _above("z of the same with a residual", of=("normalised, *", "plain, *")),
         *(
-            AtLeast(
+            c.AtLeast(
                 f"{kind}, {rate:g}: loss of a token shared within a query over that "
                 "without a residual",
                 _times_more,
@@ -116,7 +99,7 @@ def _moved(run: xr.Dataset) -> xr.DataArray:
     return abs(favourites(run, -1) - favourites(run, 0))
 
 
-def _undecided(evidence: Evidence) -> dict[str, int]:
+def _undecided(evidence: c.Evidence) -> dict[str, int]:
     """Seeds in which the likeliest token of the first class is not the last one."""
     return {
         name: int((favourites(run, -1).isel({"class": 0}) != 9).sum())
@@ -132,7 +115,7 @@ def _reverse_last_tokens(table: xr.DataArray) -> xr.DataArray:
     return table.copy(data=values)
 
 
-_claim = partial(Claim, kind=Kind.UNIVERSAL, expected=Verdict.HOLDS)
+_claim = partial(c.Claim, kind=c.Kind.UNIVERSAL, expected=c.Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="E-prior",
@@ -140,17 +123,17 @@ CLAIMS = (
         statement="The distinct token with the largest P(l|n) e^{z(0)} dominates in "
         "the end.",
         under=("Eq. 10", "dominant", "momentum"),
-        system=STEPS,
+        system=ev.STEPS,
         needs=PRIORS,
-        judge=All(
-            (Equal("moves of the most attended distinct token", _moved, 0.0),),
+        judge=c.All(
+            (c.Equal("moves of the most attended distinct token", _moved, 0.0),),
             also={"seeds in which P alone is not decisive": _undecided},
         ),
         predicate="after 100 steps, in both classes and every seed",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings="Syn-Medium with one query, long sequences, heavy ball 0.9, η_Y = "
         "η_Z = 1, Y(0) = 0, z(0) uniform on ±0, 0.17, 1, 2",
-        mutations=named(
+        mutations=c.named(
             *(
                 mutate.mapped(
                     f"the last record at {width:g} with tokens in reverse",
@@ -170,12 +153,12 @@ CLAIMS = (
         "their query: one that classes of different queries share gains, and one that "
         "classes of the same query share loses more.",
         under=("Eq. 10",),
-        system=J,
+        system=ev.J,
         needs=RESIDUALS,
         judge=LOCAL,
         predicate="at t = 10⁴, the second loses at least twice as much; LN(LN(c) + e) "
         "as in the text and LN(c + e) as in the code",
-        source=FLOW_RUN,
+        source=ev.FLOW_RUN,
         settings="K = 4 classes of two queries, M = 100, η_Y = 1, η_Z = 1 and 0.2",
         survives={"holes": "about the last record alone"},
     ),

@@ -6,18 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtMost,
-    Claim,
-    Equal,
-    Kind,
-    Rarely,
-    Rungs,
-    Verdict,
-    named,
-)
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW, FEW_RUNS, FLOW_RUN
@@ -61,8 +51,8 @@ def _time_error(run: xr.Dataset) -> xr.DataArray:
     return (times / run["clock"] - 1).where(error < 0.5, 0.0)
 
 
-def _rarely(what: str, name: str) -> Rarely:
-    return Rarely(
+def _rarely(what: str, name: str) -> c.Rarely:
+    return c.Rarely(
         what,
         lambda run: int(run[name].sum()),
         lambda run: schema.setting_of(run)["samples"] * run.sizes["seed"],
@@ -70,10 +60,10 @@ def _rarely(what: str, name: str) -> Rarely:
     )
 
 
-_claim = partial(Claim, system=DECODER, expected=Verdict.HOLDS)
+_claim = partial(c.Claim, system=DECODER, expected=c.Verdict.HOLDS)
 _probable = partial(
     _claim,
-    kind=Kind.PROBABILITY,
+    kind=c.Kind.PROBABILITY,
     delta=DELTA,
     needs=VISITS,
     source=FEW_RUNS,
@@ -88,7 +78,7 @@ CLAIMS = (
         under=("uniform",),
         judge=_rarely("N_n leaves its band", "visits_outside"),
         predicate="δ = 0.05, the worst class; equal probabilities of all classes",
-        mutations=named(mutate.add("visits", "visits_outside", 300)),
+        mutations=c.named(mutate.add("visits", "visits_outside", 300)),
         inert={"visits_outside": "few draws are outside: ten times as few too"},
     ),
     _probable(
@@ -97,7 +87,7 @@ CLAIMS = (
         statement="h(N_n) is h(N̄) up to the share Δ/N̄, and 1/(M − 1 + e^{Mh}) is its "
         "value at N̄ up to the share η_Y Δ/3, with probability 1 − δ and constants 1.",
         under=("uniform", "t"),
-        judge=All(
+        judge=c.All(
             (
                 _rarely("h(N_n) leaves its band", "heights_outside"),
                 _rarely("1/(M − 1 + e^{Mh}) leaves its band", "errors_outside"),
@@ -105,7 +95,7 @@ CLAIMS = (
         ),
         predicate="δ = 0.05, the worst class, Δ = √(N ln(1/δ)) rounded up; the hidden "
         "constants read as 1",
-        mutations=named(
+        mutations=c.named(
             mutate.add("visits", "heights_outside", 300),
             mutate.add("visits", "errors_outside", 300),
         ),
@@ -122,28 +112,28 @@ CLAIMS = (
         under=("Y(0)", "uniform", "t"),
         judge=_rarely("some |θ_n| is above its bound", "theta_outside"),
         predicate="δ = 0.05, θ_n = h(N_n)/h(N̄) − 1, the hidden constant read as 1",
-        mutations=named(mutate.add("visits", "theta_outside", 300)),
+        mutations=c.named(mutate.add("visits", "theta_outside", 300)),
         inert={"theta_outside": "few draws are outside: ten times as few too"},
     ),
     _claim(
         id="E-Cor1",
         place="Corollary 1",
         statement="|e_n − α_n| ≤ ε takes O((K/(ε η_Y)) ln(M/ε)) samples.",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         under=("Eq. 26", "Y(0)", "M", "uniform"),
         needs=COURSES,
-        judge=All(
+        judge=c.All(
             (
-                Rungs(
+                c.Rungs(
                     "time over bound, by M",
                     partial(_by, "vocabulary"),
                     "O",
                     "vocabulary",
                 ),
-                Rungs(
+                c.Rungs(
                     "time over bound, by 1/ε", partial(_by, "accuracy"), "O", "accuracy"
                 ),
-                AtMost("time over bound", _time_ratios, 1.0),
+                c.AtMost("time over bound", _time_ratios, 1.0),
             )
         ),
         predicate="the first record at which the error is at most ε; with N/K visits "
@@ -157,9 +147,9 @@ CLAIMS = (
         statement="|e_n − α_n| = ε exactly after (K/(M η_Y))(e^u + (M − 1)u − 1) "
         "samples, e^u = (M − 1)(√(1 + 1/(M − 1))/ε − 1).",
         under=("Eq. 26", "Y(0)", "uniform"),
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         needs=COURSES,
-        judge=Equal("the formula's time of each error below 0.5", _time_error, 1e-8),
+        judge=c.Equal("the formula's time of each error below 0.5", _time_error, 1e-8),
         predicate="the flow's 1e-9, and the error's own rounding",
         source=FLOW_RUN,
         settings=SIZES,

@@ -6,25 +6,13 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtMost,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Evidence,
-    Kind,
-    Verdict,
-    Witness,
-)
 from attnflow.claims.stages import Stage
 from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, FLOW_RUN, C, flow
-from attnflow.papers.scansnap.claims.statistics import by_run, last, scale_of, units
+from attnflow.papers.scansnap.claims.statistics import by_run, last, units
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
-from attnflow.papers.scansnap.stages.formulas import decoder_of
-from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.libraries import xr
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
@@ -42,43 +30,30 @@ ONE_C = {"C": flow("figure9")}
 SIZES = "K = 10, M = 1000, one common token, C₀ = 2.352"
 
 
-def closed_forms(run: xr.Dataset) -> Decoder:
-    """The decoder's closed forms at the sizes of a run."""
-    decoder = decoder_of(run)
-    if decoder is None:
-        raise ValueError(
-            "The run has value_rate=0, for which the decoder has no closed form: use a "
-            "positive rate."
-        )
-    return decoder
-
-
 def _scale(run: xr.Dataset) -> float:
     """C₀ of a run of C."""
-    setting = schema.setting_of(run)
-    terms = setting["classes"] - (not setting["printed"])
-    return setting["scale"] or scale_of(setting, terms)
+    return scale_of(schema.setting_of(run))
 
 
 def _formula(run: xr.Dataset, *, printed: bool) -> np.ndarray:
-    decoder, time = closed_forms(run), run["time"].values
+    decoder, time = decoder_of(run), run["time"].values
     form = decoder.printed_drive_integral if printed else decoder.drive_integral
     return form(time, _scale(run))
 
 
-def _form(*, printed: bool) -> All:
+def _form(*, printed: bool) -> c.All:
     which = "as printed" if printed else "with B(0) = 0"
-    equal = Equal(
+    equal = c.Equal(
         f"B less its formula {which}",
         lambda run: run["drive_integral"] - _formula(run, printed=printed),
         1e-9,
     )
     ends = {"B at the end": by_run(lambda run: last(run["drive_integral"]))}
     formula = by_run(lambda run: _formula(run, printed=True)[-1:])
-    return All((equal,), also={**ends, "as printed": formula} if printed else {})
+    return c.All((equal,), also={**ends, "as printed": formula} if printed else {})
 
 
-def _from_the_constant(evidence: Evidence) -> Evidence:
+def _from_the_constant(evidence: c.Evidence) -> c.Evidence:
     """Runs whose B begins at ¼ ln C₀, as the printed formula does."""
     return {
         name: run.assign(drive_integral=run["drive_integral"] + np.log(_scale(run)) / 4)
@@ -89,7 +64,7 @@ def _from_the_constant(evidence: Evidence) -> Evidence:
 def _piece(run: xr.Dataset, *, snapped: bool) -> xr.DataArray:
     """The error of a piece of Equation 14, with B(0) = 0, after time 0."""
     later = run.isel(time=slice(1, None))
-    decoder, time = closed_forms(run), later["time"]
+    decoder, time = decoder_of(run), later["time"]
     K, M = decoder.classes, decoder.vocabulary
     share = 2 * ((M - 1) / M) ** 2
     if snapped:
@@ -102,21 +77,21 @@ def _piece(run: xr.Dataset, *, snapped: bool) -> xr.DataArray:
 
 def _upto(run: xr.Dataset, share: float) -> xr.DataArray:
     """The mask of records up to a share of t₀'; empty where the run ends before."""
-    end = share * closed_forms(run).scan_end
+    end = share * decoder_of(run).scan_end
     return (run["time"] <= end) & (run["end_time"] >= end)
 
 
 def _from(run: xr.Dataset, times: float) -> xr.DataArray:
     """The mask of records from a multiple of t₀ on, up to the setting's end."""
-    start, until = times * closed_forms(run).snap, schema.setting_of(run)["until"]
+    start, until = times * decoder_of(run).snap, schema.setting_of(run)["until"]
     return (run["time"] >= start) & (run["end_time"] >= until * (1 - 1e-12))
 
 
 def _part(
     bound: float, words: str, when: partial[xr.DataArray], *, snapped: bool
-) -> AtMost:
+) -> c.AtMost:
     error = partial(_piece, snapped=snapped)
-    return AtMost(f"error in B {words}", error, bound, when=when)
+    return c.AtMost(f"error in B {words}", error, bound, when=when)
 
 
 def _in_units(stage: Stage, *runs: xr.Dataset) -> xr.DataArray:
@@ -125,16 +100,16 @@ def _in_units(stage: Stage, *runs: xr.Dataset) -> xr.DataArray:
     return xr.DataArray(np.array(times) / times[0] - 1, dims="run")
 
 
-def _snap_time(evidence: Evidence) -> float:
+def _snap_time(evidence: c.Evidence) -> float:
     run = evidence["C, both 1"]
-    return closed_forms(run).snap / units(run)
+    return decoder_of(run).snap / units(run)
 
 
 _claim = partial(
-    Claim,
+    c.Claim,
     system=C,
     under=("Eq. 13",),
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
     source=FLOW_RUN,
     settings=SIZES,
 )
@@ -143,20 +118,20 @@ CLAIMS = (
         id="E-Thm4-form",
         place="Theorem 4, Equations 14, 124 and 129",
         statement="B(t) = ¼ ln(C₀ + 4Γ(t)), Γ = (η_Z/η_Y) K (M − 1)² h(t/K)²/2.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         needs={**FIGURE_3_C, **SCALED_C},
         judge=_form(printed=True),
         predicate="at all records; the flow's rtol is 1e-11 per step",
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         settings="K = 10, M = 1000, nine pairs of rates",
         mends={"B from ¼ ln C₀ on": _from_the_constant},
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "B(t) = ¼ ln(1 + 4Γ(t)/C₀), since B(0) = 0: the printed one is larger by ¼ "
             "ln C₀.",
             _form(printed=False),
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/scalar_model.py",
             {"B": ("B at the end", "C, 1"), "printed": ("as printed", "C, 1")},
         ),
@@ -167,9 +142,9 @@ CLAIMS = (
         statement="Up to t₀' = K ln M/η_Y, B is ¼ ln(1 + 2(M − 1)² η_Y η_Z t²/(K M² "
         "C₀)), with E-Thm4-form's constant: at M = 1000 to 0.01 up to t₀'/2, where it "
         "is 0.9, and to 0.05 up to t₀', where it is 1.3.",
-        kind=Kind.UNIVERSAL,
+        kind=c.Kind.UNIVERSAL,
         needs=ONE_C,
-        judge=All(
+        judge=c.All(
             (
                 _part(0.01, "up to t₀'/2", partial(_upto, share=0.5), snapped=False),
                 _part(0.05, "up to t₀'", partial(_upto, share=1.0), snapped=False),
@@ -187,9 +162,9 @@ CLAIMS = (
         statement="From t₀ = 2(1 + ω₁) K ln M/η_Y on, B is ¼ ln(1 + 2K(M − 1)² (η_Z/η_Y"
         ") ln²(M η_Y t/K)/(M² C₀)), with E-Thm4-form's constant: at M = 1000 to 0.05 "
         "from t₀ on and to 0.005 from 10t₀ on, where it is 1.64 and more.",
-        kind=Kind.UNIVERSAL,
+        kind=c.Kind.UNIVERSAL,
         needs=ONE_C,
-        judge=All(
+        judge=c.All(
             (
                 _part(0.05, "from t₀ on", partial(_from, times=1.0), snapped=True),
                 _part(0.005, "from 10t₀ on", partial(_from, times=10.0), snapped=True),
@@ -201,11 +176,11 @@ CLAIMS = (
         id="E-Thm4-t0",
         place="Section 6",
         statement="The time of the transition scales as 1/η_Y at fixed η_Y/η_Z.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         needs=SCALED_C,
-        judge=All(
+        judge=c.All(
             tuple(
-                Equal(
+                c.Equal(
                     f"time of {stage.name} in units of K/η_Y, over the first, less 1",
                     partial(_in_units, stage),
                     1e-6,

@@ -6,19 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Evidence,
-    Kind,
-    Rungs,
-    Verdict,
-    Witness,
-)
+from attnflow import claims as c
 from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FLOW_RUN
 from attnflow.schema.conditions import MUCH
@@ -81,21 +69,21 @@ def _late_bound(run: xr.Dataset) -> xr.DataArray:
     return xr.ufuncs.exp(u) / ((run["vocabulary"] - 1) * xr.ufuncs.maximum(u, 1.0))
 
 
-def _printed_ratios(evidence: Evidence) -> list[float]:
+def _printed_ratios(evidence: c.Evidence) -> list[float]:
     """The largest γ η_Y t/(K ln(η_Y t/K)) from t₀ on, by M."""
     run = evidence["courses"].isel(seed=0)
     return _late_speed(run, printed=True).values.tolist()
 
 
-_ladder = partial(Rungs, order="O", size="vocabulary", constant=2.0)
+_ladder = partial(c.Rungs, order="O", size="vocabulary", constant=2.0)
 EARLY = _ladder("γ over η_Y t/K, largest up to t₀'", _early_speed)
 LATE = _ladder(
     "γ over K ln(M η_Y t/K)/(η_Y t), largest from t₀ on",
     partial(_late_speed, printed=False),
 )
-SCAN = All(
+SCAN = c.All(
     (
-        AtMost(
+        c.AtMost(
             "e^{Mh} over min(M − 1, (M − 1)Mh)",
             _early_bound,
             1.0,
@@ -107,9 +95,9 @@ SCAN = All(
         EARLY,
     )
 )
-SNAP = All(
+SNAP = c.All(
     (
-        AtLeast(
+        c.AtLeast(
             "e^{Mh} over max(M − 1, (M − 1)Mh)",
             _late_bound,
             1.0,
@@ -127,12 +115,12 @@ PRINTED = _ladder(
 )
 
 _claim = partial(
-    Claim,
-    kind=Kind.ASYMPTOTIC,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
     system=DECODER,
     needs=COURSES,
     under=("Eq. 26", "Y(0)", "M"),
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
     source=FLOW_RUN,
     settings=SIZES,
 )
@@ -162,18 +150,18 @@ CLAIMS = (
         place="Theorem 1(b); Theorem 4",
         statement="γ = O(η_Y t/K) up to K ln M/η_Y, and γ = O(K ln(η_Y t/K)/(η_Y t)) "
         "from 2(1 + δ') K ln M/η_Y on.",
-        judge=All((EARLY, PRINTED), also={"printed ratio by M": _printed_ratios}),
+        judge=c.All((EARLY, PRINTED), also={"printed ratio by M": _printed_ratios}),
         predicate="one constant for all M: the printed ratio at t₀ grows as ln M/ln ln "
         "M, which a ladder of powers tells from a constant only in the long run",
-        expected=Verdict.INCONCLUSIVE,
+        expected=c.Verdict.INCONCLUSIVE,
         source=f"{FLOW_RUN}; note E-N17a has the ratios at t₀ itself",
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "The late form is K ln(M η_Y t/K)/(η_Y t), as in Lemma 9: with it the "
             "constant 2 serves every M.",
-            All((EARLY, LATE)),
+            c.All((EARLY, LATE)),
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/speed.py",
             {
                 "ratio at 1000": ("printed ratio by M", 0),

@@ -9,7 +9,6 @@ import numpy as np
 
 from attnflow import schema
 from attnflow.claims import Evidence
-from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.dims import CLASS, SEED, TIME
 from attnflow.schema.libraries import xr
@@ -93,9 +92,3 @@ def favourites(run: xr.Dataset, time: int) -> xr.DataArray:
             )
         )
     return xr.concat(by_class, CLASS).transpose(SEED, CLASS)
-
-
-def scale_of(setting: Setting, terms: int) -> float:
-    """C₀ = ρ₀⁴/`terms`, where ρ₀² is the sum of a class's squared weights."""
-    square = setting["common"] + float(np.square(setting["distinct"]).sum())
-    return square**2 / terms

@@ -16,24 +16,12 @@ from attnflow.claims import (
     named,
 )
 from attnflow.claims import mutations as mutate
+from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.attention_drive import RANDOM, RANDOM_SIZES
-from attnflow.papers.scansnap.claims.evidence import (
-    ASSUMPTION_2,
-    FIGURE_3,
-    FIGURE_3_J,
-    FLOW_RUN,
-    LAWS_J,
-    PLAN,
-    PLAN_RUNS,
-    SMALL,
-    VELOCITY,
-    J,
-    flow,
-)
 from attnflow.papers.scansnap.claims.statistics import last, score, velocities
 from attnflow.schema.libraries import xr
 
-SMALLEST = {"smallest": flow("classes", until=1e5, record=VELOCITY)}
+SMALLEST = {"smallest": ev.flow("classes", until=1e5, record=ev.VELOCITY)}
 
 
 def _own_score(run: xr.Dataset) -> xr.DataArray:
@@ -49,7 +37,7 @@ def _losers(evidence: Evidence) -> dict[str, int]:
 
 
 _claim = partial(
-    Claim, kind=Kind.UNIVERSAL, system=J, expected=Verdict.HOLDS, origin="ours"
+    Claim, kind=Kind.UNIVERSAL, system=ev.J, expected=Verdict.HOLDS, origin="ours"
 )
 CLAIMS = (
     _claim(
@@ -57,7 +45,7 @@ CLAIMS = (
         place="Theorem 2(a), for training",
         statement="Theorem 2(a) carries over to training at finite η_Y/η_Z: every "
         "distinct token's score grows.",
-        under=ASSUMPTION_2,
+        under=ev.ASSUMPTION_2,
         needs={**SMALLEST, **RANDOM},
         judged=("smallest",),
         judge=All(
@@ -76,7 +64,7 @@ CLAIMS = (
         predicate="the smallest case, K = 2 with one distinct token each and a common "
         "one of probability 0.5 and 0.1",
         expected=Verdict.FAILS,
-        source=f"{FLOW_RUN}; random classes: seeds {PLAN[0]}–{PLAN[-1]}",
+        source=f"{ev.FLOW_RUN}; random classes: seeds {ev.PLAN[0]}–{ev.PLAN[-1]}",
         settings="M = 100, η_Y/η_Z = 1, t = 10⁵; random classes for comparison",
         mends=named(mutate.negate("smallest", "score")),
         witness=Witness(
@@ -89,8 +77,8 @@ CLAIMS = (
         place="Theorem 2(a), for training",
         statement="With alike classes Theorem 2(a) does carry over to training: every "
         "distinct token's score grows at every time.",
-        under=(*ASSUMPTION_2, "alike"),
-        needs={**LAWS_J, **{f"Figure 3, {n}": r for n, r in FIGURE_3_J.items()}},
+        under=(*ev.ASSUMPTION_2, "alike"),
+        needs={**ev.LAWS_J, **{f"Figure 3, {n}": r for n, r in ev.FIGURE_3_J.items()}},
         judge=AtLeast(
             "velocity of a distinct token over the largest",
             partial(velocities, kind="distinct"),
@@ -99,8 +87,8 @@ CLAIMS = (
             strict=True,
         ),
         predicate="at all records to t = 10⁵",
-        source=FLOW_RUN,
-        settings=f"{SMALL}, η_Y/η_Z = 1 … 10⁴; {FIGURE_3}",
+        source=ev.FLOW_RUN,
+        settings=f"{ev.SMALL}, η_Y/η_Z = 1 … 10⁴; {ev.FIGURE_3}",
         survives={"cut": "velocities of every record"},
     ),
     _claim(
@@ -108,7 +96,7 @@ CLAIMS = (
         place="Theorem 2(b), for training",
         statement="Theorem 2(b) carries over to training: a single common token's "
         "score falls at every time.",
-        under=(*ASSUMPTION_2, "common", "distinct"),
+        under=(*ev.ASSUMPTION_2, "common", "distinct"),
         needs=RANDOM,
         judge=AtMost(
             "fastest velocity of the common token over the largest of any token",
@@ -118,7 +106,7 @@ CLAIMS = (
             strict=True,
         ),
         predicate="at all 60 records, at η_Y/η_Z = 1, 10, 100, 1000",
-        source=PLAN_RUNS,
+        source=ev.PLAN_RUNS,
         settings=RANDOM_SIZES,
     ),
 )

@@ -6,41 +6,14 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtMost,
-    Claim,
-    Equal,
-    Evidence,
-    Kind,
-    Rungs,
-    Verdict,
-    Witness,
-)
-from attnflow.papers.scansnap.claims.evidence import (
-    FIGURE_3,
-    FIGURE_3_J,
-    FIGURE_3_Q,
-    FLOW_RUN,
-    LAWS_J,
-    SMALL,
-    J,
-    Q,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
+from attnflow.papers.scansnap.claims import statistics as st
 from attnflow.papers.scansnap.claims.gains import OTHERS, deviations
-from attnflow.papers.scansnap.claims.statistics import (
-    COMMON,
-    TOP,
-    by_run,
-    classes,
-    last,
-    reordered,
-    score,
-)
 from attnflow.schema.libraries import xr
 
-_RATIOS = f"{SMALL}; η_Y/η_Z = 1 … 10⁴, η_Y = 1, t = 10⁵"
+_RATIOS = f"{ev.SMALL}; η_Y/η_Z = 1 … 10⁴, η_Y = 1, t = 10⁵"
 
 
 def _ratio(run: xr.Dataset) -> float:
@@ -50,16 +23,16 @@ def _ratio(run: xr.Dataset) -> float:
 
 def _deviation(run: xr.Dataset, token: str = "") -> xr.DataArray:
     """Deviations at the end, of all three pairs or of one."""
-    at_end = last(deviations(run))
+    at_end = st.last(deviations(run))
     return at_end.sel(token=token) if token else at_end
 
 
-def _exactly_the_law(evidence: Evidence) -> Evidence:
+def _exactly_the_law(evidence: c.Evidence) -> c.Evidence:
     """The first run with attention that follows the law."""
     run = evidence["J, 1"]
-    unit, growth = run["attention_unit"], np.exp(2 * score(run, TOP))
+    unit, growth = run["attention_unit"], np.exp(2 * st.score(run, st.TOP))
     first = unit.isel(time=0, drop=True)
-    top, start = unit.sel(token=TOP, drop=True), first.sel(token=TOP, drop=True)
+    top, start = unit.sel(token=st.TOP, drop=True), first.sel(token=st.TOP, drop=True)
     gain = ((start / first) ** 2 - 1) * growth
     return {**evidence, "J, 1": run.assign(attention_unit=top / np.sqrt(1 + gain))}
 
@@ -68,34 +41,42 @@ def _sum_error(run: xr.Dataset) -> xr.DataArray:
     """Scores of a class's distinct tokens over −z/K of the common one, less 1."""
     tokens = [t for t in map(str, run["token"].values) if t.endswith("@0")]
     own = [t for t in tokens if t.startswith("distinct")]
-    total = sum(last(score(run, token)) for token in own)
-    return total * classes(run) / -last(score(run, COMMON)) - 1
+    total = sum(st.last(st.score(run, token)) for token in own)
+    return total * st.classes(run) / -st.last(st.score(run, st.COMMON)) - 1
 
 
 def _bound_share(run: xr.Dataset) -> xr.DataArray:
     """Ln χ/2 over |z|/K of the common token."""
-    return last(score(run, TOP)) * classes(run) / -last(score(run, COMMON))
+    return (
+        st.last(st.score(run, st.TOP))
+        * st.classes(run)
+        / -st.last(st.score(run, st.COMMON))
+    )
 
 
-_claim = partial(Claim, system=J, source=FLOW_RUN, origin="ours")
+_claim = partial(c.Claim, system=ev.J, source=ev.FLOW_RUN, origin="ours")
 CLAIMS = (
     _claim(
         id="E-R-Thm3",
         place="Theorem 3, Equation 11, for training",
         statement="The law r(t) = r(0) χ_l(t) carries over to training at η_Y/η_Z = 1.",
-        kind=Kind.UNIVERSAL,
+        kind=c.Kind.UNIVERSAL,
         under=("1(b)", "Eq. 10"),
-        needs=LAWS_J,
+        needs=ev.LAWS_J,
         judged=("J, 1",),
-        judge=All(
-            (AtMost("ln(r/r(0)) less ln χ, over ln χ", _deviation, 0.1, of=("J, 1",)),),
-            also={"median deviation": by_run(_deviation)},
+        judge=c.All(
+            (
+                c.AtMost(
+                    "ln(r/r(0)) less ln χ, over ln χ", _deviation, 0.1, of=("J, 1",)
+                ),
+            ),
+            also={"median deviation": st.by_run(_deviation)},
         ),
         predicate="at t = 10⁵ for three pairs of tokens",
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         settings=_RATIOS,
         mends={"attention by the law": _exactly_the_law},
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/training.py",
             {"deviation from Equation 11": ("median deviation", "J, 1")},
         ),
@@ -104,13 +85,13 @@ CLAIMS = (
         id="E-R-Thm3-limit",
         place="Theorem 3, Equation 11, for training",
         statement="Training approaches the law r(t) = r(0) χ_l(t) as η_Y/η_Z grows.",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         under=("1(b)",),
-        needs=LAWS_J,
-        judge=All(
+        needs=ev.LAWS_J,
+        judge=c.All(
             tuple(
-                Rungs(
-                    f"deviation, {TOP} over {other}",
+                c.Rungs(
+                    f"deviation, {st.TOP} over {other}",
                     partial(_deviation, token=other),
                     "o(1)",
                     _ratio,
@@ -119,9 +100,9 @@ CLAIMS = (
             )
         ),
         predicate="|ln(r/r(0)) − ln χ|/ln χ at t = 10⁵",
-        expected=Verdict.HOLDS,
+        expected=c.Verdict.HOLDS,
         settings=_RATIOS,
-        mutations={"runs in reverse order": reordered},
+        mutations={"runs in reverse order": st.reordered},
         survives={"holes": "about the last record alone"},
     ),
     _claim(
@@ -130,19 +111,19 @@ CLAIMS = (
         statement="With one query, alike classes and one common token a class's "
         "distinct scores sum to −z_CT/K, so that χ ≤ e^{2|z_CT|/K}: distinct tokens "
         "are scanned K times more weakly than the common one is suppressed.",
-        kind=Kind.UNIVERSAL,
+        kind=c.Kind.UNIVERSAL,
         under=("queries", "alike", "common"),
-        system=f"{J}; and {Q}",
-        needs={**FIGURE_3_J, **FIGURE_3_Q},
-        judge=All(
+        system=f"{ev.J}; and {ev.Q}",
+        needs={**ev.FIGURE_3_J, **ev.FIGURE_3_Q},
+        judge=c.All(
             (
-                Equal("Σ z over −z_CT/K, less 1", _sum_error, 1e-8),
-                AtMost("ln χ over 2|z_CT|/K", _bound_share, 1.0),
+                c.Equal("Σ z over −z_CT/K, less 1", _sum_error, 1e-8),
+                c.AtMost("ln χ over 2|z_CT|/K", _bound_share, 1.0),
             )
         ),
         predicate="1e-8 is the drift of the flow",
-        expected=Verdict.HOLDS,
-        settings=f"{FIGURE_3}, t = 10⁵",
+        expected=c.Verdict.HOLDS,
+        settings=f"{ev.FIGURE_3}, t = 10⁵",
         survives={"holes": "about the last record alone"},
     ),
 )

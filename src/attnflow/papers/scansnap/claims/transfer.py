@@ -7,84 +7,55 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtMost,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Evidence,
-    Falling,
-    Kind,
-    Rising,
-    Verdict,
-    Witness,
-    named,
-)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.scansnap.claims.evidence import (
-    ALL_MET,
-    FIGURE_3,
-    FIGURE_3_J,
-    FLOW_RUN,
-    THEOREM_1,
-    THIN_SIZES,
-    J,
-    Q,
-    flow,
-    thin,
-)
+from attnflow.papers.scansnap.claims import evidence as ev
+from attnflow.papers.scansnap.claims import statistics as st
 from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
-from attnflow.papers.scansnap.claims.snapping import closed_forms
-from attnflow.papers.scansnap.claims.statistics import (
-    COMMON,
-    TOP,
-    by_run,
-    entropy,
-    last,
-    scale_of,
-    score,
-)
+from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.libraries import xr
 
 THIN_Q = {
-    f"K = {K}, M = {M:g}": thin("Q", classes=K, vocabulary=M) for K, M in THIN_SIZES
+    f"K = {K}, M = {M:g}": ev.thin("Q", classes=K, vocabulary=M)
+    for K, M in ev.THIN_SIZES
 }
 TRAINED = {
-    f"{letter}, K = {K}, M = {M:g}": thin(letter, classes=K, vocabulary=M)
-    for K, M in THIN_SIZES
+    f"{letter}, K = {K}, M = {M:g}": ev.thin(letter, classes=K, vocabulary=M)
+    for K, M in ev.THIN_SIZES
     for letter in ("J", "Q")
 }
 MET = {
-    f"{letter}, met": flow(
-        "figure3" if letter == "J" else "figure3-q", **ALL_MET, record=("score", "gram")
+    f"{letter}, met": ev.flow(
+        "figure3" if letter == "J" else "figure3-q",
+        **ev.ALL_MET,
+        record=("score", "gram"),
     )
     for letter in ("J", "Q")
 }
 
 
 def _common(run: xr.Dataset) -> xr.DataArray:
-    return last(score(run, COMMON))
+    return st.last(st.score(run, st.COMMON))
 
 
 def _top(run: xr.Dataset) -> xr.DataArray:
-    return last(score(run, TOP))
+    return st.last(st.score(run, st.TOP))
 
 
 def _approximation(run: xr.Dataset, *, printed: bool) -> xr.DataArray:
     """|z/(−B) − 1| of the common token at the end, B by the scalar model."""
     setting = schema.setting_of(run)
-    scale = scale_of(setting, setting["classes"] - (not printed))
-    drive = float(closed_forms(run).drive_integral(setting["until"], scale))
+    scale = scale_of({**setting, "printed": printed})
+    drive = float(decoder_of(run).drive_integral(setting["until"], scale))
     return abs(_common(run) / -drive - 1)
 
 
-def _approximated(*, printed: bool) -> All:
+def _approximated(*, printed: bool) -> c.All:
     which = "ρ₀⁴/K" if printed else "ρ₀⁴/(K − 1)"
     error = partial(_approximation, printed=printed)
-    check = AtMost(f"|z over −B, less 1|, C₀ = {which}", error, 0.05)
-    return All((check,), also={"z": by_run(_common)} if printed else {})
+    check = c.AtMost(f"|z over −B, less 1|, C₀ = {which}", error, 0.05)
+    return c.All((check,), also={"z": st.by_run(_common)} if printed else {})
 
 
 def _doublings(joint: xr.Dataset, quasi_static: xr.Dataset) -> np.ndarray:
@@ -92,7 +63,7 @@ def _doublings(joint: xr.Dataset, quasi_static: xr.Dataset) -> np.ndarray:
     return np.abs(np.log2(_common(joint).values / _common(quasi_static).values))
 
 
-def _ratios(evidence: Evidence) -> dict[str, float]:
+def _ratios(evidence: c.Evidence) -> dict[str, float]:
     """Z of the common token in J over that in Q."""
     pairs = [name.removeprefix("J, ") for name in evidence if name.startswith("J, ")]
     return {
@@ -113,7 +84,9 @@ def _tilted(names: Iterable[str], by: float) -> mutate.NamedMutation:
     )
 
 
-_claim = partial(Claim, kind=Kind.UNIVERSAL, expected=Verdict.FAILS, source=FLOW_RUN)
+_claim = partial(
+    c.Claim, kind=c.Kind.UNIVERSAL, expected=c.Verdict.FAILS, source=ev.FLOW_RUN
+)
 CLAIMS = (
     _claim(
         id="E-Sec6-approx",
@@ -121,32 +94,32 @@ CLAIMS = (
         statement="The common token's score in Q is that of the scalar model with C₀ = "
         "ρ₀⁴/K, within 5%.",
         under=("Eq. 10", "common", "queries", "f²"),
-        system=f"{Q}, against C",
+        system=f"{ev.Q}, against C",
         needs=THIN_Q,
         judge=_approximated(printed=True),
         predicate="at t = 10⁴ K/η_Y; the 5% is ours, of an approximation",
         settings="f² = 0.023 of the common token; K = 2 and 10, M = 1000, and K = 10, "
         "M = 10⁶; η_Y/η_Z = 1",
-        mends=named(mutate.scale("K = 2, M = 1000", "score", 1.65)),
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        mends=c.named(mutate.scale("K = 2, M = 1000", "score", 1.65)),
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "C₀ = ρ₀⁴/(K − 1), as many terms as there are other classes.",
             _approximated(printed=False),
         ),
-        witness=Witness("witnesses/quasi_static.py", {"z": ("z", "K = 2, M = 1000")}),
+        witness=c.Witness("witnesses/quasi_static.py", {"z": ("z", "K = 2, M = 1000")}),
     ),
     _claim(
         id="E-Sec6-train",
         place="Sections 4 to 6",
         statement="Under Assumptions 1 and 2 the quasi-static system describes "
         "training: the common token's score in J is that in Q within a factor 2.",
-        under=("1(b)", "1(c)", *THEOREM_1),
-        system=f"{J}, against Q",
+        under=("1(b)", "1(c)", *ev.THEOREM_1),
+        system=f"{ev.J}, against Q",
         needs={**MET, **TRAINED},
         judged=("J, met", "Q, met"),
-        judge=All(
+        judge=c.All(
             (
-                AtMost(
+                c.AtMost(
                     "z of the common token, J over Q, in doublings",
                     _doublings,
                     1.0,
@@ -158,14 +131,14 @@ CLAIMS = (
         ),
         predicate="at η_Y t/K = 10⁴; Theorem 1 does not say that it is about a "
         "modified gradient, and Section 6 draws conclusions for training",
-        source=f"{FLOW_RUN}; the runs under the assumptions were added with the "
+        source=f"{ev.FLOW_RUN}; the runs under the assumptions were added with the "
         "others' results in view",
         settings="K = 3, M = 10⁸, f² = 0.117, η_Y = 0.5, η_Y/η_Z = 10; for "
         "comparison, f² = 0.023, K = 2 and 10, M = 1000 and 10⁶, η_Y/η_Z = 1",
         mends={
             "J as Q": lambda evidence: {**evidence, "J, met": evidence["Q, met"]},
         },
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/quasi_static.py",
             {"ratio": ("z of J over z of Q", "K = 2, M = 1000")},
         ),
@@ -176,15 +149,17 @@ CLAIMS = (
         statement="Larger η_Y and η_Z at the ratio 1 give sparser attention in "
         "training at the same time.",
         under=("Eq. 13",),
-        system=J,
+        system=ev.J,
         needs=scaled("J"),
-        judge=All((Falling("H(DT)", entropy),), also={"H(DT)": by_run(entropy)}),
+        judge=c.All(
+            (c.Falling("H(DT)", st.entropy),), also={"H(DT)": st.by_run(st.entropy)}
+        ),
         predicate="with every step of the rates; by E-R-4 larger rates amount to a "
         "later time, and H passes a minimum",
         settings=FIXED,
         origin="ours",
         mends={"sparser with every step": _tilted(scaled("J"), -0.1)},
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/training.py",
             {f"H(DT) at both rates {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 1000)},
         ),
@@ -194,30 +169,30 @@ CLAIMS = (
         place="Section 6, insight (c), for training",
         statement="At fixed η_Z a larger η_Y gives denser attention in training.",
         under=("Eq. 13",),
-        system=J,
+        system=ev.J,
         needs={
             **by_ratio("J"),
-            **{f"Figure 3, {n[3:]}": r for n, r in FIGURE_3_J.items()},
+            **{f"Figure 3, {n[3:]}": r for n, r in ev.FIGURE_3_J.items()},
         },
-        judge=All(
+        judge=c.All(
             (
-                Rising("H(DT)", entropy, of=("J, *",)),
-                Falling("growth of the dominant token", _top, of=("Figure 3, *",)),
+                c.Rising("H(DT)", st.entropy, of=("J, *",)),
+                c.Falling("growth of the dominant token", _top, of=("Figure 3, *",)),
             ),
             also={
-                "H(DT)": by_run(entropy, "J, *"),
-                "growth in Figure 3's setting": by_run(_top, "Figure 3, *"),
+                "H(DT)": st.by_run(st.entropy, "J, *"),
+                "growth in Figure 3's setting": st.by_run(_top, "Figure 3, *"),
             },
         ),
         predicate="with every step of η_Y; growth is ln χ/2",
-        settings=f"{RAISED}, and {FIGURE_3}",
+        settings=f"{RAISED}, and {ev.FIGURE_3}",
         origin="ours",
         mends={
             "denser with every step, and less growth": mutate.both(
                 _tilted(by_ratio("J"), 0.1), mutate.negate("*", "score")
             )
         },
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/training.py",
             {
                 **{f"H(DT) at ratio {n}": ("H(DT)", f"J, {n}") for n in (1, 10, 20)},

@@ -1,1 +1,1 @@
-"""The figures of `scansnap`, one file for each kind."""
+"""The figures of `scansnap`, as records of what each panel shows."""

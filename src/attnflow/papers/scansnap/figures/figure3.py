@@ -1,144 +1,89 @@
 """Figure 3: growth of the dominant token by η_Y, in C, Q and J side by side."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from attnflow import figures
-from attnflow.papers.scansnap._types import Numbers
-from attnflow.papers.scansnap.figures import panels
-from attnflow.papers.scansnap.figures.runs import (
-    FIGURE3_SILENT,
-    VALUE_RATES,
-    joint,
-    quasi,
-    rate_name,
-    scalar,
-)
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.figures.exhibits import Course, Panels, Tables, over_runs, ramp, tabulate
+from attnflow.papers.scansnap.figures import readings, runs
+from attnflow.papers.scansnap.stages.formulas import decoder_of
+from attnflow.schema.declarations import Exhibit, Numbers
+from attnflow.schema.libraries import xr
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-REQUESTS = {"C": scalar, "Q": quasi, "J": joint}
-AXES = {
-    "C": r"bound $e^{2B(t)}$ on $\chi$",
-    "Q": r"growth $\chi_l(t) - 1$",
-    "J": r"growth $\chi_l(t) - 1$",
+GROWTH = r"growth $\chi_l(t) - 1$"
+SYSTEMS = {
+    "C": ("scalar model", r"bound $e^{2B(t)}$ on $\chi$", np.exp, runs.scalar),
+    "Q": ("quasi-static decoder", GROWTH, np.expm1, runs.quasi),
+    "J": ("both tables trained", GROWTH, np.expm1, runs.joint),
 }
+"""By letter: name, axis, what is drawn of the exponent ln χ, and requests for runs."""
 SNAPPED = 5 / 8
 """Share of the final ln χ at t₀ that separates C and Q from J."""
 
 
-def name(system: str, rate: float) -> str:
-    """Name of a run in the evidence."""
-    return f"{system}, {rate_name(rate)}"
+def names(system: str) -> dict[float, str]:
+    """Names of a system's runs in the evidence, by η_Y."""
+    return {rate: f"{system}, {runs.rate_name(rate)}" for rate in runs.VALUE_RATES}
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """A panel for each system; a dot at t₀."""
-    titles = [panels.system_name(letter) for letter in REQUESTS]
-    figure, grid = figures.panels(1, 3, titles=titles, size=(13.6, 4.3))
-    for ax, system in zip(grid[0], REQUESTS, strict=True):
-        _panel(ax, evidence, system)
-    panels.remark(grid[0, 0], (0.05, 0.95), "dots: $t_0$")
-    return figure
-
-
-def _panel(ax: "Axes", evidence: Evidence, system: str) -> None:
-    ramp = figures.current_theme().ramp(panels.KINDS[system], len(VALUE_RATES))
-    for colour, rate in zip(ramp, VALUE_RATES, strict=True):
-        run = evidence[name(system, rate)]
-        exponent = panels.growth_exponent(run)
-        times, values = panels.positive(exponent)
-        label = rf"$\eta_Y = {rate:g}$"
-        transform = np.exp if system == "C" else np.expm1
-        ax.plot(times, transform(values), color=colour, lw=1.9, label=label)
-        snap = panels.decoder(run).snap
-        panels.dot(ax, snap, transform(panels.at(exponent, snap)), colour)
-    ax.set(xscale="log", xlabel=panels.TIME, ylabel=AXES[system])
-    last = evidence[name(system, VALUE_RATES[0])]["time"].values[-1]
-    ax.set_xlim(0.5, float(last))
-    if system == "C":
-        ax.set_yscale("log")
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
-    figures.label_ends(ax, size=10.5)
-
-
-def exponents(evidence: Evidence, system: str) -> np.ndarray:
-    """Final ln χ, by η_Y."""
-    runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
-    return np.array([float(panels.growth_exponent(run)[-1]) for run in runs])
-
-
-def at_snap(evidence: Evidence, system: str) -> np.ndarray:
-    """Exponent ln χ at t₀, by η_Y."""
-    runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
-    return np.array(
-        [panels.at(panels.growth_exponent(r), panels.decoder(r).snap) for r in runs]
+def _course(letter: str) -> Course:
+    title, axis, shown, _ = SYSTEMS[letter]
+    return Course(
+        title=rf"$\mathbf{{{letter}}}$: {title}",
+        name=letter,
+        x=readings.TIME,
+        y=axis,
+        scales=("log", "log" if letter == "C" else "linear"),
+        xlim=(0.5, None),
+        lines=ramp(
+            lambda run: shown(readings.growth_exponent(run)),
+            {name: rf"$\eta_Y = {rate:g}$" for rate, name in names(letter).items()},
+            kind=readings.KINDS[letter],
+        ),
+        remarks={"upper left": "dots: $t_0$"} if letter == "C" else {},
     )
 
 
-def half_times(evidence: Evidence, system: str) -> np.ndarray:
-    """Time at which half of the final ln χ is reached, by η_Y."""
-    runs = [evidence[name(system, rate)] for rate in VALUE_RATES]
-    curves = [panels.growth_exponent(run) for run in runs]
-    return np.array([panels.reach(c, 0.5 * float(c.values[-1])) for c in curves])
+def _dot_snaps(figure: object, grid: np.ndarray, t: Tables) -> None:
+    for ax, curves in zip(grid[0], t.values(), strict=True):
+        readings.dot_snaps(ax, curves, t.runs)
 
 
-def values(evidence: Evidence) -> Numbers:
-    """Growth at the end and at t₀, by η_Y."""
-    names = [rate_name(rate) for rate in VALUE_RATES]
-    joint_runs = [evidence[name("J", rate)] for rate in VALUE_RATES]
-    snaps = [panels.decoder(run).snap for run in joint_runs]
-    numbers: dict[str, float | Numbers] = {"t0": panels.named(names, snaps)}
-    for system in REQUESTS:
-        tables = {
-            "growth at the end": np.exp(exponents(evidence, system)),
-            "growth at t0": np.exp(at_snap(evidence, system)),
-            "time of half of the exponent": half_times(evidence, system),
+def _by_rate(
+    t: Tables, system: str, of: Callable[[xr.Dataset], float | xr.DataArray]
+) -> xr.DataArray:
+    return over_runs(t.runs, "η_Y", names(system), of)
+
+
+def _half_time(run: xr.Dataset) -> float:
+    """Time at which half of the final ln χ is reached."""
+    exponent = readings.growth_exponent(run)
+    return readings.reach(exponent, 0.5 * float(exponent[-1]))
+
+
+end = partial(_by_rate, of=lambda run: readings.growth_exponent(run)[-1])
+at_snap = partial(_by_rate, of=readings.at_snap(readings.growth_exponent))
+half_times = partial(_by_rate, of=_half_time)
+
+
+def values(t: Tables) -> Numbers:
+    """t₀, and growth at the end and at t₀, by η_Y."""
+    snaps = _by_rate(t, "J", lambda run: decoder_of(run).snap)
+    return {"t0": tabulate(snaps)} | {
+        system: {
+            "growth at the end": tabulate(xr.ufuncs.exp(end(t, system))),
+            "growth at t0": tabulate(xr.ufuncs.exp(at_snap(t, system))),
+            "time of half of the exponent": tabulate(half_times(t, system)),
         }
-        numbers[system] = {text: panels.named(names, t) for text, t in tables.items()}
-    return numbers
-
-
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Sentences of the paper, on the systems that it simulates."""
-    end = {system: exponents(evidence, system) for system in "CQ"}
-    half = {system: half_times(evidence, system) for system in "CQ"}
-    sentences = {
-        "the smaller η_Y is, the larger the growth ends (in C and in Q)": all(
-            bool((np.diff(exponent) < 0).all()) for exponent in end.values()
-        ),
-        "the smaller η_Y is, the later the transition: half of the exponent is there "
-        "later (in C and in Q)": all(
-            bool((np.diff(time) < 0).all()) for time in half.values()
-        ),
+        for system in SYSTEMS
     }
-    return {"Section 6, on Figure 3": sentences}
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Sentences of our own, on the true gradient and on how far the systems differ."""
-    end = {system: exponents(evidence, system) for system in REQUESTS}
-    share = {system: at_snap(evidence, system) / end[system] for system in REQUESTS}
-    return {
-        "in J, which training follows, the order is reversed": bool(
-            (np.diff(end["J"]) > 0).all() and (end["J"] > 0).all()
-        ),
-        "in C and Q more than five eighths of the exponent are there at t0": all(
-            bool((share[system] > SNAPPED).all()) for system in "CQ"
-        ),
-        "in J less than that is there at t0, the less the larger η_Y": bool(
-            (share["J"] < SNAPPED).all() and (np.diff(share["J"]) < 0).all()
-        ),
-        "the bound of C exceeds the growth in Q by more than a factor of 10 in the "
-        "exponent, and Q that in J by more than a factor of 5": bool(
-            (end["C"] > 10 * end["Q"]).all() and (end["Q"] > 5 * end["J"]).all()
-        ),
-    }
+def _share(t: Tables, system: str) -> xr.DataArray:
+    return at_snap(t, system) / end(t, system)
 
 
 FIGURE3 = Exhibit(
@@ -154,13 +99,38 @@ FIGURE3 = Exhibit(
         "tiny, goes on past t0, and the order of the curves is reversed. Scales differ."
     ),
     needs={
-        name(system, rate): request(rate)
-        for system, request in REQUESTS.items()
-        for rate in VALUE_RATES
+        name: request(rate)
+        for letter, (*_, request) in SYSTEMS.items()
+        for rate, name in names(letter).items()
     },
-    draw=draw,
+    shows=Panels(tuple(map(_course, SYSTEMS)), size=(13.6, 4.3), finish=_dot_snaps),
     values=values,
-    stated=stated,
-    checks=checks,
-    silent=FIGURE3_SILENT,
+    stated={
+        "Section 6, on Figure 3": {
+            "the smaller η_Y is, the larger the growth ends (in C and in Q)": (
+                lambda t: [end(t, system).diff("η_Y") < 0 for system in "CQ"]
+            ),
+            "the smaller η_Y is, the later the transition: half of the exponent is "
+            "there later (in C and in Q)": (
+                lambda t: [half_times(t, system).diff("η_Y") < 0 for system in "CQ"]
+            ),
+        }
+    },
+    checks={
+        "in J, which training follows, the order is reversed": lambda t: (
+            np.diff(end(t, "J"), prepend=0.0) > 0
+        ),
+        "in C and Q more than five eighths of the exponent are there at t0": (
+            lambda t: [_share(t, system) > SNAPPED for system in "CQ"]
+        ),
+        "in J less than that is there at t0, the less the larger η_Y": lambda t: (
+            np.diff(_share(t, "J"), prepend=SNAPPED) < 0
+        ),
+        "the bound of C exceeds the growth in Q by more than a factor of 10 in the "
+        "exponent, and Q that in J by more than a factor of 5": lambda t: [
+            end(t, "C") > 10 * end(t, "Q"),
+            end(t, "Q") > 5 * end(t, "J"),
+        ],
+    },
+    silent=runs.FIGURE3_SILENT,
 )

@@ -2,173 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from attnflow import figures, schema
-from attnflow.papers.scansnap._types import Numbers
-from attnflow.papers.scansnap.figures import panels
-from attnflow.papers.scansnap.figures.published import HALF_DIGIT, MEANS, SPREADS
-from attnflow.papers.scansnap.figures.runs import (
-    GRID,
-    PANELS,
-    RATIOS,
-    SCORE_RATES,
-    SYN_MEDIUM_SILENT,
-    panel_name,
-)
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow import schema
+from attnflow.figures.exhibits import Curves, Panels, Tables, family, tabulate
+from attnflow.papers.scansnap.figures import published, readings, runs
+from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Sentences
 from attnflow.schema.dims import SEED
 from attnflow.schema.libraries import xr
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-MEAN = "mean"
-SPREAD = "standard deviation over seeds"
 NOISE = 2.0
 """Standard errors within which two means count as ordered either way."""
 DIGITS = (
     "of panels replayed in full, every mean and spread has the digits that are "
     "published"
 )
+RATE, RATIO = "η_Z", "η_Y/η_Z"
+RING = {"ls": "", "ms": 8.5, "mfc": "none", "mew": 0.9, "zorder": 5}
 
 
-def entropy(evidence: Evidence, queries: int) -> xr.DataArray:
-    """The entropies of a panel by seed, η_Z and ratio."""
-    entropies = evidence[panel_name(queries)]["mean_distinct_entropy"].isel(queries=0)
-    return entropies.transpose(SEED, "score_rate", "ratio")
+def cells(evidence: Evidence, queries: int, name: str) -> xr.DataArray:
+    """A statistic of a panel's runs by seed, η_Z and ratio."""
+    table = evidence[runs.panel_name(queries)][name].isel(queries=0)
+    table = table.rename(score_rate=RATE, ratio=RATIO)
+    return table.transpose(SEED, RATE, RATIO, ...)
 
 
-def table(evidence: Evidence, queries: int) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations over seeds, by η_Z and ratio."""
-    entropies = entropy(evidence, queries).values
-    return entropies.mean(axis=0), entropies.std(axis=0, ddof=1)
+entropy = partial(cells, name="mean_distinct_entropy")
 
 
-def draw(evidence: Evidence) -> Figure:
-    """A panel for each number of queries; published means as rings."""
-    titles = list(map(panels.queries_title, PANELS))
-    figure, grid = figures.panels(
-        1, len(PANELS), titles=titles, size=(14.4, 4.3), share_values=True
+def _published(evidence: Evidence, queries: int) -> xr.DataArray:
+    """The published means of the cells that a panel has."""
+    ours = entropy(evidence, queries)
+    axes = {RATE: list(runs.SCORE_RATES), RATIO: list(runs.RATIOS)}
+    means = xr.DataArray(np.array(published.MEANS[queries]), axes)
+    return means.sel({RATE: ours[RATE], RATIO: ours[RATIO]})
+
+
+_family = partial(family, along=RATE, values=runs.SCORE_RATES, apart=0.034)
+
+
+def _panel(queries: int) -> Curves:
+    ours, printed = (partial(of, queries=queries) for of in (entropy, _published))
+    curves = _family(ours, name=RATE, symbol=r"\eta_Z", kind="easy", style={"ms": 4})
+    if queries in published.MEANS:
+        rings = _family(printed, name="published, η_Z", kind="theory", style=RING)
+        curves += tuple(replace(ring, ramp=None) for ring in rings)
+    note = "rings: published means\nbars: ± one standard deviation"
+    return Curves(
+        title=runs.panel_title(queries),
+        name=runs.panel_name(queries),
+        x=r"ratio $\eta_Y/\eta_Z$",
+        y=readings.ENTROPY,
+        scales=("log", "linear"),
+        xlim=(0.85, 11.8),
+        curves=curves,
+        at_points=True,
+        names="ends" if queries == runs.PANELS[-1] else "",
+        remarks={"lower right": note} if queries == runs.PANELS[0] else {},
     )
-    for ax, queries in zip(grid[0], PANELS, strict=True):
-        _panel(ax, evidence, queries)
-    grid[0, 0].set_ylabel(panels.ENTROPY)
-    text = "rings: published means\nbars: ± one standard deviation"
-    panels.remark(grid[0, 0], (0.3, 0.03), text)
-    figures.label_ends(grid[0, -1], size=10.5)
-    return figure
 
 
-def _panel(ax: Axes, evidence: Evidence, queries: int) -> None:
-    theme, entropies = figures.current_theme(), entropy(evidence, queries)
-    ratios = entropies["ratio"].values
-    colours = dict(zip(SCORE_RATES, theme.ramp("easy", len(SCORE_RATES)), strict=True))
-    rows = zip(entropies["score_rate"].values, *table(evidence, queries), strict=True)
-    for rate, mean, spread in rows:
-        positions, colour = ratios * _aside(rate), colours[rate]
-        label = rf"$\eta_Z = {rate:g}$"
-        ax.plot(positions, mean, color=colour, label=label, marker="o", ms=4, zorder=3)
-        ax.vlines(
-            positions, mean - spread, mean + spread, color=colour, lw=1.4, zorder=2
-        )
-    ring = {"ls": "", "marker": "o", "ms": 8.5, "mfc": "none", "mec": theme.ink}
-    for rate, row in zip(SCORE_RATES, MEANS.get(queries, ()), strict=False):
-        if rate in entropies["score_rate"]:
-            published = [row[RATIOS.index(ratio)] for ratio in ratios]
-            ax.plot(ratios * _aside(rate), published, mew=0.9, zorder=5, **ring)
-    ax.set(xscale="log", xlabel=r"ratio $\eta_Y/\eta_Z$", xlim=(0.85, 11.8))
-    ax.set_xticks(RATIOS, [f"{ratio:g}" for ratio in RATIOS])
-    ax.minorticks_off()
+def statistics(evidence: Evidence, queries: int) -> dict[str, xr.DataArray]:
+    """Means and standard deviations over seeds, by η_Z and ratio."""
+    table = entropy(evidence, queries)
+    return {
+        "mean": table.mean(SEED, skipna=False),
+        "standard deviation over seeds": table.std(SEED, ddof=1, skipna=False),
+    }
 
 
-def _aside(rate: float) -> float:
-    """Factor that shifts a curve sideways, so that error bars do not overlap."""
-    return 1.035 ** (SCORE_RATES.index(rate) - 1.5)
-
-
-def by_name(
-    rates: Iterable[float], ratios: Iterable[float], cells: Iterable[Iterable[float]]
-) -> dict[str, dict[str, float]]:
-    """Cells by the names of η_Z and of the ratio."""
-    names = [f"η_Y/η_Z = {ratio:g}" for ratio in ratios]
-    rows = zip(rates, cells, strict=True)
-    return {f"η_Z = {rate:g}": panels.named(names, row) for rate, row in rows}
-
-
-def values(evidence: Evidence) -> Numbers:
+def values(t: Tables) -> Numbers:
     """Means and spreads of all cells."""
-    numbers: dict[str, float | Numbers] = {}
-    for queries in PANELS:
-        cells = entropy(evidence, queries)
-        axes = cells["score_rate"].values, cells["ratio"].values
-        tables = zip((MEAN, SPREAD), table(evidence, queries), strict=True)
-        numbers[panel_name(queries)] = {text: by_name(*axes, t) for text, t in tables}
-    return numbers
+    return {
+        runs.panel_name(q): {n: tabulate(s) for n, s in statistics(t.runs, q).items()}
+        for q in runs.PANELS
+    }
 
 
-def is_full_replay(evidence: Evidence, queries: int) -> bool:
+def is_full_replay(run: xr.Dataset) -> bool:
     """Whether a panel replays all of the published runs, and not some of them."""
-    run = evidence[panel_name(queries)]
     setting = schema.setting_of(run)
-    sizes = (setting["batch"], setting["steps"], run.sizes[SEED])
-    cells = (run.sizes["score_rate"], run.sizes["ratio"])
-    is_replay = setting["stream"] == "published"
-    return is_replay and sizes == (128, 100, 10) and cells == (4, 4)
-
-
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """The order of cells."""
-    cells = [entropy(evidence, queries) for queries in PANELS]
-    sentences = {
-        "entropy falls with η_Z, at every ratio, in every panel": all(
-            bool((table.mean(SEED).diff("score_rate") < 0).all()) for table in cells
-        ),
-        "past the ratio 2 entropy rises with η_Y at fixed η_Z, but for noise of two "
-        "standard errors": all(map(_rises, cells)),
-    }
-    return {"Section 8": sentences}
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """What is below the ratio 2, and the digits of full replays."""
-    cells = {queries: entropy(evidence, queries) for queries in PANELS}
-    steps = {queries: _first_step(table) for queries, table in cells.items()}
-    answers = {
-        "from ratio 1 to 2 it falls with several queries, and rises with one": all(
-            bool((step > 0).all() if queries == 1 else (step < 0).all())
-            for queries, step in steps.items()
-        ),
-    }
-    exact = [queries for queries in MEANS if is_full_replay(evidence, queries)]
-    if exact:
-        answers[DIGITS] = all(_has_digits(evidence, queries) for queries in exact)
-    return answers
-
-
-def _first_step(cells: xr.DataArray) -> np.ndarray:
-    """The change of the mean from ratio 1 to ratio 2, by η_Z."""
-    means = cells.mean(SEED)
-    return means.sel(ratio=2.0).values - means.sel(ratio=1.0).values
-
-
-def _rises(cells: xr.DataArray) -> bool:
-    """Whether means rise from ratio 2 on, within noise, and on the whole."""
-    late = cells.sel(ratio=cells["ratio"] >= 2).values
-    means = late.mean(axis=0)
-    errors = late.std(axis=0, ddof=1) / np.sqrt(len(late))
-    rising = np.diff(means, axis=1) > -NOISE * errors[:, 1:]
-    return bool(rising.all() and (means[:, -1] > means[:, 0]).all())
+    sizes = (setting["stream"], setting["batch"], setting["steps"], run.sizes[SEED])
+    grid = (run.sizes["score_rate"], run.sizes["ratio"])
+    return sizes == ("published", 128, 100, 10) and grid == (4, 4)
 
 
 def _has_digits(evidence: Evidence, queries: int) -> bool:
-    means, spreads = table(evidence, queries)
-    differences = np.abs(means - MEANS[queries]), np.abs(spreads - SPREADS[queries])
-    return bool(np.max(differences) < HALF_DIGIT)
+    means, spreads = statistics(evidence, queries).values()
+    printed = published.MEANS[queries], published.SPREADS[queries]
+    errors = [abs(means - printed[0]).values, abs(spreads - printed[1]).values]
+    return bool(np.max(errors) < published.HALF_DIGIT)
+
+
+def rises(rows: xr.DataArray, along: str) -> bool:
+    """Whether means over seeds rise all along a dim, within noise, and on the whole."""
+    rows = rows.transpose(SEED, ..., along)
+    means = rows.values.mean(axis=0)
+    errors = rows.values.std(axis=0, ddof=1) / np.sqrt(rows.sizes[SEED])
+    rising = np.diff(means) > -NOISE * errors[..., 1:]
+    return bool(rising.all() and (means[..., -1] > means[..., 0]).all())
+
+
+def _turns(evidence: Evidence, queries: int) -> bool:
+    """Whether means rise from ratio 1 to 2 with one query, and fall with several."""
+    steps = entropy(evidence, queries).sel({RATIO: [1.0, 2.0]}).mean(SEED).diff(RATIO)
+    return bool((steps > 0 if queries == 1 else steps < 0).all())
+
+
+def checks(t: Tables) -> Sentences:
+    """What is below the ratio 2, and the digits of full replays."""
+    turn = "from ratio 1 to 2 it falls with several queries, and rises with one"
+    answers = {turn: all(_turns(t.runs, queries) for queries in runs.PANELS)}
+    panels = {queries: t.runs[runs.panel_name(queries)] for queries in published.MEANS}
+    exact = [queries for queries, run in panels.items() if is_full_replay(run)]
+    if exact:
+        answers[DIGITS] = all(_has_digits(t.runs, queries) for queries in exact)
+    return answers
+
+
+def _in_panels(
+    is_true: Callable[[xr.DataArray], bool],
+) -> Callable[[Tables], list[bool]]:
+    return lambda t: [is_true(entropy(t.runs, queries)) for queries in runs.PANELS]
 
 
 FIGURE6 = Exhibit(
@@ -184,13 +144,23 @@ FIGURE6 = Exhibit(
         "rises with η_Y/η_Z from 2 on. Figure `decomposition` says why η_Z matters: "
         "in a flow it could not."
     ),
-    needs=GRID,
-    draw=draw,
+    needs=runs.GRID,
+    shows=Panels(tuple(map(_panel, runs.PANELS)), size=(14.4, 4.3), share_values=True),
     values=values,
-    stated=stated,
+    stated={
+        "Section 8": {
+            "entropy falls with η_Z, at every ratio, in every panel": _in_panels(
+                lambda table: bool((table.mean(SEED).diff(RATE) < 0).all())
+            ),
+            "past the ratio 2 entropy rises with η_Y at fixed η_Z, but for noise of "
+            "two standard errors": _in_panels(
+                lambda table: rises(table.sel({RATIO: table[RATIO] >= 2}), RATIO)
+            ),
+        }
+    },
     checks=checks,
     silent=(
-        *SYN_MEDIUM_SILENT,
+        *runs.SYN_MEDIUM_SILENT,
         "What the average is taken of is not stated: entropy of attention among the "
         "class's distinct tokens, renormalised, natural logarithm, mean over classes.",
     ),

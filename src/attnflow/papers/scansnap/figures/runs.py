@@ -17,7 +17,6 @@ SCORE_RATES = (0.5, 1.0, 2.0, 3.0)
 RATIOS = (1.0, 2.0, 5.0, 10.0)
 """η_Z and η_Y/η_Z of Figures 6, 11 and 12."""
 VALUE_RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
-FIGURE3_RATE = 0.5
 VOCABULARIES = tuple(10**power for power in range(3, 10))
 RECORDS = 401
 """Same number for all flows of J, which then share a compiled program."""
@@ -66,6 +65,12 @@ def adam(rate: float) -> Request:
 def panel_name(queries: int) -> str:
     """Name of a panel of Figure 6, such as `num_last = 3`."""
     return f"num_last = {queries}"
+
+
+def panel_title(queries: int) -> str:
+    """Title of a panel of Figures 6, 11 and 12, all of J."""
+    label = f"{queries} {'query' if queries == 1 else 'queries'}"
+    return rf"$\mathbf{{J}}$, {label}, $K = {2 * queries}$"
 
 
 def panel(queries: int) -> Request:

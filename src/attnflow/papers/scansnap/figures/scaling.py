@@ -2,180 +2,137 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from attnflow import figures
-from attnflow.papers.scansnap._types import Numbers
-from attnflow.papers.scansnap.figures import panels
+from attnflow.figures import exhibits as ex
+from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.figures.runs import VOCABULARIES, joint
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, series
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.papers.scansnap.stages.formulas import decoder_of
+from attnflow.papers.scansnap.systems.decoder import Decoder
+from attnflow.schema.declarations import Exhibit, Numbers
 from attnflow.schema.dims import SEED
 from attnflow.schema.libraries import xr
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-RATE, RATIO = 1.0, 10.0
 BYTES = 8
-AROUND = (6e2, 1.6e9)
-"""Limits of axes of M, with room for marks."""
 COST = 10.0
 """Largest allowed cost ratio of large to small vocabularies: timing on a busy machine
 is good to a factor of 3, and M grows by ten thousand."""
+NAMES = {float(size): f"M = {size:g}" for size in VOCABULARIES}
+"""Names of the runs, by M."""
+TIMES, COSTS = "times", "costs"
+FASTEST, SECONDS, PEAK = "fastest motion in J", "seconds", readings.PEAK
+_by_size = partial(ex.over_runs, setting="M", runs=NAMES)
 
 
-def name(size: int) -> str:
-    """Name of a run in the evidence."""
-    return f"M = {size:g}"
+def _snap(run: xr.Dataset) -> float:
+    """Time at which the top token's score moves fastest (D2), in K/η_Y."""
+    return ATTENTION_SNAP(run).times[0] / decoder_of(run).clock
 
 
-def snaps(evidence: Evidence) -> np.ndarray:
-    """Times at which the top token's score moves fastest (D2), in K/η_Y, by M."""
-    runs = [evidence[name(size)] for size in VOCABULARIES]
-    return np.array([panels.clock(r) * ATTENTION_SNAP(r).times[0] for r in runs])
+def _seconds(run: xr.Dataset) -> float:
+    """Wall time of a flow without tracing and compilation."""
+    return run.attrs["wall_seconds"] - run.attrs["compile_seconds"]
 
 
-def peaks(evidence: Evidence) -> np.ndarray:
-    """Times at which γ peaks by its closed form, in K/η_Y, by M."""
-    runs = [evidence[name(size)] for size in VOCABULARIES]
-    return np.array([panels.clock(run) * panels.decoder(run).peak for run in runs])
+def _speed(run: xr.Dataset) -> xr.DataArray:
+    """How fast the top token's score moves, over its largest speed."""
+    velocity = series.top_velocity(run).isel({SEED: 0})
+    return velocity / velocity.max()
 
 
-def seconds(evidence: Evidence) -> np.ndarray:
-    """Wall time of each flow without tracing and compilation, by M."""
-    notes = [evidence[name(size)].attrs for size in VOCABULARIES]
-    return np.array([n["wall_seconds"] - n["compile_seconds"] for n in notes])
+def _curve(
+    name: str, of: Callable[[xr.Dataset], float], kind: str, **style: Any
+) -> ex.Curve:
+    label = name if kind == "theory" else ""
+    return ex.Curve(name, partial(_by_size, of=of), label, kind, style=style)
 
 
-def draw(evidence: Evidence) -> Figure:
-    """Panels: velocities, times of their peaks, and wall time."""
-    titles = [
-        rf"$\mathbf{{J}}$, $\eta_Y = {RATIO:g}\,\eta_Z$: speed of the top token",
-        r"when attention snaps, with $t_0' = K\ln M/\eta_Y$",
-        "wall time of a flow",
-    ]
-    figure, grid = figures.panels(1, 3, titles=titles, size=(15.0, 4.4))
-    _speeds(grid[0, 0], evidence)
-    _times(grid[0, 1], evidence)
-    _costs(grid[0, 2], evidence)
-    return figure
+def _formula(name: str, time: Callable[[Decoder], float]) -> ex.Curve:
+    return _curve(name, readings.in_clock(time), "theory", **readings.FORMULA)
 
 
-def _speeds(ax: Axes, evidence: Evidence) -> None:
-    ramp = figures.current_theme().ramp("easy", len(VOCABULARIES))
-    for colour, size in zip(ramp, VOCABULARIES, strict=True):
-        run = evidence[name(size)]
-        velocity = series.top_velocity(run).isel({SEED: 0})
-        times, speed = panels.positive(velocity, panels.clock(run))
-        label = rf"$M = 10^{{{round(np.log10(size))}}}$"
-        ax.plot(times, speed / speed.max(), color=colour, label=label)
-    ax.set(xscale="log", xlabel=panels.CLOCK, ylabel="speed / largest speed")
-    ax.set(xlim=(0.1, 1e3), ylim=(0, 1.05))
-    figures.number_axis(ax, "x")
-    ax.legend(loc="upper right", fontsize=9.5)
+_panel = partial(ex.Curves, x="vocabulary $M$", xlim=(6e2, 1.6e9), bars="none")
+SHOWN = ex.Panels(
+    (
+        ex.Course(
+            title=r"$\mathbf{J}$, $\eta_Y = 10\,\eta_Z$: speed of the top token",
+            x=readings.CLOCK,
+            y="speed / largest speed",
+            scales=("log", "linear"),
+            xlim=(0.1, 1e3),
+            ylim=(0, 1.05),
+            lines=ex.ramp(
+                readings.rescaled(_speed),
+                {n: rf"$M = 10^{{{np.log10(M):.0f}}}$" for M, n in NAMES.items()},
+                kind="easy",
+            ),
+            names={"loc": "upper right", "fontsize": 9.5},
+        ),
+        _panel(
+            title=r"when attention snaps, with $t_0' = K\ln M/\eta_Y$",
+            name=TIMES,
+            y=readings.CLOCK,
+            scales=("log", "linear"),
+            ylim=(0, None),
+            curves=(
+                _curve(FASTEST, _snap, "easy", ls=""),
+                _formula("$t_0$", lambda decoder: decoder.snap),
+                _formula("$t_0'$", lambda decoder: decoder.scan_end),
+                _formula(PEAK, lambda decoder: decoder.peak),
+            ),
+            remarks={"lower right": f"dots: {FASTEST}"},
+        ),
+        _panel(
+            title="wall time of a flow",
+            name=COSTS,
+            y="seconds, without compilation",
+            scales=("log", "log"),
+            ylim=(1e-3, 1e2),
+            curves=(_curve(SECONDS, _seconds, "easy", lw=1.4),),
+            remarks={
+                "upper left": "two tables would take\n16 MB at $M = 10^3$, 16 EB at "
+                "$M = 10^9$"
+            },
+        ),
+    ),
+    size=(15.0, 4.4),
+)
 
 
-def _times(ax: Axes, evidence: Evidence) -> None:
-    theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
-    ax.plot(
-        sizes,
-        snaps(evidence),
-        color=theme.colour("easy"),
-        marker="o",
-        ms=6.5,
-        ls="",
-        mec=theme.paper,
-    )
-    panels.remark(ax, (0.45, 0.05), "dots: fastest motion in J")
-    runs = [evidence[name(size)] for size in VOCABULARIES]
-    units = [panels.clock(run) for run in runs]
-    decoders = [panels.decoder(run) for run in runs]
-    lines = {
-        r"$t_0$": [d.snap for d in decoders],
-        r"$t_0'$": [d.scan_end for d in decoders],
-        "γ's peak": [d.peak for d in decoders],
-    }
-    for text, times in lines.items():
-        figures.theory(ax, sizes, np.array(units) * times, label=text)
-    ax.set(xscale="log", xlabel="vocabulary $M$", ylabel=panels.CLOCK)
-    ax.set(xlim=AROUND, ylim=(0, None))
-    figures.number_axis(ax, "x")
-    figures.label_ends(ax, size=10.5)
+_kinds = partial(_by_size, of=lambda run: run.sizes["token"])
+_drifts = partial(_by_size, of=lambda run: run["drift"].max(skipna=False))
 
 
-def _costs(ax: Axes, evidence: Evidence) -> None:
-    theme, sizes = figures.current_theme(), np.array(VOCABULARIES, float)
-    ax.plot(
-        sizes,
-        seconds(evidence),
-        color=theme.colour("easy"),
-        marker="o",
-        ms=6.5,
-        mec=theme.paper,
-        lw=1.4,
-    )
-    ax.set(xscale="log", yscale="log", xlabel="vocabulary $M$")
-    ax.set(ylabel="seconds, without compilation", xlim=AROUND, ylim=(1e-3, 1e2))
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
-    text = "two tables would take\n16 MB at $M = 10^3$, 16 EB at $M = 10^9$"
-    panels.remark(ax, (0.05, 0.95), text)
-
-
-def values(evidence: Evidence) -> Numbers:
-    """Times of the snap, wall time, and drift of conserved sums."""
-    runs = [evidence[name(size)] for size in VOCABULARIES]
-    tables = {
-        "fastest motion in K/η_Y": snaps(evidence),
-        "peak of γ in K/η_Y": peaks(evidence),
-        "seconds": seconds(evidence),
-        "bytes of both tables": [2 * BYTES * float(M) ** 2 for M in VOCABULARIES],
-        "kinds of tokens": [run.sizes["token"] for run in runs],
-        "drift of conserved sums": [_drift(run) for run in runs],
-    }
-    return {
-        "growth of the fastest motion per unit of ln M": _per_unit(evidence),
-        **{t: panels.named(map(name, VOCABULARIES), row) for t, row in tables.items()},
-    }
-
-
-def _per_unit(evidence: Evidence) -> float:
+def per_unit(t: ex.Tables) -> float:
     """The slope of the time of fastest motion, in K/η_Y, over ln M."""
-    times = snaps(evidence)
+    times = t[TIMES][FASTEST]
     if not np.isfinite(times).all():
         return float("nan")
-    return float(np.polyfit(np.log(VOCABULARIES), times, 1)[0])
+    return float(np.polyfit(np.log(times["M"]), times, 1)[0])
 
 
-def _drift(run: xr.Dataset) -> float:
-    return float(run["drift"].max())
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Sentences on the time of the snap and on wall time."""
-    times, cost = snaps(evidence), seconds(evidence)
-    kinds = {evidence[name(M)].sizes["token"] for M in VOCABULARIES}
-    drifts = [_drift(evidence[name(M)]) for M in VOCABULARIES]
+def values(t: ex.Tables) -> Numbers:
+    """Times of the snap, wall time, and drift of conserved sums."""
+    times, seconds = t[TIMES], t[COSTS][SECONDS]
     return {
-        "the larger M, the later attention snaps": bool((np.diff(times) > 0).all()),
-        "per unit of ln M it is later by K/η_Y, to 10%": (
-            abs(_per_unit(evidence) - 1) < 0.1
-        ),
-        "attention snaps near γ's peak: within 15%": bool(
-            (np.abs(times / peaks(evidence) - 1) < 0.15).all()
-        ),
-        "the three largest vocabularies cost less than ten times what the three "
-        "smallest do, by their medians": bool(
-            np.median(cost[-3:]) < COST * np.median(cost[:3])
-        ),
-        "kinds of tokens are as many for every M, and sums are conserved to 1e-6": (
-            len(kinds) == 1 and max(drifts) < 1e-6
-        ),
+        "growth of the fastest motion per unit of ln M": per_unit(t),
+        "fastest motion in K/η_Y": ex.tabulate(times[FASTEST]),
+        "peak of γ in K/η_Y": ex.tabulate(times[PEAK]),
+        "seconds": ex.tabulate(seconds),
+        "bytes of both tables": ex.tabulate(2 * BYTES * seconds["M"] ** 2),
+        "kinds of tokens": ex.tabulate(_kinds(t.runs)),
+        "drift of conserved sums": ex.tabulate(_drifts(t.runs)),
     }
+
+
+def _is_cheap(t: ex.Tables) -> bool:
+    cost = t[COSTS][SECONDS]
+    return bool(np.median(cost[-3:]) < COST * np.median(cost[:3]))
 
 
 SCALING = Exhibit(
@@ -191,11 +148,26 @@ SCALING = Exhibit(
         "initialisation share a row, so that no array grows with M."
     ),
     needs={
-        name(M): joint(RATE, vocabulary=M, score_rate=RATE / RATIO, until=1e6)
-        for M in VOCABULARIES
+        name: joint(1.0, vocabulary=int(M), score_rate=0.1, until=1e6)
+        for M, name in NAMES.items()
     },
-    draw=draw,
+    shows=SHOWN,
     values=values,
-    checks=checks,
+    checks={
+        "the larger M, the later attention snaps": lambda t: (
+            t[TIMES][FASTEST].diff("M") > 0
+        ),
+        "per unit of ln M it is later by K/η_Y, to 10%": lambda t: (
+            abs(per_unit(t) - 1) < 0.1
+        ),
+        "attention snaps near γ's peak: within 15%": lambda t: (
+            abs(t[TIMES][FASTEST] / t[TIMES][PEAK] - 1) < 0.15
+        ),
+        "the three largest vocabularies cost less than ten times what the three "
+        "smallest do, by their medians": _is_cheap,
+        "kinds of tokens are as many for every M, and sums are conserved to 1e-6": (
+            lambda t: (_kinds(t.runs) == _kinds(t.runs)[0]) & (_drifts(t.runs) < 1e-6)
+        ),
+    },
     silent=("Ours. Vocabularies, rates and time are our choice.",),
 )

@@ -2,134 +2,117 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attnflow import figures, schema
-from attnflow.papers.scansnap._types import Numbers
+from attnflow import figures
+from attnflow.figures.exhibits import Course, Free, Line, Panels, Tables
+from attnflow.papers.scansnap import text_runs
 from attnflow.papers.scansnap.figures.text_rates import SILENT
-from attnflow.papers.scansnap.text_runs import (
-    COURSES,
-    LONG,
-    OF_THREE,
-    drift,
-    entropy,
-    on_frequent,
-    share_of_uniform,
-)
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.papers.scansnap.text_runs import drift, entropy, on_frequent
+from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED, TIME
 from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
-MOMENTS = ("before", "during", "after")
-WINDOW = 0
-"""Index of the test window whose maps are drawn."""
+NEEDS = {**text_runs.COURSES, **text_runs.LONG}
+MOMENTS = {"before": 0.0, "during": 0.5, "after": 1.0}
+"""Shares of the records at which maps are drawn."""
 COURSE = {
-    "entropy / uniform entropy": ("signal", share_of_uniform),
+    "entropy / uniform entropy": ("signal", text_runs.share_of_uniform),
     "on frequent words / initial": ("common", on_frequent),
     "drift since the last record": ("noise", drift),
 }
 """Statistics along training, each a share: its kind (colour) and its function."""
 
 
-def draw(evidence: Evidence) -> Figure:
-    """Panels: maps of one test window at three times, and statistics of all windows."""
-    titles = [title for name, run in evidence.items() for title in _titles(name, run)]
-    rows = len(evidence)
-    figure, grid = figures.panels(rows, 4, titles=titles, size=(15.6, 3.7 * rows))
-    for row, run in zip(grid, evidence.values(), strict=True):
-        meshes = [_map(row[k], run, moment) for k, moment in enumerate(_moments(run))]
-        figures.field_bar(figure, meshes[-1], row[:3].tolist(), "attention")
-        _course(row[3], run)
-    _legend(grid[0, 3])
-    return figure
+def _moment(run: xr.Dataset, share: float) -> int:
+    return int(share * (run.sizes[TIME] - 1))
 
 
-def _moments(run: xr.Dataset) -> tuple[int, int, int]:
-    last = run.sizes[TIME] - 1
-    return 0, last // 2, last
+def _attention(evidence: Evidence, name: str, share: float) -> xr.DataArray:
+    """The map of the first test window, seed, head and layer."""
+    maps = evidence[name]["test_attention"].sel(layer="1")
+    first = {SEED: 0, "test_sample": 0, "head": 0}
+    now = maps.isel({**first, TIME: _moment(evidence[name], share)})
+    return now.transpose("query_position", "key_position")
 
 
-def _titles(name: str, run: xr.Dataset) -> list[str]:
-    steps = [int(run[TIME][moment]) for moment in _moments(run)]
-    rate = schema.setting_of(run)["learning_rate"]
-    first, *later = [f"{w}, step {s}" for w, s in zip(MOMENTS, steps, strict=True)]
-    return [f"{name}: {first}", *later, f"all test windows, η = {rate:g}"]
-
-
-def _map(ax: Axes, run: xr.Dataset, moment: int) -> QuadMesh:
+def _map(ax: Axes, attention: xr.DataArray) -> None:
     from matplotlib.colors import PowerNorm
 
-    selection = run["test_attention"].isel(
-        {SEED: 0, TIME: moment, "test_sample": WINDOW, "head": 0}
-    )
-    attention = (
-        selection.sel(layer="1").transpose("query_position", "key_position").values
-    )
     edges = np.arange(len(attention) + 1) + 0.5
-    mesh = ax.pcolormesh(
-        edges,
-        edges,
-        np.ma.masked_where(np.triu(np.ones_like(attention), 1) > 0, attention),
-        cmap=figures.current_theme().mass,
-        # Keeps small shares visible beside large ones.
-        norm=PowerNorm(0.5, 0, 1),
-        rasterized=True,
-    )
+    seen = np.tri(len(attention)) > 0
+    # The norm keeps small shares visible beside large ones.
+    style = {"cmap": figures.current_theme().mass, "norm": PowerNorm(0.5, 0, 1)}
+    ax.pcolormesh(edges, edges, attention.where(seen), rasterized=True, **style)
     ax.invert_yaxis()
     ax.set_aspect("equal")
     ax.spines[:].set_visible(False)
-    ax.set_xlabel("key position")
-    ax.set_ylabel("query position")
-    return mesh
+    ax.set_xlabel(f"key position, at step {int(attention[TIME])}")
 
 
-def _course(ax: Axes, run: xr.Dataset) -> None:
-    for label, (kind, statistic) in COURSE.items():
-        figures.series(ax, run, statistic(run), kind=kind, label=label)
-    ax.set_ylim(bottom=0)
-    ax.set_ylabel("share")
-    figures.time_axis(ax, run)
+def _row(name: str) -> tuple[Free | Course, ...]:
+    """Maps of one test window at three times, and statistics of all windows."""
+    maps = (
+        Free(
+            title=f"{name}: {word}" if word == "before" else word,
+            name=f"{name}: {word}",
+            y="query position",
+            of=partial(_attention, name=name, share=share),
+            picture=_map,
+            ticks={},
+            names="",
+        )
+        for word, share in MOMENTS.items()
+    )
+    course = Course(
+        title=f"all test windows, η = {NEEDS[name].overrides['learning_rate']:g}",
+        name=name,
+        y="share",
+        ylim=(0, None),
+        lines=tuple(
+            Line(label, statistic, run=name, kind=kind)
+            for label, (kind, statistic) in COURSE.items()
+        ),
+        names="",
+    )
+    return *maps, course
 
 
-def _legend(ax: Axes) -> None:
-    """Legend of the statistics, above the curves."""
-    ax.set_ylim(top=1.35 * ax.get_ylim()[1])
-    ax.legend(loc="upper right")
+def _finish(figure: Figure, grid: np.ndarray, t: Tables) -> None:
+    """A scale of colours for each row, and one legend above curves."""
+    for row in grid:
+        figures.field_bar(figure, row[2].collections[0], row[:3].tolist(), "attention")
+    grid[0, 3].set_ylim(top=1.35 * grid[0, 3].get_ylim()[1])
+    grid[0, 3].legend(loc="upper right")
 
 
-def values(evidence: Evidence) -> Numbers:
+def values(t: Tables) -> Numbers:
     """Entropies of all layers at three times, drifts and shares, mean over seeds."""
-    return {name: _numbers(run) for name, run in evidence.items()}
+    return {name: _numbers(run) for name, run in t.runs.items()}
 
 
 def _numbers(run: xr.Dataset) -> dict[str, float]:
-    levels = {
-        f"entropy, layer {layer}, {word}": float(entropy(run, layer)[:, moment].mean())
-        for layer in map(str, run["layer"].values)
-        for word, moment in zip(MOMENTS, _moments(run), strict=True)
-    }
     drifts = drift(run).mean(SEED)
+    frequent = on_frequent(run)[:, -1].mean()
     return {
-        **levels,
+        f"entropy, layer {layer}, {word}": float(
+            entropy(run, layer)[:, _moment(run, share)].mean()
+        )
+        for layer in map(str, run["layer"].values)
+        for word, share in MOMENTS.items()
+    } | {
         "largest drift": float(drifts.max()),
         "last drift": float(drifts[-1]),
-        "attention to frequent words, after / before": float(
-            on_frequent(run)[:, -1].mean()
-        ),
+        "attention to frequent words, after / before": float(frequent),
     }
-
-
-def becomes_sparse(run: xr.Dataset) -> bool:
-    """Whether the first layer's attention ends sparser than it began."""
-    levels = entropy(run)
-    return bool(levels[:, -1].mean() < levels[:, 0].mean() - 0.1)
 
 
 FREEZES = (
@@ -138,34 +121,19 @@ FREEZES = (
 )
 
 
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Sentences of the paper on the encoder's first layer."""
-    runs = {name: evidence[name] for name in COURSES}
-    return {
-        "Caption of Figure 7": {
-            f"{name}: attention becomes sparse over training": becomes_sparse(run)
-            for name, run in runs.items()
-        },
-        "Section 8": {
-            FREEZES.format(name=name): bool((drift(run).isel({TIME: -1}) < 0.1).all())
-            for name, run in runs.items()
-        },
-    }
+def _becomes_sparse(name: str) -> Callable[[Tables], bool]:
+    """Whether the first layer's attention ends sparser than it began."""
+    return lambda t: bool(np.diff(entropy(t.runs[name]).mean(SEED)[[0, -1]])[0] < -0.1)
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Sentences on the theory's parametrisation, and on all three layers."""
-    deep = evidence[OF_THREE]
+def _freezes(name: str) -> Callable[[Tables], xr.DataArray]:
+    return lambda t: drift(t.runs[name]).isel({TIME: -1}) < 0.1
+
+
+def _first_is_sparsest(t: Tables) -> bool:
+    deep = t.runs[text_runs.OF_THREE]
     ends = [float(entropy(deep, str(k))[:, -1].mean()) for k in deep["layer"].values]
-    answers = {
-        f"{name}: attention becomes sparse": becomes_sparse(evidence[name])
-        for name in LONG
-    }
-    return answers | {
-        "of three layers the first is the sparsest, by 0.1 nats or more": bool(
-            ends[0] < min(ends[1:]) - 0.1
-        )
-    }
+    return bool(ends[0] < min(ends[1:]) - 0.1)
 
 
 FIGURE7 = Exhibit(
@@ -183,16 +151,37 @@ FIGURE7 = Exhibit(
         "sparse; the encoder's maps keep moving; in the theory's own parametrisation "
         "maps slow down, and frequent words gain attention."
     ),
-    needs={**COURSES, **LONG},
-    draw=draw,
+    needs=NEEDS,
+    shows=Panels(
+        tuple(panel for name in NEEDS for panel in _row(name)),
+        columns=4,
+        size=(15.6, 11.1),
+        finish=_finish,
+    ),
     values=values,
-    stated=stated,
-    checks=checks,
+    stated={
+        "Caption of Figure 7": {
+            f"{name}: attention becomes sparse over training": _becomes_sparse(name)
+            for name in text_runs.COURSES
+        },
+        "Section 8": {
+            FREEZES.format(name=name): _freezes(name) for name in text_runs.COURSES
+        },
+    },
+    checks={
+        **{
+            f"{name}: attention becomes sparse": _becomes_sparse(name)
+            for name in text_runs.LONG
+        },
+        "of three layers the first is the sparsest, by 0.1 nats or more": (
+            _first_is_sparsest
+        ),
+    },
     differs={
         FREEZES.format(
             name=name
         ): "maps keep moving: 0.6 to 0.7 of all attention moves in the last 150 steps"
-        for name in COURSES
+        for name in text_runs.COURSES
     },
     silent=SILENT,
 )

@@ -1,26 +1,23 @@
 """Figure 10: attention entropy on WikiText-2, by learning rate."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures
-from attnflow.papers.scansnap._types import Numbers
-from attnflow.papers.scansnap.text_runs import (
-    KINDS,
-    ONE_LAYER,
-    RATES,
-    by_rate,
-    last_entropies,
-    name_of,
-    uniform_entropy,
-)
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
-from attnflow.schema.dims import TIME
+from attnflow.figures.exhibits import Curve, Curves, Panels, Tables, over_runs
+from attnflow.papers.scansnap import text_runs
+from attnflow.papers.scansnap.text_runs import KINDS, ONE_LAYER, RATES, name_of
+from attnflow.schema.declarations import Evidence, Exhibit, Numbers
+from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLOURS = dict(zip(KINDS, ("signal", "common", "easy"), strict=True))
 SILENT = (
@@ -32,46 +29,45 @@ SILENT = (
     "stated.",
 )
 """Readings for both figures on text."""
+ENTROPY, LOSS = "entropy", "loss"
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """Panels: final entropies and test losses, by learning rate."""
-    titles = ("sparser at larger rates", "test loss of the networks")
-    figure, grid = figures.panels(1, 2, titles=titles, size=(12.4, 4.8))
-    entropies, losses = grid[0]
-    for kind in KINDS:
-        _bars(entropies, kind, last_entropies(evidence, kind))
-        _bars(losses, kind, _last_losses(evidence, kind))
-    figures.reference(entropies, _uniform(evidence), "uniform")
-    entropies.set_ylim(bottom=0)
-    entropies.set_ylabel("entropy of attention on test windows (nats)")
-    losses.set_ylabel("test loss (nats per word)")
-    entropies.legend(loc="lower left")
-    return figure
+def _last(
+    evidence: Evidence, kind: str, of: Callable[[xr.Dataset], xr.DataArray]
+) -> xr.DataArray:
+    """A series at the end of training, by rate and seed."""
+    runs = {rate: name_of(kind, rate) for rate in RATES}
+    return over_runs(evidence, "η", runs, lambda run: of(run).isel({TIME: -1}))
 
 
-def _bars(ax: "Axes", kind: str, rows: np.ndarray) -> None:
-    """Draw the mean over seeds with its standard deviation, and each seed as a dot."""
-    colour = figures.current_theme().colour(COLOURS[kind])
-    ax.plot(RATES, rows, ".", color=colour, alpha=0.45, zorder=2)
-    figures.error_bars(ax, RATES, rows, kind=COLOURS[kind], label=kind)
-    ax.set_xscale("log")
-    ax.set_xticks(RATES, [f"{rate:g}" for rate in RATES])
-    ax.minorticks_off()
-    ax.set_xlim(RATES[0] / 1.15, RATES[-1] * 1.15)
-    ax.set_xlabel("learning rate η")
+def _dot_seeds(ax: Axes, table: Mapping[str, xr.DataArray]) -> None:
+    for line, rows in zip(ax.get_lines(), table.values(), strict=False):
+        colour = line.get_color()
+        ax.plot(RATES, rows, ".", color=colour, alpha=0.45, zorder=2, label="")
 
 
-def _last_losses(evidence: Evidence, kind: str) -> np.ndarray:
-    runs = [evidence[name_of(kind, rate)] for rate in RATES]
-    return np.array([run["test_loss"].isel({TIME: -1}).values for run in runs])
+def _panel(
+    name: str, title: str, y: str, of: Callable[[xr.Dataset], xr.DataArray]
+) -> Curves:
+    return Curves(
+        title=title,
+        name=name,
+        x="learning rate η",
+        y=y,
+        scales=("log", "linear"),
+        xlim=(RATES[0] / 1.15, RATES[-1] * 1.15),
+        ylim=(0, None) if name == ENTROPY else None,
+        curves=tuple(
+            Curve(kind, partial(_last, kind=kind, of=of), kind=COLOURS[kind])
+            for kind in KINDS
+        ),
+        at_points=True,
+        names="lower left" if name == ENTROPY else "",
+        finish=_dot_seeds,
+    )
 
 
-def _uniform(evidence: Evidence) -> float:
-    return uniform_entropy(evidence[name_of(ONE_LAYER, RATES[0])])
-
-
-def values(evidence: Evidence) -> Numbers:
+def values(t: Tables) -> Numbers:
     """Final entropies and test losses, by network and rate."""
     return {
         kind: {
@@ -81,36 +77,24 @@ def values(evidence: Evidence) -> Numbers:
                 "test loss": float(losses.mean()),
             }
             for rate, row, losses in zip(
-                RATES,
-                last_entropies(evidence, kind),
-                _last_losses(evidence, kind),
-                strict=True,
+                RATES, t[ENTROPY][kind].values, t[LOSS][kind].values, strict=True
             )
         }
         for kind in KINDS
     }
 
 
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether entropy falls with the learning rate, with one layer."""
-    levels = last_entropies(evidence, ONE_LAYER).mean(axis=1)
-    sentences = {
-        "one layer: mean entropy falls with every larger learning rate": bool(
-            (np.diff(levels) < 0).all()
-        )
-    }
-    return {"Caption of Figure 10; Appendix G": sentences}
+def _levels(t: Tables, kind: str) -> xr.DataArray:
+    """Mean final entropies, by rate."""
+    return t[ENTROPY][kind].mean(SEED, skipna=False)
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Entropies at the largest and at the least rate, of all networks."""
-    means = {kind: last_entropies(evidence, kind).mean(axis=1) for kind in KINDS}
-    return {
-        f"{kind}: entropy at the largest rate is below that at the least": bool(
-            np.isfinite(levels).all() and levels[-1] < levels[0]
-        )
-        for kind, levels in means.items()
-    }
+def _falls(kind: str) -> Callable[[Tables], bool]:
+    """Whether all entropies are known, and the last below the first."""
+    return lambda t: bool(
+        np.isfinite(_levels(t, kind)).all()
+        and _levels(t, kind)[-1] < _levels(t, kind)[0]
+    )
 
 
 FIGURE10 = Exhibit(
@@ -125,10 +109,40 @@ FIGURE10 = Exhibit(
         "layers: one), and each seed as a dot. Claimed: entropy falls as the rate "
         "grows."
     ),
-    needs=by_rate(*KINDS),
-    draw=draw,
+    needs=text_runs.by_rate(*KINDS),
+    shows=Panels(
+        (
+            _panel(
+                ENTROPY,
+                "sparser at larger rates",
+                "entropy of attention on test windows (nats)",
+                text_runs.entropy,
+            ),
+            _panel(
+                LOSS,
+                "test loss of the networks",
+                "test loss (nats per word)",
+                lambda run: run["test_loss"],
+            ),
+        ),
+        size=(12.4, 4.8),
+        finish=lambda figure, grid, t: figures.reference(
+            grid[0, 0],
+            text_runs.uniform_entropy(t.runs[name_of(ONE_LAYER, RATES[0])]),
+            "uniform",
+        ),
+    ),
     values=values,
-    stated=stated,
-    checks=checks,
+    stated={
+        "Caption of Figure 10; Appendix G": {
+            "one layer: mean entropy falls with every larger learning rate": lambda t: (
+                _levels(t, ONE_LAYER).diff("η") < 0
+            )
+        }
+    },
+    checks={
+        f"{kind}: entropy at the largest rate is below that at the least": _falls(kind)
+        for kind in KINDS
+    },
     silent=SILENT,
 )

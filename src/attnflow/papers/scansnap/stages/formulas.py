@@ -12,20 +12,25 @@ ball, in the long run, 1/(1 − μ) units.
 
 from __future__ import annotations
 
+import numpy as np
+
 from attnflow import schema
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema.libraries import xr
 
 
-def decoder_of(run: xr.Dataset) -> Decoder | None:
-    """Closed forms of the decoder at the sizes of a run; `None` if η_Y is 0."""
+def decoder_of(run: xr.Dataset) -> Decoder:
+    """Closed forms of the decoder at the sizes of a run."""
     return _decoder(schema.setting_of(run))
 
 
-def _decoder(setting: Setting) -> Decoder | None:
+def _decoder(setting: Setting) -> Decoder:
     if not setting.get("value_rate"):
-        return None
+        raise ValueError(
+            "The run has value_rate=0, for which the decoder's closed forms have no "
+            "clock: use a positive rate."
+        )
     return Decoder(
         classes=classes_of(setting),
         vocabulary=vocabulary_of(setting),
@@ -50,6 +55,17 @@ def vocabulary_of(setting: Setting) -> int:
     return context + (setting["distinct"] + 1) * classes + queries
 
 
+def scale_of(setting: Setting) -> float:
+    """C₀ of the scalar model: `scale`, or ρ₀⁴/K if `printed`, else ρ₀⁴/(K − 1).
+
+    ρ₀² is the sum of a class's squared weights.
+    """
+    if setting.get("scale") is not None:
+        return setting["scale"]
+    square = setting["common"] + float(np.square(setting["distinct"]).sum())
+    return square**2 / (setting["classes"] - (not setting["printed"]))
+
+
 def pace(setting: Setting) -> float:
     """Flow time per unit of the run's time."""
     if setting.get("optimiser") == "momentum":
@@ -59,9 +75,9 @@ def pace(setting: Setting) -> float:
 
 def formula_times(setting: Setting) -> dict[str, float]:
     """Times of stages by name; none for Adam, whose steps are no flow time."""
-    decoder = _decoder(setting)
-    if decoder is None or setting.get("optimiser") == "adam":
+    if not setting.get("value_rate") or setting.get("optimiser") == "adam":
         return {}
+    decoder = _decoder(setting)
     times = {
         "scan_end": decoder.scan_end,
         "decoder_snap": decoder.peak,
