@@ -4,7 +4,6 @@ from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.signgd.claims import CLAIMS
 from attnflow.papers.signgd.conditions import conditions
 from attnflow.papers.signgd.exhibits import EXHIBITS
-from attnflow.papers.signgd.notes import NOTES
 from attnflow.papers.signgd.settings import RECIPES
 from attnflow.papers.signgd.stages import stage_table
 from attnflow.papers.signgd.statistics import STATISTICS
@@ -21,7 +20,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claims=CLAIMS,
-    notes=NOTES,
     headline="overview",
     headline_claims=(
         "C-L4.1-1",
