@@ -28,6 +28,7 @@ def panels(
     size: tuple[float, float] | None = None,
     share_time: bool = False,
     share_values: bool = False,
+    letters: bool = True,
 ) -> tuple[Figure, np.ndarray]:
     """A figure with a grid of panels, lettered (a), (b), … where there are several.
 
@@ -35,6 +36,7 @@ def panels(
 
     - `titles`: one per panel, row by row; token names in them are typeset.
     - `size`: inches; by default as wide as a slide, and panels of pleasant shape.
+    - `letters`: without them where panels have names enough.
 
     **Returns:** the figure, and its axes as an array `(rows, columns)`.
     """
@@ -46,7 +48,8 @@ def panels(
     for ax in grid.flat:
         number_axis(ax, "y")
     for index, title in enumerate(titles):
-        letter = chr(ord("a") + index) if rows * columns > 1 else ""
+        is_lettered = letters and rows * columns > 1
+        letter = chr(ord("a") + index) if is_lettered else ""
         name_panel(grid.flat[index], title, letter=letter)
     return figure, grid
 

@@ -16,7 +16,7 @@ from attnflow.schema.dims import SEED, TIME
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from attnflow.figures.curves import Band, Role
+    from attnflow.figures.curves import Band, Dashes, Role
 
 Edges = tuple[Sequence[float | None], Sequence[str]]
 """Times between stages, and names of the stages, as `figures.shade_stages` takes."""
@@ -34,7 +34,7 @@ class Line:
     - `run`: the name of the run in the evidence.
     - `kind`, `shade`: what sort of quantity it is, which gives the colour; `ramp`: the
       number among how many of one kind, from pale to full.
-    - `band`, `role`, `middle`: as in `figures.series`.
+    - `band`, `role`, `middle`, `dashes`: as in `figures.series`.
     - `whole`: draw only the times that all seeds have reached.
     - `style`: of the line, for `Line2D.set`.
     """
@@ -49,6 +49,7 @@ class Line:
     band: "Band" = "range"
     role: "Role" = "finite"
     middle: Literal["median", "mean"] = "median"
+    dashes: "Dashes" = "-"
     whole: bool = False
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -147,6 +148,7 @@ class Course(AbstractPanel):
             band=line.band,
             role=line.role,
             middle=line.middle,
+            dashes=line.dashes,
         )
         drawn.set(**line.style)
 
@@ -180,7 +182,10 @@ def series(
     if SEED not in rows.dims:
         rows = rows.expand_dims(SEED)
     rows = rows.transpose(SEED, TIME, ...)
-    return rows.where(run["recorded"]) if _fits(run, rows) else rows
+    if not _fits(run, rows):
+        return rows
+    # By position: the series may have a clock of its own.
+    return rows.where(run["recorded"].drop_vars((SEED, TIME), errors="ignore"))
 
 
 def _fits(run: xr.Dataset, rows: xr.DataArray) -> bool:

@@ -121,6 +121,7 @@ class Panels:
     - `size`: inches.
     - `share_time`, `share_values`: one horizontal or upward axis for all; its name
       stands only at the lowest row, or at the first column.
+    - `letters`: whether panels are lettered where there are several.
     - `finish`: draws what belongs to no panel, given figure, axes and tables.
     """
 
@@ -129,6 +130,7 @@ class Panels:
     size: tuple[float, float] | None = None
     share_time: bool = False
     share_values: bool = False
+    letters: bool = True
     finish: "Callable[[Figure, np.ndarray, Tables], None] | None" = None
 
     def __post_init__(self) -> None:
@@ -150,6 +152,7 @@ class Panels:
             size=self.size,
             share_time=self.share_time,
             share_values=self.share_values,
+            letters=self.letters,
         )
         for ax, panel in zip(grid.flat, self.panels, strict=False):
             panel.draw(ax, table[panel.key])
