@@ -8,7 +8,7 @@ from attnflow.papers.signgd import PAPER, stages
 from attnflow.papers.signgd.deep_runs import PLAIN, models, name_of
 from attnflow.papers.signgd.deep_settings import READINGS, Stacked
 from attnflow.papers.signgd.figures.deep_courses import HALTS, numbers
-from attnflow.papers.signgd.figures.table2 import shrink
+from attnflow.papers.signgd.figures.sign_tables import shrink
 from attnflow.testing import all_sentences
 from tests.papers.signgd.courses import course
 

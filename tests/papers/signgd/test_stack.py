@@ -10,8 +10,8 @@ from attnflow.papers.signgd import PAPER
 from attnflow.papers.signgd.deep_experiments import stacked
 from attnflow.papers.signgd.deep_settings import READINGS, Stacked
 from attnflow.papers.signgd.experiments import train
-from attnflow.papers.signgd.figures.deep_tables import TABLES, misaligned
-from attnflow.papers.signgd.figures.table2 import sign_table
+from attnflow.papers.signgd.figures.sign_tables import TABLES, sign_table
+from attnflow.papers.signgd.figures.sign_tables import sign_table
 from attnflow.papers.signgd.settings import Train
 from attnflow.testing import all_sentences
 

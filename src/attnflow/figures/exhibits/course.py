@@ -89,7 +89,8 @@ class Course(AbstractPanel):
     **Arguments:**
 
     - `marks`: by name, detectors of events, which dotted lines show where half of the
-      seeds have them; `symbols`: how names are written that are no mathematics yet.
+      seeds have them; `symbols`: how names are written that are no mathematics yet,
+      or an empty text where `finish` names a mark.
     - `shades`: evidence → edges and names of stages, which are shaded by turns.
     - `clock`: the name of the run whose events and times count; that of the first line
       without it.
@@ -118,13 +119,13 @@ class Course(AbstractPanel):
         for line in self.lines:
             self._draw_line(ax, line, table[line.name])
         self._set_time(ax, table)
-        figures.mark_times(
-            ax,
-            {
-                self.symbols.get(name, name): event.median
-                for name, event in table.marks.items()
-            },
-        )
+        times = {name: event.median for name, event in table.marks.items()}
+        symbols = {name: self.symbols.get(name, name) for name in times}
+        named = {symbols[name]: time for name, time in times.items() if symbols[name]}
+        figures.mark_times(ax, named)
+        for name, time in times.items():
+            if time is not None and not symbols[name]:
+                figures.mark_place(ax, time)
         if table.edges is not None:
             figures.shade_stages(ax, *table.edges)
 
