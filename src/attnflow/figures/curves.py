@@ -98,13 +98,19 @@ def series(
 
 
 def thin(values: xr.DataArray) -> xr.DataArray:
-    """At most about `POINTS` times: even both on a linear and on a logarithmic axis."""
+    """About `POINTS` times: even on a linear and on a logarithmic axis, and by record.
+
+    Where records are further and further apart, these are three kinds of evenness.
+    """
     count = values.sizes[TIME]
     if count <= POINTS:
         return values
     even = np.linspace(0, count - 1, POINTS // 2)
     early = np.geomspace(1, count, POINTS // 2) - 1
-    index = np.unique(np.concatenate([even, early]).round().astype(int))
+    times = np.asarray(values[TIME].values, float)
+    linear = np.linspace(times[0], times[-1], POINTS // 2)
+    nearest = np.interp(linear, times, np.arange(count))
+    index = np.unique(np.concatenate([even, early, nearest]).round().astype(int))
     return values.isel(time=index)
 
 

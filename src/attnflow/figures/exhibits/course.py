@@ -112,7 +112,9 @@ class Course(AbstractPanel):
         }
         marks = {name: detect(run) for name, detect in self.marks.items()}
         edges = self.shades(evidence) if self.shades else None
-        return Series(rows, ends, marks, edges, figures.time_name(run))
+        # A run that is no course, such as a table by step, has no time to name.
+        time = figures.time_name(run) if self.x is None else self.x
+        return Series(rows, ends, marks, edges, time)
 
     def draw(self, ax: "Axes", table: Series) -> None:
         """Each series with its band, stages behind them."""

@@ -1,6 +1,8 @@
 """Figures 16 and 17: training losses, gradients and updates of Adam by β1 and β2."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -91,7 +93,7 @@ FIGURE16 = Exhibit(
     shows=Panels(tuple(map(_losses, sorted(runs.BETAS1))), size=(15.2, 4.4)),
     values=lambda t: {
         run: {"training loss at the end": _end(t.runs[run])}
-        | statistics.law_table(statistics.late_laws(t.runs[run])[0])
+        | statistics.law_table(t.runs[run])
         for run in t.runs
     },
     stated={
@@ -125,7 +127,7 @@ FADED = 0.1
 GRADIENTS = {"query": "log_mean_query_gradient", "key": "log_mean_key_gradient"}
 SIDE_KINDS = {"query": "mismatch", "key": "match"}
 WITHOUT_MOMENTUM = {f"β2 = {b2:g}": b2 for b2 in runs.BETAS2}
-UPDATES = "mean |update|"
+UPDATES = "Mean |update|"
 
 
 def swamped_at(run: xr.Dataset) -> float | None:
@@ -134,45 +136,34 @@ def swamped_at(run: xr.Dataset) -> float | None:
     return float(step) if np.isfinite(step) else None
 
 
-def _size(run: xr.Dataset, side: str) -> xr.DataArray:
+def _gradient(run: xr.Dataset, side: str) -> xr.DataArray:
     return 10 ** run[GRADIENTS[side]]
 
 
-def _updates(run: xr.Dataset, side: str, beta2: float) -> xr.DataArray:
+def _update(beta2: float, run: xr.Dataset, side: str) -> xr.DataArray:
     """Mean |update| of weights along steps, first seed."""
     table = run["mean_update"].isel(seed=[0]).rename(step=TIME)
     return table.sel(side=side).sel(beta2=beta2, method="nearest")
 
 
+def _sides(beta2: str, title: str, of: Callable, run: str, **options: Any) -> Course:
+    """A series of query and of key weights."""
+    lines = (
+        Line(side, partial(of, side=side), run=run, kind=kind)
+        for side, kind in SIDE_KINDS.items()
+    )
+    usual = {"title": title, "name": f"{title}, {beta2}", "x": panels.STEP}
+    return Course(lines=tuple(lines), **(usual | options))
+
+
 def _gradients(run: str) -> Course:
-    lines = (
-        Line(side, partial(_size, side=side), run=run, kind=kind)
-        for side, kind in SIDE_KINDS.items()
-    )
-    return Course(
-        title="Mean |gradient|",
-        name=f"mean |gradient|, {run}",
-        x=panels.STEP,
-        y="mean |gradient|",
-        scales=("linear", "log"),
-        lines=tuple(lines),
-    )
+    options = {"y": "mean |gradient|", "scales": ("linear", "log")}
+    return _sides(run, "Mean |gradient|", _gradient, run, **options)
 
 
-def _moves(run: str, beta2: float) -> Course:
-    lines = (
-        Line(side, partial(_updates, side=side, beta2=beta2), run="updates", kind=kind)
-        for side, kind in SIDE_KINDS.items()
-    )
-    return Course(
-        title="Mean |update|",
-        name=f"{UPDATES}, {run}",
-        x=panels.STEP,
-        y="mean |update| / η",
-        ylim=(0, 2.1),
-        levels={"SignGD": 1.0},
-        lines=tuple(lines),
-    )
+def _updates(run: str, beta2: float) -> Course:
+    options = {"y": "mean |update| / η", "ylim": (0, 2.1), "levels": {"SignGD": 1.0}}
+    return _sides(run, UPDATES, partial(_update, beta2), "updates", **options)
 
 
 def _mark_swamped(figure: object, grid: np.ndarray, table: Tables) -> None:
@@ -197,22 +188,16 @@ def halts(table: Tables, run: str) -> dict[str, float]:
     return steps
 
 
-def turned(table: Tables) -> np.ndarray:
-    """Shares of outvoted queries that turn, by β2, seed 0."""
-    shares = (
-        statistics.turned_by_end(table.runs[run], "query_neuron")
-        for run in WITHOUT_MOMENTUM
-    )
-    return np.array([share[0] for share in shares])
+def _turned(run: xr.Dataset, observable: str = "query_neuron") -> float:
+    """The share of outvoted noise that turns, seed 0."""
+    return float(statistics.turned_by_end(run, observable)[0])
 
 
 def _numbers(table: Tables, name: str) -> dict[str, float]:
     """Fractions of outvoted noise that turned, and when updates and gradients fade."""
     run = table.runs[name]
     shares = {
-        f"outvoted {side} that turned, seed 0": float(
-            statistics.turned_by_end(run, observable)[0]
-        )
+        f"outvoted {side} that turned, seed 0": _turned(run, observable)
         for observable, side in panels.SIDES.items()
     }
     fading = {
@@ -228,6 +213,11 @@ def _numbers(table: Tables, name: str) -> dict[str, float]:
         for side, observable in GRADIENTS.items()
     }
     return shares | fading | swamped | gradients
+
+
+def _turns_more(table: Tables) -> np.ndarray:
+    """By how much more outvoted queries turn with the next larger β2."""
+    return np.diff([_turned(table.runs[run]) for run in WITHOUT_MOMENTUM])
 
 
 def _fading(table: Tables, side: str = "query") -> np.ndarray:
@@ -257,7 +247,7 @@ FIGURE17 = Exhibit(
         (
             *(panels.neuron(f"{run}: one neuron", run) for run in WITHOUT_MOMENTUM),
             *map(_gradients, WITHOUT_MOMENTUM),
-            *map(_moves, WITHOUT_MOMENTUM, runs.BETAS2),
+            *map(_updates, WITHOUT_MOMENTUM, runs.BETAS2),
         ),
         columns=len(runs.BETAS2),
         size=(17.6, 11.0),
@@ -266,7 +256,7 @@ FIGURE17 = Exhibit(
     values=lambda t: {run: _numbers(t, run) for run in WITHOUT_MOMENTUM},
     stated={
         "Appendix B.7": {
-            PREVENTED: lambda t: np.diff(turned(t)) > 0,
+            PREVENTED: lambda t: _turns_more(t) > 0,
             "the larger β2 is, the earlier updates of query weights fade, or at the "
             "same step of the table": lambda t: [
                 *(np.diff(_fading(t)) <= 0),
@@ -282,7 +272,7 @@ FIGURE17 = Exhibit(
             _fading(t)[2:].max() < _fading(t)[:2].min()
         ),
         "fewer outvoted queries turn with every larger β2": lambda t: (
-            np.diff(turned(t)) < 0
+            _turns_more(t) < 0
         ),
         "for β2 = 0.9 the mean |gradient| of query weights ends below ε = 1e-15": (
             lambda t: schema.last(t.runs["β2 = 0.9"], GRADIENTS["query"]) < -15

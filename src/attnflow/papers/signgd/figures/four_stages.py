@@ -211,15 +211,11 @@ def relative_moves(early: xr.Dataset) -> dict[str, np.ndarray]:
 
 def row_values(table: Tables) -> Values:
     """Detected times, moves in two steps, and losses at the end."""
-    run, moves = table.runs["run"], relative_moves(table.runs["slow start"])
-    end = statistics.final_losses(run)
+    moves = relative_moves(table.runs["slow start"])
     return {
-        **statistics.marks(run),
-        "move in two steps, over the size at the start": {
-            name: statistics.three_numbers(share) for name, share in moves.items()
-        },
-        "training loss at the end": statistics.three_numbers(end["training loss"]),
-        "test loss at the end": statistics.three_numbers(end["test loss"]),
+        **statistics.marks(table.runs["run"]),
+        "move in two steps, over the size at the start": statistics.over_seeds(moves),
+        **statistics.losses_at_end(table.runs["run"]),
     }
 
 

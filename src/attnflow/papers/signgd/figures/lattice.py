@@ -1,6 +1,7 @@
 """Our figure on the lattice: disjoint supports of 10^6 coordinates, times 1 : 2 : 4."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,33 +80,26 @@ def _grey(figure: object, grid: np.ndarray, table: Tables) -> None:
         grid[1, 1].plot(seconds[swings], row + places, "o", color=colour, zorder=5)
 
 
-AXIS = {"x": CLOCK, "xlim": (0, LAST)}
+SHARES = {
+    "keys turned": (partial(_turned, observable="key_neuron"), "hard", panels.DASHES),
+    "queries turned": (partial(_turned, observable="query_neuron"), "hard", "-"),
+    "query signs agree": (
+        lambda run: series.following(on_clock(run), "query_neuron"),
+        "easy",
+        "-",
+    ),
+}
+"""By curve: its series, kind and dashes."""
+AXIS = {"x": CLOCK, "xlim": (0, LAST), "ticks": {"x": 6, "y": 5}}
 PANELS = (
     panels.neuron("One neuron", look=on_clock, finish=_mark, **AXIS),
     Course(
         title="What follows the query signal",
         y="share: outvoted that turned, signs that agree",
         ylim=(-0.03, 1.04),
-        lines=(
-            Line(
-                "keys turned",
-                lambda run: _turned(run, "key_neuron"),
-                kind="hard",
-                dashes=panels.DASHES,
-                band="none",
-            ),
-            Line(
-                "queries turned",
-                lambda run: _turned(run, "query_neuron"),
-                kind="hard",
-                band="none",
-            ),
-            Line(
-                "query signs agree",
-                lambda run: series.following(on_clock(run), "query_neuron"),
-                kind="easy",
-                band="none",
-            ),
+        lines=tuple(
+            Line(name, of, kind=kind, dashes=dashes, band="none")
+            for name, (of, kind, dashes) in SHARES.items()
         ),
         finish=_mark,
         **AXIS,
@@ -134,25 +128,19 @@ def _over_keys(table: Tables, name: str) -> np.ndarray:
 
 def values(table: Tables) -> dict[str, dict[str, float]]:
     """Times in units of T4⁻ and ratios of times, on seeds without two-cycles."""
-    run, keys = table.runs["run"], _steady(table)["keys turn"]
-    is_quiet = quiet(table)
-    return {
-        "keys turn, over T4⁻ (ours)": statistics.three_numbers(keys),
-        "keys turn, over T4⁻ (upper, printed)": statistics.three_numbers(
-            keys * unit(run) / unit(run, "T4-_hi")
-        ),
-        "queries turn, over keys": statistics.three_numbers(
-            _over_keys(table, "queries turn")
-        ),
-        "all signs agree, over keys": statistics.three_numbers(
-            _over_keys(table, "all signs agree")
-        ),
-        "seeds": {
-            "all": len(is_quiet),
-            "with pairs that swing": int((~is_quiet).sum()),
-            "pairs that swing": int(stages.two_cycles(run).sum()),
-        },
+    run, keys, is_quiet = table.runs["run"], _steady(table)["keys turn"], quiet(table)
+    ratios = {
+        "keys turn, over T4⁻ (ours)": keys,
+        "keys turn, over T4⁻ (upper, printed)": keys * unit(run) / unit(run, "T4-_hi"),
+        "queries turn, over keys": _over_keys(table, "queries turn"),
+        "all signs agree, over keys": _over_keys(table, "all signs agree"),
     }
+    seeds = {
+        "all": len(is_quiet),
+        "with pairs that swing": int((~is_quiet).sum()),
+        "pairs that swing": int(stages.two_cycles(run).sum()),
+    }
+    return {**statistics.over_seeds(ratios), "seeds": seeds}
 
 
 LATTICE_FIGURE = Exhibit(

@@ -52,13 +52,12 @@ def largest_key(run: xr.Dataset) -> float:
 
 def neuron_values(table: Tables) -> Values:
     """Fractions of dominating noise with the query signal's sign, and largest keys."""
+    sides = {
+        f"dominating {side} noise as the query signal": observable
+        for observable, side in panels.SIDES.items()
+    }
     return {
-        name: {
-            f"dominating {side} noise as the query signal": statistics.three_numbers(
-                following(run, observable)
-            )
-            for observable, side in panels.SIDES.items()
-        }
+        name: statistics.over_seeds({n: following(run, o) for n, o in sides.items()})
         | {"largest key noise at the end": largest_key(run)}
         for name, run in table.runs.items()
     }
@@ -183,13 +182,11 @@ FIGURE11 = _exhibit(
     ),
     shows=panels.side_by_side(_to_winner, NEEDS),
     values=lambda t: {
-        name: {
-            "rows that peak at one noise token": statistics.three_numbers(
-                one_token(t.runs[name])
-            ),
-            **_ends(paid),
-            **_passing(t, name),
-        }
+        name: statistics.over_seeds(
+            {"rows that peak at one noise token": one_token(t.runs[name])}
+        )
+        | _ends(paid)
+        | _passing(t, name)
         for name, paid in t.items()
     },
     stated={
@@ -239,12 +236,7 @@ FIGURE12 = _exhibit(
     ),
     shows=panels.side_by_side(panels.losses, NEEDS),
     values=lambda t: {
-        name: losses(run)
-        | {
-            "law, second half, seed 0": statistics.law_table(
-                statistics.late_laws(run)[0]
-            )
-        }
+        name: losses(run) | {"law, second half, seed 0": statistics.law_table(run)}
         for name, run in t.runs.items()
     },
     stated={

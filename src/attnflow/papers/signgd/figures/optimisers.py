@@ -55,13 +55,11 @@ def by_optimiser(
 
 def turned_by_optimiser(table: Tables) -> dict[str, dict[str, statistics.Three]]:
     """Fractions of outvoted keys and queries that turned by the end, by optimiser."""
+    sides = {f"outvoted {s} that turned": name for name, s in panels.SIDES.items()}
     return {
-        optimiser: {
-            f"outvoted {side} that turned": statistics.three_numbers(
-                statistics.turned_by_end(run, name)
-            )
-            for name, side in panels.SIDES.items()
-        }
+        optimiser: statistics.over_seeds(
+            {text: statistics.turned_by_end(run, name) for text, name in sides.items()}
+        )
         for optimiser, run in table.runs.items()
         if optimiser != "GD"
     }
@@ -70,15 +68,8 @@ def turned_by_optimiser(table: Tables) -> dict[str, dict[str, statistics.Three]]
 def ends(table: Tables) -> dict[str, dict[str, statistics.Three]]:
     """Losses at the end and fits to the training loss, by optimiser."""
     return {
-        optimiser: {
-            name: statistics.three_numbers(x)
-            for name, x in statistics.final_losses(run).items()
-        }
-        | {
-            "law, second half, seed 0": statistics.law_table(
-                statistics.late_laws(run)[0]
-            )
-        }
+        optimiser: statistics.over_seeds(statistics.final_losses(run))
+        | {"law, second half, seed 0": statistics.law_table(run)}
         for optimiser, run in table.runs.items()
     }
 

@@ -76,20 +76,14 @@ def attention_values(table: Tables) -> Values:
     """When attention leaves 1/2, and the median s11 and s21 at t = 600 and the end."""
     numbers = {}
     for optimiser, run in table.runs.items():
-        paid = statistics.median_attention(run)
-        moments = {
-            f"at t = {STARTS:g}": {
-                n: statistics.at_step(rows, STARTS) for n, rows in paid.items()
-            },
-            "at the end": {n: rows.isel(time=-1) for n, rows in paid.items()},
+        paid = statistics.median_attention(run).items()
+        then = {
+            f"median {n} at t = {STARTS:g}": statistics.at_step(p, STARTS)
+            for n, p in paid
         }
-        numbers[optimiser] = {
-            "attention leaves 1/2 at": float(np.median(leaving(run).times))
-        } | {
-            f"median {name} {moment}": statistics.three_numbers(row)
-            for moment, rows in moments.items()
-            for name, row in rows.items()
-        }
+        last = {f"median {n} at the end": p.isel(time=-1) for n, p in paid}
+        left = {"attention leaves 1/2 at": float(np.median(leaving(run).times))}
+        numbers[optimiser] = left | statistics.over_seeds(then | last)
     return numbers
 
 

@@ -104,14 +104,11 @@ def values(table: Tables) -> Values:
     """Times of stages and turns, losses at the end, and attention at t = 150."""
     run = table.runs["run"]
     parts = {
-        "step": {name: detect(run).times for name, detect in DETECTORS.items()},
+        "step": statistics.times(run, DETECTORS),
         "at the end": statistics.final_losses(run),
         "attention to the signal at t = 150": _at_150(run),
     }
-    return {
-        part: {name: statistics.three_numbers(x) for name, x in rows.items()}
-        for part, rows in parts.items()
-    }
+    return {part: statistics.over_seeds(rows) for part, rows in parts.items()}
 
 
 def _memorised(table: Tables) -> xr.DataArray:

@@ -4,7 +4,8 @@ Table 2 is of the shallow model, the others of the first layer of deeper ones.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -161,37 +162,21 @@ def moments(run: xr.Dataset, cells: Counts) -> xr.Dataset:
     )
 
 
-def _square(summary: xr.Dataset, name: str) -> np.ndarray:
-    return summary[name].sel(cell=list(CELLS)).values.reshape(4, 4)
-
-
 def _cells(title: str, cells: Counts, what: str, beside: str, text: str) -> Table:
     """A table of one moment of each cell, with another below it."""
 
     def of(evidence: Evidence) -> xr.DataArray:
         run = evidence["run"]
-        summary, names = moments(run, cells), {dim: list(CLASSES) for dim in DIMS}
-        further = {"beside": _square(summary, beside), "share": shrink(run, cells)}
-        return xr.DataArray(_square(summary, what), names, DIMS, attrs=further)
+        summary = moments(run, cells).sel(cell=list(CELLS))
+        further = {"beside": summary[beside], "share": shrink(run, cells)}
+        square, names = summary[what].values.reshape(4, 4), [list(CLASSES)] * 2
+        return xr.DataArray(square, names, DIMS, attrs=further)
 
     return Table(
         title=title,
         of=of,
-        texts=lambda t: np.vectorize(text.format)(t.values, t.attrs["beside"]),
+        texts=lambda t: np.vectorize(text.format)(t.values.ravel(), t.attrs["beside"]),
         limits=lambda t: (0.0, t.attrs["share"] * LARGEST),
-    )
-
-
-def _beside(cells: Counts, seeds: int) -> Panels:
-    """Our table beside the printed one, with deviations and z."""
-    ours = f"Mean ± deviation over {seeds} seeds"
-    return Panels(
-        (
-            _cells(ours, cells, "mean", "sd", "{:.1f}\n± {:.1f}"),
-            _cells("Printed, and its z", cells, "printed", "z", "{:.0f}\nz = {:+.1f}"),
-        ),
-        size=(11.0, 4.9),
-        finish=_name_share,
     )
 
 
@@ -203,28 +188,38 @@ def _name_share(figure: "Figure", grid: np.ndarray, table: Tables) -> None:
         figures.name_panel(grid[0, 1], title, letter="b")
 
 
-def _numbers(
-    table: Tables, cells: Counts, rows: Sequence[str], names: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    summary = moments(table.runs["run"], cells)
+def _compared(
+    cells: Counts, seeds: int, rows: Sequence[str], names: Sequence[str]
+) -> dict[str, Any]:
+    """Our table beside the printed one: some moments of some rows are its numbers."""
+    ours = f"Mean ± deviation over {seeds} seeds"
+    counts = _in_a_row(np.array(cells)).tolist()
+    printed = dict(zip((APART, *CELLS), counts, strict=True))
+
+    def numbers(table: Tables, names: dict[str, str]) -> dict[str, dict[str, float]]:
+        summary = moments(table.runs["run"], cells)
+        return {
+            row: {key: float(summary[n].sel(cell=row)) for key, n in names.items()}
+            for row in rows
+        }
+
     return {
-        row: {name: float(summary[name].sel(cell=row)) for name in names}
-        for row in rows
+        "kind": "table",
+        "shows": Panels(
+            (
+                _cells(ours, cells, "mean", "sd", "{:.1f}\n± {:.1f}"),
+                _cells(
+                    "Printed, and its z", cells, "printed", "z", "{:.0f}\nz = {:+.1f}"
+                ),
+            ),
+            size=(11.0, 4.9),
+            finish=_name_share,
+        ),
+        "values": partial(numbers, names={name: name for name in names}),
+        "printed": {row: {"mean": printed[row]} for row in rows},
+        "tolerance": DEVIATIONS,
+        "deviations": partial(numbers, names={"mean": "chance"}),
     }
-
-
-def _deviations(
-    table: Tables, cells: Counts, rows: Sequence[str]
-) -> dict[str, dict[str, float]]:
-    by_chance = _numbers(table, cells, rows, ["chance"])
-    return {row: {"mean": number["chance"]} for row, number in by_chance.items()}
-
-
-def _on_paper(cells: Counts, rows: Sequence[str]) -> dict[str, dict[str, int]]:
-    counts = dict(
-        zip((APART, *CELLS), _in_a_row(np.array(cells)).tolist(), strict=True)
-    )
-    return {row: {"mean": counts[row]} for row in rows}
 
 
 def share_of_one_sign(table: Tables, when: str) -> xr.DataArray:
@@ -236,15 +231,12 @@ def share_of_one_sign(table: Tables, when: str) -> xr.DataArray:
 
 def _inside(table: Tables) -> xr.DataArray:
     """Whether each printed cell is between our least and our largest."""
-    summary = moments(table.runs["run"], PRINTED).sel(cell=list(CELLS))
-    return (summary["least"] <= summary["printed"]) & (
-        summary["printed"] <= summary["largest"]
-    )
+    m = moments(table.runs["run"], PRINTED).sel(cell=list(CELLS))
+    return (m["least"] <= m["printed"]) & (m["printed"] <= m["largest"])
 
 
 TABLE2 = Exhibit(
     id="table2",
-    kind="table",
     title="Table 2: signs of query and key noise in Stage II",
     caption=(
         "Setting (a), d = 2000, t = 10, 20 seeds: how many of the 2000 pairs of a "
@@ -260,9 +252,8 @@ TABLE2 = Exhibit(
             seeds=SEEDS,
         )
     },
-    shows=_beside(PRINTED, SEEDS),
-    values=lambda t: _numbers(
-        t, PRINTED, CELLS, ("mean", "sd", "least", "largest", "printed", "z")
+    **_compared(
+        PRINTED, SEEDS, CELLS, ("mean", "sd", "least", "largest", "printed", "z")
     ),
     stated={
         "Caption of Table 2": {
@@ -275,19 +266,14 @@ TABLE2 = Exhibit(
         }
     },
     checks={"every printed cell is between our least and our largest": _inside},
-    printed=_on_paper(PRINTED, CELLS),
-    tolerance=DEVIATIONS,
-    deviations=lambda t: _deviations(t, PRINTED, CELLS),
     silent=runs.SILENT,
 )
 
 
 def _exhibit(number: int, printed: _Printed) -> Exhibit:
-    cells, rows = printed.cells, (APART, *CELLS)
     overrides = {**printed.model._asdict(), "record": RECORD}
     return Exhibit(
         id=f"table{number}",
-        kind="table",
         title=f"Table {number}: signs in Stage II, {printed.model.name}",
         caption=(
             f"Setting (a), d = 2000, t = 10, {DEEP_SEEDS} seeds: pairs of a neuron of "
@@ -298,11 +284,9 @@ def _exhibit(number: int, printed: _Printed) -> Exhibit:
         needs={
             "run": Request("stack", overrides, seeds=DEEP_SEEDS, quick=smaller(400))
         },
-        shows=_beside(cells, DEEP_SEEDS),
-        values=lambda t: _numbers(t, cells, rows, ("mean", "sd", "printed")),
-        printed=_on_paper(cells, rows),
-        tolerance=DEVIATIONS,
-        deviations=lambda t: _deviations(t, cells, rows),
+        **_compared(
+            printed.cells, DEEP_SEEDS, (APART, *CELLS), ("mean", "sd", "printed")
+        ),
         differs={f"{name} · mean": printed.why for name in printed.differing},
         stated={
             "Appendix B.6": {

@@ -46,11 +46,16 @@ def three_numbers(values: np.ndarray | xr.DataArray) -> Three:
     }
 
 
+def over_seeds(tables: Mapping[str, np.ndarray | xr.DataArray]) -> dict[str, Three]:
+    """`three_numbers` of each table."""
+    return {name: three_numbers(values) for name, values in tables.items()}
+
+
 def marks(run: xr.Dataset) -> dict[str, Three]:
     """The first whole step of each event; where it never comes, infinitely late."""
-    times = {name: detect(run).times for name, detect in ENDS.items()}
-    late = {name: np.where(np.isnan(t), np.inf, t) for name, t in times.items()}
-    return {name: three_numbers(np.ceil(t)) for name, t in late.items()}
+    known = times(run, ENDS)
+    late = {name: np.where(np.isnan(t), np.inf, t) for name, t in known.items()}
+    return over_seeds({name: np.ceil(t) for name, t in late.items()})
 
 
 def turn_later(run: xr.Dataset, low: float, high: float) -> np.ndarray:
@@ -66,6 +71,17 @@ def final_losses(run: xr.Dataset) -> dict[str, xr.DataArray]:
         "test loss": schema.last(run, "test_loss"),
         WRONG: zero_one(schema.last(run, "test_accuracy")),
     }
+
+
+def losses_at_end(run: xr.Dataset) -> dict[str, Three]:
+    """Training and test loss at the end, over seeds."""
+    end = final_losses(run)
+    return over_seeds({f"{n} at the end": end[n] for n in end if n != WRONG})
+
+
+def times(run: xr.Dataset, detectors: Detectors) -> dict[str, np.ndarray]:
+    """The times of some events, by seed."""
+    return {name: detect(run).times for name, detect in detectors.items()}
 
 
 def median_attention(run: xr.Dataset) -> dict[str, xr.DataArray]:
@@ -94,8 +110,9 @@ def is_exponential(run: xr.Dataset) -> list[bool]:
     return [law.exponential < law.algebraic / 10 for law in late_laws(run)]
 
 
-def law_table(law: Fall) -> dict[str, float]:
-    """The rate, power and residuals of both fits, by name."""
+def law_table(run: xr.Dataset) -> dict[str, float]:
+    """The rate, power and residuals of both fits of the first seed, by name."""
+    law = late_laws(run)[0]
     return {
         "exponential: rate per step": law.rate,
         "exponential: rms residual of log loss": law.exponential,

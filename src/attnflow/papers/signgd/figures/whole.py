@@ -20,17 +20,10 @@ VALUES, NEURON = panels.mean_values("Mean values"), panels.neuron("One neuron")
 def values(table: Tables) -> Values:
     """Times of events, losses at the end, and fits to the training loss."""
     run = table.runs["run"]
-    end = statistics.final_losses(run)
     return {
-        **{
-            name: statistics.three_numbers(detect(run).times)
-            for name, detect in statistics.TURNS.items()
-        },
-        "training loss at the end": statistics.three_numbers(end["training loss"]),
-        "test loss at the end": statistics.three_numbers(end["test loss"]),
-        "law of the training loss, second half, seed 0": statistics.law_table(
-            statistics.late_laws(run)[0]
-        ),
+        **statistics.over_seeds(statistics.times(run, statistics.TURNS)),
+        **statistics.losses_at_end(run),
+        "law of the training loss, second half, seed 0": statistics.law_table(run),
     }
 
 
