@@ -3,7 +3,7 @@
 import xarray as xr
 
 from attnflow import claims as c
-from attnflow.papers.signgd.claims.evidence import DISJOINT, PLAN
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
@@ -22,7 +22,7 @@ def _steady(rate: float, horizon: float) -> Request:
         "records": 801,
         "record": ("key_neuron", "query_neuron"),
     }
-    return Request("lattice", setting, seeds=PLAN)
+    return Request("lattice", setting, seeds=ev.PLAN)
 
 
 NEEDS = {"fine": _steady(FINE, 3e-5), "coarse": _steady(COARSE, 3e-5)}
@@ -58,7 +58,7 @@ CLAIMS = (
         "zero in the same step swings for ever between two states of unlike signs; the "
         "share of such pairs falls with the rate.",
         kind=c.Kind.OBSERVATION,
-        system=DISJOINT,
+        system=ev.DISJOINT,
         needs=NEEDS,
         judge=c.All(
             (

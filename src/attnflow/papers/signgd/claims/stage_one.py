@@ -7,7 +7,6 @@ import numpy as np
 import xarray as xr
 
 from attnflow.claims import (
-    Claim,
     Correction,
     CorrectionKind,
     Kind,
@@ -18,14 +17,7 @@ from attnflow.claims import (
 )
 from attnflow.claims import mutations as mutate
 from attnflow.claims.judges import All, AtLeast, AtMost, Rungs
-from attnflow.papers.signgd.claims.evidence import (
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    PLAN,
-    RUNGS,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     TABLES,
     at,
@@ -35,7 +27,6 @@ from attnflow.papers.signgd.claims.statistics import (
     on_clock,
     sizes_of,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 
@@ -50,7 +41,7 @@ def _short(value_neurons: int) -> Request:
         "records": 1001,
         "record": TABLES,
     }
-    return Request("lattice", setting, seeds=PLAN[:5])
+    return Request("lattice", setting, seeds=ev.PLAN[:5])
 
 
 BANKS = {f"m_v={count}": _short(count) for count in WIDTHS}
@@ -113,32 +104,23 @@ _WIDER = All(
         _by_width("move of every pair by m_v", _largest_move),
     )
 )
-_claim = partial(Claim, system=DISJOINT, under=CONDITION_3_1)
 CLAIMS = (
-    _claim(
+    ev.on_lattice(
         id="C-L4.1-1",
         place="Lemma 4.1 (1), with the constants of Appendix E.4",
         statement="From T1 on the mean value noise of every sample is between tησ_p s "
         "and 2 tησ_p s.",
-        kind=Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=_bounds(1.0),
-        expected=Verdict.HOLDS,
-        source="our runs, seeds 200–219",
-        settings=LATTICE,
         inert=dict.fromkeys(TABLES, "they only set T1"),
     ),
-    _claim(
+    ev.on_lattice(
         id="C-E1-value",
         place="Appendix E.1, mean value noise",
         statement="From T1 on the mean value noise of every sample is between √2 "
         "tησ_p s and 2 tησ_p s.",
-        kind=Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=_bounds(math.sqrt(2)),
         expected=Verdict.FAILS,
         source="our runs, seeds 200–219 (least ratio 1.38 on seeds 0–4)",
-        settings=LATTICE,
         correction=Correction(
             CorrectionKind.CONSTANT,
             "From T1 on it is between tησ_p s and 2 tησ_p s, as in Appendix E.4.",
@@ -149,28 +131,23 @@ CLAIMS = (
             "witnesses/lattice.py", {"least value ratio": "least v_i over t η σ_p s/0"}
         ),
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.1-2",
         place="Lemma 4.1 (2)",
         statement="From T1 on the mean value signal is o(1) of the mean value noise of "
         "every sample.",
-        kind=Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=Rungs("largest v_μ/v_i from T1 on", _signal_share, "o(1)", "support"),
-        expected=Verdict.HOLDS,
-        source="our runs, seeds 200–204",
-        settings=LADDER,
         mutations=named(mutate.replace(mutate.EVERY, "value", 1.0)),
         inert=dict.fromkeys(TABLES, "they only set T1"),
     ),
-    _claim(
+    ev.on_disjoint(
         id="C-L4.1-3",
         place="Lemma 4.1 (3); Lemma C.11",
         statement="Up to T1 query noise and key noise move by o(1) of their initial "
         "values.",
         kind=Kind.ASYMPTOTIC,
-        judged=tuple(RUNGS),
-        needs={**RUNGS, **BANKS},
+        judged=tuple(ev.RUNGS),
+        needs={**ev.RUNGS, **BANKS},
         judge=Rungs(
             "move of the median pair", _median_move, "o(1)", "support", of=("s=*",)
         ),
@@ -178,7 +155,7 @@ CLAIMS = (
         expected=Verdict.FAILS,
         source="our runs, seeds 200–204. Judged at m_v = 20 alone until the ladder of "
         "supports was added, with results in view",
-        settings=f"{LADDER}; and at s = 10⁶ m_v = 20 … 200000 up to T1",
+        settings=f"{ev.LADDER}; and at s = 10⁶ m_v = 20 … 200000 up to T1",
         correction=Correction(
             CorrectionKind.CONDITION,
             "The relative move at T1 falls like m_v^−½: a pair moves by about "
@@ -196,7 +173,7 @@ CLAIMS = (
             mutate.both(
                 *(
                     mutate.setting(name, value_neurons=20 * 4**power)
-                    for power, name in enumerate(RUNGS)
+                    for power, name in enumerate(ev.RUNGS)
                 )
             )
         ),
@@ -204,13 +181,11 @@ CLAIMS = (
             "witnesses/lattice.py", {"median move at T1": "move of the median pair/0"}
         ),
     ),
-    _claim(
+    ev.on_ladder(
         id="C-LE.8",
         place="Lemma E.8",
         statement="From T2 on the mean value noise of every sample is 2√(2/π) tησ_p s "
         "(1 + Õ(s^−½)).",
-        kind=Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=Rungs(
             "relative error of v_i, times √s, from T2 on",
             partial(_from_mean, "T2"),
@@ -219,7 +194,6 @@ CLAIMS = (
         ),
         expected=Verdict.FAILS,
         source="our runs, seeds 200–204. Added with results of other claims in view",
-        settings=LADDER,
         correction=Correction(
             CorrectionKind.CONDITION,
             "It is so from T3 on. At T2 the initial value noise is 1/(n √m_v) of it, "
@@ -235,7 +209,7 @@ CLAIMS = (
             mutate.both(
                 *(
                     mutate.setting(name, value_neurons=20, samples=9 * 10**power)
-                    for power, name in enumerate(RUNGS)
+                    for power, name in enumerate(ev.RUNGS)
                 )
             )
         ),

@@ -8,7 +8,7 @@ import xarray as xr
 from attnflow.claims import Claim, Kind, Verdict, look, named
 from attnflow.claims import mutations as mutate
 from attnflow.claims.judges import All, AtMost, Equal, Near
-from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SETTING_A, SIGNGD
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES, both, by_rest, sizes_of
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
@@ -17,7 +17,9 @@ from attnflow.schema.declarations import Request
 STEPS = 60
 ROUNDING = 1e-9
 """Inner products are some hundred steps large: a step has an error of 1e-13."""
-APART = {"apart": Request("disjoint", {"steps": STEPS, "test_samples": 0}, seeds=FEW)}
+APART = {
+    "apart": Request("disjoint", {"steps": STEPS, "test_samples": 0}, seeds=ev.FEW)
+}
 
 
 def _single(table: xr.DataArray) -> xr.DataArray:
@@ -64,7 +66,7 @@ def _full_steps(run: xr.Dataset) -> xr.DataArray:
     return series.positive_share(steps - 0.99 * largest, tuple(by_rest(steps)))
 
 
-_claim = partial(Claim, system=SIGNGD, expected=Verdict.HOLDS)
+_claim = partial(Claim, system=ev.SIGNGD, expected=Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="C-Eq8",
@@ -73,12 +75,12 @@ CLAIMS = (
         "exactly the learning rate.",
         kind=Kind.IDENTITY,
         under=("2.1",),
-        needs={**SETTING_A, **APART},
+        needs={**ev.SETTING_A, **APART},
         judge=Equal("step over η, from 1", _signal_error, ROUNDING),
         predicate="the first 60 steps of every neuron; 1e-9 is the rounding of sums of "
         "60 steps, and a zero sign would violate it",
         source="our runs: seeds 200–209 of setting (a), 200–202 on disjoint supports",
-        settings=f"{ROW_A}; and the same row with disjoint supports",
+        settings=f"{ev.ROW_A}; and the same row with disjoint supports",
     ),
     _claim(
         id="C-Eq9",
@@ -114,7 +116,7 @@ CLAIMS = (
         "of two samples cancel: a step moves noise by about 0.8 η‖ξ‖₁ in the mean, and "
         "hardly ever by all of it.",
         kind=Kind.OBSERVATION,
-        needs=SETTING_A,
+        needs=ev.SETTING_A,
         judge=All(
             (
                 Near("mean step over η‖ξ‖₁", _mean_step, 0.75, 0.15, unit="difference"),
@@ -129,7 +131,7 @@ CLAIMS = (
         predicate="in the first 60 steps (0.78 to 0.85, and 0.002 to 0.006, on seeds "
         "0–4)",
         source="our runs, seeds 200–209",
-        settings=ROW_A,
+        settings=ev.ROW_A,
         survives={
             "cut": "a tenth of the run has all of the first 60 steps",
             "holes": "the hole begins after the first 60 steps",

@@ -12,6 +12,7 @@ import xarray as xr
 
 from attnflow import figures
 from attnflow.figures.exhibits import Panels, Table, Tables
+from attnflow.papers.signgd.claims.stage_two import PRINTED
 from attnflow.papers.signgd.deep_runs import Blocks, smaller
 from attnflow.papers.signgd.figures import runs, statistics
 from attnflow.papers.signgd.stages import series
@@ -35,13 +36,6 @@ DEVIATIONS = 3.0
 """Standard deviations within which a printed cell agrees: the paper prints one seed,
 and of 16 normal cells one is further off in 4% of tables."""
 Counts = tuple[tuple[int, ...], ...]
-PRINTED: Counts = (
-    (486, 1, 0, 25),
-    (244, 4, 9, 250),
-    (223, 10, 4, 221),
-    (37, 2, 3, 481),
-)
-"""Rows are classes at the start, columns classes at t = 10."""
 
 
 class _Printed(NamedTuple):
