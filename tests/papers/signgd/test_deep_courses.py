@@ -75,7 +75,7 @@ def test_what_is_seen(evidence):
 
 @pytest.mark.slow
 def test_drawn(evidence):
-    assert len(PAPER.exhibit("figure14").draw(evidence).axes) == 7 * 4
+    assert len(PAPER.exhibit("figure14").display(evidence).draw().axes) == 7 * 4
 
 
 def test_what_both_figures_say_of_their_readings():
