@@ -8,11 +8,10 @@ from attnflow.papers.signgd.figures.long_samples import FIGURE10, FIGURE11, FIGU
 from attnflow.papers.signgd.figures.noisy_digits import FIGURE2D
 from attnflow.papers.signgd.figures.optimisers import FIGURE2, LOSSES
 from attnflow.papers.signgd.figures.optimisers_dense import FIGURE7, FIGURE8, FIGURE9
-from attnflow.papers.signgd.figures.overview import OVERVIEW
 from attnflow.papers.signgd.figures.sign_tables import TABLE2, TABLES4TO11
 from attnflow.papers.signgd.figures.signs import SIGNS
 from attnflow.papers.signgd.figures.timeline import FIGURE19
-from attnflow.papers.signgd.figures.whole import FIGURE13, FIGURE18
+from attnflow.papers.signgd.figures.whole import FIGURE13, FIGURE18, OVERVIEW
 from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (

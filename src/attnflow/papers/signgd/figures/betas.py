@@ -127,6 +127,7 @@ FADED = 0.1
 GRADIENTS = {"query": "log_mean_query_gradient", "key": "log_mean_key_gradient"}
 SIDE_KINDS = {"query": "mismatch", "key": "match"}
 WITHOUT_MOMENTUM = {f"β2 = {b2:g}": b2 for b2 in runs.BETAS2}
+END = 2000
 UPDATES = "Mean |update|"
 
 
@@ -162,8 +163,9 @@ def _gradients(run: str) -> Course:
 
 
 def _updates(run: str, beta2: float) -> Course:
-    options = {"y": "mean |update| / η", "ylim": (0, 2.1), "levels": {"SignGD": 1.0}}
-    return _sides(run, UPDATES, partial(_update, beta2), "updates", **options)
+    axes = {"y": "mean |update| / η", "xlim": (0, END), "ylim": (0, 2.1)}
+    of = partial(_update, beta2)
+    return _sides(run, UPDATES, of, "updates", levels={"SignGD": 1.0}, **axes)
 
 
 def _mark_swamped(figure: object, grid: np.ndarray, table: Tables) -> None:
