@@ -153,7 +153,11 @@ def _sides(beta2: str, title: str, of: Callable, run: str, **options: Any) -> Co
         Line(side, partial(of, side=side), run=run, kind=kind)
         for side, kind in SIDE_KINDS.items()
     )
-    usual = {"title": title, "name": f"{title}, {beta2}", "x": panels.STEP}
+    usual: dict[str, Any] = {
+        "title": title,
+        "name": f"{title}, {beta2}",
+        "x": panels.STEP,
+    }
     return Course(lines=tuple(lines), **(usual | options))
 
 

@@ -11,6 +11,7 @@ from attnflow import figures, schema
 from attnflow.figures.exhibits import Course, Line, Panels, Rows, Series, Tables
 from attnflow.figures.exhibits.rows import APART
 from attnflow.papers.signgd import stages
+from attnflow.papers.signgd._types import Values
 from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
@@ -126,7 +127,7 @@ def _over_keys(table: Tables, name: str) -> np.ndarray:
     return _steady(table)[name] / _steady(table)["keys turn"]
 
 
-def values(table: Tables) -> dict[str, dict[str, float]]:
+def values(table: Tables) -> Values:
     """Times in units of T4⁻ and ratios of times, on seeds without two-cycles."""
     run, keys, is_quiet = table.runs["run"], _steady(table)["keys turn"], quiet(table)
     ratios = {

@@ -49,7 +49,7 @@ def by_optimiser(
         Line(run, of, run=run, kind=KINDS[run][0], shade=KINDS[run][1])
         for run in optimisers
     )
-    usual = {"x": panels.STEP, "scales": ("linear", "log")}
+    usual: dict[str, Any] = {"x": panels.STEP, "scales": ("linear", "log")}
     return Course(title=title, lines=tuple(lines), **(usual | options))
 
 

@@ -114,7 +114,10 @@ def neuron(
         for observable in SIDES
         for kind in ("noise", "hard", "signal")
     )
-    usual = {"x": STEP, "y": r"$\langle w_s,\,\cdot\,\rangle$, neuron 0"}
+    usual: dict[str, Any] = {
+        "x": STEP,
+        "y": r"$\langle w_s,\,\cdot\,\rangle$, neuron 0",
+    }
     return Course(title=title, lines=lines, **(usual | options))
 
 
@@ -140,7 +143,7 @@ def mean_values(
             style=BOLD,
         ),
     )
-    usual = {"x": STEP, "y": r"mean value $\langle v,\,\cdot\,\rangle$"}
+    usual: dict[str, Any] = {"x": STEP, "y": r"mean value $\langle v,\,\cdot\,\rangle$"}
     return Course(title=title, lines=lines, **(usual | options))
 
 
@@ -169,7 +172,11 @@ def attention(
             kind="signal",
         ),
     )
-    usual = {"x": STEP, "y": "attention to the signal", "finish": name_falls}
+    usual: dict[str, Any] = {
+        "x": STEP,
+        "y": "attention to the signal",
+        "finish": name_falls,
+    }
     return Course(title=title, lines=lines, **(usual | options))
 
 
@@ -198,7 +205,12 @@ def losses(title: str = "Losses", run: str = "run", **options: Any) -> Course:
         Line("test loss", "test_loss", run=run, kind="test"),
         Line(WRONG, lambda run: zero_one(run["test_accuracy"]), run=run),
     )
-    usual = {"x": STEP, "y": "loss", "scales": ("linear", "log"), "finish": _name_zero}
+    usual: dict[str, Any] = {
+        "x": STEP,
+        "y": "loss",
+        "scales": ("linear", "log"),
+        "finish": _name_zero,
+    }
     return Course(title=title, lines=lines, **(usual | options))
 
 

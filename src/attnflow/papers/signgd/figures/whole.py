@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -56,7 +56,11 @@ def _list_turns(ax: "Axes", table: Series) -> None:
     _signed_axis(ax, table)
     times = {name: event.median for name, event in table.marks.items()}
     rows = [f"{name} at {time:.0f}" for name, time in times.items() if time is not None]
-    style = {"color": figures.current_theme().muted, "va": "top", "ha": "left"}
+    style: dict[str, Any] = {
+        "color": figures.current_theme().muted,
+        "va": "top",
+        "ha": "left",
+    }
     text = "\n".join(["dotted:", *rows])
     ax.text(0.03, 0.97, text, transform=ax.transAxes, **style)
     ax.axhline(0, color=figures.current_theme().hairline, lw=0.8, zorder=1)
