@@ -68,6 +68,15 @@ def test_long_runs_are_thinned_on_linear_and_on_log_axes():
     assert np.diff(index).max() < 100
 
 
+def test_records_ever_further_apart_are_thinned_evenly_in_time():
+    run = make_run(seeds=1, count=4001)
+    times = np.geomspace(1, 1e6, 4001)
+    few = thin(run["loss"].assign_coords(time=times))["time"].values
+    assert few.size <= 750
+    # A step of 249 even ones, and what is lost by taking the nearest record.
+    assert np.diff(few).max() < 1e6 / 249 + np.diff(times).max()
+
+
 def test_a_formula_and_a_level(run, panel):
     line = figures.theory(panel, [0, 1], [1, 2], label="R6")
     assert line.is_dashed()

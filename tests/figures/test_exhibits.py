@@ -118,14 +118,48 @@ def test_a_logarithmic_course_begins_after_time_0_and_shades_its_stages():
 
 
 def test_a_series_may_have_a_clock_of_its_own():
-    def slower(run):
-        return run["loss"].assign_coords(time=10 * run["time"])
+    panel = Course(
+        title="Loss",
+        x="hours",
+        lines=(
+            Line(
+                "rise",
+                lambda run: run["loss"].assign_coords(time=run["time"] * 10),
+                band="seeds",
+                dashes="--",
+            ),
+        ),
+    )
+    ax, display = draw(panel, {"run": run(np.ones_like(RISE))})
+    # What was not recorded stays unknown, whatever the clock.
+    known = display.table["Loss"]["rise"].notnull().values
+    np.testing.assert_array_equal(known, ~np.isnan(RISE))
+    assert ax.get_xlim() == (0, 40) and ax.get_xlabel() == "hours"
+    assert all(line.get_linestyle() == "--" for line in ax.get_lines())
 
-    panel = Course(title="Loss", x="clock", lines=(Line("rise", slower),))
+
+def test_a_table_by_step_is_drawn_along_its_steps():
+    table = run().rename(time="step").drop_vars("recorded")
+    line = Line("rise", lambda run: run["loss"].rename(step="time"))
+    ax, _ = draw(Course(title="Loss", x="step", lines=(line,)), {"run": table})
+    np.testing.assert_array_equal(line_called(ax, "rise").get_xdata(), TIMES)
+
+
+def test_marks_without_symbols_are_lines_without_names():
+    def passes(level):
+        return lambda run: first_crossing(run, "loss", level=level)
+
+    panel = Course(
+        title="Loss",
+        lines=(Line("rise", "loss"),),
+        marks={"first": passes(0.5), "second": passes(1.5), "T3": passes(1.8)},
+        symbols={"first": "", "second": ""},
+        names="",
+    )
     ax, display = draw(panel, {"run": run()})
-    np.testing.assert_array_equal(line_called(ax, "rise").get_xdata(), 10 * TIMES)
-    np.testing.assert_array_equal(display.table["Loss"].ends["rise"], [3.0, 4.0])
-    assert ax.get_xlabel() == "clock" and ax.get_xlim() == (0, 40)
+    times = {event.median for event in display.table["Loss"].marks.values()}
+    assert times <= {line.get_xdata()[0] for line in ax.get_lines()[1:]}
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["$T_{3}$"]
 
 
 def test_a_table_without_time_is_no_course():
@@ -274,6 +308,13 @@ def test_a_table_writes_its_cells():
     assert [text.get_text() for text in draw(told, {})[0].texts] == ["a", "−b"]
 
 
+def test_limits_of_a_table_may_depend_on_it():
+    cells = xr.DataArray([[1.0, 4.0]], {"a": ["x"], "b": ["y", "z"]}, ("a", "b"))
+    panel = Table(title="T", of=lambda e: cells, limits=lambda t: (0, float(t.max())))
+    ax, _ = draw(panel, {})
+    assert ax.collections[0].get_clim() == (0, 4)
+
+
 def test_rows_have_a_dot_for_each_number():
     table = {"a": np.array([1.0, 2.0, 6.0]), "b": np.array([np.nan, 1.0])}
     rows = {"a": "first", "b": "second"}
@@ -346,6 +387,15 @@ def test_panels_are_arranged_and_finished():
     assert seen == [((2, 2), runs)] and not figure.axes[3].axison
     assert display.table.runs is runs and len(display.table) == 3
     assert display.values() == {"a": {}, "b": {}, "c": {}}
+
+
+def test_panels_may_have_no_letters():
+    each = tuple(
+        Course(title=title, lines=(Line("rise", "loss"),)) for title in ("one", "two")
+    )
+    for letters, titles in ((True, "$\\mathbf{a}$   one"), (False, "one")):
+        figure = exhibit(Panels(each, letters=letters)).display({"run": run()}).draw()
+        assert figure.axes[0].get_title(loc="left") == titles
 
 
 def test_panels_have_names_of_their_own():

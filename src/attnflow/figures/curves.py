@@ -19,6 +19,7 @@ from attnflow.schema.libraries import xr
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]
 Middle = Literal["median", "mean"]
+Dashes = str | tuple[float, tuple[float, ...]]
 Rungs = Sequence[float] | np.ndarray
 """Numbers, one per rung of a ladder."""
 
@@ -59,6 +60,7 @@ def series(
     role: Role = "finite",
     colour: str | None = None,
     middle: Middle = "median",
+    dashes: Dashes = "-",
 ) -> Line2D:
     """Draws the median over seeds of one series, with its spread as a band.
 
@@ -74,6 +76,7 @@ def series(
     - `role`: `limit` draws the infinite-width line, thick, dashed and in ink.
     - `colour`: instead of the kind's, for a colour of a `ramp`.
     - `middle`: draw the mean over seeds instead.
+    - `dashes`: of the line, and of those of single seeds.
     """
     values = curve(run, selector)
     # Times at which no seed was recorded go: their median warns.
@@ -85,8 +88,8 @@ def series(
         kind, band = "limit", "none"
     colour = colour or current_theme().colour(kind, shade)
     if values.sizes[SEED] > 1 and values.sizes[TIME]:
-        _spread(ax, at, band, colour)
-    (line,) = ax.plot(times, heights, color=colour, zorder=3)
+        _spread(ax, at, band, colour, dashes)
+    (line,) = ax.plot(times, heights, color=colour, ls=dashes, zorder=3)
     if role == "limit":
         # Below the thin lines: what lies on the limit would else not be seen.
         line.set(linestyle=DASHES, linewidth=2.6, zorder=2.5)
@@ -97,20 +100,29 @@ def series(
 
 
 def thin(values: xr.DataArray) -> xr.DataArray:
-    """At most about `POINTS` times: even both on a linear and on a logarithmic axis."""
+    """About `POINTS` times: even on a linear and on a logarithmic axis, and by record.
+
+    Where records are further and further apart, these are three kinds of evenness.
+    """
     count = values.sizes[TIME]
     if count <= POINTS:
         return values
     even = np.linspace(0, count - 1, POINTS // 2)
     early = np.geomspace(1, count, POINTS // 2) - 1
-    index = np.unique(np.concatenate([even, early]).round().astype(int))
+    times = np.asarray(values[TIME].values, float)
+    linear = np.linspace(times[0], times[-1], POINTS // 2)
+    nearest = np.interp(linear, times, np.arange(count))
+    index = np.unique(np.concatenate([even, early, nearest]).round().astype(int))
     return values.isel(time=index)
 
 
-def _spread(ax: Axes, values: xr.DataArray, band: Band, colour: str) -> None:
+def _spread(
+    ax: Axes, values: xr.DataArray, band: Band, colour: str, dashes: Dashes
+) -> None:
     times = values[TIME].values
     if band == "seeds":
-        ax.plot(times, values.T.values, color=colour, lw=0.6, alpha=0.55, zorder=2)
+        thin_lines = {"lw": 0.6, "alpha": 0.55, "ls": dashes, "zorder": 2}
+        ax.plot(times, values.T.values, color=colour, **thin_lines)
     elif band != "none":
         ends = {"range": (0.0, 1.0), "quartiles": (0.25, 0.75)}[band]
         low, high = values.quantile(ends, dim=SEED).values

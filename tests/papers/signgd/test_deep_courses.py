@@ -8,7 +8,7 @@ from attnflow.papers.signgd import PAPER, stages
 from attnflow.papers.signgd.deep_runs import PLAIN, models, name_of
 from attnflow.papers.signgd.deep_settings import READINGS, Stacked
 from attnflow.papers.signgd.figures.deep_courses import HALTS, numbers
-from attnflow.papers.signgd.figures.table2 import shrink
+from attnflow.papers.signgd.figures.sign_tables import shrink
 from attnflow.testing import all_sentences
 from tests.papers.signgd.courses import course
 
@@ -75,7 +75,7 @@ def test_what_is_seen(evidence):
 
 @pytest.mark.slow
 def test_drawn(evidence):
-    assert len(PAPER.exhibit("figure14").draw(evidence).axes) == 7 * 4
+    assert len(PAPER.exhibit("figure14").display(evidence).draw().axes) == 7 * 4
 
 
 def test_what_both_figures_say_of_their_readings():

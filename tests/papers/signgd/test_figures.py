@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from attnflow.papers.signgd import PAPER
-from attnflow.papers.signgd.figures.table2 import PRINTED, sign_table
+from attnflow.papers.signgd.figures.sign_tables import PRINTED, sign_table
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 from tests.papers.signgd.courses import course
 

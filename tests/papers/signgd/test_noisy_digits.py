@@ -85,18 +85,18 @@ def test_the_figure(evidence):
     answers = all_sentences(exhibit, evidence)
     false = {text for text, answer in answers.items() if not answer}
     assert false == set(exhibit.differs)
-    figure = exhibit.draw(evidence)
-    assert len(figure.axes) == 2
-    values = exhibit.values(evidence)
+    display = exhibit.display(evidence)
+    assert len(display.draw().axes) == 2
+    values = display.values()
     assert values["Adam"]["test loss, λ = 0.2"]["mean"] == pytest.approx(4.454)
     worse = {
         n: r.assign(loss=r["loss"] + 1 * (r.time > 0)) for n, r in evidence.items()
     }
-    assert not exhibit.checks(worse)["every run has trained"]
+    assert not exhibit.display(worse).checks()["every run has trained"]
     flat = {
         n: r.assign(test_loss=0 * r["test_loss"] + 0.5) for n, r in evidence.items()
     }
-    assert sum(exhibit.checks(flat).values()) == 2
+    assert sum(exhibit.display(flat).checks().values()) == 2
 
 
 def test_losses_are_those_of_the_end(evidence):

@@ -18,7 +18,7 @@ from attnflow.schema.libraries import xr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from attnflow.figures.curves import Band, Role
+    from attnflow.figures.curves import Band, Dashes, Role
 
 Edges = tuple[Sequence[float | None], Sequence[str]]
 """Times between stages, and names of the stages, as `figures.shade_stages` takes."""
@@ -36,7 +36,7 @@ class Line:
     - `run`: the name of the run in the evidence.
     - `kind`, `shade`: what sort of quantity it is, which gives the colour; `ramp`: the
       number among how many of one kind, from pale to full.
-    - `band`, `role`, `middle`: as in `figures.series`.
+    - `band`, `role`, `middle`, `dashes`: as in `figures.series`.
     - `whole`: draw only the times that all seeds have reached.
     - `style`: of the line, for `Line2D.set`.
     """
@@ -51,6 +51,7 @@ class Line:
     band: Band = "range"
     role: Role = "finite"
     middle: Literal["median", "mean"] = "median"
+    dashes: Dashes = "-"
     whole: bool = False
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -102,7 +103,8 @@ class Course(AbstractPanel):
     **Arguments:**
 
     - `marks`: by name, detectors of events, which dotted lines show where half of the
-      seeds have them; `symbols`: how names are written that are no mathematics yet.
+      seeds have them; `symbols`: how names are written that are no mathematics yet,
+      or an empty text where `finish` names a mark.
     - `shades`: evidence → edges and names of stages, which are shaded by turns.
     - `clock`: the name of the run whose events and times count; that of the first line
       without it.
@@ -124,20 +126,22 @@ class Course(AbstractPanel):
         }
         marks = {name: detect(run) for name, detect in self.marks.items()}
         edges = self.shades(evidence) if self.shades else None
-        return Series(rows, ends, marks, edges, figures.time_name(run))
+        # A run that is no course, such as a table by step, has no time to name.
+        time = figures.time_name(run) if self.x is None else self.x
+        return Series(rows, ends, marks, edges, time)
 
     def draw(self, ax: Axes, table: Series) -> None:
         """Each series with its band, stages behind them."""
         for line in self.lines:
             self._draw_line(ax, line, table[line.name])
         self._set_time(ax, table)
-        figures.mark_times(
-            ax,
-            {
-                self.symbols.get(name, name): event.median
-                for name, event in table.marks.items()
-            },
-        )
+        times = {name: event.median for name, event in table.marks.items()}
+        symbols = {name: self.symbols.get(name, name) for name in times}
+        named = {symbols[name]: time for name, time in times.items() if symbols[name]}
+        figures.mark_times(ax, named)
+        for name, time in times.items():
+            if time is not None and not symbols[name]:
+                figures.mark_place(ax, time)
         if table.edges is not None:
             figures.shade_stages(ax, *table.edges)
 
@@ -161,6 +165,7 @@ class Course(AbstractPanel):
             band=line.band,
             role=line.role,
             middle=line.middle,
+            dashes=line.dashes,
         )
         drawn.set(**line.style)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from attnflow.figures.scores import Colours
 
+Limits = tuple[float, float]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table(AbstractPanel):
@@ -28,14 +30,14 @@ class Table(AbstractPanel):
     - `of`: evidence → a table of two dims, the first downwards; its attrs may hold
       further tables for `texts`.
     - `texts`: table → the text of each cell; its number with `digits` without it.
-    - `colours`, `limits`: as in `figures.heatmap`.
+    - `colours`, `limits`: as in `figures.heatmap`; limits may depend on the table.
     - `rows`, `columns`: names; those of the coords without them.
     """
 
     of: Callable[[Evidence], xr.DataArray]
     texts: Callable[[xr.DataArray], np.ndarray] | None = None
     colours: Colours = "mass"
-    limits: tuple[float, float] = (0.0, 1.0)
+    limits: Limits | Callable[[xr.DataArray], Limits] = (0.0, 1.0)
     digits: int = 2
     rows: Sequence[str] | None = None
     columns: Sequence[str] | None = None
@@ -51,7 +53,7 @@ class Table(AbstractPanel):
             ax,
             table,
             colours=self.colours,
-            limits=self.limits,
+            limits=self.limits(table) if callable(self.limits) else self.limits,
             digits=self.digits,
             rows=self.rows,
             columns=self.columns,

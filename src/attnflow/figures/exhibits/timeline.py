@@ -54,6 +54,8 @@ class Timeline(AbstractPanel):
         """A row per stage."""
         colour = figures.current_theme().colour("signal")
         ax.set_xscale(self.scales[0])
+        # Markers at the ends are not cut.
+        ax.margins(x=0.08)
         for row, times in enumerate(table.values()):
             if "largest" in times:
                 ends = [times["least"], times["largest"]]

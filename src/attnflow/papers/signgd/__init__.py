@@ -16,7 +16,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits="attnflow.papers.signgd.exhibits:EXHIBITS",
     claims="attnflow.papers.signgd.claims:CLAIMS",
-    notes="attnflow.papers.signgd.notes:NOTES",
     headline="overview",
     headline_claims=(
         "C-L4.1-1",

@@ -130,11 +130,7 @@ LENGTH = ("steps", "test_samples")
 
 
 def _train(
-    id: str,
-    title: str,
-    setting: Train,
-    place: str = "",
-    free: tuple[str, ...] = (),
+    id: str, title: str, setting: Train, place: str = "", free: tuple[str, ...] = ()
 ) -> Recipe:
     """An experiment; where the paper declares it, records and length are ours."""
     free = (*RECORDS, *LENGTH, *free) if place else ()
@@ -223,9 +219,7 @@ RECIPES = (
         "Appendix B.5; Figure 13",
     ),
     _train(
-        "learnable-head",
-        "SignGD with a trained linear layer",
-        Train(head="learnable"),
+        "learnable-head", "SignGD with a trained linear layer", Train(head="learnable")
     ),
     _train(
         "momentum",

@@ -8,8 +8,8 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims import fits
-from attnflow.papers.signgd.claims.evidence import A_FEW, ADAM, FEW, ROW_A
 from attnflow.papers.signgd.claims.statistics import at, share_among
 from attnflow.papers.signgd.stages import minority, series
 from attnflow.schema.declarations import Request
@@ -29,7 +29,7 @@ def adam(beta1: float, beta2: float, epsilon: float = 0.0) -> Request:
         "test_samples": 0,
         "record": ("loss", "key_neuron", "query_neuron"),
     }
-    return Request("adam", setting, seeds=FEW)
+    return Request("adam", setting, seeds=ev.FEW)
 
 
 DEFAULT = {"default": adam(0.9, 0.999, 1e-15)}
@@ -104,10 +104,10 @@ _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
     under=(),
-    system=ADAM,
+    system=ev.ADAM,
     expected=c.Verdict.HOLDS,
     source="our runs, seeds 200–202",
-    settings=ROW_A,
+    settings=ev.ROW_A,
 )
 CLAIMS = (
     _claim(
@@ -115,7 +115,7 @@ CLAIMS = (
         place="Section 3.2; Figures 2a and 2b; Appendix B.3",
         statement="With Adam (β1 = 0.9, β2 = 0.999) the minority's keys turn to the "
         "query signal as with SignGD, and its queries, which turn with SignGD, do not.",
-        needs={**DEFAULT, **A_FEW},
+        needs={**DEFAULT, **ev.A_FEW},
         judge=c.All(
             (
                 _most("minority queries that turned", _turned, 0.05, of=("default",)),
@@ -126,10 +126,7 @@ CLAIMS = (
                     of=("default",),
                 ),
                 _least(
-                    "minority queries that turned with SignGD",
-                    _turned,
-                    0.95,
-                    of=("a",),
+                    "minority queries that turned with SignGD", _turned, 0.95, of=("a",)
                 ),
             )
         ),
@@ -253,7 +250,7 @@ CLAIMS = (
         place="Appendix B.7; Figures 2c and 16",
         statement="Adam's training loss falls more slowly than SignGD's, the more so "
         "the larger β2.",
-        needs={**A_FEW, **SWAMPED, **SOME, **NO_MOMENTUM},
+        needs={**ev.A_FEW, **SWAMPED, **SOME, **NO_MOMENTUM},
         judge=c.Rising(
             "loss at t = 2000", _last_losses, "optimiser", unit="log", together=True
         ),

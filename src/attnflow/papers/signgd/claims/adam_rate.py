@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnflow import claims as c
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.adam import MEMORIES, RATES, limit
-from attnflow.papers.signgd.claims.evidence import A_FEW, ADAM, ROW_A
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.libraries import scipy, xr
 
@@ -48,8 +48,8 @@ CLAIMS = (
         "−log(β2)/2.",
         under=(),
         kind=c.Kind.OBSERVATION,
-        system=ADAM,
-        needs={**A_FEW, **RATES},
+        system=ev.ADAM,
+        needs={**ev.A_FEW, **RATES},
         judge=c.All(
             tuple(
                 c.Near(
@@ -68,7 +68,7 @@ CLAIMS = (
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–202; tests/papers/signgd/test_claims_parts.py has "
         "the law on a scalar model",
-        settings=f"{ROW_A}; ε = 0, or far below the gradients of the values",
+        settings=f"{ev.ROW_A}; ε = 0, or far below the gradients of the values",
         survives={"holes": "the hole ends before t = 1500"},
     ),
 )

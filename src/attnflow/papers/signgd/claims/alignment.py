@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import DISJOINT, FEW, IDEAL, LATTICE
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import at, formula, sizes_of, when
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
@@ -31,7 +31,7 @@ WIDE = {
             "record": ("loss", "margin", "key_neuron", "query_neuron"),
         },
         # Other seeds differ by one part in a thousand, and 2000 neurons take memory.
-        seeds=FEW[:1],
+        seeds=ev.FEW[:1],
     )
     for count in NEURONS
 }
@@ -91,7 +91,7 @@ def _judge_order(evidence: Evidence) -> c.Finding:
 
 
 _by_width = partial(c.Rungs, size="key_neurons", constant=3.0)
-_claim = partial(c.Claim, system=DISJOINT)
+_claim = partial(c.Claim, system=ev.DISJOINT)
 CLAIMS = (
     _claim(
         id="C-L4.8-1",
@@ -100,11 +100,11 @@ CLAIMS = (
         "of its query signal.",
         kind=c.Kind.UNIVERSAL,
         under=CONDITION_3_1,
-        needs=IDEAL,
+        needs=ev.IDEAL,
         judge=c.AtMost("time from which all signs agree, over T4", _over_formula, 1.0),
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
-        settings=LATTICE,
+        settings=ev.LATTICE,
         survives={"holes": "the hole ends before signs agree"},
     ),
     _claim(
@@ -125,7 +125,7 @@ CLAIMS = (
         ),
         expected=c.Verdict.FAILS,
         source="our runs, seed 200",
-        settings=f"{LATTICE}; m_k = 20 … 2000 at fixed n",
+        settings=f"{ev.LATTICE}; m_k = 20 … 2000 at fixed n",
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
             "Margins are 12 √(log(4√(2/π) σ_p s)/m_k) then, so that the loss is of "
@@ -170,8 +170,8 @@ CLAIMS = (
         judge=_by_width("||ℓ'| − 1/2| when all signs agree", _slope_from_half, "o(1)"),
         expected=c.Verdict.INCONCLUSIVE,
         source="our runs, seed 200. Added with results of other claims in view",
-        settings=f"{LATTICE}; m_k = 20 … 2000 at fixed n. By the margins of C-L4.8-2 "
-        "it is o(1) in m_k/log(σ_p s), and still 0.2 at m_k = 2000",
+        settings=f"{ev.LATTICE}; m_k = 20 … 2000 at fixed n. By the margins of "
+        "C-L4.8-2 it is o(1) in m_k/log(σ_p s), and still 0.2 at m_k = 2000",
     ),
     _claim(
         id="C-R-order",
@@ -182,7 +182,7 @@ CLAIMS = (
         "for two-cycles.",
         under=DISJOINT_SUPPORTS,
         kind=c.Kind.OBSERVATION,
-        needs=IDEAL,
+        needs=ev.IDEAL,
         judge=_judge_order,
         predicate="ratios of times are within 5% of these in 90% of the seeds without "
         "a pair in a two-cycle; the other seeds are counted (ratios of 1.99 and 4.01 "
@@ -190,6 +190,6 @@ CLAIMS = (
         "at which they rose, queries from 2 T4⁻ on",
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
-        settings=LATTICE,
+        settings=ev.LATTICE,
     ),
 )

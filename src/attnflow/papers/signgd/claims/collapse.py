@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import (
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    RUNGS,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     at,
     between,
@@ -23,7 +15,6 @@ from attnflow.papers.signgd.claims.statistics import (
     sizes_of,
     when,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import keys_turn, series, softmax_yields
 from attnflow.schema.libraries import xr
 
@@ -85,17 +76,12 @@ def _unequal(attention: xr.DataArray) -> xr.DataArray:
 _STRONG = ("signals a tenth of noise", mutate.EVERY, "query_neuron", _strong)
 _LIFTED = ("s11 lifted", mutate.EVERY, "attention", _lifted)
 _UNEQUAL = ("the first sample halved", mutate.EVERY, "attention", _unequal)
-_claim = partial(
-    c.Claim, system=DISJOINT, under=CONDITION_3_1, expected=c.Verdict.HOLDS
-)
 CLAIMS = (
-    _claim(
+    ev.on_lattice(
         id="C-L4.5",
         place="Lemma 4.5 (1), with the constant of Equation (33)",
         statement="Between T3 and T4⁻ the attention of noise to the signal falls like "
         "exp(−(2/π) m_k t²η²σ_p²s²), to 2% in the exponent.",
-        kind=c.Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=c.Near(
             "log(s22/s21) over its formula, median over samples",
             exponent,
@@ -105,49 +91,37 @@ CLAIMS = (
             period="from 0.3 T4⁻ to T4⁻",
         ),
         predicate="0.2% on seeds 0–4; before, the exponent is too small to be read",
-        source="our runs, seeds 200–219",
-        settings=LATTICE,
         survives={"holes": "the hole ends before 0.3 T4⁻"},
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.5-1",
         place="Lemma 4.5 (1), at T4⁻",
         statement="At T4⁻ the attention of noise to the signal is o(1).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs("largest s21 at T4⁻", _noise_share, "o(1)", "support"),
         predicate="T4⁻ is read in the median pair",
         source="our runs, seeds 200–204. Added with results of other claims in view",
-        settings=LADDER,
         mutations=c.named(mutate.mapped(*_STRONG)),
         survives={"holes": "the hole ends before T4⁻"},
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.5-2",
         place="Lemma 4.5 (2)",
         statement="While the attention of noise to the signal collapses, that of the "
         "signal to itself is 1/2 ± o(1) up to T4⁻.",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs(
             "largest |s11 − 1/2| when keys turn", signal_from_half, "o(1)", "support"
         ),
         predicate="when half of the minority's keys have turned",
-        source="our runs, seeds 200–204",
-        settings=LADDER,
         mutations=c.named(mutate.mapped(*_LIFTED)),
     ),
-    _claim(
+    ev.on_ladder(
         id="C-LE.20",
         place="Lemma E.20",
         statement="From T3 to T4⁻ the attention of noise to the signal is the same in "
         "all samples, up to a factor of 1 ± o(1).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs("largest s21 over the least, −1", _spread, "o(1)", "support"),
         predicate="T4⁻ is read in the median pair",
         source="our runs, seeds 200–204. Added with results of other claims in view",
-        settings=LADDER,
         mutations=c.named(mutate.mapped(*_UNEQUAL)),
         inert={"key_neuron": "it only sets T3"},
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnflow import claims as c
-from attnflow.papers.signgd.claims.evidence import DISJOINT, PLAN
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES
 from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
 from attnflow.papers.signgd.stages import series
@@ -24,7 +24,7 @@ def _steady(rate: float, horizon: float) -> Request:
         "records": 801,
         "record": ("key_neuron", "query_neuron"),
     }
-    return Request("lattice", setting, seeds=PLAN)
+    return Request("lattice", setting, seeds=ev.PLAN)
 
 
 NEEDS = {"fine": _steady(FINE, 3e-5), "coarse": _steady(COARSE, 3e-5)}
@@ -61,7 +61,7 @@ CLAIMS = (
         "share of such pairs falls with the rate.",
         under=(*DISJOINT_SUPPORTS, "constant η"),
         kind=c.Kind.OBSERVATION,
-        system=DISJOINT,
+        system=ev.DISJOINT,
         needs=NEEDS,
         judge=c.All(
             (

@@ -6,17 +6,17 @@ from functools import partial
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims import fits
-from attnflow.papers.signgd.claims.evidence import A_FEW, FEW, ROW_A
 from attnflow.papers.signgd.claims.statistics import TABLES, at
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
 NEEDS = {
-    **A_FEW,
-    "gd": Request("gd", seeds=FEW),
-    "slow": Request("gd-slow", seeds=FEW),
+    **ev.A_FEW,
+    "gd": Request("gd", seeds=ev.FEW),
+    "slow": Request("gd-slow", seeds=ev.FEW),
 }
 END = 2000.0
 
@@ -87,7 +87,7 @@ CLAIMS = (
         "where another is named",
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–202",
-        settings=f"{ROW_A} for SignGD; 0.1 and 1e-4 for gradient descent. Speed and "
+        settings=f"{ev.ROW_A} for SignGD; 0.1 and 1e-4 for gradient descent. Speed and "
         "test loss depend on the learning rate, which is the paper's choice",
         mutations=c.named(mutate.mapped("noise positive", "gd", TABLES, abs)),
         inert=dict.fromkeys(

@@ -8,7 +8,10 @@ Condition 3.1 with constants of 1: `attnflow.papers.signgd.conditions` says by h
 """
 
 import math
+from functools import partial
 
+from attnflow import claims as c
+from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.seeds import PLAN as PLAN
 from attnflow.schema.declarations import Request
 
@@ -59,3 +62,24 @@ def rung(support: int) -> Request:
 
 
 RUNGS = {f"s={support:.0e}": rung(support) for support in SUPPORTS}
+
+on_disjoint = partial(
+    c.Claim, system=DISJOINT, under=CONDITION_3_1, expected=c.Verdict.HOLDS
+)
+"""A claim on a lemma, which assumes Condition 3.1."""
+on_lattice = partial(
+    on_disjoint,
+    kind=c.Kind.UNIVERSAL,
+    needs=IDEAL,
+    source="our runs, seeds 200–219",
+    settings=LATTICE,
+)
+"""One for all neurons and samples, at one size."""
+on_ladder = partial(
+    on_disjoint,
+    kind=c.Kind.ASYMPTOTIC,
+    needs=RUNGS,
+    source="our runs, seeds 200–204",
+    settings=LADDER,
+)
+"""One with a rate, along the ladder of supports."""

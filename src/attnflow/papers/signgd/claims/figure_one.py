@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from attnflow import claims as c
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.alignment import agreement
 from attnflow.papers.signgd.claims.collapse import exponent, signal_from_half
-from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SETTING_A, SIGNGD
 from attnflow.papers.signgd.claims.stage_three import votes
 from attnflow.papers.signgd.claims.statistics import at, formula, when
 from attnflow.papers.signgd.claims.theorem import (
@@ -23,7 +23,7 @@ from attnflow.papers.signgd.stages import keys_turn, series
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
-OTHERS = {row: Request(f"setting-{row}", seeds=FEW) for row in ("b", "c", "d")}
+OTHERS = {row: Request(f"setting-{row}", seeds=ev.FEW) for row in ("b", "c", "d")}
 VOTE_FROM = 15.0
 """The step from which pairs are aligned."""
 DECAY = (50.0, 140.0)
@@ -64,11 +64,11 @@ _claim = partial(
     c.Claim,
     kind=c.Kind.OBSERVATION,
     under=(),
-    system=SIGNGD,
-    needs=SETTING_A,
+    system=ev.SIGNGD,
+    needs=ev.SETTING_A,
     expected=c.Verdict.HOLDS,
     source="our runs, seeds 200–209",
-    settings=ROW_A,
+    settings=ev.ROW_A,
 )
 CLAIMS = (
     _claim(
@@ -128,7 +128,7 @@ CLAIMS = (
         place="Section 3.1, Stage IV; Figures 1d, 1e and 4",
         statement="In the end all query and key noise has the sign of the query "
         "signal, for good, and attention has left the signal.",
-        needs={**SETTING_A, "b": OTHERS["b"]},
+        needs={**ev.SETTING_A, "b": OTHERS["b"]},
         judge=c.All(
             (
                 c.AtMost("time from which all signs agree", agreement, LATEST),
@@ -142,7 +142,7 @@ CLAIMS = (
         ),
         predicate="by t = 1500 (860 to 980 on seeds 0–4 of (a))",
         source="our runs: seeds 200–209 of setting (a), 200–202 of (b)",
-        settings=f"{ROW_A}; row (b), not orthogonal",
+        settings=f"{ev.ROW_A}; row (b), not orthogonal",
         survives={"holes": "the hole ends before t = 600"},
     ),
     _claim(
@@ -173,7 +173,7 @@ CLAIMS = (
         place="Appendix B.2; Figures 3 to 6",
         statement="The test loss stays of order 1, at least 0.1, on dense noise and on "
         "noise that is not orthogonal to the signal too.",
-        needs={**SETTING_A, **OTHERS},
+        needs={**ev.SETTING_A, **OTHERS},
         judge=c.AtLeast(
             "test loss on 500 fresh samples",
             late_test_loss,

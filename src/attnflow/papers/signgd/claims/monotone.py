@@ -9,12 +9,7 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import (
-    DELTA_LATTICE,
-    DISJOINT,
-    IDEAL,
-    LATTICE,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     at,
     between,
@@ -82,13 +77,13 @@ _outwards = partial(c.AtLeast, bound=0.0, unit="difference", strict=True)
 _claim = partial(
     c.Claim,
     kind=c.Kind.UNIVERSAL,
-    system=DISJOINT,
+    system=ev.DISJOINT,
     under=CONDITION_3_1,
-    needs=IDEAL,
+    needs=ev.IDEAL,
     expected=c.Verdict.HOLDS,
     predicate="between records, of every neuron",
     source="our runs, seeds 200–219. Added with results of other claims in view",
-    settings=LATTICE,
+    settings=ev.LATTICE,
 )
 CLAIMS = (
     _claim(
@@ -133,7 +128,7 @@ CLAIMS = (
         statement="At T3 the query noise of every sample has the query signal's sign "
         "in at least m_k/2 − √m_k neurons, with probability 1 − δ.",
         kind=c.Kind.PROBABILITY,
-        delta=DELTA_LATTICE,
+        delta=ev.DELTA_LATTICE,
         judge=c.AtLeast(
             "(|E_i| − m_k/2)/√m_k at T3", _following, -1.0, unit="difference"
         ),

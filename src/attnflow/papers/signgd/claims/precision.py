@@ -9,7 +9,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import first_crossing
-from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES, sizes_of
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
@@ -17,7 +17,7 @@ from attnflow.schema.libraries import xr
 
 ALL_TABLES = ("value", *TABLES)
 STEPS = 2000
-TWO = FEW[:2]
+TWO = ev.FEW[:2]
 
 
 def _form(name: str) -> Request:
@@ -83,7 +83,7 @@ def _still(name: str, run: xr.Dataset) -> xr.DataArray:
     return 1 - series.positive_share(sizes, ("token",))
 
 
-_claim = partial(c.Claim, origin="ours", system=SIGNGD, expected=c.Verdict.HOLDS)
+_claim = partial(c.Claim, origin="ours", system=ev.SIGNGD, expected=c.Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="C-R-signs",
@@ -161,6 +161,6 @@ CLAIMS = (
         "underflow; 2 seeds",
         source="our runs, seeds 200–201. The first record apart was judged before; now "
         "the crossing between records",
-        settings=ROW_A,
+        settings=ev.ROW_A,
     ),
 )

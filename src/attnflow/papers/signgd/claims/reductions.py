@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import FEW, SIGNGD
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
@@ -19,7 +19,9 @@ _APART = {"test_samples": 0, "steps": 60, "embed": 1000}
 
 
 def _banks(count: int, **changes: str) -> Request:
-    return Request("disjoint", {**_APART, "value_neurons": count, **changes}, seeds=FEW)
+    return Request(
+        "disjoint", {**_APART, "value_neurons": count, **changes}, seeds=ev.FEW
+    )
 
 
 BANKS = {
@@ -39,7 +41,7 @@ GAUGE = {
             "dense": 300,
             "record": ("loss", "margin", "attention", *TABLES),
         },
-        seeds=FEW,
+        seeds=ev.FEW,
     )
 }
 
@@ -111,7 +113,7 @@ def _absent_labels(run: xr.Dataset) -> float:
     return 2.0 - len({str(name).split()[0] for name in run["sample"].values})
 
 
-_claim = partial(c.Claim, origin="ours", system=SIGNGD, expected=c.Verdict.HOLDS)
+_claim = partial(c.Claim, origin="ours", system=ev.SIGNGD, expected=c.Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="C-R-mv",

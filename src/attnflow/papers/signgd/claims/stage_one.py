@@ -7,26 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    Claim,
-    Correction,
-    CorrectionKind,
-    Kind,
-    Verdict,
-    Witness,
-    look,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.claims.judges import All, AtLeast, AtMost, Rungs
-from attnflow.papers.signgd.claims.evidence import (
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    PLAN,
-    RUNGS,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     TABLES,
     at,
@@ -36,7 +19,6 @@ from attnflow.papers.signgd.claims.statistics import (
     on_clock,
     sizes_of,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
@@ -52,7 +34,7 @@ def _short(value_neurons: int) -> Request:
         "records": 1001,
         "record": TABLES,
     }
-    return Request("lattice", setting, seeds=PLAN[:5])
+    return Request("lattice", setting, seeds=ev.PLAN[:5])
 
 
 BANKS = {f"m_v={count}": _short(count) for count in WIDTHS}
@@ -70,12 +52,12 @@ def growth(run: xr.Dataset) -> xr.DataArray:
     return series.value_noise(clocked) / unit
 
 
-def _bounds(low: float) -> All:
+def _bounds(low: float) -> c.All:
     grown = {"when": partial(from_time, "T1"), "period": "from T1 on"}
-    return All(
+    return c.All(
         (
-            AtLeast("least v_i over t η σ_p s", growth, low, **grown),
-            AtMost("largest v_i over t η σ_p s", growth, 2.0, **grown),
+            c.AtLeast("least v_i over t η σ_p s", growth, low, **grown),
+            c.AtMost("largest v_i over t η σ_p s", growth, 2.0, **grown),
         )
     )
 
@@ -84,13 +66,13 @@ def _signal_share(run: xr.Dataset) -> np.ndarray:
     """The largest |v_μ|/v_i from T1 on, by seed."""
     clocked = on_clock(run)
     share = abs(series.value_signal(clocked) / series.value_noise(clocked))
-    return look.largest(share, from_time("T1", run))
+    return c.look.largest(share, from_time("T1", run))
 
 
 def _from_mean(name: str, run: xr.Dataset) -> np.ndarray:
     """The largest |v_i/(2√(2/π) t η σ_p s) − 1| √s from a formula's time on."""
     away = abs(growth(run) / (2 * math.sqrt(2 / math.pi)) - 1)
-    return look.largest(away, from_time(name, run)) * math.sqrt(sizes_of(run).support)
+    return c.look.largest(away, from_time(name, run)) * math.sqrt(sizes_of(run).support)
 
 
 def _moves(run: xr.Dataset) -> xr.DataArray:
@@ -105,145 +87,128 @@ def _median_move(run: xr.Dataset) -> np.ndarray:
 
 
 def _largest_move(run: xr.Dataset) -> np.ndarray:
-    return look.largest(_moves(run))
+    return c.look.largest(_moves(run))
 
 
-_by_width = partial(Rungs, order="o(1)", size="value_neurons", of=("m_v=*",))
-_WIDER = All(
+_by_width = partial(c.Rungs, order="o(1)", size="value_neurons", of=("m_v=*",))
+_WIDER = c.All(
     (
         _by_width("move of the median pair by m_v", _median_move),
         _by_width("move of every pair by m_v", _largest_move),
     )
 )
-_claim = partial(Claim, system=DISJOINT, under=CONDITION_3_1)
 CLAIMS = (
-    _claim(
+    ev.on_lattice(
         id="C-L4.1-1",
         place="Lemma 4.1 (1), with the constants of Appendix E.4",
         statement="From T1 on the mean value noise of every sample is between tησ_p s "
         "and 2 tησ_p s.",
-        kind=Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=_bounds(1.0),
-        expected=Verdict.HOLDS,
-        source="our runs, seeds 200–219",
-        settings=LATTICE,
         inert=dict.fromkeys(TABLES, "they only set T1"),
     ),
-    _claim(
+    ev.on_lattice(
         id="C-E1-value",
         place="Appendix E.1, mean value noise",
         statement="From T1 on the mean value noise of every sample is between √2 "
         "tησ_p s and 2 tησ_p s.",
-        kind=Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=_bounds(math.sqrt(2)),
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         source="our runs, seeds 200–219 (least ratio 1.38 on seeds 0–4)",
-        settings=LATTICE,
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "From T1 on it is between tησ_p s and 2 tησ_p s, as in Appendix E.4.",
             _bounds(1.0),
         ),
-        mends=named(mutate.setting("lattice", value_neurons=1)),
-        witness=Witness(
+        mends=c.named(mutate.setting("lattice", value_neurons=1)),
+        witness=c.Witness(
             "witnesses/lattice.py",
             {"least value ratio": ("least v_i over t η σ_p s", 0)},
         ),
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.1-2",
         place="Lemma 4.1 (2)",
         statement="From T1 on the mean value signal is o(1) of the mean value noise of "
         "every sample.",
-        kind=Kind.ASYMPTOTIC,
-        needs=RUNGS,
-        judge=Rungs("largest v_μ/v_i from T1 on", _signal_share, "o(1)", "support"),
-        expected=Verdict.HOLDS,
-        source="our runs, seeds 200–204",
-        settings=LADDER,
-        mutations=named(mutate.replace(mutate.EVERY, "value", 1.0)),
+        judge=c.Rungs("largest v_μ/v_i from T1 on", _signal_share, "o(1)", "support"),
+        mutations=c.named(mutate.replace(mutate.EVERY, "value", 1.0)),
         inert=dict.fromkeys(TABLES, "they only set T1"),
     ),
-    _claim(
+    ev.on_disjoint(
         id="C-L4.1-3",
         place="Lemma 4.1 (3); Lemma C.11",
         statement="Up to T1 query noise and key noise move by o(1) of their initial "
         "values.",
-        kind=Kind.ASYMPTOTIC,
-        judged=tuple(RUNGS),
-        needs={**RUNGS, **BANKS},
-        judge=Rungs(
+        kind=c.Kind.ASYMPTOTIC,
+        judged=tuple(ev.RUNGS),
+        needs={**ev.RUNGS, **BANKS},
+        judge=c.Rungs(
             "move of the median pair", _median_move, "o(1)", "support", of=("s=*",)
         ),
         predicate="T1 is the formula, 4β_ξ/(√m_v ησ_p s)",
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         source="our runs, seeds 200–204. Judged at m_v = 20 alone until the ladder of "
         "supports was added, with results in view",
-        settings=f"{LADDER}; and at s = 10⁶ m_v = 20 … 200000 up to T1",
-        correction=Correction(
-            CorrectionKind.CONDITION,
+        settings=f"{ev.LADDER}; and at s = 10⁶ m_v = 20 … 200000 up to T1",
+        correction=c.Correction(
+            c.CorrectionKind.CONDITION,
             "The relative move at T1 falls like m_v^−½: a pair moves by about "
             "3.2 β_ξ/√m_v. It is o(1) for the median pair where m_v is large, and for "
             "all of them where m_v is far above (m_k n)².",
             _WIDER,
         ),
-        mutations=named(
+        mutations=c.named(
             mutate.both(
                 mutate.constant(mutate.EVERY, TABLES),
                 mutate.later(mutate.EVERY, TABLES, 2.0),
             )
         ),
-        mends=named(
+        mends=c.named(
             mutate.both(
                 *(
                     mutate.setting(name, value_neurons=20 * 4**power)
-                    for power, name in enumerate(RUNGS)
+                    for power, name in enumerate(ev.RUNGS)
                 )
             )
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/lattice.py",
             {"median move at T1": ("move of the median pair", 0)},
         ),
     ),
-    _claim(
+    ev.on_ladder(
         id="C-LE.8",
         place="Lemma E.8",
         statement="From T2 on the mean value noise of every sample is 2√(2/π) tησ_p s "
         "(1 + Õ(s^−½)).",
-        kind=Kind.ASYMPTOTIC,
-        needs=RUNGS,
-        judge=Rungs(
+        judge=c.Rungs(
             "relative error of v_i, times √s, from T2 on",
             partial(_from_mean, "T2"),
             "O-tilde",
             "support",
         ),
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         source="our runs, seeds 200–204. Added with results of other claims in view",
-        settings=LADDER,
-        correction=Correction(
-            CorrectionKind.CONDITION,
+        correction=c.Correction(
+            c.CorrectionKind.CONDITION,
             "It is so from T3 on. At T2 the initial value noise is 1/(n √m_v) of it, "
             "up to logarithms, which d = Ω(poly(n)) makes larger than s^−½.",
-            Rungs(
+            c.Rungs(
                 "relative error of v_i, times √s, from T3 on",
                 partial(_from_mean, "T3"),
                 "O-tilde",
                 "support",
             ),
         ),
-        mends=named(
+        mends=c.named(
             mutate.both(
                 *(
                     mutate.setting(name, value_neurons=20, samples=9 * 10**power)
-                    for power, name in enumerate(RUNGS)
+                    for power, name in enumerate(ev.RUNGS)
                 )
             )
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/lattice.py",
             {"value error at T2": ("relative error of v_i, times √s, from T2 on", 4)},
         ),

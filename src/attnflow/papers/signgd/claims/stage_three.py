@@ -6,13 +6,7 @@ from functools import partial
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import (
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    RUNGS,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.stage_two_end import from_half
 from attnflow.papers.signgd.claims.statistics import (
     TABLES,
@@ -22,7 +16,6 @@ from attnflow.papers.signgd.claims.statistics import (
     on_clock,
     sizes_of,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.libraries import xr
 
@@ -57,18 +50,13 @@ def _sizes_at_end(run: xr.Dataset) -> xr.DataArray:
     return xr.concat(parts, "table") / (end * sizes_of(run).learning_rate)
 
 
-_claim = partial(
-    c.Claim, system=DISJOINT, under=CONDITION_3_1, expected=c.Verdict.HOLDS
-)
 CLAIMS = (
-    _claim(
+    ev.on_lattice(
         id="C-L4.4-1",
         place="Lemma 4.4 (1)",
         statement="In Stage III a neuron's query signal moves by the sign of its "
         "summed key noise, and its key signal against the sign of its summed query "
         "noise.",
-        kind=c.Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=c.AtLeast(
             "moves with the vote (1) or against it (−1)",
             votes,
@@ -80,16 +68,13 @@ CLAIMS = (
         ),
         predicate="moves between records, of every neuron",
         source="our runs, seeds 200–219. 96% of moves were asked for before; now all",
-        settings=LATTICE,
     ),
-    _claim(
+    ev.on_lattice(
         id="C-L4.4-2",
         place="Lemma 4.4 (2), with the constants of Appendix E.1; Lemma E.12",
         statement="At T3 every neuron's query signal has the sign of its summed query "
         "noise and its key signal the opposite one, both between half and twice T3 η "
         "in magnitude.",
-        kind=c.Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=c.All(
             (
                 c.AtLeast("least signal over T3 η, as voted", _sizes_at_end, 0.5),
@@ -97,20 +82,16 @@ CLAIMS = (
             )
         ),
         source="our runs, seeds 200–219. 93% of signals were asked for before; now all",
-        settings=LATTICE,
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.4-3",
         place="Lemma 4.4 (3)",
         statement="Up to T3 all attention is 1/2 ± o(1).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs(
             "largest |s − 1/2| up to T3", partial(from_half, "T3"), "o(1)", "support"
         ),
         source="our runs, seeds 200–204. Attention at T3 was judged before; now all up "
         "to T3",
-        settings=LADDER,
         mutations=c.named(mutate.replace(mutate.EVERY, "attention", 0.9)),
         inert=dict.fromkeys(TABLES, "they only set T3"),
     ),

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import (
-    DELTA_LATTICE,
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    MANY,
-    ROW_A,
-    RUNGS,
-    SETTING_A,
-    SIGNGD,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES, at, formula, share_among
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series, two_cycles
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.libraries import xr
 
 TOP = f"s={1e10:.0e}"
-PRINTED = (
-    (486, 1, 0, 25),
-    (244, 4, 9, 250),
-    (223, 10, 4, 221),
-    (37, 2, 3, 481),
-)
+PRINTED = ((486, 1, 0, 25), (244, 4, 9, 250), (223, 10, 4, 221), (37, 2, 3, 481))
 """Table 2: rows at 0, columns at t = 10, both as K+Q+, K+Q−, K−Q+, K−Q−."""
-TABLE = {"ten": Request("setting-a", {"steps": 10, "test_samples": 0}, seeds=MANY)}
+TABLE = {"ten": Request("setting-a", {"steps": 10, "test_samples": 0}, seeds=ev.MANY)}
 
 
 def _signs(run: xr.Dataset) -> tuple[xr.DataArray, xr.DataArray]:
@@ -103,17 +84,16 @@ def _judge_table(evidence: Evidence) -> c.Finding:
     )
 
 
-_claim = partial(c.Claim, system=DISJOINT, under=CONDITION_3_1)
 CLAIMS = (
-    _claim(
+    ev.on_disjoint(
         id="C-L4.2",
         place="Lemma 4.2",
         statement="At T2_SGN key noise and query noise of every pair (neuron, sample) "
         "have one sign, with probability 1 − δ.",
         kind=c.Kind.PROBABILITY,
-        delta=DELTA_LATTICE,
+        delta=ev.DELTA_LATTICE,
         judged=("lattice",),
-        needs={**SETTING_A, **IDEAL},
+        needs={**ev.SETTING_A, **ev.IDEAL},
         judge=c.All(
             (
                 c.AtLeast(
@@ -129,19 +109,16 @@ CLAIMS = (
             },
         ),
         predicate="δ is left open, and read as Theorem 3.2's n^−1/3",
-        expected=c.Verdict.HOLDS,
         source="our runs: seeds 200–219 of the lattice, 200–209 of setting (a). 98% of "
         "pairs were asked for before; now all, as printed",
-        settings=f"{LATTICE}. Setting (a) is shown for comparison",
+        settings=f"{ev.LATTICE}. Setting (a) is shown for comparison",
         inert={"attention": "it only counts two-cycles, for printing"},
         survives={"holes": "the hole begins after T2_SGN"},
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.2-1",
         place="Lemma 4.2, first case",
         statement="Pairs that start with equal signs keep them up to T2_SGN.",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.All(
             (
                 c.FromSizeOn(
@@ -160,7 +137,6 @@ CLAIMS = (
         expected=c.Verdict.INCONCLUSIVE,
         source="our runs, seeds 200–204 (0.94 at 10⁶, 0.998 at 10¹⁰ on seeds 0–4). The "
         "printed statement was judged as its correction before",
-        settings=LADDER,
         correction=c.Correction(
             c.CorrectionKind.WEAKER,
             "98% of them keep their signs, averaged over seeds, at all large enough "
@@ -178,20 +154,19 @@ CLAIMS = (
             {"equal signs kept": ("mean share at the lowest support",)},
         ),
     ),
-    _claim(
+    ev.on_disjoint(
         id="C-L4.2-2",
         place="Lemma 4.2, second case; Lemma E.6",
         statement="Of pairs that start with opposite signs, half become positive and "
         "half negative.",
         kind=c.Kind.UNIVERSAL,
-        needs={**SETTING_A, TOP: RUNGS[TOP]},
+        needs={**ev.SETTING_A, TOP: ev.RUNGS[TOP]},
         judge=c.All((_near_half("a", 0.08), _near_half(TOP, 0.16))),
         predicate="within 0.08 in setting (a), where a seed has a thousand such pairs "
         "(0.03 on seeds 0–4), and within 0.16, three standard deviations for 90 pairs, "
         "on the lattice",
-        expected=c.Verdict.HOLDS,
         source="our runs: seeds 200–209 of setting (a), 200–204 of the lattice",
-        settings=f"{ROW_A}. And {LADDER}, at the top",
+        settings=f"{ev.ROW_A}. And {ev.LADDER}, at the top",
         survives={"holes": "the hole begins after T2_SGN"},
     ),
     c.Claim(
@@ -201,7 +176,7 @@ CLAIMS = (
         "are as counted in Table 2: nearly all pairs have one sign, equal ones kept.",
         under=(),
         kind=c.Kind.OBSERVATION,
-        system=SIGNGD,
+        system=ev.SIGNGD,
         needs=TABLE,
         judge=_judge_table,
         predicate="over 20 seeds, no printed cell is further than three standard "
@@ -209,7 +184,7 @@ CLAIMS = (
         "(0.977 ± 0.007 on those judged)",
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–219",
-        settings=ROW_A,
+        settings=ev.ROW_A,
         survives={"holes": "it reads the first and the last record alone"},
     ),
 )

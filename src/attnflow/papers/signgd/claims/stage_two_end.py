@@ -8,14 +8,7 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.signgd.claims.evidence import (
-    DELTA_LATTICE,
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    RUNGS,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     TABLES,
     at,
@@ -25,7 +18,6 @@ from attnflow.papers.signgd.claims.statistics import (
     on_clock,
     sizes_of,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.libraries import xr
 
@@ -59,17 +51,12 @@ def _signal_moves(run: xr.Dataset) -> np.ndarray:
     return c.look.largest(away, between(run, 0.0, formula(run, "T2")))
 
 
-_claim = partial(
-    c.Claim, system=DISJOINT, under=CONDITION_3_1, expected=c.Verdict.HOLDS
-)
 CLAIMS = (
-    _claim(
+    ev.on_lattice(
         id="C-L4.3-1",
         place="Lemma 4.3 (1), with the constants of Appendix E.1",
         statement="At T2 query and key noise of every pair are between half and twice "
         "T2 η σ_p s in magnitude.",
-        kind=c.Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=c.All(
             (
                 c.AtLeast("least |noise|/(T2 η σ_p s)", _noise, 0.5),
@@ -77,44 +64,39 @@ CLAIMS = (
             )
         ),
         source="our runs, seeds 200–219. 98% of pairs were asked for before; now all",
-        settings=f"{LATTICE}. {WHERE}",
+        settings=f"{ev.LATTICE}. {WHERE}",
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.3-2",
         place="Lemma 4.3 (2)",
         statement="Up to T2 all attention is 1/2 ± o(1).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs(
             "largest |s − 1/2| up to T2", partial(from_half, "T2"), "o(1)", "support"
         ),
         source="our runs, seeds 200–204 (below 1e-8 on the lowest rung already)",
-        settings=f"{LADDER}. {WHERE}",
+        settings=f"{ev.LADDER}. {WHERE}",
         mutations=c.named(mutate.replace(mutate.EVERY, "attention", 0.9)),
         inert=dict.fromkeys(TABLES, "they only set T2"),
     ),
-    _claim(
+    ev.on_lattice(
         id="C-L4.3-3",
         place="Lemma 4.3 (3); Lemma E.5 (3)",
         statement="At T2 the sums over samples of query noise and of key noise are at "
         "least 2 n β_μ in magnitude, in every neuron, with probability 1 − δ.",
         kind=c.Kind.PROBABILITY,
-        delta=DELTA_LATTICE,
-        needs=IDEAL,
+        delta=ev.DELTA_LATTICE,
         judge=c.AtLeast("least |Σ noise|/(2 n β_μ)", _sums, 1.0),
         predicate="δ is left open, and read as Theorem 3.2's n^−1/3; n is odd: no vote "
         "is tied",
         source="our runs, seeds 200–219 (60 times that on seeds 0–4). 98% of neurons "
         "were asked for before; now all",
-        settings=f"{LATTICE}. {WHERE}",
+        settings=f"{ev.LATTICE}. {WHERE}",
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.3-4",
         place="Lemma 4.3 (4); Lemma E.7",
         statement="Up to T2 query and key signals are their initial values times 1 ± "
         "o(1).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.Rungs(
             "largest relative move of a signal up to T2",
             _signal_moves,
@@ -124,7 +106,7 @@ CLAIMS = (
         predicate="it falls like s^−½, as does T2/T3",
         source="our runs, seeds 200–204. Moves at T2 were judged before; now all up to "
         "T2",
-        settings=f"{LADDER}. {WHERE}",
+        settings=f"{ev.LADDER}. {WHERE}",
         mutations=c.named(
             mutate.both(
                 mutate.constant(mutate.EVERY, TABLES),

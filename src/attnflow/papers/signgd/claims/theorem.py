@@ -8,17 +8,7 @@ import numpy as np
 
 from attnflow import claims as c
 from attnflow.claims.stages import first_crossing
-from attnflow.papers.signgd.claims.evidence import (
-    DELTA_A,
-    DELTA_LATTICE,
-    DISJOINT,
-    IDEAL,
-    LATTICE,
-    PLAN,
-    ROW_A,
-    SETTING_A,
-    SIGNGD,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import at, formula, sizes_of, when
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
@@ -26,7 +16,7 @@ from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
 LEVELS = (0.1, 0.01, 0.001)
-LONG = {"longer": Request("lattice", {"horizon": 120.0}, seeds=PLAN[:5])}
+LONG = {"longer": Request("lattice", {"horizon": 120.0}, seeds=ev.PLAN[:5])}
 
 
 def reached(level: float, run: xr.Dataset) -> xr.DataArray:
@@ -75,26 +65,24 @@ def attention_to_signal(run: xr.Dataset) -> xr.DataArray:
 
 _claim = partial(
     c.Claim,
-    system=SIGNGD,
+    system=ev.SIGNGD,
     kind=c.Kind.PROBABILITY,
-    delta=DELTA_A,
+    delta=ev.DELTA_A,
     under=CONDITION_3_1,
     expected=c.Verdict.HOLDS,
 )
-_BOTH = f"{ROW_A}. And {LATTICE}"
+_BOTH = f"{ev.ROW_A}. And {ev.LATTICE}"
 CLAIMS = (
     _claim(
         id="C-T3.2-1",
         place="Theorem 3.2 (1), with the constant of Lemma E.41",
         statement="The training loss is at most ε at T = 2 log(1/ε)/(η σ_p s), with "
         "probability 1 − n^−1/3.",
-        needs={**SETTING_A, **IDEAL},
+        needs={**ev.SETTING_A, **ev.IDEAL},
         judge=c.All(
             tuple(
                 c.AtMost(
-                    f"time of loss {level:g} over T",
-                    partial(_over_printed, level),
-                    1.0,
+                    f"time of loss {level:g} over T", partial(_over_printed, level), 1.0
                 )
                 for level in LEVELS
             )
@@ -108,7 +96,7 @@ CLAIMS = (
         place="Theorem 3.2 (2), with the constant of Lemma E.41",
         statement="The test loss stays of order 1, at least 0.1, however small the "
         "training loss, with probability 1 − n^−1/3.",
-        needs=SETTING_A,
+        needs=ev.SETTING_A,
         judge=c.AtLeast(
             "test loss on 500 fresh samples",
             late_test_loss,
@@ -119,7 +107,7 @@ CLAIMS = (
         ),
         predicate="0.57 to 0.76 at the end on seeds 0–4",
         source="our runs, seeds 200–209",
-        settings=ROW_A,
+        settings=ev.ROW_A,
         survives={"holes": "the hole ends before t = 1000"},
     ),
     _claim(
@@ -128,7 +116,7 @@ CLAIMS = (
         statement="Values memorise noise: when the training loss is 0.01, every mean "
         "value noise is at least 1 and the mean value signal at most 4 log(100)/(σ_p "
         "s), with probability 1 − n^−1/3.",
-        needs={**SETTING_A, **IDEAL},
+        needs={**ev.SETTING_A, **ev.IDEAL},
         judge=c.All(
             (
                 c.AtLeast("least mean value noise", _noise_value, 1.0),
@@ -144,13 +132,13 @@ CLAIMS = (
         place="Theorem 3.2 (4); Lemma E.42",
         statement="Attention memorises noise: at T_attn = log(σ_p s)/(η √(m_k σ_p s)) "
         "no query pays more than 0.1 to the signal, with probability 1 − n^−1/3.",
-        system=DISJOINT,
-        delta=DELTA_LATTICE,
+        system=ev.DISJOINT,
+        delta=ev.DELTA_LATTICE,
         needs=LONG,
         judge=c.AtMost("largest attention to the signal", attention_to_signal, 0.1),
         predicate="the Θ of T_attn is read as 1, and o(1) as 0.1",
         source="our runs, seeds 200–204",
-        settings=f"{LATTICE}, up to 120 T4⁻",
+        settings=f"{ev.LATTICE}, up to 120 T4⁻",
         survives={"holes": "the hole ends before T_attn"},
     ),
 )

@@ -6,15 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from attnflow import claims as c
-from attnflow.papers.signgd.claims.evidence import (
-    DISJOINT,
-    IDEAL,
-    LADDER,
-    LATTICE,
-    PLAN,
-    RUNGS,
-    rung,
-)
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import (
     TABLES,
     formula,
@@ -22,7 +14,6 @@ from attnflow.papers.signgd.claims.statistics import (
     sizes_of,
     when,
 )
-from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import (
     keys_turn,
     queries_turn,
@@ -38,9 +29,11 @@ FAR_SUPPORTS = (10**6, 10**10, 10**20, 10**40, 10**60)
 
 def _far(support: int) -> Request:
     """A rung up to T4⁻ alone, with records that are near enough to each other."""
-    request = rung(support)
+    request = ev.rung(support)
     setting = {"horizon": 1.5, "records": 20_001, "record": (*TABLES, "attention")}
-    return replace(request, overrides={**request.overrides, **setting}, seeds=PLAN[:2])
+    return replace(
+        request, overrides={**request.overrides, **setting}, seeds=ev.PLAN[:2]
+    )
 
 
 FAR = {f"s={support:.0e}": _far(support) for support in FAR_SUPPORTS}
@@ -74,14 +67,11 @@ def delay(run: xr.Dataset) -> xr.DataArray:
     return when(run, queries_turn(run)) / when(run, keys_turn(run))
 
 
-_claim = partial(c.Claim, system=DISJOINT, under=CONDITION_3_1)
 CLAIMS = (
-    _claim(
+    ev.on_ladder(
         id="C-LE.21",
         place="Lemma E.21",
         statement="T4⁻ is at least √(0.99 (π/2) log(σ_p s/3√2n))/(η √m_k σ_p s).",
-        kind=c.Kind.ASYMPTOTIC,
-        needs=RUNGS,
         judge=c.FromSizeOn(
             "T4⁻ over its lower formula",
             partial(_balance, "T4-_lo"),
@@ -89,12 +79,10 @@ CLAIMS = (
             least=1,
         ),
         predicate="T4⁻ is where Lemma 4.5's inequality ends in the median pair",
-        expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–204. Added with results of other claims in view",
-        settings=LADDER,
         survives={"holes": "the hole ends before T4⁻"},
     ),
-    _claim(
+    ev.on_disjoint(
         id="C-LE.25",
         place="Lemma E.25",
         statement="T4⁻ is at most √(1.01 (π/2) log(σ_p s))/(η √m_k σ_p s).",
@@ -119,14 +107,13 @@ CLAIMS = (
         predicate="T4⁻ is where Lemma 4.5's inequality ends in the median pair: 1.025 "
         "of the formula at s = 10⁶. The proof has a constant in the logarithm, for "
         "which 1.01 makes up beyond σ_p s = 10²⁰",
-        expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–201. Supports up to 10¹⁰ were judged before, where "
         "it does not hold; the ladder was extended with that in view",
-        settings=f"{LADDER}; and up to s = 10⁶⁰",
+        settings=f"{ev.LADDER}; and up to s = 10⁶⁰",
         inert={"query_neuron": "only its ratio of noise to signal enters"},
         survives={"holes": "the hole ends before T4⁻"},
     ),
-    _claim(
+    ev.on_ladder(
         id="C-L4.6",
         place="Lemma 4.6, with θ_c = 0.1",
         statement="The minority's keys move with their own sign up to T4⁻ and with the "
@@ -134,7 +121,6 @@ CLAIMS = (
         "√((π/2) log(4√(2/π) σ_p s))/(η √m_k σ_p s) within 2%, hardly any at 0.9 of "
         "it, and nearly all at 1.1 of it.",
         kind=c.Kind.UNIVERSAL,
-        needs=RUNGS,
         judge=c.All(
             (
                 c.Near(
@@ -152,25 +138,17 @@ CLAIMS = (
                     0.95,
                     unit="difference",
                 ),
-            ),
+            )
         ),
-        expected=c.Verdict.HOLDS,
-        source="our runs, seeds 200–204",
-        settings=LADDER,
     ),
-    _claim(
+    ev.on_lattice(
         id="C-L4.7",
         place="Lemma 4.7",
         statement="The minority's queries turn at twice the time at which its keys do, "
         "within 2.5%.",
-        kind=c.Kind.UNIVERSAL,
-        needs=IDEAL,
         judge=c.Near(
             "time of queries over that of keys", delay, 2.0, 0.05, unit="difference"
         ),
         predicate="half of the minority has turned (1.99 on seeds 0–4)",
-        expected=c.Verdict.HOLDS,
-        source="our runs, seeds 200–219",
-        settings=LATTICE,
     ),
 )

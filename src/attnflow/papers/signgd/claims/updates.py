@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from attnflow.claims import Claim, Kind, Verdict, look, named
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.claims.judges import All, AtMost, Equal, Near
-from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SETTING_A, SIGNGD
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES, both, by_rest, sizes_of
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
@@ -18,12 +17,14 @@ from attnflow.schema.libraries import xr
 STEPS = 60
 ROUNDING = 1e-9
 """Inner products are some hundred steps large: a step has an error of 1e-13."""
-APART = {"apart": Request("disjoint", {"steps": STEPS, "test_samples": 0}, seeds=FEW)}
+APART = {
+    "apart": Request("disjoint", {"steps": STEPS, "test_samples": 0}, seeds=ev.FEW)
+}
 
 
 def _single(table: xr.DataArray) -> xr.DataArray:
     """The sizes of the first moves between records, which are single steps."""
-    return abs(look.steps(table.sel(time=slice(0, STEPS))))
+    return abs(c.look.steps(table.sel(time=slice(0, STEPS))))
 
 
 def _signal_error(run: xr.Dataset) -> xr.DataArray:
@@ -65,34 +66,36 @@ def _full_steps(run: xr.Dataset) -> xr.DataArray:
     return series.positive_share(steps - 0.99 * largest, tuple(by_rest(steps)))
 
 
-_claim = partial(Claim, system=SIGNGD, expected=Verdict.HOLDS)
+_claim = partial(c.Claim, system=ev.SIGNGD, expected=c.Verdict.HOLDS)
 CLAIMS = (
     _claim(
         id="C-Eq8",
         place="Equation (8)",
         statement="Every step moves every neuron's query signal and key signal by "
         "exactly the learning rate.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         under=("2.1",),
-        needs={**SETTING_A, **APART},
-        judge=Equal("step over η, from 1", _signal_error, ROUNDING),
+        needs={**ev.SETTING_A, **APART},
+        judge=c.Equal("step over η, from 1", _signal_error, ROUNDING),
         predicate="the first 60 steps of every neuron; 1e-9 is the rounding of sums of "
         "60 steps, and a zero sign would violate it",
         source="our runs: seeds 200–209 of setting (a), 200–202 on disjoint supports",
-        settings=f"{ROW_A}; and the same row with disjoint supports",
+        settings=f"{ev.ROW_A}; and the same row with disjoint supports",
     ),
     _claim(
         id="C-Eq9",
         place="Equation (9)",
         statement="On disjoint supports every step moves every neuron's query noise "
         "and key noise by η‖ξ‖₁.",
-        kind=Kind.IDENTITY,
+        kind=c.Kind.IDENTITY,
         under=DISJOINT,
         needs=APART,
-        judge=All(
+        judge=c.All(
             (
-                Equal("steps over half of the value's, from 1", _noise_error, ROUNDING),
-                Equal(
+                c.Equal(
+                    "steps over half of the value's, from 1", _noise_error, ROUNDING
+                ),
+                c.Equal(
                     "mean step over η σ_p s √(2/π), from 1",
                     _mean_error,
                     _four_deviations,
@@ -105,7 +108,7 @@ CLAIMS = (
         source="our runs, seeds 200–202",
         settings="row (a) of Table 3 with disjoint supports. For the effect of overlap "
         "see C-R-overlap",
-        mutations=named(mutate.scale("apart", (*TABLES, "value"), 1.1)),
+        mutations=c.named(mutate.scale("apart", (*TABLES, "value"), 1.1)),
     ),
     _claim(
         id="C-R-overlap",
@@ -115,12 +118,14 @@ CLAIMS = (
         "of two samples cancel: a step moves noise by about 0.8 η‖ξ‖₁ in the mean, and "
         "hardly ever by all of it.",
         under=(),
-        kind=Kind.OBSERVATION,
-        needs=SETTING_A,
-        judge=All(
+        kind=c.Kind.OBSERVATION,
+        needs=ev.SETTING_A,
+        judge=c.All(
             (
-                Near("mean step over η‖ξ‖₁", _mean_step, 0.75, 0.15, unit="difference"),
-                AtMost(
+                c.Near(
+                    "mean step over η‖ξ‖₁", _mean_step, 0.75, 0.15, unit="difference"
+                ),
+                c.AtMost(
                     "share of steps within 1% of the token's largest one",
                     _full_steps,
                     0.1,
@@ -131,7 +136,7 @@ CLAIMS = (
         predicate="in the first 60 steps (0.78 to 0.85, and 0.002 to 0.006, on seeds "
         "0–4)",
         source="our runs, seeds 200–209",
-        settings=ROW_A,
+        settings=ev.ROW_A,
         survives={
             "cut": "a tenth of the run has all of the first 60 steps",
             "holes": "the hole begins after the first 60 steps",

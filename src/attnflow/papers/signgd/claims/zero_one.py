@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnflow import claims as c
-from attnflow.papers.signgd.claims.evidence import FEW, ROW_A, SIGNGD
+from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import at
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.schema.declarations import Request
@@ -33,11 +33,15 @@ STRONG = {
 SCALES = (2e-8, 2e-7, 2e-6, 2e-5)
 SCALES_A = (2.2e-6, 2.2e-5, 2.2e-4, 2.2e-3, 2.2e-2)
 SWEEP = {
-    f"sigma_0={scale:g}": Request("setting-a", {**STRONG, "sigma_0": scale}, seeds=FEW)
+    f"sigma_0={scale:g}": Request(
+        "setting-a", {**STRONG, "sigma_0": scale}, seeds=ev.FEW
+    )
     for scale in SCALES
 }
 SWEEP_A = {
-    f"sigma_0={scale:g}": Request("setting-a", {**_BRIEF, "sigma_0": scale}, seeds=FEW)
+    f"sigma_0={scale:g}": Request(
+        "setting-a", {**_BRIEF, "sigma_0": scale}, seeds=ev.FEW
+    )
     for scale in SCALES_A
 }
 
@@ -63,7 +67,7 @@ CLAIMS = (
         kind=c.Kind.UNIVERSAL,
         under=CONDITION_3_1,
         judged=("sigma_0=2e-08", "sigma_0=2e-05"),
-        system=SIGNGD,
+        system=ev.SIGNGD,
         needs=SWEEP,
         judge=c.All(
             (
@@ -106,7 +110,7 @@ CLAIMS = (
         "meets supports of training, and is memorised with them.",
         under=(),
         kind=c.Kind.OBSERVATION,
-        system=SIGNGD,
+        system=ev.SIGNGD,
         needs=SWEEP_A,
         judge=c.All(
             (
@@ -124,7 +128,7 @@ CLAIMS = (
         "500 draws near 0.3 (0.02 on seeds 0–2). Appendix F.1's threshold is 0.125",
         expected=c.Verdict.HOLDS,
         source="our runs, seeds 200–202",
-        settings=f"{ROW_A}; σ_0 over four decades, 1000 steps",
+        settings=f"{ev.ROW_A}; σ_0 over four decades, 1000 steps",
         survives={"holes": "it reads the last record alone"},
     ),
 )

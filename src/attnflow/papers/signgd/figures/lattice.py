@@ -2,198 +2,148 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attnflow import figures, schema
+from attnflow.figures.exhibits import Course, Line, Panels, Rows, Series, Tables
+from attnflow.figures.exhibits.rows import APART
 from attnflow.papers.signgd import stages
-from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.runs import ATTENTION, LATTICE, SEEDS_SILENT
-from attnflow.papers.signgd.figures.statistics import three_numbers
+from attnflow.papers.signgd._types import Values
+from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.dims import TIME
 from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-TITLES = (
-    "One neuron",
-    "What follows the query signal",
-    "Attention",
-    "Times of every seed",
-)
-EVENTS = {
-    "keys turn": (stages.keys_turn, 1.0),
-    "queries turn": (stages.queries_turn, 2.0),
-    "all signs agree": (stages.all_follow, 4.0),
-}
-"""Detectors of events, and their expected times in units of T4⁻."""
+EXPECTED = dict(zip(statistics.TURNS, (1.0, 2.0, 4.0), strict=True))
+"""Expected times of the events in units of T4⁻."""
 CLOCK = r"time in units of $T_4^-$"
 WITHIN = 0.05
 LAST = 5.5
 
 
+def unit(run: xr.Dataset, name: str = "T4-") -> float:
+    """T4⁻ by our formula, or by another of the paper's."""
+    time = stages.stage_formulas(run)[name].time
+    assert time is not None
+    return time
+
+
 def on_clock(run: xr.Dataset) -> xr.Dataset:
     """The run with its time axis in units of our formula for T4⁻."""
-    unit = stages.stage_formulas(run)["T4-"].time
-    assert unit is not None
     growth = sizes(schema.setting_of(run)).growth
-    return run.assign_coords({TIME: stages.clock_of(run[TIME].values, growth) / unit})
+    clock = stages.clock_of(run[TIME].values, growth) / unit(run)
+    return run.assign_coords({TIME: clock})
 
 
-def times(run: xr.Dataset) -> dict[str, np.ndarray]:
+def times(evidence: Evidence) -> dict[str, np.ndarray]:
     """Times of the events in units of T4⁻, by seed."""
-    unit = stages.stage_formulas(run)["T4-"].time
-    assert unit is not None
+    run = evidence["run"]
     return {
-        name: stages.clock_times(run, detect(run)) / unit
-        for name, (detect, _) in EVENTS.items()
+        name: stages.clock_times(run, detect(run)) / unit(run)
+        for name, detect in statistics.TURNS.items()
     }
 
 
-def quiet(run: xr.Dataset) -> np.ndarray:
+def quiet(table: Tables) -> np.ndarray:
     """A mask of the seeds without a pair in a two-cycle."""
-    return (stages.two_cycles(run) == 0).values
+    return (stages.two_cycles(table.runs["run"]) == 0).values
 
 
-def draw(evidence: Evidence) -> Figure:
-    """Draw one neuron, fractions that turned, attention, and the times of all seeds."""
-    figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.8, 7.8))
-    run = evidence["run"]
-    scaled = on_clock(run)
-    panels.one_neuron(grid[0, 0], scaled)
-    grid[0, 0].set_ylabel(r"$\langle w_s,\,\cdot\,\rangle$, neuron 0")
-    _shares(grid[0, 1], run, scaled)
-    panels.attention(grid[1, 0], scaled)
-    for ax in (grid[0, 0], grid[0, 1], grid[1, 0]):
-        ax.set(xlim=(0, LAST), xlabel=CLOCK, xticks=range(6))
-        for _, when in EVENTS.values():
-            _mark(ax, when)
-        figures.label_ends(ax)
-    _dots(grid[1, 1], run)
-    return figure
+def _turned(run: xr.Dataset, observable: str) -> xr.DataArray:
+    """The fraction of outvoted noise that turned, at midpoints between records."""
+    clock = on_clock(run)[TIME].values
+    share = stages.turned_share(run, observable)
+    return share.assign_coords({TIME: (clock[1:] + clock[:-1]) / 2})
 
 
-def _mark(ax: Axes, when: float) -> None:
-    theme = figures.current_theme()
-    ax.axvline(when, color=theme.muted, lw=0.8, ls=(0, (1, 2)), zorder=1)
+def _mark(ax: Axes, table: Series) -> None:
+    for when in EXPECTED.values():
+        figures.mark_place(ax, when)
 
 
-def _shares(ax: Axes, run: xr.Dataset, scaled: xr.Dataset) -> None:
-    """Fractions of outvoted noise that turned, and of query signs that agree."""
-    middle = _middles(scaled)
-    curves = {
-        "keys turned": (
-            stages.turned_share(run, "key_neuron"),
-            middle,
-            "hard",
-            panels.DASHES,
+def _mark_attention(ax: Axes, table: Series) -> None:
+    panels.name_falls(ax, table)
+    _mark(ax, table)
+
+
+def _grey(figure: object, grid: np.ndarray, table: Tables) -> None:
+    """Seeds with a pair that swings are grey."""
+    colour, swings = figures.current_theme().colour("other"), ~quiet(table)
+    places = np.linspace(-APART, APART, len(swings))[swings]
+    for row, seconds in enumerate(table["Times of every seed"].values()):
+        grid[1, 1].plot(seconds[swings], row + places, "o", color=colour, zorder=5)
+
+
+SHARES = {
+    "keys turned": (partial(_turned, observable="key_neuron"), "hard", panels.DASHES),
+    "queries turned": (partial(_turned, observable="query_neuron"), "hard", "-"),
+    "query signs agree": (
+        lambda run: series.following(on_clock(run), "query_neuron"),
+        "easy",
+        "-",
+    ),
+}
+"""By curve: its series, kind and dashes."""
+AXIS = {"x": CLOCK, "xlim": (0, LAST), "ticks": {"x": 6, "y": 5}}
+PANELS = (
+    panels.neuron("One neuron", look=on_clock, finish=_mark, **AXIS),
+    Course(
+        title="What follows the query signal",
+        y="share: outvoted that turned, signs that agree",
+        ylim=(-0.03, 1.04),
+        lines=tuple(
+            Line(name, of, kind=kind, dashes=dashes, band="none")
+            for name, (of, kind, dashes) in SHARES.items()
         ),
-        "queries turned": (
-            stages.turned_share(run, "query_neuron"),
-            middle,
-            "hard",
-            "-",
-        ),
-        "query signs agree": (
-            series.following(scaled, "query_neuron"),
-            scaled[TIME].values,
-            "easy",
-            "-",
-        ),
-    }
-    for name, (table, clock, kind, line) in curves.items():
-        shares = table.transpose(SEED, TIME)
-        median = shares.median(SEED)
-        colour = figures.current_theme().colour(kind)
-        ax.plot(clock, median, color=colour, ls=line, label=name)
-    ax.set(ylim=(-0.03, 1.04), ylabel="share: outvoted that turned, signs that agree")
+        finish=_mark,
+        **AXIS,
+    ),
+    panels.attention("Attention", look=on_clock, finish=_mark_attention, **AXIS),
+    Rows(
+        title="Times of every seed",
+        x=CLOCK,
+        xlim=(0, 4.6),
+        of=times,
+        rows={name: name for name in statistics.TURNS},
+        lines={f"{when:g}": when for when in EXPECTED.values()},
+        kind="signal",
+    ),
+)
 
 
-def _middles(scaled: xr.Dataset) -> np.ndarray:
-    """Midpoints between records, the times of `turned_share`."""
-    clock = scaled[TIME].values
-    return (clock[1:] + clock[:-1]) / 2
+def _steady(table: Tables) -> Mapping[str, np.ndarray]:
+    """Times of the seeds without two-cycles."""
+    return {n: when[quiet(table)] for n, when in table["Times of every seed"].items()}
 
 
-def _dots(ax: Axes, run: xr.Dataset) -> None:
-    """The times of each seed as dots, with the expected levels."""
-    theme = figures.current_theme()
-    times_by_event, steady = times(run), quiet(run)
-    for column, (name, (_, level)) in enumerate(EVENTS.items()):
-        figures.reference(ax, level, f"{level:g}")
-        spots = np.linspace(-0.25, 0.25, len(steady)) + column
-        for usable, colour in ((True, "signal"), (False, "other")):
-            is_shown = steady == usable
-            ax.plot(
-                spots[is_shown],
-                times_by_event[name][is_shown],
-                color=theme.colour(colour),
-                marker="o",
-                ls="",
-                ms=5.5,
-                mec=theme.paper,
-            )
-    ax.set_xticks(range(len(EVENTS)), list(EVENTS))
-    ax.set(xlim=(-0.6, len(EVENTS) - 0.4), ylim=(0, 4.6), ylabel=CLOCK)
+def _over_keys(table: Tables, name: str) -> np.ndarray:
+    return _steady(table)[name] / _steady(table)["keys turn"]
 
 
-def values(evidence: Evidence) -> dict[str, dict[str, float]]:
+def values(table: Tables) -> Values:
     """Times in units of T4⁻ and ratios of times, on seeds without two-cycles."""
-    run = evidence["run"]
-    steady = quiet(run)
-    steady_times = {name: when[steady] for name, when in times(run).items()}
-    keys = steady_times["keys turn"]
-    formulas = stages.stage_formulas(run)
-    printed = formulas["T4-_hi"].time, formulas["T4-"].time
-    assert printed[0] is not None and printed[1] is not None
-    return {
-        "keys turn, over T4⁻ (ours)": three_numbers(keys),
-        "keys turn, over T4⁻ (upper, printed)": three_numbers(
-            keys * printed[1] / printed[0]
-        ),
-        "queries turn, over keys": three_numbers(steady_times["queries turn"] / keys),
-        "all signs agree, over keys": three_numbers(
-            steady_times["all signs agree"] / keys
-        ),
-        "seeds": {
-            "all": len(steady),
-            "with pairs that swing": int((~steady).sum()),
-            "pairs that swing": int(stages.two_cycles(run).sum()),
-        },
+    run, keys, is_quiet = table.runs["run"], _steady(table)["keys turn"], quiet(table)
+    ratios = {
+        "keys turn, over T4⁻ (ours)": keys,
+        "keys turn, over T4⁻ (upper, printed)": keys * unit(run) / unit(run, "T4-_hi"),
+        "queries turn, over keys": _over_keys(table, "queries turn"),
+        "all signs agree, over keys": _over_keys(table, "all signs agree"),
     }
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether times are as 1 : 2 : 4, and attention stays at 1/2 until then."""
-    run = evidence["run"]
-    steady, times_by_event = quiet(run), times(run)
-    keys = times_by_event["keys turn"]
-    early = series.signal_to_signal(on_clock(run)).sel(time=slice(0, 1))
-    return {
-        "half of the seeds or more have no pair that swings": bool(
-            steady.mean() >= 0.5
-        ),
-        "on these keys turn at T4⁻ (ours) within 5%": bool(
-            (abs(keys[steady] - 1) < WITHIN).all()
-        ),
-        "queries turn at twice that time within 5%": bool(
-            (abs(times_by_event["queries turn"] / keys / 2 - 1)[steady] < WITHIN).all()
-        ),
-        "all signs agree at four times that time within 5%": bool(
-            (
-                abs(times_by_event["all signs agree"] / keys / 4 - 1)[steady] < WITHIN
-            ).all()
-        ),
-        "until then signals attend as they began: s11 within 0.02 of 1/2": bool(
-            (abs(early - 0.5) < 0.02).all()
-        ),
+    seeds = {
+        "all": len(is_quiet),
+        "with pairs that swing": int((~is_quiet).sum()),
+        "pairs that swing": int(stages.two_cycles(run).sum()),
     }
+    return {**statistics.over_seeds(ratios), "seeds": seeds}
 
 
 LATTICE_FIGURE = Exhibit(
@@ -208,14 +158,27 @@ LATTICE_FIGURE = Exhibit(
         "Time is in units of T4⁻ with the constant of its proof. Keys turn at 1, "
         "queries at 2, when the keys are back at zero, and all signs agree at 4, when "
         "the queries are back at zero: all lines have the same slope. Steps grow with "
-        "time; the run takes ten thousand of them for any s. " + ATTENTION
+        "time; the run takes ten thousand of them for any s. " + runs.ATTENTION
     ),
-    needs={"run": LATTICE},
-    draw=draw,
+    needs={"run": runs.LATTICE},
+    shows=Panels(PANELS, columns=2, size=(11.8, 7.8), finish=_grey),
     values=values,
-    checks=checks,
-    silent=(
-        SEEDS_SILENT,
-        "The paper has no experiment with disjoint supports.",
-    ),
+    checks={
+        "half of the seeds or more have no pair that swings": lambda t: (
+            quiet(t).mean() >= 0.5
+        ),
+        "on these keys turn at T4⁻ (ours) within 5%": lambda t: (
+            abs(_steady(t)["keys turn"] - 1) < WITHIN
+        ),
+        "queries turn at twice that time within 5%": lambda t: (
+            abs(_over_keys(t, "queries turn") / 2 - 1) < WITHIN
+        ),
+        "all signs agree at four times that time within 5%": lambda t: (
+            abs(_over_keys(t, "all signs agree") / 4 - 1) < WITHIN
+        ),
+        "until then signals attend as they began: s11 within 0.02 of 1/2": lambda t: (
+            abs(t["Attention"]["s11"].sel(time=slice(0, 1)) - 0.5) < 0.02
+        ),
+    },
+    silent=(runs.SEEDS_SILENT, "The paper has no experiment with disjoint supports."),
 )

@@ -1,160 +1,91 @@
-"""Figure 2: SignGD, Adam and gradient descent in setting (a)."""
+"""Figure 2 and our figure on losses: SignGD, Adam and gradient descent, setting (a)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import figures, schema
-from attnflow.papers.signgd._types import Values
-from attnflow.papers.signgd.figures import panels
-from attnflow.papers.signgd.figures.runs import (
-    BETA2_SILENT,
-    BETAS1,
-    PRECISION_SILENT,
-    SEEDS_SILENT,
-    adam,
-    descent,
-    signgd,
-)
-from attnflow.papers.signgd.figures.statistics import (
-    late_laws,
-    law_table,
-    three_numbers,
-    turned_by_end,
-)
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow import figures
+from attnflow.claims.statistics import Fall
+from attnflow.figures.exhibits import Course, Free, Line, Panels, Tables
+from attnflow.papers.signgd.figures import panels, runs, statistics
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
+SLOW, FAST = "GD, rate 1e-4", "GD, rate 0.1"
 KINDS = {
     "SignGD": ("signal", 0),
     "Adam, β1 = 0.9": ("common", 0),
     "Adam, β1 = 0.5": ("common", 1),
     "Adam, β1 = 0": ("common", 2),
     "GD": ("easy", 0),
+    SLOW: ("easy", 1),
+    FAST: ("easy", 0),
 }
 """Kind and shade of each optimiser's colour."""
-ADAMS = {f"Adam, β1 = {beta1:g}": beta1 for beta1 in BETAS1}
-SPARSE = {
-    "SignGD": signgd(),
-    **{name: adam(beta1) for name, beta1 in ADAMS.items()},
-    "GD": descent(1e-4),
-}
+ADAMS = {f"Adam, β1 = {beta1:g}": beta1 for beta1 in runs.BETAS1}
 MOMENTUM = "Adam, β1 = 0.9"
+MEMORISE = ("SignGD", *ADAMS)
+WITHOUT_DESCENT = {
+    "SignGD": runs.signgd(),
+    **{name: runs.adam(beta1) for name, beta1 in ADAMS.items()},
+}
+SPARSE = {**WITHOUT_DESCENT, "GD": runs.descent(1e-4)}
+LINEAR = ("linear", "linear")
+BY_RATE = {**WITHOUT_DESCENT, SLOW: SPARSE["GD"], FAST: runs.descent(0.1)}
 
 
-def draw_two(evidence: Evidence) -> Figure:
-    """Draw one neuron under SignGD and under Adam, and the training losses of all."""
-    titles = ("SignGD, one neuron", "Adam, β1 = 0.9, one neuron", "Training loss")
-    figure, grid = figures.panels(1, 3, titles=titles, size=(15.6, 4.4))
-    first, second, third = grid[0]
-    panels.one_neuron(first, evidence["SignGD"])
-    panels.one_neuron(second, evidence[MOMENTUM])
-    curves(third, evidence, "loss")
-    for ax in grid[0]:
-        figures.label_ends(ax)
-    return figure
+def by_optimiser(
+    title: str,
+    of: str | Callable[[xr.Dataset], xr.DataArray],
+    optimisers: Iterable[str],
+    **options: Any,
+) -> Course:
+    """One series of every optimiser, on a logarithmic axis unless said."""
+    lines = (
+        Line(run, of, run=run, kind=KINDS[run][0], shade=KINDS[run][1])
+        for run in optimisers
+    )
+    usual: dict[str, Any] = {"x": panels.STEP, "scales": ("linear", "log")}
+    return Course(title=title, lines=tuple(lines), **(usual | options))
 
 
-def curves(ax: Axes, runs: Mapping[str, xr.Dataset], name: str) -> None:
-    """Plot one series of every optimiser on a logarithmic axis."""
-    for optimiser, run in runs.items():
-        kind, shade = KINDS[optimiser]
-        figures.series(ax, run, name, kind=kind, shade=shade, label=optimiser)
-    ax.set_yscale("log")
-    figures.number_axis(ax, "y")
-    figures.time_axis(ax, runs["SignGD"], label=panels.STEP)
-    ax.set_ylabel(name.replace("_", " "))
-
-
-def turned_by_optimiser(evidence: Evidence) -> dict[str, dict[str, dict[str, float]]]:
+def turned_by_optimiser(table: Tables) -> dict[str, dict[str, statistics.Three]]:
     """Fractions of outvoted keys and queries that turned by the end, by optimiser."""
+    sides = {f"outvoted {s} that turned": name for name, s in panels.SIDES.items()}
     return {
-        optimiser: {
-            f"outvoted {side} that turned": three_numbers(turned_by_end(run, name))
-            for name, (side, _) in panels.SIDES.items()
-        }
-        for optimiser, run in evidence.items()
+        optimiser: statistics.over_seeds(
+            {text: statistics.turned_by_end(run, name) for text, name in sides.items()}
+        )
+        for optimiser, run in table.runs.items()
         if optimiser != "GD"
     }
 
 
-def ends(evidence: Evidence) -> dict[str, dict[str, dict[str, float]]]:
+def ends(table: Tables) -> dict[str, dict[str, statistics.Three]]:
     """Losses at the end and fits to the training loss, by optimiser."""
     return {
-        optimiser: {
-            "training loss": three_numbers(schema.last(run, "loss").values),
-            "test loss": three_numbers(schema.last(run, "test_loss").values),
-            "0–1 test loss": three_numbers(
-                panels.zero_one(schema.last(run, "test_accuracy")).values
-            ),
-            "law, second half, seed 0": law_table(late_laws(run)[0]),
-        }
-        for optimiser, run in evidence.items()
+        optimiser: statistics.over_seeds(statistics.final_losses(run))
+        | {"law, second half, seed 0": statistics.law_table(run)}
+        for optimiser, run in table.runs.items()
     }
 
 
-def values_two(evidence: Evidence) -> Values:
-    """Losses with fits, and the fractions of outvoted noise that turned."""
-    shares = turned_by_optimiser(evidence)
-    return {
-        name: {**end, **shares.get(name, {})} for name, end in ends(evidence).items()
-    }
+def turned(table: Tables, observable: str, optimisers: Iterable[str]) -> np.ndarray:
+    """The fractions of outvoted noise that turned in all seeds of some runs."""
+    return np.concatenate(
+        [statistics.turned_by_end(table.runs[run], observable) for run in optimisers]
+    )
 
 
-def stated_two(evidence: Evidence) -> dict[str, Sentences]:
-    """Statements of the paper on Figure 2."""
-    end = {name: schema.last(run, "loss").values for name, run in evidence.items()}
-    adams = np.array([np.median(end[name]) for name in ADAMS])
-    both = {
-        observable: [
-            turned_by_end(evidence[name], observable) for name in ("SignGD", MOMENTUM)
-        ]
-        for observable in panels.SIDES
-    }
-    caption = {
-        "SignGD's loss falls exponentially: the residual of the exponential is a tenth "
-        "of that of the power law at most": all(
-            law.exponential < law.algebraic / 10
-            for law in late_laws(evidence["SignGD"])
-        ),
-        "losses of Adam overlap: the three β1 end within 20% of each other": bool(
-            adams.max() < 1.2 * adams.min()
-        ),
-    }
-    sentences = {
-        "SignGD trains faster than gradient descent": bool(
-            end["SignGD"].max() < end["GD"].min()
-        ),
-        "outvoted keys turn under SignGD and Adam: all but 1%": bool(
-            np.min(np.concatenate(both["key_neuron"])) > 0.99
-        ),
-        "outvoted queries turn under SignGD, more than 95%, and not under Adam, less "
-        "than 5%": bool(
-            both["query_neuron"][0].min() > 0.95
-            and both["query_neuron"][1].max() < 0.05
-        ),
-    }
-    return {"Caption of Figure 2": caption, "Section 3.2": sentences}
-
-
-def checks_two(evidence: Evidence) -> dict[str, bool]:
-    """Losses at the end, in their order."""
-    end = {name: schema.last(run, "loss").values for name, run in evidence.items()}
-    adams = [np.median(end[name]) for name in ADAMS]
-    return {
-        "losses of Adam end above that of SignGD": bool(
-            np.min(adams) > end["SignGD"].max()
-        ),
-        "gradient descent with the same rate has hardly begun: its loss is above "
-        "0.68": bool((end["GD"] > 0.68).all()),
-    }
+def _adams(table: Tables) -> np.ndarray:
+    """Training losses at the end, medians over seeds."""
+    return np.array([float(table["Training loss"].ends[n].median()) for n in ADAMS])
 
 
 FIGURE2 = Exhibit(
@@ -171,9 +102,136 @@ FIGURE2 = Exhibit(
         "noisy digits, is figure2d."
     ),
     needs=SPARSE,
-    draw=draw_two,
-    values=values_two,
-    stated=stated_two,
-    checks=checks_two,
-    silent=(SEEDS_SILENT, PRECISION_SILENT, BETA2_SILENT),
+    shows=Panels(
+        (
+            panels.neuron("SignGD, one neuron", "SignGD"),
+            panels.neuron(f"{MOMENTUM}, one neuron", MOMENTUM),
+            by_optimiser("Training loss", "loss", SPARSE, y="loss"),
+        ),
+        size=(15.6, 4.4),
+    ),
+    values=lambda t: {
+        name: {**end, **turned_by_optimiser(t).get(name, {})}
+        for name, end in ends(t).items()
+    },
+    stated={
+        "Caption of Figure 2": {
+            "SignGD's loss falls exponentially: the residual of the exponential is a "
+            "tenth of that of the power law at most": lambda t: (
+                statistics.is_exponential(t.runs["SignGD"])
+            ),
+            "losses of Adam overlap: the three β1 end within 20% of each other": (
+                lambda t: _adams(t).max() < 1.2 * _adams(t).min()
+            ),
+        },
+        "Section 3.2": {
+            "SignGD trains faster than gradient descent": lambda t: (
+                t["Training loss"].ends["SignGD"].max()
+                < t["Training loss"].ends["GD"].min()
+            ),
+            "outvoted keys turn under SignGD and Adam: all but 1%": lambda t: (
+                turned(t, "key_neuron", ("SignGD", MOMENTUM)) > 0.99
+            ),
+            "outvoted queries turn under SignGD, more than 95%, and not under Adam, "
+            "less than 5%": lambda t: [
+                turned(t, "query_neuron", ["SignGD"]).min() > 0.95,
+                turned(t, "query_neuron", [MOMENTUM]).max() < 0.05,
+            ],
+        },
+    },
+    checks={
+        "losses of Adam end above that of SignGD": lambda t: (
+            _adams(t) > float(t["Training loss"].ends["SignGD"].max())
+        ),
+        "gradient descent with the same rate has hardly begun: its loss is above "
+        "0.68": lambda t: t["Training loss"].ends["GD"] > 0.68,
+    },
+    silent=(*runs.SILENT, runs.BETA2_SILENT),
+)
+
+
+def _laws(evidence: Evidence) -> dict[str, list[Fall]]:
+    return {name: statistics.late_laws(evidence[name]) for name in BY_RATE}
+
+
+def _residuals(ax: Axes, table: dict[str, list[Fall]]) -> None:
+    """Residuals of both fits over the second half of training, a dot per seed."""
+    theme = figures.current_theme()
+    for name, laws in table.items():
+        x, y = ([law.exponential for law in laws], [law.algebraic for law in laws])
+        colour = theme.colour(*KINDS[name])
+        ax.plot(x, y, "o", ms=6, mec=theme.paper, color=colour, label=name)
+    figures.theory(ax, [1e-7, 1.0], [1e-7, 1.0])
+    for x, y, text, va, ha in (
+        (0.03, 0.95, "exponential fits better", "top", "left"),
+        (0.97, 0.03, "power law fits better", "baseline", "right"),
+    ):
+        ax.text(x, y, text, va=va, ha=ha, transform=ax.transAxes, color=theme.muted)
+
+
+RESIDUALS = Free(
+    title="Training loss: residuals",
+    of=_laws,
+    picture=_residuals,
+    x="rms residual of an exponential",
+    y="of a power law",
+    scales=("log", "log"),
+    xlim=(1e-7, 1.0),
+    ylim=(3e-5, 1.0),
+    names={"loc": "center left", "bbox_to_anchor": (0.02, 0.45), "fontsize": 9.5},
+)
+
+
+def _wrong(run: xr.Dataset) -> xr.DataArray:
+    return panels.zero_one(run["test_accuracy"])
+
+
+def _do_not_generalise(table: Tables) -> list[bool]:
+    """Whether test losses end above 0.5, with more than a quarter wrong, by run."""
+    return [
+        bool((table["Test loss"].ends[name] > 0.5).all())
+        and bool((table[panels.WRONG].ends[name] > 0.25).all())
+        for name in MEMORISE
+    ]
+
+
+LOSSES = Exhibit(
+    id="losses",
+    kind="figure",
+    title="Losses of SignGD, Adam and gradient descent",
+    caption=(
+        "Setting (a), d = 2000, 500 test samples; Adam with β2 = 0.999, ε = 1e-15. "
+        "Medians over 5 (SignGD) and 3 seeds (bands: range). Both laws are fitted to "
+        "the logarithm of the training loss over the second half of training; each dot "
+        "is a seed. SignGD is exponential to one part in a thousand. Adam with this β2 "
+        "and gradient descent with learning rate 0.1 look like power laws; gradient "
+        "descent with learning rate 1e-4 has hardly begun, and any smooth curve is a "
+        "line there."
+    ),
+    needs=BY_RATE,
+    shows=Panels(
+        (
+            by_optimiser("Training loss", "loss", BY_RATE, y="loss"),
+            by_optimiser("Test loss", "test_loss", BY_RATE, y="test loss"),
+            by_optimiser(panels.WRONG, _wrong, BY_RATE, y="share wrong", scales=LINEAR),
+            RESIDUALS,
+        ),
+        columns=2,
+        size=(13.0, 8.2),
+    ),
+    values=ends,
+    checks={
+        "SignGD's training loss is exponential: its residual is a tenth of the power "
+        "law's at most": lambda t: statistics.is_exponential(t.runs["SignGD"]),
+        "gradient descent with rate 0.1 is not: the power law's is smaller": lambda t: [
+            not law.is_exponential for law in t[RESIDUALS.title][FAST]
+        ],
+        "SignGD and Adam do not generalise: test loss above 0.5, more than a quarter "
+        "wrong": _do_not_generalise,
+        "gradient descent does: no test sample is wrong, and with rate 0.1 the test "
+        "loss is below 0.1": lambda t: (
+            (t[panels.WRONG].ends[FAST] == 0) & (t["Test loss"].ends[FAST] < 0.1)
+        ),
+    },
+    silent=(*runs.SILENT, runs.BETA2_SILENT),
 )

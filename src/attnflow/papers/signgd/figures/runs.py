@@ -74,4 +74,6 @@ PRECISION_SILENT = (
     "The precision of the experiments is not stated. Ours have exact signs at any size "
     "of the gradient."
 )
+SILENT = (SEEDS_SILENT, PRECISION_SILENT)
+"""Of most figures."""
 BETA2_SILENT = "β2 of Figure 2 is not stated. We take 0.999, the default of B.1."
