@@ -69,7 +69,7 @@ def ramp(
 
 
 @dataclass(frozen=True)
-class Series(Mapping[str, xr.DataArray]):
+class Series(Mapping[str, "xr.DataArray"]):
     """Series of a panel by name, NaN where nothing was recorded.
 
     **Arguments:**

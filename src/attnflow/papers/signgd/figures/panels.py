@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from attnflow.schema.libraries import xr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Look = Callable[[xr.Dataset], xr.Dataset]
+Look: TypeAlias = "Callable[[xr.Dataset], xr.Dataset]"
 
 DASHES = (0, (3, 1.6))
 SIDES = {"query_neuron": "query", "key_neuron": "key"}

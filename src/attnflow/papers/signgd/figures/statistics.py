@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
 from attnflow.schema.libraries import xr
 
 Three = dict[str, float]
-Detectors = Mapping[str, Callable[[xr.Dataset], Event]]
+Detectors: TypeAlias = "Mapping[str, Callable[[xr.Dataset], Event]]"
 
 ENDS: Detectors = {
     "stage I ends": stages.values_positive,
