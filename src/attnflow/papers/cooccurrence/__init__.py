@@ -4,7 +4,6 @@ from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.cooccurrence.claims import CLAIMS
 from attnflow.papers.cooccurrence.conditions import conditions
 from attnflow.papers.cooccurrence.exhibits import EXHIBITS
-from attnflow.papers.cooccurrence.notes import NOTES
 from attnflow.papers.cooccurrence.settings import RECIPES
 from attnflow.papers.cooccurrence.stages import stage_table
 from attnflow.papers.cooccurrence.statistics import STATISTICS
@@ -21,7 +20,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claims=CLAIMS,
-    notes=NOTES,
     headline="overview",
     headline_claims=(
         "A-Thm3.1-i2",
