@@ -4,9 +4,8 @@ import numpy as np
 import xarray as xr
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
-from attnflow.papers.cooccurrence.figures.generalisation import sufficient_samples
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
-from attnflow.papers.cooccurrence.statistics import LEVEL
+from attnflow.papers.cooccurrence.statistics import LEVEL, sufficient_samples
 from attnflow.schema.declarations import Evidence, SweepRequest
 
 LOSS = "test_loss_at_level"

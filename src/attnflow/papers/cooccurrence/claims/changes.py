@@ -9,8 +9,8 @@ import xarray as xr
 from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
-from attnflow.papers.cooccurrence.conditions import THEOREM
 
 GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_neuron_gram_change",
@@ -21,15 +21,7 @@ GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_attention_change",
 )
 Measure = Callable[[xr.Dataset], np.ndarray]
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.FIRST_PHASE,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.of_phase_one
 
 
 def change(run: xr.Dataset, *, name: str, power: float = 0.0) -> np.ndarray:

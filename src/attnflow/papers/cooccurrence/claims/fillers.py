@@ -1,14 +1,13 @@
 """Readouts of fillers in Phase 2, and their contribution to outputs."""
 
 import math
-from functools import partial
 
 import numpy as np
 import xarray as xr
 
 from attnflow import claims as c
 from attnflow.papers.cooccurrence.claims import evidence as ev
-from attnflow.papers.cooccurrence.claims import quiet
+from attnflow.papers.cooccurrence.claims import quiet, templates
 from attnflow.papers.cooccurrence.claims.phase_two_changes import at_first
 from attnflow.papers.cooccurrence.claims.windows import (
     ladder,
@@ -16,18 +15,9 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 
 NAMED = ["mu1", "mu2", "mu3"]
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    settings=ev.ALONG_LARGE_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = templates.at_large_widths
 
 
 def _filler_change(run: xr.Dataset) -> xr.DataArray:
