@@ -86,6 +86,7 @@ def _mark(ax: "Axes", table: dict[str, xr.DataArray]) -> None:
             ax.axvline(x, ls=(0, dashes), color=colour, lw=1.0, zorder=1)
             offset = {"xytext": (3, -3 - 14 * below), "textcoords": "offset points"}
             style = {"color": colour, "size": "small", "va": "top"}
+            style["bbox"] = {"fc": theme.paper, "ec": "none", "pad": 0.5}
             axes = ax.get_xaxis_transform()
             ax.annotate(text, (x, 1.0), xycoords=axes, **offset, **style)
     ax.text(11, 1.15 * LEVEL, "training loss", size="small", color=theme.muted)
