@@ -85,7 +85,7 @@ def _mark(ax: "Axes", table: dict[str, xr.DataArray]) -> None:
             colour = theme.colour(kind)
             ax.axvline(x, ls=(0, dashes), color=colour, lw=1.0, zorder=1)
             offset = {"xytext": (3, -3 - 14 * below), "textcoords": "offset points"}
-            style = {"color": colour, "size": "small", "va": "top"}
+            style: dict[str, Any] = {"color": colour, "size": "small", "va": "top"}
             style["bbox"] = {"fc": theme.paper, "ec": "none", "pad": 0.5}
             axes = ax.get_xaxis_transform()
             ax.annotate(text, (x, 1.0), xycoords=axes, **offset, **style)
@@ -175,8 +175,9 @@ def values(table: Tables) -> dict[str, Any]:
 
 def _losses(table: Tables) -> xr.DataArray:
     """Expected test losses by length and number of samples."""
-    rows = [table["test loss"][f"$L = {length}$"] for length in LENGTHS]
-    return xr.concat(rows, xr.Variable("length", list(LENGTHS)))
+    rows = [table["test loss"][f"$L = {length}$"].values for length in LENGTHS]
+    coords = {"length": list(LENGTHS), "n": list(SAMPLES)}
+    return xr.DataArray(rows, coords, ("length", "n"))
 
 
 CHECKS = {

@@ -113,8 +113,8 @@ def _draw(ax: "Axes", table: dict[str, Descents]) -> None:
     dot = partial(ax.plot, [], [], ls="", marker="o", ms=5.5, mec=theme.muted)
     dot(mfc="none", label="loss falls at every step")
     dot(mfc=theme.muted, label="rises at some step")
-    away = {"marker": "^", "color": theme.muted, "label": f"distance above {FAR:g}"}
-    ax.plot([], [], ls="", ms=6, **away)
+    text = f"distance above {FAR:g}"
+    ax.plot([], [], ls="", marker="^", ms=6, color=theme.muted, label=text)
 
 
 def _mark_paper_rate(ax: "Axes", rate: float, colour: str) -> None:

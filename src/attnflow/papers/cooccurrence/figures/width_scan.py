@@ -92,9 +92,13 @@ def _on_common_clock(run: xr.Dataset) -> xr.DataArray:
 
 
 def _losses(of: str | Callable[[xr.Dataset], xr.DataArray], **fields: Any) -> Course:
-    series = ramp(of, RUNS, kind="signal")
-    scales, ylim = ("log", "log"), (1e-7, 1.5)
-    return Course(lines=series, y="loss", scales=scales, ylim=ylim, **fields)
+    return Course(
+        lines=ramp(of, RUNS, kind="signal"),
+        y="loss",
+        scales=("log", "log"),
+        ylim=(1e-7, 1.5),
+        **fields,
+    )
 
 
 def _name_branches(ax: "Axes", table: Series) -> None:
