@@ -323,12 +323,13 @@ def test_sentences_are_predicates_of_the_table():
         checks={
             "both begin alike": lambda t: t["a"][0] == t["b"][0],
             "nothing is true of nothing": lambda t: np.array([], bool),
+            "nor of a list without entries": lambda t: [x > 9 for x in t["a"] if x > 9],
         },
     )
     display = told.display({"a": [1, 2, 3], "b": [1]})
     assert display.values() == {"last": 3}
     assert display.stated() == {"Section 1": {"it rises": True}}
-    assert list(display.checks().values()) == [True, False]
+    assert list(display.checks().values()) == [True, False, False]
     assert told.display({"a": [1, 3, 2], "b": [1]}).stated() == {
         "Section 1": {"it rises": False}
     }
