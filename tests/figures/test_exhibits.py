@@ -24,6 +24,7 @@ from attnflow.figures.exhibits import (
     stage_times,
     tabulate,
 )
+from attnflow.figures.style import LIGHT
 from attnflow.schema.declarations import Exhibit
 
 TIMES = np.array([0.0, 1.0, 2.0, 4.0])
@@ -160,6 +161,34 @@ def test_marks_without_symbols_are_lines_without_names():
     times = {event.median for event in display.table["Loss"].marks.values()}
     assert times <= {line.get_xdata()[0] for line in ax.get_lines()[1:]}
     assert [text.get_text() for text in ax.texts if text.get_text()] == ["$T_{3}$"]
+
+
+def test_other_runs_are_drawn_as_far_as_the_clocks():
+    short = run().isel(time=slice(3))
+    lines = Line("short", "loss", run="short"), Line("long", "loss", run="long")
+    panel = Course(title="Loss", lines=lines, clock="short")
+    ax, display = draw(panel, {"short": short, "long": run()})
+    np.testing.assert_array_equal(line_called(ax, "long").get_xdata(), TIMES[:3])
+    assert ax.get_xlim() == (0, 2)
+    np.testing.assert_array_equal(display.table["Loss"]["long"]["time"], TIMES)
+
+
+def test_the_first_seed_may_be_the_line():
+    lines = (Line("rise", "loss", middle="first", band="seeds"),)
+    ax, _ = draw(Course(title="Loss", lines=lines), {"run": run()})
+    np.testing.assert_array_equal(line_called(ax, "rise").get_ydata(), RISE[0])
+
+
+def test_a_ramp_has_a_line_for_each_run():
+    lines = ramp("loss", {"narrow": "$m = 1$", "wide": "$m = 2$"}, kind="signal")
+    ax, display = draw(
+        Course(title="Loss", lines=lines), {"narrow": run(), "wide": run()}
+    )
+    assert list(display.table["Loss"]) == ["narrow", "wide"]
+    pale, full = (
+        line_called(ax, label).get_color() for label in ("$m = 1$", "$m = 2$")
+    )
+    assert full == LIGHT.colour("signal") != pale
 
 
 def test_a_table_without_time_is_no_course():
@@ -411,12 +440,13 @@ def test_sentences_are_predicates_of_the_table():
         checks={
             "both begin alike": lambda t: t["a"][0] == t["b"][0],
             "nothing is true of nothing": lambda t: np.array([], bool),
+            "nor of a list without entries": lambda t: [x > 9 for x in t["a"] if x > 9],
         },
     )
     display = told.display({"a": [1, 2, 3], "b": [1]})
     assert display.values() == {"last": 3}
     assert display.stated() == {"Section 1": {"it rises": True}}
-    assert list(display.checks().values()) == [True, False]
+    assert list(display.checks().values()) == [True, False, False]
     assert told.display({"a": [1, 3, 2], "b": [1]}).stated() == {
         "Section 1": {"it rises": False}
     }

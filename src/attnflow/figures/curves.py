@@ -18,7 +18,7 @@ from attnflow.schema.libraries import xr
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]
-Middle = Literal["median", "mean"]
+Middle = Literal["median", "mean", "first"]
 Dashes = str | tuple[float, tuple[float, ...]]
 Rungs = Sequence[float] | np.ndarray
 """Numbers, one per rung of a ladder."""
@@ -75,7 +75,7 @@ def series(
       thin line, or nothing.
     - `role`: `limit` draws the infinite-width line, thick, dashed and in ink.
     - `colour`: instead of the kind's, for a colour of a `ramp`.
-    - `middle`: draw the mean over seeds instead.
+    - `middle`: draw the mean over seeds instead, or the first seed.
     - `dashes`: of the line, and of those of single seeds.
     """
     values = curve(run, selector)
@@ -83,7 +83,7 @@ def series(
     values = values.isel(time=values.notnull().any(SEED).values)
     at = thin(values)
     times = at[TIME].values
-    heights = (at.median(SEED) if middle == "median" else at.mean(SEED)).values
+    heights = _middle(at, middle).values
     if role == "limit":
         kind, band = "limit", "none"
     colour = colour or current_theme().colour(kind, shade)
@@ -97,6 +97,12 @@ def series(
         label = selector_label(selector)
     line.set_label(typeset(label or "") or "_nolegend_")
     return line
+
+
+def _middle(values: xr.DataArray, middle: Middle) -> xr.DataArray:
+    if middle == "first":
+        return values.isel({SEED: 0})
+    return values.median(SEED) if middle == "median" else values.mean(SEED)
 
 
 def thin(values: xr.DataArray) -> xr.DataArray:

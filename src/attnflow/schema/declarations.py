@@ -288,7 +288,7 @@ class Display:
 
     def _answer(self, text: str, predicate: Callable[[Any], Any]) -> bool:
         answer = np.asarray(predicate(self.table))
-        if answer.dtype != bool:
+        if answer.size and answer.dtype != bool:
             raise TypeError(
                 f"{self.exhibit.id}: whether {text!r} is no matter of true or false, "
                 f"but {answer.dtype}: compare with a bound."

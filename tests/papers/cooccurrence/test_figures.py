@@ -47,12 +47,16 @@ def test_the_papers_figures_are_all_there():
         assert not exhibit.printed, "the paper prints no numbers in its figure"
 
 
+def values_of(name, evidence_of):
+    return PAPER.exhibit(name).display(evidence_of(name)).values()
+
+
 def test_numbers_of_figure_1(evidence_of):
     """Against two independent programs on other seeds: only ranges agree."""
-    scores = PAPER.exhibit("figure1a").values(evidence_of("figure1a"))
+    scores = values_of("figure1a", evidence_of)
     phase = scores["Phase 1 ends at epoch"]
     assert 1100 < phase["least"] < phase["largest"] < 2050
-    losses = PAPER.exhibit("figure1b").values(evidence_of("figure1b"))
+    losses = values_of("figure1b", evidence_of)
     for kind in ("first", "second"):
         assert losses["largest loss over the first"][kind]["least"] > 1.02
         assert losses["largest loss over the first"][kind]["largest"] < 1.2
@@ -60,7 +64,7 @@ def test_numbers_of_figure_1(evidence_of):
 
 def test_balance_without_noise(evidence_of):
     """Derived by hand for many samples: w* = (2, 2, −3), its dual 7 : 5 : 5 : 0."""
-    many = PAPER.exhibit("balancing").values(evidence_of("balancing"))["n = 1e+07"]
+    many = values_of("balancing", evidence_of)["n = 1e+07"]
     shares = [many["share of 17"][kind]["at the end"] for kind in many["share of 17"]]
     assert shares == pytest.approx([7, 5, 5, 0], abs=1e-4)
     assert many["R"]["at the end"] == pytest.approx(1.5, abs=1e-4)
@@ -73,7 +77,7 @@ def test_enough_samples_by_hand():
     It has one target. L − 2 fillers of a training sample gave it 30/n each, which are
     missing; in their place are fillers of samples with both, which pull back by 14/n.
     """
-    from attnflow.papers.cooccurrence.figures.generalisation import margin_of_machine
+    from attnflow.papers.cooccurrence.statistics import margin_of_machine
 
     for length in (5, 10, 20):
         lacking = (1 - margin_of_machine(1e6, length)) * 1e6 / (length - 2)

@@ -16,7 +16,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits="attnflow.papers.cooccurrence.exhibits:EXHIBITS",
     claims="attnflow.papers.cooccurrence.claims:CLAIMS",
-    notes="attnflow.papers.cooccurrence.notes:NOTES",
     headline="overview",
     headline_claims=(
         "A-Thm3.1-i2",

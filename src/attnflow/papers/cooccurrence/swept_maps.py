@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
-from attnflow.papers.cooccurrence.figures.generalisation import sufficient_samples
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
-from attnflow.papers.cooccurrence.statistics import LEVEL
+from attnflow.papers.cooccurrence.statistics import LEVEL, sufficient_samples
 from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.schema.libraries import xr
 

@@ -9,6 +9,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import (
     BEGINS,
     band,
@@ -18,7 +19,6 @@ from attnflow.papers.cooccurrence.claims.windows import (
     velocities,
     weights_by_type,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
@@ -26,16 +26,7 @@ SMALL = 0.2
 """C of Lemma 4.4; the two one-target types differ by a few per cent, by chance."""
 GAP = 0.2
 """C of Lemma 4.5; without noise −G3' / G1' is 1.269 late at n = 60, L = 5."""
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.UNIVERSAL,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.ALL_WIDTHS,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = partial(templates.of_phase_two, kind=c.Kind.UNIVERSAL)
 _at_least = partial(c.AtLeast, when=phase_two, period="in Phase 2")
 _at_most = partial(c.AtMost, when=phase_two, period="in Phase 2")
 _not_negative = partial(_at_least, bound=0.0, unit="difference", strict=True)

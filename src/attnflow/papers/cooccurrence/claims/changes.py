@@ -11,8 +11,8 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
@@ -24,15 +24,7 @@ GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_attention_change",
 )
 Measure: TypeAlias = "Callable[[xr.Dataset], np.ndarray]"
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.FIRST_PHASE,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.of_phase_one
 
 
 def change(run: xr.Dataset, *, name: str, power: float = 0.0) -> np.ndarray:

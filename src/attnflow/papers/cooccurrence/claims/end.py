@@ -12,6 +12,7 @@ from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.phase_two import SCORES, signed
 from attnflow.papers.cooccurrence.claims.windows import (
     at_end,
@@ -19,21 +20,12 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    settings=ev.ALONG_LARGE_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = templates.at_large_widths
 _at_widths = partial(ladder, of=("m=*",), constant=2.0)
 
 

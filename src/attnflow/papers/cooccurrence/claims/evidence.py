@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from attnflow import schema
 from attnflow.papers.cooccurrence.settings import PHASES
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
 
 Override = float | str | tuple[str, ...] | None
 """A value of a setting's field that differs from the experiment's."""
@@ -229,15 +227,3 @@ FIRST_PHASE = _along(phase_one, WIDTHS)
 ALL_WIDTHS = _along(whole, WIDTHS)
 LARGE_WIDTHS = _along(whole, LARGE)
 LARGE_TABLES = _along(tables, LARGE)
-
-
-def class_weights(run: xr.Dataset) -> xr.DataArray:
-    """Class weights Σ_k: logistic weights summed over each type, by group."""
-    return run["pull_by_group"] * schema.setting_of(run)["samples"]
-
-
-def balance_ratio(weights: xr.DataArray) -> xr.DataArray:
-    """Balance ratio R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
-    both, first = weights.sel(group="both"), weights.sel(group="first")
-    rest = weights.sum("group", skipna=False) - both
-    return (rest - both) / (both - first)

@@ -13,6 +13,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import largest_at, settled
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.experiment_phases import IN_PHASES
 from attnflow.papers.cooccurrence.claims.phase_two import SCORES, signed
 from attnflow.papers.cooccurrence.claims.phases import (
@@ -116,15 +117,7 @@ def _judge_readings(evidence: Evidence) -> c.Finding:
     return c.Finding(tuple(checks), numbers)
 
 
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.OBSERVATION,
-    under=(),
-    system=ev.DESCENT,
-    needs=RUN,
-    settings=ev.APPENDIX_A,
-    expected=c.Verdict.HOLDS,
-)
+_claim = partial(templates.observed, needs=RUN)
 _FIGURE = (
     _claim(
         id="A-Fig1a",

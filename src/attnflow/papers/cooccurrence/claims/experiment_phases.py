@@ -8,6 +8,7 @@ from attnflow import claims as c
 from attnflow import schema
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.balancing import (
     balance_gap,
     velocity_ratio,
@@ -29,16 +30,7 @@ ALL = mutate.EVERY
 GAP = 0.2
 TWELVE = "so in 12 of 12 earlier runs, three seeds of four readings"
 _second = {"when": in_second, "period": "in Phase 2", "strict": True}
-_claim = partial(
-    c.Claim,
-    origin="ours",
-    kind=c.Kind.OBSERVATION,
-    under=THEOREM,
-    system=ev.DESCENT,
-    needs=RUN,
-    settings=ev.APPENDIX_A,
-    expected=c.Verdict.HOLDS,
-)
+_claim = partial(templates.observed, needs=RUN, origin="ours", under=THEOREM)
 
 
 def _score_rates(run: xr.Dataset) -> xr.DataArray:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
 from attnflow import claims as c
 from attnflow.papers.cooccurrence.claims import evidence as ev
-from attnflow.papers.cooccurrence.claims import quiet
+from attnflow.papers.cooccurrence.claims import quiet, templates
 from attnflow.papers.cooccurrence.claims.phase_two_changes import at_first
 from attnflow.papers.cooccurrence.claims.windows import (
     ladder,
@@ -17,19 +16,11 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import DATA, THEOREM, WEIGHTS
+from attnflow.papers.cooccurrence.conditions import DATA, WEIGHTS
 from attnflow.schema.libraries import xr
 
 NAMED = ["mu1", "mu2", "mu3"]
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    settings=ev.ALONG_LARGE_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = templates.at_large_widths
 
 
 def _filler_change(run: xr.Dataset) -> xr.DataArray:

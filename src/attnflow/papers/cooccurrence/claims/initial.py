@@ -10,6 +10,7 @@ from attnflow import claims as c
 from attnflow import schema
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.neurons import (
     COMMON,
     TARGETS,
@@ -22,7 +23,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
     velocity,
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes
-from attnflow.papers.cooccurrence.conditions import CONDITION_1, DATA, THEOREM, WEIGHTS
+from attnflow.papers.cooccurrence.conditions import CONDITION_1, DATA, WEIGHTS
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
@@ -32,13 +33,7 @@ LATER = {f"m={width}": ev.neurons(width) for width in ev.WIDTHS}
 RATE = "neuron_value_rate"
 AT_START = (*WEIGHTS, *CONDITION_1, *DATA)
 """What statements about time 0 assume, where F(0) is part of their bound."""
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    system=ev.FLOW,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.in_theory
 _initial = partial(
     _claim,
     survives=dict.fromkeys(
@@ -178,7 +173,6 @@ CLAIMS: tuple[c.Claim, ...] = (
         place="Theorem E.15",
         statement="Throughout Phase 1 every neuron's readout of a filler moves at a "
         "rate O((σ0² + σ1²) m/n) + Õ(σ0² L sqrt(m)).",
-        under=THEOREM,
         needs=LATER,
         judge=ladder(
             "largest velocity on fillers over that sum",

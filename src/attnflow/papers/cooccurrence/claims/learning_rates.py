@@ -26,20 +26,22 @@ RECORDS = 61
 FIRST = 1e-3
 
 
-def _flow(reading: str) -> Request:
+def flow(reading: str, time: float) -> Request:
+    """Request for the gradient flow of a reading up to a time, with its sharpness."""
     setting = {
         "reading": reading,
-        "steps": TIMES[reading],
+        "steps": time,
         "records": RECORDS,
-        "first_record": FIRST * TIMES[reading],
+        "first_record": FIRST * time,
         "record": ("loss", "tangent_sharpness"),
         "test_samples": 0,
     }
     return Request("flow", setting, seeds=SEEDS)
 
 
-def _descent(reading: str, rate: float) -> Request:
-    steps = int(TIMES[reading] / rate)
+def descent(reading: str, rate: float, time: float) -> Request:
+    """Request for gradient descent of the same weights up to a time, every step."""
+    steps = int(time / rate)
     setting = {
         "reading": reading,
         "learning_rate": rate,
@@ -51,8 +53,8 @@ def _descent(reading: str, rate: float) -> Request:
     return Request("figure1", setting, seeds=SEEDS)
 
 
-NEEDS = {f"{reading} flow": _flow(reading) for reading in RATES} | {
-    f"{reading} {rate:g}": _descent(reading, rate)
+NEEDS = {f"{reading} flow": flow(reading, TIMES[reading]) for reading in RATES} | {
+    f"{reading} {rate:g}": descent(reading, rate, TIMES[reading])
     for reading, rates in RATES.items()
     for rate in rates
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from attnflow import claims as c
@@ -12,6 +10,7 @@ from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.neurons import largest_output
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
@@ -22,13 +21,7 @@ SMALL = {f"c0={c0:g}": ev.small_outputs(c0) for c0 in ev.SMALLER}
 LATER = 1.5
 """At T_half itself the ratio is 1 by definition; C > 0 is checked a little later."""
 VELOCITIES = ("value_rate", "value_rate_at_end")
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    system=ev.FLOW,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.in_theory
 
 
 def _late(run: xr.Dataset, table: xr.DataArray) -> np.ndarray:
@@ -89,7 +82,6 @@ CLAIMS: tuple[c.Claim, ...] = (
         statement="From some T_half ≤ T1 to T1, (1 + C) max(G1', G2') ≤ −G3' ≤ "
         "(1 − C)(G1' + G2') for a constant C > 0, and G1', G2' are at least "
         "Ω((σ0² + σ1²) m m1).",
-        under=THEOREM,
         needs=ev.FIRST_PHASE,
         judge=c.All(
             (

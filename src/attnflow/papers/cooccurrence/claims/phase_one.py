@@ -10,8 +10,8 @@ from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import at_t1, ladder, sizes, with_width
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
@@ -19,16 +19,7 @@ MARGIN = 0.1
 """The lower constant of Θ for margins at T1; the upper is its inverse."""
 AT_T1 = "at T1 = 20/(σ1² m m1)"
 AT_END = {"holes": "it speaks of T1, with which the run ends, and of time 0"}
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.FIRST_PHASE,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-    survives=AT_END,
-)
+_claim = partial(templates.of_phase_one, survives=AT_END)
 
 
 def _readouts(run: xr.Dataset) -> xr.DataArray:

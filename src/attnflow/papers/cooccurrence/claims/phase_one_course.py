@@ -12,23 +12,15 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import Stage
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import ladder, to_t1
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 ONE_TARGET = ["first", "second"]
 RISE = 0.02
 """A smaller rise of the loss would not be visible in the paper's figure."""
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.FIRST_PHASE,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.of_phase_one
 
 
 def _one_target_margin(run: xr.Dataset) -> xr.DataArray:

@@ -9,6 +9,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.changes import (
     KEY,
     QUERY,
@@ -27,20 +28,12 @@ from attnflow.papers.cooccurrence.claims.neurons import (
     unit,
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 NEURONS = {f"neurons, m={width}": ev.neurons(width) for width in ev.WIDTHS}
 READ = ("neuron_value", "neuron_value_at_end")
 RATE = ("neuron_value_rate", "neuron_value_rate_at_end")
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-)
+_claim = templates.in_theory
 
 
 def _off_pull(run: xr.Dataset) -> np.ndarray:

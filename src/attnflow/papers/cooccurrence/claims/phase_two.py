@@ -10,6 +10,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.changes import ATTENTION
 from attnflow.papers.cooccurrence.claims.windows import (
     BEGINS,
@@ -20,19 +21,10 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
-_claim = partial(
-    c.Claim,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.ALL_WIDTHS,
-    settings=ev.ALONG_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = templates.of_phase_two
 _always = partial(_claim, kind=c.Kind.UNIVERSAL)
 _asymptotic = partial(_claim, kind=c.Kind.ASYMPTOTIC)
 _positive = partial(

@@ -10,6 +10,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.changes import KEY, QUERY, VALUE
 from attnflow.papers.cooccurrence.claims.windows import (
     band,
@@ -19,19 +20,9 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.libraries import xr
 
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.LARGE_WIDTHS,
-    settings=ev.ALONG_LARGE_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = partial(templates.at_large_widths, needs=ev.LARGE_WIDTHS)
 _bounded = partial(ladder, constant=2.0)
 
 

@@ -10,6 +10,7 @@ from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.phase_two import score_rates
 from attnflow.papers.cooccurrence.claims.windows import (
     BEGINS,
@@ -20,23 +21,13 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = 3
 SAMPLES = ("seed", "time", "sample", "entry")
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    needs=ev.LARGE_WIDTHS,
-    settings=ev.ALONG_LARGE_M,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = partial(templates.at_large_widths, needs=ev.LARGE_WIDTHS)
 
 
 def _inverse_loss(run: xr.Dataset) -> xr.DataArray:

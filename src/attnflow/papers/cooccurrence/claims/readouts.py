@@ -9,6 +9,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
+from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import (
     band,
     ladder,
@@ -16,20 +17,12 @@ from attnflow.papers.cooccurrence.claims.windows import (
     least,
     phase_two,
 )
-from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]
-_claim = partial(
-    c.Claim,
-    kind=c.Kind.ASYMPTOTIC,
-    under=THEOREM,
-    system=ev.FLOW,
-    expected=c.Verdict.HOLDS,
-    source=ev.THEORY_RUNS,
-)
+_claim = templates.at_large_widths
 
 
 def _readouts(run: xr.Dataset, tokens: list[str] = NAMED) -> xr.DataArray:

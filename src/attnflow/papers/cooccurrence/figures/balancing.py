@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnflow import figures
-from attnflow.papers.cooccurrence.claims.evidence import (
-    balance_ratio,
-    class_weights,
-)
-from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers, noise_free
+from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables, ramp
+from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.libraries import xr
@@ -23,190 +19,184 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SAMPLES = (30.0, 60.0, 120.0, 600.0, 1e7)
+RUNS = {samples: f"n = {samples:g}" for samples in SAMPLES}
 MANY = SAMPLES[-1]
-SERIES = ("share", "ratio", "product", "loss_by_group")
-START = 1.0
-TITLES = (
-    "Shares of the four types of samples",
-    "Losses of the four types, $n = 10^7$",
-    r"$R = (\Sigma_2+\Sigma_3+\Sigma_4-\Sigma_1)/(\Sigma_1-\Sigma_2)\approx-G_3'/G_1'$",
-    r"Speed of the loss: $b\,t\cdot\mathrm{Loss}$",
-)
 
 
-def balance_series(run: xr.Dataset) -> xr.Dataset:
-    """Shares of class weights, R and b·t·Loss on the clock b0·t."""
-    weights = class_weights(run)
-    growth = run["readout_gain"].isel(head=0) / run["readout_gain"].isel(head=0, time=0)
-    balances = run.assign(
-        share=weights / weights.sum("group"),
-        ratio=balance_ratio(weights),
-        product=clock(run) * growth * run["loss"],
-    )
-    return on_clock(balances, SERIES)
+def balance_ratio(run: xr.Dataset) -> xr.DataArray:
+    """Balance ratio R = (Σ2 + Σ3 + Σ4 − Σ1) / (Σ1 − Σ2)."""
+    weights = run["pull_by_group"]
+    both, first = weights.sel(group="both"), weights.sel(group="first")
+    return (weights.sum("group", skipna=False) - 2 * both) / (both - first)
+
+
+def speed(run: xr.Dataset) -> xr.DataArray:
+    """b·t·Loss on the clock b0·t."""
+    gain = run["readout_gain"].isel(head=0)
+    return clock(run) * gain / gain.isel(time=0) * run["loss"]
+
+
+LIMITS = {
+    "share of 17": (lines.class_shares, "dual"),
+    "R": (balance_ratio, "balance_ratio"),
+    "b·t·Loss": (speed, "norm_squared"),
+}
+"""By name: a series of a run, and what it tends to, a number of the SVM."""
 
 
 def machine(evidence: Evidence, samples: float, quantity: str) -> xr.DataArray:
     """A number of the hard-margin SVM of token counts with n samples."""
-    run, length = evidence["machine"], _length(evidence)
-    return run[quantity].isel(seed=0).sel(samples=samples, length=length)
+    length = len(str(evidence[RUNS[MANY]]["sample"].values[0]).split())
+    table = evidence["machine"][quantity].isel(seed=0)
+    return table.sel(samples=samples, length=length)
 
 
-def _length(evidence: Evidence) -> int:
-    """L: the number of tokens in a sample of the runs."""
-    return len(str(evidence[_name(MANY)]["sample"].values[0]).split())
+_course = partial(Course, x="", xlim=(1.0, None), scales=("log", "linear"))
+DOTTED: dict[str, Any] = {"label": "", "style": {"lw": 0.9, "ls": (0, (1, 1.2))}}
 
 
-def _name(samples: float) -> str:
-    return f"n = {samples:g}"
+def _approach(name: str, title: str, **fields: Any) -> Course:
+    """A series for several n."""
+    labels = {run: lines.size_name("n", samples) for samples, run in RUNS.items()}
+    series = ramp(lines.on_clock(LIMITS[name][0]), labels, kind="signal")
+    return _course(title=title, name=name, x=lines.CLOCK, lines=series, **fields)
 
 
-def draw(evidence: Evidence) -> Figure:
-    """Shares and losses for many samples; R and b·t·Loss for several n."""
-    figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.4))
-    runs = {samples: balance_series(evidence[_name(samples)]) for samples in SAMPLES}
-    _shares(grid[0, 0], runs, evidence)
-    _losses(grid[0, 1], runs[MANY])
-    _approach(grid[1, 0], runs, evidence, ("ratio", "balance_ratio"))
-    _approach(grid[1, 1], runs, evidence, ("product", "norm_squared"))
-    grid[1, 0].set(ylim=(0.6, 1.75), ylabel="$R$")
-    grid[1, 1].set_ylabel(r"$b\,t\cdot\mathrm{Loss}$")
-    for ax in grid.flat:
-        figures.time_axis(ax, runs[MANY], scale="log", label=panels.CLOCK)
-        ax.set_xlim(left=START)
-        figures.number_axis(ax, "x")
-        figures.label_ends(ax)
-    for ax in grid[0]:
-        ax.set_xlabel("")
-    return figure
-
-
-def _shares(ax: Axes, runs: dict[float, xr.Dataset], evidence: Evidence) -> None:
-    for kind, (colour, shade) in panels.TYPES.items():
-        series = f"share[{kind}]"
-        label = panels.NAMES[kind]
-        figures.series(ax, runs[MANY], series, kind=colour, shade=shade, label=label)
-        line = figures.series(
-            ax, runs[60.0], series, kind=colour, shade=shade, label=""
-        )
-        line.set(linewidth=0.9, linestyle=(0, (1, 1.2)))
-        level = float(machine(evidence, MANY, "dual").sel(type=kind))
-        figures.reference(ax, level, "" if kind == "second" else f"{17 * level:.3g}/17")
-    ax.set(ylim=(-0.03, 0.55), ylabel=r"share $\Sigma_k/\Sigma$")
-    text = r"full: $n = 10^7$; dotted: $n = 60$"
-    ax.text(0.99, 0.98, text, transform=ax.transAxes, ha="right", va="top")
-
-
-def _losses(ax: Axes, run: xr.Dataset) -> None:
-    for kind, (colour, shade) in panels.TYPES.items():
-        series, label = f"loss_by_group[{kind}]", panels.NAMES[kind]
-        figures.series(ax, run, series, kind=colour, shade=shade, label=label)
-    ax.set(yscale="log", ylim=(1e-23, 10), ylabel="mean loss of the type")
-    figures.number_axis(ax, "y")
+def _laws(ax: Axes, table: Series) -> None:
     times = np.array([1e4, 1e7])
-    for factor, power, position in ((3e2, 1, (2e5, 1e-2)), (10.0, 3, (3e4, 1e-17))):
-        figures.theory(ax, times, factor * times ** (-float(power)))
-        text = rf"$\propto t^{{-{power}}}$" if power > 1 else r"$\propto 1/t$"
+    laws = {r"$\propto 1/t$": (3e2, -1.0, (2e5, 1e-2))}
+    laws[r"$\propto t^{-3}$"] = (10.0, -3.0, (3e4, 1e-17))
+    for text, (factor, power, position) in laws.items():
+        figures.theory(ax, times, factor * times**power)
         ax.annotate(text, position, size="small")
 
 
-def _approach(
-    ax: Axes,
-    runs: dict[float, xr.Dataset],
-    evidence: Evidence,
-    names: tuple[str, str],
-) -> None:
-    """A series for several n, with the SVM's number as a level for each."""
-    series, quantity = names
-    ramp = figures.current_theme().ramp("signal", len(runs))
-    for colour, (samples, run) in zip(ramp, runs.items(), strict=True):
-        label = panels.size_name("n", samples)
-        figures.series(ax, run, series, colour=colour, label=label)
-        figures.reference(ax, float(machine(evidence, samples, quantity)))
+def _levels(figure: Figure, grid: np.ndarray, table: Tables) -> None:
+    """The SVM's numbers as levels."""
+    for kind in lines.TYPES:
+        level = float(machine(table.runs, MANY, "dual").sel(type=kind))
+        text = "" if kind == "second" else f"{17 * level:.3g}/17"
+        figures.reference(grid[0, 0], level, text)
+    text = {"s": r"full: $n = 10^7$; dotted: $n = 60$", "ha": "right", "va": "top"}
+    grid[0, 0].text(0.99, 0.98, transform=grid[0, 0].transAxes, **text)
+    for ax, name in zip(grid[1], ("R", "b·t·Loss"), strict=True):
+        for samples in SAMPLES:
+            level = machine(table.runs, samples, LIMITS[name][1])
+            figures.reference(ax, float(level))
 
 
-def values(evidence: Evidence) -> dict[str, Numbers]:
+PANELS = Panels(
+    (
+        _course(
+            title="Shares of the four types of samples",
+            y=r"share $\Sigma_k/\Sigma$",
+            ylim=(-0.03, 0.55),
+            lines=tuple(
+                Line(f"{kind}, {run}", series, run=run, **{**style, **dotted})
+                for kind, style in lines.TYPES.items()
+                for series in [lines.on_clock(lines.class_shares, group=kind)]
+                for run, dotted in ((RUNS[MANY], {}), (RUNS[60.0], DOTTED))
+            ),
+        ),
+        _course(
+            title="Losses of the four types, $n = 10^7$",
+            name="losses",
+            y="mean loss of the type",
+            scales=("log", "log"),
+            ylim=(1e-23, 10),
+            lines=tuple(
+                Line(
+                    kind,
+                    lines.on_clock(f"loss_by_group[{kind}]"),
+                    run=RUNS[MANY],
+                    **style,
+                )
+                for kind, style in lines.TYPES.items()
+            ),
+            finish=_laws,
+        ),
+        _approach(
+            "R",
+            r"$R = (\Sigma_2+\Sigma_3+\Sigma_4-\Sigma_1)/(\Sigma_1-\Sigma_2)"
+            r"\approx-G_3'/G_1'$",
+            y="$R$",
+            ylim=(0.6, 1.75),
+        ),
+        _approach(
+            "b·t·Loss",
+            r"Speed of the loss: $b\,t\cdot\mathrm{Loss}$",
+            y=r"$b\,t\cdot\mathrm{Loss}$",
+        ),
+    ),
+    columns=2,
+    size=(11.4, 7.4),
+    finish=_levels,
+)
+
+
+def _ends(table: Tables, name: str) -> list[tuple[xr.DataArray, xr.DataArray]]:
+    """The last record of a series and the number of the SVM, for every n."""
+    of, quantity = LIMITS[name]
+    return [
+        (of(table.runs[run]).isel(seed=0, time=-1), machine(table.runs, n, quantity))
+        for n, run in RUNS.items()
+    ]
+
+
+def values(table: Tables) -> dict[str, Any]:
     """Final shares, R and b·t·Loss, and the SVM's numbers."""
-    numbers: dict[str, Numbers] = {}
-    for samples in SAMPLES:
-        run = evidence[_name(samples)]
-        ends = _ends(run)
-        dual = machine(evidence, samples, "dual")
-        numbers[_name(samples)] = {
-            "share of 17": {
-                kind: {
-                    "at the end": 17 * float(ends["share"].sel(group=kind)),
-                    "machine": 17 * float(dual.sel(type=kind)),
-                }
-                for kind in panels.TYPES
-            },
-            "R": {
-                "at the end": float(ends["ratio"]),
-                "machine": float(machine(evidence, samples, "balance_ratio")),
-            },
-            "b·t·Loss": {
-                "at the end": float(ends["product"]),
-                "machine": float(machine(evidence, samples, "norm_squared")),
-            },
-        }
-    numbers["power of t in the loss, n = 1e7"] = {
-        kind: _power(evidence[_name(MANY)], kind) for kind in panels.TYPES
+    numbers: dict[str, Any] = {
+        run: {name: _pair(*_ends(table, name)[number]) for name in LIMITS}
+        for number, run in enumerate(RUNS.values())
     }
-    return numbers
+    return numbers | {"power of t in the loss, n = 1e7": _powers(table)}
 
 
-def _ends(run: xr.Dataset) -> xr.Dataset:
-    """Share, R and b·t·Loss at the last record."""
-    return balance_series(run).isel(seed=0, time=-1)
-
-
-def _power(run: xr.Dataset, kind: str) -> float:
-    """Power of t with which the loss falls over the last decade."""
-    loss = run["loss_by_group"].sel(group=kind).isel(seed=0)
-    time = run["time"]
-    late = (time > 0.1 * time[-1]).values
-    return float(np.polyfit(np.log(time.values[late]), np.log(loss.values[late]), 1)[0])
-
-
-def _worst(evidence: Evidence, series: str, quantity: str) -> float:
-    """Largest relative distance from the SVM's number over all n, at the end."""
-    return max(
-        abs(
-            float(_ends(evidence[_name(n)])[series])
-            / float(machine(evidence, n, quantity))
-            - 1
-        )
-        for n in SAMPLES
-    )
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Limits of shares, R and b·t·Loss, and how fast each type is learned."""
-    worst = 0.0
-    for samples in SAMPLES:
-        shares = _ends(evidence[_name(samples)])["share"].values
-        dual = machine(evidence, samples, "dual").values
-        worst = max(worst, float(np.abs(shares - dual).max()))
-    many = {kind: _power(evidence[_name(MANY)], kind) for kind in panels.TYPES}
-    with_target = [many[kind] for kind in ("both", "first", "second")]
+def _pair(end: xr.DataArray, limit: xr.DataArray) -> dict[str, Any]:
+    if "group" not in end.dims:
+        return {"at the end": float(end), "machine": float(limit)}
     return {
-        "shares of class weights end within 0.003 of the machine's, for every n": (
-            worst < 3e-3
-        ),
-        "R ends within 0.5% of the machine's ratio, for every n": (
-            _worst(evidence, "ratio", "balance_ratio") < 5e-3
-        ),
-        "b·t·Loss ends within 0.5% of |w*|², for every n": (
-            _worst(evidence, "product", "norm_squared") < 5e-3
-        ),
-        "losses of the types with a target fall as 1/t: power −1 ± 0.01": all(
-            abs(power + 1) < 0.01 for power in with_target
-        ),
-        "that of samples with neither falls as t^(−3): power −3 ± 0.03": (
-            abs(many["neither"] + 3) < 0.03
-        ),
+        kind: _pair(17 * end.sel(group=kind), 17 * limit.sel(type=kind))
+        for kind in lines.TYPES
     }
 
+
+def _powers(table: Tables) -> dict[str, float]:
+    """Powers of t with which the losses of types fall over the last decade."""
+    run = table.runs[RUNS[MANY]].isel(seed=0)
+    late = run.sel(time=run["time"] > 0.1 * run["time"][-1])
+    losses = {
+        kind: late["loss_by_group"].sel(group=kind).values for kind in lines.TYPES
+    }
+    times = late["time"].values
+    return {kind: figures.fit_power(times, loss).slope for kind, loss in losses.items()}
+
+
+def _off(table: Tables, name: str) -> list[xr.DataArray]:
+    """Relative distances from the SVM's number at the end, for every n."""
+    return [abs(end / limit - 1) for end, limit in _ends(table, name)]
+
+
+CHECKS = {
+    "shares of class weights end within 0.003 of the machine's, for every n": (
+        lambda t: [
+            np.abs(end.values - limit.values) < 3e-3
+            for end, limit in _ends(t, "share of 17")
+        ]
+    ),
+    "R ends within 0.5% of the machine's ratio, for every n": (
+        lambda t: [off < 5e-3 for off in _off(t, "R")]
+    ),
+    "b·t·Loss ends within 0.5% of |w*|², for every n": (
+        lambda t: [off < 5e-3 for off in _off(t, "b·t·Loss")]
+    ),
+    "losses of the types with a target fall as 1/t: power −1 ± 0.01": lambda t: [
+        abs(_powers(t)[kind] + 1) < 0.01 for kind in ("both", "first", "second")
+    ],
+    "that of samples with neither falls as t^(−3): power −3 ± 0.03": (
+        lambda t: abs(_powers(t)["neither"] + 3) < 0.03
+    ),
+}
 
 BALANCING = Exhibit(
     id="balancing",
@@ -223,14 +213,14 @@ BALANCING = Exhibit(
         "shift the limits where n is small."
     ),
     needs={
-        **{_name(samples): noise_free(samples) for samples in SAMPLES},
+        **{run: runs.noise_free(samples) for samples, run in RUNS.items()},
         "machine": Request("token-svm", {"samples": SAMPLES, "lengths": (3, 5)}, 1),
     },
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
+    checks=CHECKS,
     silent=(
-        *SILENT_THEORY,
+        *runs.SILENT_THEORY,
         "The constants of the lemmas are not stated; the hard-margin classifier is "
         "ours.",
     ),

@@ -2,218 +2,158 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import figures
-from attnflow.claims.stages import select
-from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.runs import (
-    EXPERIMENT,
-    SILENT_EXPERIMENT,
-    Numbers,
-    after,
-    always,
-    at_end,
-    at_time,
-    falls,
-    grows,
-    three_numbers,
-)
+from attnflow.claims import look
+from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
+from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import all_correct
-from attnflow.schema.declarations import Evidence, Exhibit, Sentences
+from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-PHASES = ("Phase 1", "Phase 2")
 ENLARGED = 2.5
 """End of the enlarged part of the axis, in units of T1."""
 RISES = 1.02
+BOLD: dict[str, Any] = {"middle": "first", "band": "seeds"}
+"""The first seed as a bold line, the others faint."""
 
 
-def _shade(ax: Axes, run: xr.Dataset, *, named: bool = True) -> None:
-    """Shade the phases of the seed in bold."""
-    end = all_correct(run.isel(seed=[0])).median
-    figures.shade_stages(ax, [end], PHASES if named else ("", ""))
+def _phases(evidence: Evidence) -> tuple[list[float | None], tuple[str, str]]:
+    """The phases of the seed in bold."""
+    end = all_correct(evidence["run"].isel(seed=[0])).median
+    return [end], ("Phase 1", "Phase 2")
+
+
+def _changes(table: Tables, panel: str) -> dict[str, tuple[xr.DataArray, xr.DataArray]]:
+    """Change of each series until T1 and in total, per seed."""
+    run, ends = table.runs["run"], table[panel].ends
+    end = all_correct(run)
+    return {
+        name: (
+            look.at(run, end, series, how="linear") - series.isel(time=0),
+            ends[name] - series.isel(time=0),
+        )
+        for name, series in table[panel].items()
+    }
+
+
+def _in_phase_two(
+    moves: Callable[..., np.ndarray], panel: str, names: tuple[str, ...]
+) -> Callable[[Tables], list[np.ndarray]]:
+    """Whether some series rise, or fall, from T1 on, per seed."""
+    return lambda t: [
+        moves(t.runs["run"], t[panel][name], all_correct(t.runs["run"]))
+        for name in names
+    ]
 
 
 # Figure 1a
 
-
-def draw_scores(evidence: Evidence) -> Figure:
-    """Figure of four scores over epochs."""
-    run = evidence["run"]
-    title = "Attention scores: key, query"
-    figure, grid = figures.panels(titles=[title], size=(7.6, 4.2))
-    ax = grid[0, 0]
-    for pair, (kind, shade) in panels.PAIRS.items():
-        series, label = f"score[0,{pair[0]},{pair[1]}]", panels.pair_name(pair)
-        panels.emphasise_first_seed(
-            ax, run, series, kind=kind, shade=shade, label=label
-        )
-    ax.set_ylabel(panels.SCORE)
-    figures.time_axis(ax, run, label="epoch")
-    _shade(ax, run)
-    figures.label_ends(ax)
-    return figure
+SCORES = Course(
+    title="Attention scores: key, query",
+    name="scores",
+    x="epoch",
+    y=lines.SCORE,
+    lines=tuple(
+        Line(n, f"score[0,{n}]", **style, **BOLD) for n, style in lines.PAIRS.items()
+    ),
+    shades=_phases,
+)
 
 
-def _moves(run: xr.Dataset) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Change of each score until T1 and in total, per seed."""
-    end = all_correct(run).times
-    moves = {}
-    for key, query in panels.PAIRS:
-        series = f"score[0,{key},{query}]"
-        start = select(run, series).isel(time=0).values
-        early = at_time(run, series, end) - start
-        moves[f"{key}, {query}"] = (early, at_end(run, series) - start)
-    return moves
-
-
-def score_values(evidence: Evidence) -> dict[str, Numbers]:
+def score_values(table: Tables) -> dict[str, Any]:
     """End of Phase 1, and changes of the scores until then and in total."""
-    run = evidence["run"]
-    moves = _moves(run)
+    changes = _changes(table, "scores")
     return {
-        "Phase 1 ends at epoch": three_numbers(all_correct(run).times),
+        "Phase 1 ends at epoch": runs.three_numbers(
+            all_correct(table.runs["run"]).times
+        ),
         "move in Phase 1": {
-            name: three_numbers(early) for name, (early, _) in moves.items()
+            n: runs.three_numbers(early) for n, (early, _) in changes.items()
         },
         "move in all": {
-            name: three_numbers(whole) for name, (_, whole) in moves.items()
+            n: runs.three_numbers(whole) for n, (_, whole) in changes.items()
         },
     }
 
 
-def scores_stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether scores are flat in Phase 1 and then separate."""
-    run = evidence["run"]
-    later = after(run, all_correct(run).times)
-    scores = {
-        pair: select(run, f"score[0,{pair[0]},{pair[1]}]") for pair in panels.PAIRS
-    }
-    flat = [np.abs(early) < np.abs(whole) / 4 for early, whole in _moves(run).values()]
-    sentences = {
-        "in Phase 1 scores hardly change: none makes more than a quarter of its "
-        "move": bool(np.all(flat)),
-        "in Phase 2 the scores between the targets rise, at every record": all(
-            always(grows(scores[pair]), later)
-            for pair in (("mu1", "mu2"), ("mu2", "mu1"))
-        ),
-        "in Phase 2 those of a target with the common token, as key, fall, at every "
-        "record": all(
-            always(falls(scores[pair]), later)
-            for pair in (("mu3", "mu1"), ("mu3", "mu2"))
-        ),
-    }
-    return {"Section 3, on Figure 1a": sentences}
-
+SCORES_STATED = {
+    "in Phase 1 scores hardly change: none makes more than a quarter of its move": (
+        lambda t: [abs(a) < abs(b) / 4 for a, b in _changes(t, "scores").values()]
+    ),
+    "in Phase 2 the scores between the targets rise, at every record": (
+        _in_phase_two(runs.rises, "scores", ("mu1, mu2", "mu2, mu1"))
+    ),
+    "in Phase 2 those of a target with the common token, as key, fall, at every "
+    "record": _in_phase_two(runs.falls, "scores", ("mu3, mu1", "mu3, mu2")),
+}
 
 # Figure 1b
 
-
-def draw_losses(evidence: Evidence) -> Figure:
-    """Figure of losses by type: the first epochs enlarged, and all epochs."""
-    run = evidence["run"]
-    titles = ("Phase 1 enlarged", "All epochs, on a logarithmic axis")
-    figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.4))
-    for ax in grid[0]:
-        _losses(ax, run)
-        figures.time_axis(ax, run, label="epoch")
-    first, whole = grid[0]
-    first.set_xlim(0, ENLARGED * float(all_correct(run.isel(seed=[0])).times[0]))
-    first.set_ylim(0, 0.9)
-    first.set_ylabel("mean loss of the type")
-    figures.reference(first, float(np.log(2)), r"$\log 2$")
-    whole.set_yscale("log")
-    figures.number_axis(whole, "y")
-    for ax in (first, whole):
-        figures.number_axis(ax, "x")
-        _shade(ax, run)
-    figures.label_ends(whole)
-    return figure
+LOSSES = (
+    *(
+        Line(n, f"loss_by_group[{n}]", **style, **BOLD)
+        for n, style in lines.TYPES.items()
+    ),
+    Line("all samples", "loss", kind="loss", **BOLD),
+)
 
 
-def _losses(ax: Axes, run: xr.Dataset) -> None:
-    for group, (kind, shade) in panels.TYPES.items():
-        series, label = f"loss_by_group[{group}]", panels.NAMES[group]
-        panels.emphasise_first_seed(
-            ax, run, series, kind=kind, shade=shade, label=label
+def _enlarge(ax: Axes, table: Series) -> None:
+    assert table.edges is not None
+    (end,), _ = table.edges
+    if end is not None:
+        ax.set_xlim(0, ENLARGED * end)
+
+
+def _peaks(table: Tables) -> dict[str, tuple[xr.DataArray, xr.DataArray]]:
+    """The largest loss over the first one, and its epoch, by type with one target."""
+    losses = {name: table["losses"][name] for name in lines.ONE_TARGET}
+    return {
+        name: (
+            loss.max("time") / loss.isel(time=0),
+            loss["time"].isel(time=loss.argmax("time")),
         )
-    panels.emphasise_first_seed(ax, run, "loss", kind="loss", label="all samples")
+        for name, loss in losses.items()
+    }
 
 
-def loss_values(evidence: Evidence) -> dict[str, Numbers]:
+def loss_values(table: Tables) -> dict[str, Any]:
     """Peaks of the one-target losses, their epochs, and final losses."""
-    run = evidence["run"]
-    losses = run["loss_by_group"]
-    peak = losses.max("time") / losses.isel(time=0)
-    when = run["time"].isel(time=losses.argmax("time"))
-    rising = ("first", "second")
+    peaks, ends = _peaks(table), table["losses"].ends
     return {
         "largest loss over the first": {
-            g: three_numbers(peak.sel(group=g).values) for g in rising
+            name: runs.three_numbers(peak) for name, (peak, _) in peaks.items()
         },
         "epoch of the largest loss": {
-            g: three_numbers(when.sel(group=g).values) for g in rising
+            name: runs.three_numbers(when) for name, (_, when) in peaks.items()
         },
         "loss at the end": {
-            **{
-                g: three_numbers(at_end(run, f"loss_by_group[{g}]"))
-                for g in panels.TYPES
-            },
-            "all samples": three_numbers(at_end(run, "loss")),
+            name: runs.three_numbers(end) for name, end in ends.items()
         },
     }
 
 
-ONE_TARGET = ["first", "second"]
-
-
-def losses_stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Which losses fall at once, which first rise, and when they fall."""
-    run = evidence["run"]
-    losses, end = run["loss_by_group"], all_correct(run).times
-    falling = {g: falls(losses.sel(group=g)) for g in panels.TYPES}
-    later = after(run, end)
-    rising = losses.sel(group=ONE_TARGET)
-    peak = rising.max("time") / rising.isel(time=0)
-    when = run["time"].isel(time=rising.argmax("time"))
-    sentences = {
-        "the loss of samples with both targets falls from the first record on": always(
-            falling["both"], after(run, run["time"].values[1] + 0 * end)
-        ),
-        "losses of samples with one target rise by 2% at least, in every seed": bool(
-            (peak > RISES).all()
-        ),
-        "they fall again within Phase 1": bool(
-            (when.transpose("group", "seed") < end).all()
-        ),
-        "in Phase 2 the losses of all four types fall at every record": all(
-            always(falling[g], later) for g in panels.TYPES
-        ),
-    }
-    return {"Sections 3 and 4.1, on Figure 1b": sentences}
-
-
-def loss_checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether losses that rose have fallen below their start by the end of Phase 1."""
-    run = evidence["run"]
-    end = all_correct(run).times
-    return {
-        "losses of samples with one target end Phase 1 below where they began": all(
-            (
-                at_time(run, f"loss_by_group[{g}]", end)
-                < run["loss_by_group"].sel(group=g).isel(time=0).values
-            ).all()
-            for g in ONE_TARGET
-        )
-    }
-
+LOSSES_STATED = {
+    "the loss of samples with both targets falls from the first record on": (
+        lambda t: runs.falls(t.runs["run"], t["losses"]["both"])
+    ),
+    "losses of samples with one target rise by 2% at least, in every seed": lambda t: [
+        peak > RISES for peak, _ in _peaks(t).values()
+    ],
+    "they fall again within Phase 1": lambda t: [
+        when.values < all_correct(t.runs["run"]).times for _, when in _peaks(t).values()
+    ],
+    "in Phase 2 the losses of all four types fall at every record": (
+        _in_phase_two(runs.falls, "losses", tuple(lines.TYPES))
+    ),
+}
 
 FIGURE1A = Exhibit(
     id="figure1a",
@@ -226,11 +166,11 @@ FIGURE1A = Exhibit(
         "key with the targets' queries fall, for the rest of training. Phases are "
         "those of the seed in bold; the other four seeds are faint."
     ),
-    needs={"run": EXPERIMENT},
-    draw=draw_scores,
+    needs={"run": runs.EXPERIMENT},
+    shows=Panels((SCORES,), size=(7.6, 4.2)),
     values=score_values,
-    stated=scores_stated,
-    silent=SILENT_EXPERIMENT,
+    stated={"Section 3, on Figure 1a": SCORES_STATED},
+    silent=runs.SILENT_EXPERIMENT,
 )
 FIGURE1B = Exhibit(
     id="figure1b",
@@ -243,10 +183,37 @@ FIGURE1B = Exhibit(
         "At the end of Phase 1 all samples are classified correctly; in Phase 2 all "
         "losses fall, fastest that of samples with neither target."
     ),
-    needs={"run": EXPERIMENT},
-    draw=draw_losses,
+    needs={"run": runs.EXPERIMENT},
+    shows=Panels(
+        (
+            Course(
+                title="Phase 1 enlarged",
+                x="epoch",
+                y="mean loss of the type",
+                ylim=(0, 0.9),
+                levels={r"$\log 2$": float(np.log(2))},
+                lines=LOSSES,
+                shades=_phases,
+                names="",
+                finish=_enlarge,
+            ),
+            Course(
+                title="All epochs, on a logarithmic axis",
+                name="losses",
+                x="epoch",
+                scales=("linear", "log"),
+                lines=LOSSES,
+                shades=_phases,
+            ),
+        ),
+        size=(10.4, 4.4),
+    ),
     values=loss_values,
-    stated=losses_stated,
-    checks=loss_checks,
-    silent=SILENT_EXPERIMENT,
+    stated={"Sections 3 and 4.1, on Figure 1b": LOSSES_STATED},
+    checks={
+        "losses of samples with one target end Phase 1 below where they began": (
+            lambda t: [_changes(t, "losses")[name][0] < 0 for name in lines.ONE_TARGET]
+        )
+    },
+    silent=runs.SILENT_EXPERIMENT,
 )

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from attnflow import figures
+from attnflow.figures.exhibits import Course, Curve, Curves, Panels, Tables, ramp
 from attnflow.papers.cooccurrence.claims import evidence as shared
 from attnflow.papers.cooccurrence.claims import quiet
-from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY, Numbers
-from attnflow.papers.cooccurrence.stages import formulas
-from attnflow.papers.cooccurrence.statistics import LEVEL, at_level, exact_test_loss
+from attnflow.papers.cooccurrence.figures import lines
+from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
+from attnflow.papers.cooccurrence.statistics import (
+    LEVEL,
+    at_level,
+    exact_test_loss,
+    margin_at_end,
+    sufficient_samples,
+)
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 SAMPLES = (30.0, 60.0, 120.0, 240.0, 600.0, 2000.0, 6000.0, 6e4)
-LENGTHS = (5, 10, 20)
-KINDS = {5: "signal", 10: "common", 20: "noise"}
-COURSES = (60.0, 120.0, 240.0, 600.0, 6e4)
-"""Numbers of samples whose losses are drawn over time."""
+LENGTHS = {5: "signal", 10: "common", 20: "noise"}
+"""By length of samples: the kind, which gives the colour."""
+SHORT = 5
 DRAWN = (60.0, 240.0)
 """Numbers of samples at which random test samples pass through the model as well."""
-DRAWS = 12000
-RECORD = ("loss", "test_loss", "test_accuracy", "readout_gain")
+DRAWS = {
+    "test_samples": 12000,
+    "record": ("loss", "test_loss", "test_accuracy", "readout_gain"),
+}
 
 
 def name(samples: float, length: int) -> str:
@@ -43,173 +47,163 @@ def drawn_name(samples: float) -> str:
     return f"drawn, n = {samples:g}"
 
 
-def _drawn_request(samples: float) -> Request:
-    overrides = {"test_samples": DRAWS, "record": RECORD}
-    request = shared.noise_free(samples, LENGTHS[0], **overrides)
+COURSES = {
+    name(n, SHORT): lines.size_name("n", n) for n in (60.0, 120.0, 240.0, 600.0, 6e4)
+}
+"""Runs whose losses are drawn over time, with their labels."""
+DASHED = {"ls": (0, (3, 2)), "lw": 1.0}
+
+
+def _request(samples: float, length: int, **overrides: Any) -> Request:
+    request = shared.noise_free(samples, length, **overrides)
     return replace(request, quick={"records": 121})
 
 
-def drawn_test_loss(run: xr.Dataset) -> float:
-    """Test loss at `LEVEL` over random test samples."""
-    return at_level(run["loss"].values[0], run["test_loss"].values[0])
+def _exact(evidence: Evidence, length: int) -> xr.DataArray:
+    """Expected test losses at `LEVEL`, by number of samples."""
+    losses = [exact_test_loss(evidence[name(n, length)]) for n in SAMPLES]
+    return xr.DataArray(losses, {"n": list(SAMPLES)}, "n")
 
 
-def least_margin(named: np.ndarray, fillers: np.ndarray, length: int) -> float:
-    """Least margin of any test sample, from readouts by type.
-
-    A sample has its named tokens and r_k fillers, those of a type or unseen ones, whose
-    readout is 0: in the worst case all are of the kind most adverse to its label.
-    """
-    worst = np.minimum(quiet.LABELS[:, None] * fillers, 0.0).min(axis=1)
-    return float((quiet.LABELS * named + quiet.slots(length) * worst).min())
+def _drawn(evidence: Evidence) -> xr.DataArray:
+    """Test losses at `LEVEL` over random test samples, by number of samples."""
+    runs = [evidence[drawn_name(n)].isel(seed=0) for n in DRAWN]
+    losses = [at_level(run["loss"].values, run["test_loss"].values) for run in runs]
+    return xr.DataArray(losses, {"n": list(DRAWN)}, "n")
 
 
-def margin_at_end(run: xr.Dataset) -> float:
-    """Least margin of any test sample after training."""
-    value = quiet.quiet_rows(run)["value"].isel(time=[-1])
-    named, fillers = quiet.named_outputs(value)[0], quiet.filler_values(value)[0]
-    return least_margin(named, fillers, quiet.size_of(run)[1])
+def _test_loss(run: xr.Dataset) -> xr.DataArray:
+    return run["loss"].copy(data=quiet.test_loss(run)[None])
 
 
-def margin_of_machine(samples: float, length: int) -> float:
-    """Least margin of any test sample over log t, at the limit of training."""
-    machine = formulas.counts_machine({"samples": samples, "length": length})
-    pulls = quiet.LABELS * machine.dual
-    named = quiet.HELD @ (quiet.HELD.T @ pulls)
-    return least_margin(named, pulls / (samples * quiet.SHARES), length)
-
-
-def sufficient_samples(length: int) -> float:
-    """n*: the number of samples above which no test sample stays misclassified."""
-    return cast(
-        "float", scipy.optimize.brentq(margin_of_machine, 6.0, 1e6, args=(length,))
-    )
-
-
-def draw(evidence: Evidence) -> Figure:
-    """Figure of test losses over time, and over n at a small training loss."""
-    titles = (
-        f"Samples of $L = {LENGTHS[0]}$ tokens: full test, dashed training loss",
-        f"Test loss where the training loss is {figures.number(LEVEL)}",
-    )
-    figure, grid = figures.panels(1, 2, titles=titles, size=(11.4, 4.8))
-    _courses(grid[0, 0], evidence)
-    _over_samples(grid[0, 1], evidence)
-    return figure
-
-
-def _courses(ax: Axes, evidence: Evidence) -> None:
-    length = LENGTHS[0]
-    ramp = figures.current_theme().ramp(KINDS[length], len(COURSES))
-    for colour, samples in zip(ramp, COURSES, strict=True):
-        run = evidence[name(samples, length)]
-        test = run["loss"].copy(data=quiet.test_loss(run)[None])
-        run = on_clock(run.assign(test=test), ("test", "loss"))
-        label = panels.size_name("n", samples)
-        figures.series(ax, run, "test", colour=colour, label=label)
-        line = figures.series(ax, run, "loss", colour=colour, label="")
-        line.set(linestyle=(0, (3, 2)), linewidth=1.0)
-        figures.time_axis(ax, run, scale="log", label=panels.CLOCK)
-    ax.set(yscale="log", xlim=(0.3, None), ylabel="loss")
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
-    figures.label_ends(ax)
-
-
-def _over_samples(ax: Axes, evidence: Evidence) -> None:
+def _mark(ax: Axes, table: dict[str, xr.DataArray]) -> None:
+    """Lines at n* (dashed) and L² (dotted) of each length, and the training loss."""
     theme = figures.current_theme()
-    for length in LENGTHS:
-        losses = [exact_test_loss(evidence[name(n, length)]) for n in SAMPLES]
-        colour, label = theme.colour(KINDS[length]), f"$L = {length}$"
-        ax.plot(SAMPLES, losses, color=colour, marker="o", ms=4.5, label=label)
-        ax.axvline(length**2, ls=(0, (1, 2)), color=colour, lw=1.0, zorder=1)
-        ax.axvline(
-            sufficient_samples(length), ls=(0, (4, 2.2)), color=colour, lw=1.0, zorder=1
-        )
-        _name_line(ax, sufficient_samples(length), "$n^*$", colour)
-        _name_line(ax, length**2, "$L^2$", colour, lines=1)
-    tested = [drawn_test_loss(evidence[drawn_name(n)]) for n in DRAWN]
-    style = {"marker": "x", "ms": 8, "mew": 1.4, "ls": "", "color": theme.ink}
-    ax.plot(DRAWN, tested, zorder=5, label="drawn test samples", **style)
-    figures.reference(ax, LEVEL)
+    for length, kind in LENGTHS.items():
+        enough = sufficient_samples(length)
+        marks = ("$n^*$", enough, (4, 2.2)), ("$L^2$", length**2, (1, 2))
+        for below, (text, x, dashes) in enumerate(marks):
+            colour = theme.colour(kind)
+            ax.axvline(x, ls=(0, dashes), color=colour, lw=1.0, zorder=1)
+            offset = {"xytext": (3, -3 - 14 * below), "textcoords": "offset points"}
+            style: dict[str, Any] = {"color": colour, "size": "small", "va": "top"}
+            style["bbox"] = {"fc": theme.paper, "ec": "none", "pad": 0.5}
+            axes = ax.get_xaxis_transform()
+            ax.annotate(text, (x, 1.0), xycoords=axes, **offset, **style)
     ax.text(11, 1.15 * LEVEL, "training loss", size="small", color=theme.muted)
-    ax.set(xscale="log", yscale="log", ylim=(LEVEL / 2, 30.0), xlabel="samples $n$")
-    ax.set_xlim(10, 2 * SAMPLES[-1])
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
-    ax.legend(loc="upper right", bbox_to_anchor=(1.0, 0.9))
 
 
-def _name_line(ax: Axes, x: float, text: str, colour: str, *, lines: int = 0) -> None:
-    style = {"xytext": (3, -3 - 14 * lines), "textcoords": "offset points", "va": "top"}
-    axes = ax.get_xaxis_transform()
-    ax.annotate(text, (x, 1.0), xycoords=axes, color=colour, size="small", **style)
+PANELS = Panels(
+    (
+        Course(
+            title=f"Samples of $L = {SHORT}$ tokens: full test, dashed training loss",
+            x=lines.CLOCK,
+            y="loss",
+            scales=("log", "log"),
+            xlim=(0.3, None),
+            lines=(
+                *ramp(lines.on_clock(_test_loss), COURSES, kind="signal"),
+                *(
+                    replace(line, name=f"training, {line.run}", label="", style=DASHED)
+                    for line in ramp(lines.on_clock("loss"), COURSES, kind="signal")
+                ),
+            ),
+        ),
+        Curves(
+            title=r"Test loss where the training loss is $2\times 10^{-6}$",
+            name="test loss",
+            x="samples $n$",
+            y="",
+            scales=("log", "log"),
+            xlim=(10, 2 * SAMPLES[-1]),
+            ylim=(LEVEL / 2, 30.0),
+            levels={"": LEVEL},
+            names={"loc": "upper right", "bbox_to_anchor": (1.0, 0.9)},
+            bars="none",
+            curves=(
+                *(
+                    Curve(f"$L = {L}$", partial(_exact, length=L), kind=kind)
+                    for L, kind in LENGTHS.items()
+                ),
+                Curve(
+                    "drawn test samples",
+                    _drawn,
+                    kind="theory",
+                    style={"marker": "x", "ms": 8, "mew": 1.4, "ls": "", "zorder": 5},
+                ),
+            ),
+            finish=_mark,
+        ),
+    ),
+    size=(11.4, 4.8),
+)
 
 
-def values(evidence: Evidence) -> dict[str, Numbers]:
+def _margins(table: Tables, length: int) -> xr.DataArray:
+    """Least margins of any test sample after training, by number of samples."""
+    margins = [margin_at_end(table.runs[name(n, length)]) for n in SAMPLES]
+    return xr.DataArray(margins, {"n": list(SAMPLES)}, "n")
+
+
+def _by_samples(numbers: xr.DataArray) -> dict[str, float]:
+    return {f"n = {float(number['n']):g}": float(number) for number in numbers}
+
+
+def values(table: Tables) -> dict[str, Any]:
     """Test losses, least margins, and sufficient numbers of samples."""
-    numbers: dict[str, Numbers] = {
+    losses = table["test loss"]
+    tested = {n: table.runs[drawn_name(n)]["test_accuracy"] for n in DRAWN}
+    return {
         f"L = {length}": {
-            "test loss": {
-                f"n = {n:g}": exact_test_loss(evidence[name(n, length)])
-                for n in SAMPLES
-            },
-            "least margin of a test sample at the end": {
-                f"n = {n:g}": margin_at_end(evidence[name(n, length)]) for n in SAMPLES
-            },
+            "test loss": _by_samples(losses[f"$L = {length}$"]),
+            "least margin of a test sample at the end": (
+                _by_samples(_margins(table, length))
+            ),
             "n*": sufficient_samples(length),
             "L²": length**2,
         }
         for length in LENGTHS
-    }
-    numbers["drawn test samples, L = 5"] = {
-        f"n = {n:g}": {
-            "test loss": drawn_test_loss(evidence[drawn_name(n)]),
-            "accuracy": float(evidence[drawn_name(n)]["test_accuracy"].values[0, -1]),
+    } | {
+        "drawn test samples, L = 5": {
+            f"n = {n:g}": {
+                "test loss": float(losses["drawn test samples"].sel(n=n)),
+                "accuracy": float(accuracy.values[0, -1]),
+            }
+            for n, accuracy in tested.items()
         }
-        for n in DRAWN
-    }
-    return numbers
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Where the test loss follows the training loss, and where it does not."""
-    runs = {
-        (n, length): evidence[name(n, length)] for length in LENGTHS for n in SAMPLES
-    }
-    table = np.array(
-        [[exact_test_loss(runs[n, length]) for n in SAMPLES] for length in LENGTHS]
-    )
-    right = [
-        (margin_at_end(run) > 0) == (n > sufficient_samples(length))
-        for (n, length), run in runs.items()
-    ]
-    pairs = [
-        (
-            drawn_test_loss(evidence[drawn_name(n)]),
-            exact_test_loss(evidence[name(n, LENGTHS[0])]),
-        )
-        for n in DRAWN
-    ]
-    return {
-        "with 60 samples, as in the experiment, the test loss stays above 0.01": bool(
-            (table[:, SAMPLES.index(60.0)] > 0.01).all()
-        ),
-        "with 60 000 it is within 10% of the training loss, for every length": bool(
-            (np.abs(table[:, -1] / LEVEL - 1) < 0.1).all()
-        ),
-        "it falls with every larger n": bool((np.diff(table, axis=1) < 0).all()),
-        "at every n it is larger for longer samples": bool(
-            (np.diff(table, axis=0) > 0).all()
-        ),
-        "no test sample is wrong at the end where n > n*, and some where n < n*": all(
-            right
-        ),
-        "drawn test samples have the same loss to 10%": all(
-            abs(sampled / exact - 1) < 0.1 for sampled, exact in pairs
-        ),
     }
 
+
+def _losses(table: Tables) -> xr.DataArray:
+    """Expected test losses by length and number of samples."""
+    rows = [table["test loss"][f"$L = {length}$"].values for length in LENGTHS]
+    coords = {"length": list(LENGTHS), "n": list(SAMPLES)}
+    return xr.DataArray(rows, coords, ("length", "n"))
+
+
+CHECKS = {
+    "with 60 samples, as in the experiment, the test loss stays above 0.01": (
+        lambda t: _losses(t).sel(n=60.0) > 0.01
+    ),
+    "with 60 000 it is within 10% of the training loss, for every length": (
+        lambda t: abs(_losses(t).sel(n=6e4) / LEVEL - 1) < 0.1
+    ),
+    "it falls with every larger n": lambda t: _losses(t).diff("n") < 0,
+    "at every n it is larger for longer samples": lambda t: (
+        _losses(t).diff("length") > 0
+    ),
+    "no test sample is wrong at the end where n > n*, and some where n < n*": (
+        lambda t: [
+            (margins > 0) == (margins["n"] > sufficient_samples(length))
+            for length in LENGTHS
+            for margins in [_margins(t, length)]
+        ]
+    ),
+    "drawn test samples have the same loss to 10%": lambda t: (
+        abs(t["test loss"]["drawn test samples"] / _losses(t).sel(length=SHORT) - 1)
+        < 0.1
+    ),
+}
 
 TEST_LOSS = Exhibit(
     id="test-loss",
@@ -226,18 +220,12 @@ TEST_LOSS = Exhibit(
         "n* grows like L; dotted is L²."
     ),
     needs={
-        **{
-            name(n, length): replace(
-                shared.noise_free(n, length), quick={"records": 121}
-            )
-            for length in LENGTHS
-            for n in SAMPLES
-        },
-        **{drawn_name(n): _drawn_request(n) for n in DRAWN},
+        **{name(n, length): _request(n, length) for length in LENGTHS for n in SAMPLES},
+        **{drawn_name(n): _request(n, SHORT, **DRAWS) for n in DRAWN},
     },
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
+    checks=CHECKS,
     silent=(
         *SILENT_THEORY,
         "The constant in 'n at least L²', up to logarithms, is not stated.",

@@ -2,232 +2,222 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnflow import figures, schema
-from attnflow.papers.cooccurrence.claims.evidence import class_weights
-from attnflow.papers.cooccurrence.figures import panels
-from attnflow.papers.cooccurrence.figures.clock import on_clock
-from attnflow.papers.cooccurrence.figures.runs import (
-    SILENT_THEORY,
-    Numbers,
-    at_end,
-    noise_free,
-    theory,
-)
-from attnflow.papers.cooccurrence.settings import Fields
+from attnflow.claims import look
+from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
+from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import (
     all_correct,
-    clock_times,
     common_overtakes,
     formulas,
-    loss_reaches,
-    signal_correct,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 8192
 MANY = 1e7
 DUAL = {"both": 7 / 17, "first": 5 / 17, "second": 5 / 17, "neither": 0.0}
 """Dual variables of the SVM for many samples, as fractions of their sum."""
-SERIES = ("value", "loss_by_group", "score", "share")
-DASHED = {"linewidth": 1.3, "zorder": 4}
-TITLES = (
-    "First the readout of tokens moves",
-    "Once all samples are right, losses fall like $1/t$",
-    "Only then attention moves: scores of key, query",
-    "Types of samples keep fixed shares of the gradient",
-)
 START = 0.3
 """Start of the clock's axis: nothing happens before."""
-EARLY = (0.3, 30.0)
-"""Limits of the inset's clock."""
 
 
-def overview_series(run: xr.Dataset) -> xr.Dataset:
-    """The figure's series on the clock b0·t."""
-    unit = score_unit(schema.setting_of(run))
-    change = (run["score"] - run["score"].isel(time=0)) / unit
-    weights = class_weights(run)
-    changes = run.assign(score=change, share=weights / weights.sum("group"))
-    if "vocabulary_value" not in run:
-        return on_clock(changes, SERIES)
-    readouts = abs(run["vocabulary_value"])
-    fillers = readouts.drop_sel(vocabulary=list(panels.TOKENS)).max("vocabulary")
-    return on_clock(changes.assign(filler=fillers), (*SERIES, "filler"))
-
-
-def score_unit(setting: Fields) -> float:
-    """Unit of score changes, σ0² √m / (L b0), in which all widths are alike."""
+def score_change(run: xr.Dataset) -> xr.DataArray:
+    """Changes of scores in σ0² √m / (L b0), a unit in which all widths are alike."""
+    setting = schema.setting_of(run)
     first, gain = formulas.initial_scales(setting).first, formulas.readout_gain(setting)
-    return first**2 * np.sqrt(setting["width"]) / (setting["length"] * gain)
+    unit = first**2 * np.sqrt(setting["width"]) / (setting["length"] * gain)
+    return (run["score"] - run["score"].isel(time=0)).isel(head=0) / unit
 
 
-def draw(evidence: Evidence) -> Figure:
-    """Figure of four panels on one clock."""
-    figure, grid = figures.panels(2, 2, titles=TITLES, size=(11.4, 7.6))
-    run = overview_series(evidence["run"])
-    limit, many = (
-        _until(overview_series(evidence[name]), run)
-        for name in ("noise-free", "many samples")
-    )
-    for token, style in panels.TOKENS.items():
-        _both(grid[0, 0], run, limit, f"value[0,{token}]", (*style, token))
-    for kind, style in panels.TYPES.items():
-        named = (*style, panels.NAMES[kind])
-        _both(grid[0, 1], run, limit, f"loss_by_group[{kind}]", named)
-        _both(grid[1, 1], run, many, f"share[{kind}]", named)
-    for pair, style in panels.PAIRS.items():
-        named = (*style, panels.pair_name(pair))
-        _both(grid[1, 0], run, limit, f"score[0,{','.join(pair)}]", named)
-    figures.series(grid[0, 0], run, "filler[0]", kind="other", label="largest filler")
-    _name_axes(grid)
-    _say_lines(grid[0, 0], evidence)
-    _inset(grid[0, 1], run, limit)
-    for ax in grid.flat:
-        figures.time_axis(ax, run, scale="log", label=panels.CLOCK)
-        ax.set_xlim(left=START)
-        figures.number_axis(ax, "x")
-        _phases(ax, evidence["run"], named=ax in grid[0])
-        figures.label_ends(ax)
-    for ax in grid[0]:
-        ax.set_xlabel("")
-    return figure
+def _score(pair: str) -> Callable[[xr.Dataset], xr.DataArray]:
+    key, query = pair.split(", ")
+    return lines.on_clock(score_change, key=key, query=query)
 
 
-def _until(limit: xr.Dataset, run: xr.Dataset) -> xr.Dataset:
-    last = run["time"].where(run["recorded"].any("seed")).max()
-    return limit.sel(time=limit["time"] <= last)
+def _largest_filler(run: xr.Dataset) -> xr.DataArray:
+    fillers = run["vocabulary_value"].drop_sel(vocabulary=list(lines.TOKENS))
+    return abs(fillers.isel(head=0)).max("vocabulary")
 
 
 def _both(
-    ax: Axes,
-    run: xr.Dataset,
-    limit: xr.Dataset,
-    selector: str,
-    style: tuple[str, int, str],
-) -> None:
-    kind, shade, label = style
-    figures.series(ax, run, selector, kind=kind, shade=shade, label=label)
-    line = figures.series(ax, limit, selector, role="limit", label="")
-    line.set(**DASHED)
+    styles: Mapping[str, dict[str, Any]],
+    of: Callable[[str], str | Callable[[xr.Dataset], xr.DataArray]],
+    limit: str = "noise-free",
+) -> tuple[Line, ...]:
+    """Each series of the run, and dashed the same without noise."""
+    dashed: dict[str, Any] = {"role": "limit", "style": {"lw": 1.3, "zorder": 4}}
+    return tuple(
+        line
+        for name, style in styles.items()
+        for line in (
+            Line(name, of(name), **style),
+            Line(f"{name}, {limit}", of(name), run=limit, label="", **dashed),
+        )
+    )
 
 
-def _inset(ax: Axes, run: xr.Dataset, limit: xr.Dataset) -> None:
+def _phases(evidence: Evidence, *, named: bool) -> tuple[list[float], tuple[str, str]]:
+    end = float(np.median(runs.clock_events(evidence["run"])["T1"]))
+    return [end], ("Phase 1", "Phase 2") if named else ("", "")
+
+
+_course = partial(
+    Course,
+    x="",
+    xlim=(START, None),
+    scales=("log", "linear"),
+    shades=partial(_phases, named=True),
+    clock="run",
+)
+
+
+LOSSES = _both(lines.TYPES, lambda name: lines.on_clock(f"loss_by_group[{name}]"))
+EARLY = _course(lines=LOSSES, xlim=(START, 30.0), ylim=(0.1, 0.88), names="")
+
+
+def _inset(ax: Axes, table: Series) -> None:
     """Inset of early losses on a linear axis, where one-target losses rise."""
-    inner = ax.inset_axes((0.085, 0.1, 0.39, 0.46))
-    for kind, style in panels.TYPES.items():
-        _both(inner, run, limit, f"loss_by_group[{kind}]", (*style, ""))
-    inner.set(xscale="log", xlim=EARLY, ylim=(0.1, 0.88), yticks=(0.2, 0.5, 0.8))
-    inner.set_facecolor(figures.current_theme().paper)
+    figures.theory(ax, [3e2, 3e4], [0.2, 0.002])
+    ax.annotate(r"$\propto 1/t$", (3e3, 0.03), size="small")
+    inner = ax.inset_axes((0.085, 0.1, 0.39, 0.46), zorder=6)
+    EARLY.draw(inner, replace(table, edges=None))
+    EARLY.set_axes(inner, table)
+    inner.set(yticks=(0.2, 0.5, 0.8), facecolor=figures.current_theme().paper)
     inner.set_title("the same, linear", size="small", pad=3)
-    inner.set_zorder(6)
-    figures.number_axis(inner, "x")
     inner.tick_params(labelsize=9)
 
 
-def _name_axes(grid: np.ndarray) -> None:
-    (readout, loss), (score, share) = grid
-    readout.set_ylabel(panels.READOUT)
-    loss.set(yscale="log", ylim=(1e-7, 2), ylabel="mean loss of the type")
-    figures.number_axis(loss, "y")
-    figures.theory(loss, [3e2, 3e4], [0.2, 0.002], label="")
-    loss.annotate(r"$\propto 1/t$", (3e3, 0.03), size="small")
-    score.set_ylabel(r"change of the score, in $\sigma_0^2\sqrt{m}\,/\,(L\,b_0)$")
-    share.set(ylim=(-0.02, 0.62), ylabel=r"share of the type, $\Sigma_k/\Sigma$")
-    for level, text in ((7, "7/17"), (5, "5/17")):
-        figures.reference(share, level / 17, text)
-    style = {"transform": share.transAxes, "ha": "right", "va": "top"}
-    share.text(0.99, 0.97, r"dashed: $n = 10^7$", **style)
-
-
-def _say_lines(ax: Axes, evidence: Evidence) -> None:
+def _say_lines(ax: Axes, table: Series) -> None:
     """Legend of the two kinds of lines."""
-    setting = schema.setting_of(evidence["run"])
-    bold = figures.current_theme().colour("signal")
-    ink = figures.current_theme().colour("limit")
-    (full,) = ax.plot([], [], color=bold)
-    (dashed,) = ax.plot([], [], color=ink, lw=1.3, ls=(0, (4, 2.2)))
-    texts = (
-        f"$m = {setting['width']}$, {evidence['run'].sizes['seed']} seeds",
-        "without noise, up to symmetry",
-    )
-    ax.legend([full, dashed], texts, loc="upper left", bbox_to_anchor=(0.0, 0.97))
+    texts = f"$m = {WIDTH}$, 3 seeds", "without noise, up to symmetry"
+    first = ax.get_lines()[:2]
+    ax.legend(first, texts, loc="upper left", bbox_to_anchor=(0.0, 0.97))
 
 
-def _phases(ax: Axes, run: xr.Dataset, *, named: bool) -> None:
-    end = float(np.median(clock_times(run, all_correct(run))))
-    figures.shade_stages(ax, [end], ("Phase 1", "Phase 2") if named else ("", ""))
+def _say_many(ax: Axes, table: Series) -> None:
+    style = {"transform": ax.transAxes, "ha": "right", "va": "top"}
+    ax.text(0.99, 0.97, r"dashed: $n = 10^7$", **style)
 
 
-def values(evidence: Evidence) -> dict[str, Numbers]:
+PANELS = Panels(
+    (
+        _course(
+            title="First the readout of tokens moves",
+            y=lines.READOUT,
+            lines=(
+                *_both(lines.TOKENS, lambda name: lines.on_clock(f"value[0,{name}]")),
+                Line("largest filler", lines.on_clock(_largest_filler)),
+            ),
+            finish=_say_lines,
+        ),
+        _course(
+            title="Once all samples are right, losses fall like $1/t$",
+            y="mean loss of the type",
+            scales=("log", "log"),
+            ylim=(1e-7, 2),
+            lines=LOSSES,
+            finish=_inset,
+        ),
+        _course(
+            title="Only then attention moves: scores of key, query",
+            x=lines.CLOCK,
+            y=r"change of the score, in $\sigma_0^2\sqrt{m}\,/\,(L\,b_0)$",
+            lines=_both(lines.PAIRS, _score),
+            shades=partial(_phases, named=False),
+        ),
+        _course(
+            title="Types of samples keep fixed shares of the gradient",
+            x=lines.CLOCK,
+            y=r"share of the type, $\Sigma_k/\Sigma$",
+            ylim=(-0.02, 0.62),
+            levels={"7/17": 7 / 17, "5/17": 5 / 17},
+            lines=_both(
+                lines.TYPES,
+                lambda name: lines.on_clock(lines.class_shares, group=name),
+                "many samples",
+            ),
+            shades=partial(_phases, named=False),
+            finish=_say_many,
+        ),
+    ),
+    columns=2,
+    size=(11.4, 7.6),
+)
+
+
+def values(table: Tables) -> dict[str, Any]:
     """Times on the clock, final readouts, and final shares of class weights."""
-    run = evidence["run"]
-    events = {
-        "T_half": common_overtakes,
-        "T1": all_correct,
-        "T_sig": signal_correct,
-        "T_star": loss_reaches,
-    }
+    readouts = _readouts(table).median("seed")
     return {
         "b0·t": {
             name: {
-                event: float(np.median(clock_times(dataset, detect(dataset))))
-                for event, detect in events.items()
+                event: float(np.median(t))
+                for event, t in runs.clock_events(run).items()
             }
-            for name, dataset in evidence.items()
+            for name, run in table.runs.items()
         },
         "readout at the end": {
-            token: float(np.median(at_end(run, f"value[0,{token}]")))
-            for token in panels.TOKENS
+            token: float(readouts.sel(token=token)) for token in lines.TOKENS
         },
         "share of class weights at the end, of 17": {
-            name: {kind: 17 * share for kind, share in _last_shares(dataset).items()}
-            for name, dataset in evidence.items()
+            name: {kind: 17 * share for kind, share in _last_shares(run).items()}
+            for name, run in table.runs.items()
         },
     }
+
+
+def _readouts(table: Tables) -> xr.DataArray:
+    """Final readouts by seed and token."""
+    return schema.last(table.runs["run"], "value").isel(head=0)
 
 
 def _last_shares(run: xr.Dataset) -> dict[str, float]:
     last = schema.last(run, "pull_by_group").median("seed")
     return {
-        kind: float(last.sel(group=kind) / last.sum("group")) for kind in panels.TYPES
+        kind: float(last.sel(group=kind) / last.sum("group")) for kind in lines.TYPES
     }
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Order of events, small changes of scores in Phase 1, and limiting shares."""
-    run = evidence["run"]
-    series = overview_series(run)
-    end = clock_times(run, all_correct(run))
-    moves = abs(series["score"].where(series["recorded"]))
-    still = moves.where(series["time"] < end.min()).max() < 0.1 * moves.max()
-    rising = run["loss_by_group"].sel(group=["first", "second"])
-    shares = _last_shares(evidence["many samples"])
-    readouts = [at_end(run, f"value[0,{token}]") for token in panels.TOKENS]
-    return {
-        "the common token overtakes the targets before all samples are right": bool(
-            (common_overtakes(run).times < all_correct(run).times).all()
-        ),
-        "losses of samples with one target rise first, by 2% at least": bool(
-            (rising.max("time") > 1.02 * rising.isel(time=0)).all()
-        ),
-        "scores make less than a tenth of their move in Phase 1": bool(still),
-        "targets end with positive readout, the common token with a negative one": bool(
-            np.min(readouts[:2]) > 1 and np.max(readouts[2]) < -1
-        ),
-        "with many samples the class weights end at 7 : 5 : 5 : 0, to 1e-3": all(
-            abs(17 * (shares[kind] - DUAL[kind])) < 1e-3 for kind in DUAL
-        ),
-    }
+def _rise(table: Tables) -> xr.DataArray:
+    """Largest losses of samples with one target over the first, by seed."""
+    losses = table.runs["run"]["loss_by_group"].sel(group=list(lines.ONE_TARGET))
+    return losses.max("time") / losses.isel(time=0)
 
+
+def _still(table: Tables) -> np.ndarray:
+    """Whether no score makes a tenth of the largest move in Phase 1, by seed."""
+    run = table.runs["run"]
+    moves, early = abs(score_change(run)), look.between(run, 0.0, all_correct(run))
+    return look.largest(moves, early) < 0.1 * look.largest(moves, look.recorded(run))
+
+
+CHECKS = {
+    "the common token overtakes the targets before all samples are right": lambda t: (
+        common_overtakes(t.runs["run"]).times < all_correct(t.runs["run"]).times
+    ),
+    "losses of samples with one target rise first, by 2% at least": (
+        lambda t: _rise(t) > 1.02
+    ),
+    "scores make less than a tenth of their move in Phase 1": _still,
+    "targets end with positive readout, the common token with a negative one": (
+        lambda t: _readouts(t).sel(token=list(lines.TOKENS)) * np.array([1, 1, -1]) > 1
+    ),
+    "with many samples the class weights end at 7 : 5 : 5 : 0, to 1e-3": lambda t: [
+        abs(17 * (share - DUAL[kind])) < 1e-3
+        for kind, share in _last_shares(t.runs["many samples"]).items()
+    ],
+}
 
 OVERVIEW = Exhibit(
     id="overview",
@@ -246,12 +236,12 @@ OVERVIEW = Exhibit(
         "panel."
     ),
     needs={
-        "run": theory(WIDTH),
-        "noise-free": noise_free(60.0, samples=24.0),
-        "many samples": noise_free(MANY),
+        "run": runs.theory(WIDTH),
+        "noise-free": runs.noise_free(60.0, samples=24.0),
+        "many samples": runs.noise_free(MANY),
     },
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
-    silent=SILENT_THEORY,
+    checks=CHECKS,
+    silent=runs.SILENT_THEORY,
 )

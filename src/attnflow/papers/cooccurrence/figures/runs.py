@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from attnflow import schema
-from attnflow.claims.stages import select
+from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence
-from attnflow.schema.declarations import Request
+from attnflow.papers.cooccurrence.stages import STAGES, clock_times
+from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.dims import SEED
 from attnflow.schema.libraries import xr
 
-Numbers: TypeAlias = "float | Mapping[str, Numbers]"
-"""What an exhibit's `values` hold: a number, or numbers by name."""
 QUICK_EXPERIMENT: Mapping[str, evidence.Override] = {
     "steps": 15000.0,
     "records": 151,
@@ -70,60 +68,33 @@ SILENT_THEORY = (
 )
 
 
-def at_end(run: xr.Dataset, selector: str) -> np.ndarray:
-    """Last recorded value of a series, by seed."""
-    return schema.last(run.assign(series=select(run, selector)), "series").values
+def clock_events(run: xr.Dataset) -> dict[str, np.ndarray]:
+    """Times b0·t of the ends of phases, per seed."""
+    return {stage.name: clock_times(run, stage(run)) for stage in STAGES}
 
 
-def after(run: xr.Dataset, times: np.ndarray) -> xr.DataArray:
-    """Mask of the records at or after a time, one time for each seed."""
-    start = xr.DataArray(times, dims="seed", coords={"seed": run["seed"]})
-    return (run["time"] >= start) & run["recorded"]
+def by_width(
+    evidence: Evidence,
+    statistic: Callable[[xr.Dataset], np.ndarray],
+    widths: tuple[int, ...],
+) -> xr.DataArray:
+    """A statistic of runs called `m = 512`, …, by width and seed."""
+    rows = [statistic(evidence[f"m = {width}"]) for width in widths]
+    return xr.DataArray(rows, {"width": list(widths)}, ("width", SEED))
 
 
-def always(steps: xr.DataArray, where: xr.DataArray) -> bool:
-    """Whether a condition holds at all selected records, and each seed has some."""
-    is_inside = where.transpose("seed", "time")
-    holds = steps.transpose("seed", "time").where(is_inside, True)
-    return bool(is_inside.any("time").all() and holds.all())
+def rises(run: xr.Dataset, series: xr.DataArray, start: look.Times = 0.0) -> np.ndarray:
+    """Whether a series rises from record to record, from a time on, per seed."""
+    later = look.both(look.between(run, start, np.inf))
+    return look.least(look.steps(series), later) > 0
 
 
-def grows(series: xr.DataArray) -> xr.DataArray:
-    """Mask of records above the previous one; False at the first."""
-    return series > series.shift(time=1)
+def falls(run: xr.Dataset, series: xr.DataArray, start: look.Times = 0.0) -> np.ndarray:
+    """Whether a series falls from record to record, from a time on, per seed."""
+    return rises(run, -series, start)
 
 
-def falls(series: xr.DataArray) -> xr.DataArray:
-    """Mask of records below the previous one; False at the first."""
-    return series < series.shift(time=1)
-
-
-def at_time(run: xr.Dataset, selector: str, times: np.ndarray) -> np.ndarray:
-    """A series interpolated at a time, one time for each seed."""
-    series = select(run, selector).transpose("seed", "time")
-    is_recorded = run["recorded"].transpose("seed", "time").values
-    grid = run["time"].values
-    return np.array(
-        [
-            np.interp(time, grid[rows], values[rows])
-            for time, values, rows in zip(
-                times, series.values, is_recorded, strict=True
-            )
-        ]
-    )
-
-
-def three_numbers(values: np.ndarray) -> dict[str, float]:
+def three_numbers(values: np.ndarray | xr.DataArray) -> dict[str, float]:
     """Median, smallest and largest value over seeds."""
-    return {
-        "median": float(np.median(values)),
-        "least": float(np.min(values)),
-        "largest": float(np.max(values)),
-    }
-
-
-def power(size: np.ndarray, measured: np.ndarray) -> float:
-    """Log-log slope of a statistic over a size; NaN unless all values are positive."""
-    if not (np.isfinite(measured).all() and (measured > 0).all()):
-        return float("nan")
-    return float(np.polyfit(np.log(size), np.log(measured), 1)[0])
+    least, median, largest = look.extent(values)
+    return {"median": median, "least": least, "largest": largest}
