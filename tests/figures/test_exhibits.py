@@ -112,6 +112,22 @@ def test_a_logarithmic_course_begins_after_time_0_and_shades_its_stages():
     assert {text.get_text() for text in ax.texts} >= {"I", "II"}
 
 
+def test_other_runs_are_drawn_as_far_as_the_clocks():
+    short = run().isel(time=slice(3))
+    lines = Line("short", "loss", run="short"), Line("long", "loss", run="long")
+    panel = Course(title="Loss", lines=lines, clock="short")
+    ax, display = draw(panel, {"short": short, "long": run()})
+    np.testing.assert_array_equal(line_called(ax, "long").get_xdata(), TIMES[:3])
+    assert ax.get_xlim() == (0, 2)
+    np.testing.assert_array_equal(display.table["Loss"]["long"]["time"], TIMES)
+
+
+def test_the_first_seed_may_be_the_line():
+    lines = (Line("rise", "loss", middle="first", band="seeds"),)
+    ax, _ = draw(Course(title="Loss", lines=lines), {"run": run()})
+    np.testing.assert_array_equal(line_called(ax, "rise").get_ydata(), RISE[0])
+
+
 def test_a_table_without_time_is_no_course():
     panel = Course(title="Loss", lines=(Line("end", lambda run: run["loss"][:, 0]),))
     with pytest.raises(ValueError, match="along time"):

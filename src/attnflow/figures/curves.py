@@ -16,7 +16,7 @@ from attnflow.schema.dims import SEED, TIME
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]
-Middle = Literal["median", "mean"]
+Middle = Literal["median", "mean", "first"]
 Rungs = Sequence[float] | np.ndarray
 """Numbers, one per rung of a ladder."""
 
@@ -71,14 +71,14 @@ def series(
       thin line, or nothing.
     - `role`: `limit` draws the infinite-width line, thick, dashed and in ink.
     - `colour`: instead of the kind's, for a colour of a `ramp`.
-    - `middle`: draw the mean over seeds instead.
+    - `middle`: draw the mean over seeds instead, or the first seed.
     """
     values = curve(run, selector)
     # Times at which no seed was recorded go: their median warns.
     values = values.isel(time=values.notnull().any(SEED).values)
     at = thin(values)
     times = at[TIME].values
-    heights = (at.median(SEED) if middle == "median" else at.mean(SEED)).values
+    heights = _middle(at, middle).values
     if role == "limit":
         kind, band = "limit", "none"
     colour = colour or current_theme().colour(kind, shade)
@@ -92,6 +92,12 @@ def series(
         label = selector_label(selector)
     line.set_label(typeset(label or "") or "_nolegend_")
     return line
+
+
+def _middle(values: xr.DataArray, middle: Middle) -> xr.DataArray:
+    if middle == "first":
+        return values.isel({SEED: 0})
+    return values.median(SEED) if middle == "median" else values.mean(SEED)
 
 
 def thin(values: xr.DataArray) -> xr.DataArray:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -16,7 +16,7 @@ from attnflow.schema.dims import SEED, TIME
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from attnflow.figures.curves import Band, Role
+    from attnflow.figures.curves import Band, Middle, Role
 
 Edges = tuple[Sequence[float | None], Sequence[str]]
 """Times between stages, and names of the stages, as `figures.shade_stages` takes."""
@@ -48,7 +48,7 @@ class Line:
     ramp: tuple[int, int] | None = None
     band: "Band" = "range"
     role: "Role" = "finite"
-    middle: Literal["median", "mean"] = "median"
+    middle: "Middle" = "median"
     whole: bool = False
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -90,8 +90,8 @@ class Course(AbstractPanel):
     - `marks`: by name, detectors of events, which dotted lines show where half of the
       seeds have them; `symbols`: how names are written that are no mathematics yet.
     - `shades`: evidence → edges and names of stages, which are shaded by turns.
-    - `clock`: the name of the run whose events and times count; that of the first line
-      without it.
+    - `clock`: the name of the run whose events and times count: other runs are drawn
+      as far as it goes. Without it the events of the first line's run and all times.
     """
 
     lines: tuple[Line, ...]
@@ -114,9 +114,12 @@ class Course(AbstractPanel):
 
     def draw(self, ax: "Axes", table: Series) -> None:
         """Each series with its band, stages behind them."""
+        times = self._times(table)
         for line in self.lines:
-            self._draw_line(ax, line, table[line.name])
-        self._set_time(ax, table)
+            rows = table[line.name]
+            shown = rows[TIME].values <= times.max(initial=0.0)
+            self._draw_line(ax, line, rows.isel({TIME: shown}))
+        self._set_time(ax, times, table.time)
         figures.mark_times(
             ax,
             {
@@ -150,16 +153,18 @@ class Course(AbstractPanel):
         )
         drawn.set(**line.style)
 
-    def _set_time(self, ax: "Axes", table: Series) -> None:
+    def _times(self, table: Series) -> np.ndarray:
+        """Recorded times, those of the clock's lines where it has some."""
+        lines = [line for line in self.lines if line.run == self.clock] or self.lines
+        return np.concatenate([_known_times(table[line.name]) for line in lines])
+
+    def _set_time(self, ax: "Axes", times: np.ndarray, name: str) -> None:
         """The time axis spans what was recorded; a logarithmic one has no time 0."""
-        log = self.scales[0] == "log"
-        known = [_known_times(rows) for rows in table.values()]
-        times = np.concatenate(known)
-        times = times[times > 0] if log else times
+        times = times[times > 0] if self.scales[0] == "log" else times
         ax.set_xscale(self.scales[0])
         if times.size:
             ax.set_xlim(times.min(), times.max())
-        ax.set_xlabel(table.time)
+        ax.set_xlabel(name)
 
     def values(self, table: Series) -> dict[str, Any]:
         """Medians over all members at the end, and of the times of events."""
