@@ -17,8 +17,10 @@ from attnflow.figures.exhibits import (
     Rows,
     Table,
     Timeline,
+    ramp,
     stage_times,
 )
+from attnflow.figures.style import LIGHT
 from attnflow.schema.declarations import Exhibit
 
 TIMES = np.array([0.0, 1.0, 2.0, 4.0])
@@ -126,6 +128,18 @@ def test_the_first_seed_may_be_the_line():
     lines = (Line("rise", "loss", middle="first", band="seeds"),)
     ax, _ = draw(Course(title="Loss", lines=lines), {"run": run()})
     np.testing.assert_array_equal(line_called(ax, "rise").get_ydata(), RISE[0])
+
+
+def test_a_ramp_has_a_line_for_each_run():
+    lines = ramp("loss", {"narrow": "$m = 1$", "wide": "$m = 2$"}, kind="signal")
+    ax, display = draw(
+        Course(title="Loss", lines=lines), {"narrow": run(), "wide": run()}
+    )
+    assert list(display.table["Loss"]) == ["narrow", "wide"]
+    pale, full = (
+        line_called(ax, label).get_color() for label in ("$m = 1$", "$m = 2$")
+    )
+    assert full == LIGHT.colour("signal") != pale
 
 
 def test_a_table_without_time_is_no_course():

@@ -1,6 +1,7 @@
 from .course import Course as Course
 from .course import Line as Line
 from .course import Series as Series
+from .course import ramp as ramp
 from .curves import Curve as Curve
 from .curves import Curves as Curves
 from .ladder import Ladder as Ladder

@@ -53,6 +53,18 @@ class Line:
     style: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+def ramp(
+    of: str | Callable[[xr.Dataset], xr.DataArray],
+    runs: Mapping[str, str],
+    **fields: Any,
+) -> tuple[Line, ...]:
+    """Lines of one series in several runs, from pale to full, with their labels."""
+    return tuple(
+        Line(run, of, run=run, label=label, ramp=(number, len(runs)), **fields)
+        for number, (run, label) in enumerate(runs.items())
+    )
+
+
 @dataclass(frozen=True)
 class Series(Mapping[str, xr.DataArray]):
     """Series of a panel by name, NaN where nothing was recorded.
