@@ -4,7 +4,6 @@ from attnflow.papers.base import Paper, texts_of
 from attnflow.papers.mixture.claims import CLAIMS
 from attnflow.papers.mixture.conditions import conditions, run_conditions
 from attnflow.papers.mixture.exhibits import EXHIBITS
-from attnflow.papers.mixture.notes import NOTES
 from attnflow.papers.mixture.settings import RECIPES
 from attnflow.papers.mixture.stages import stage_table
 from attnflow.papers.mixture.swept_maps import MAPS
@@ -22,7 +21,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits=EXHIBITS,
     claims=CLAIMS,
-    notes=NOTES,
     headline="overview",
     headline_claims=(
         "B-Sec3-order",
