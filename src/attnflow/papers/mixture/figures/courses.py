@@ -34,7 +34,7 @@ MAIN: dict[tuple[str, str], dict[str, Any]] = {
     ("c2", "v1"): {"kind": "mismatch", "shade": 1},
 }
 """The scores (key, query) that grow, by whether key and query belong together."""
-OTHERS = tuple(pair for pair in product(TOKENS, repeat=2) if pair not in MAIN)
+OTHERS = tuple(pair for pair in product(sorted(TOKENS), repeat=2) if pair not in MAIN)
 DASHED = {"ls": (0, (4, 2.2)), "lw": 1.1, "zorder": 5}
 """Of lines that a formula gives."""
 
