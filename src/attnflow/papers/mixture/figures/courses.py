@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from attnflow.figures.exhibits import Course, Line, Series
@@ -34,7 +33,12 @@ MAIN: dict[tuple[str, str], dict[str, Any]] = {
     ("c2", "v1"): {"kind": "mismatch", "shade": 1},
 }
 """The scores (key, query) that grow, by whether key and query belong together."""
-OTHERS = tuple(pair for pair in product(sorted(TOKENS), repeat=2) if pair not in MAIN)
+OTHERS = tuple(
+    (key, query)
+    for key in sorted(TOKENS)
+    for query in sorted(TOKENS)
+    if (key, query) not in MAIN
+)
 DASHED = {"ls": (0, (4, 2.2)), "lw": 1.1, "zorder": 5}
 """Of lines that a formula gives."""
 

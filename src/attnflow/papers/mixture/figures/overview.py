@@ -117,7 +117,9 @@ CHECKS = {
         for run in t.runs.values()
     ],
     "at width 128 they are learned within 5% of the time of infinite width": lambda t: (
-        nearly_together(*(learned(t.runs[w], "conflicting") for w in WIDTHS), 1.05)
+        nearly_together(
+            *(learned(t.runs[w], "conflicting") for w in WIDTHS), factor=1.05
+        )
     ),
 }
 
