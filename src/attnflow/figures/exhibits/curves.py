@@ -65,6 +65,8 @@ class Curves(AbstractPanel):
         """Points at the means, joined, and bars."""
         for curve in self.curves:
             self._draw_curve(ax, curve, table[curve.name])
+        # Whole points at both ends.
+        ax.margins(x=0.05)
 
     def _draw_curve(self, ax: "Axes", curve: Curve, rows: xr.DataArray) -> None:
         theme = figures.current_theme()
