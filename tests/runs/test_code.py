@@ -101,7 +101,6 @@ CHANGES = {
         'caption=("Another caption. " ',
         set(),
     ),
-    "a note": ("papers/mixture/notes.py", "ours=(", 'ours=("Another note. " ', set()),
     "a docstring": (
         "models/problem/*.py",
         '"""',

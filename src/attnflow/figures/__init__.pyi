@@ -7,7 +7,6 @@ from .axes import selector_label as selector_label
 from .axes import time_axis as time_axis
 from .axes import time_name as time_name
 from .axes import typeset as typeset
-from .curves import beside as beside
 from .curves import curve as curve
 from .curves import deviation as deviation
 from .curves import error_bars as error_bars
@@ -36,7 +35,6 @@ from .maps import validity_panel as validity_panel
 from .scores import heatmap as heatmap
 from .scores import heatmap_grid as heatmap_grid
 from .scores import score_grid as score_grid
-from .scores import score_panel as score_panel
 from .style import Theme as Theme
 from .style import current_theme as current_theme
 from .style import styled as styled

@@ -1,8 +1,8 @@
-"""Curves over time, finite beside infinite width, and points along ladders of sizes."""
+"""Curves over time, and points along ladders of sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -161,37 +161,6 @@ def reference(ax: Axes, value: float, label: str = "") -> Line2D:
         color=theme.muted,
     )
     return line
-
-
-@styled
-def beside(
-    ax: Axes,
-    finite: xr.Dataset | Mapping[str, xr.Dataset],
-    infinite: xr.Dataset,
-    selector: str,
-    *,
-    kind: str = "signal",
-    label: str | None = None,
-    limit_label: str = "",
-) -> list[Line2D]:
-    """Draws one series of finite-width runs and of the infinite-width one.
-
-    **Arguments:**
-
-    - `finite`: one run, or name → run in the order of growing width; larger widths
-      are drawn in fuller colour and carry their names as labels.
-
-    **Returns:** the lines, the infinite-width one last.
-    """
-    runs = {label: finite} if isinstance(finite, xr.Dataset) else dict(finite)
-    ramp = current_theme().ramp(kind, len(runs))
-    lines = []
-    for colour, (name, run) in zip(ramp, runs.items(), strict=True):
-        line = series(ax, run, selector, colour=colour, label=name, band="seeds")
-        line.set_linewidth(1.0)
-        lines.append(line)
-    limit = series(ax, infinite, selector, role="limit", label=limit_label)
-    return [*lines, limit]
 
 
 class Fit(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from attnflow.figures.axes import number_axis, time_axis, time_name, typeset
 from attnflow.figures.curves import series
@@ -51,38 +49,6 @@ def score_table(run: xr.Dataset, fixed: Mapping[str, str]) -> ScoreTable:
         )
     rows, columns = ([str(name) for name in values[dim].values] for dim in dims)
     return ScoreTable(values, dims, (rows, columns))
-
-
-@styled
-def score_panel(
-    ax: Axes,
-    run: xr.Dataset,
-    *,
-    fixed: Mapping[str, str],
-    highlight: Mapping[Pair, str],
-) -> list[Line2D]:
-    """All scores in one panel: the highlighted pairs in colour, the rest pale.
-
-    `highlight` maps (key, query) to a kind of quantity; equal kinds get shades. Returns
-    the highlighted lines.
-    """
-    table = score_table(run, fixed)
-    shades: dict[str, int] = {}
-    rest = "others"
-    lines = []
-    rows, columns = table.names
-    for pair in itertools.product(rows, columns):
-        entry, kind = table.entry(pair), highlight.get(pair)
-        if kind is None:
-            pale = series(ax, run, entry, kind="other", label=rest, band="none")
-            pale.set(linewidth=0.9, alpha=0.6, zorder=2)
-            rest = ""
-            continue
-        shade = shades[kind] = shades.get(kind, -1) + 1
-        label = ", ".join(typeset(name) for name in pair)
-        line = series(ax, run, entry, kind=kind, shade=shade, label=label)
-        lines.append(line)
-    return lines
 
 
 @styled

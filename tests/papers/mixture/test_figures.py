@@ -60,7 +60,7 @@ def nearly_symmetric(run):
 def as_in_closed_form(run):
     """Neurons that continue as if attention had not moved."""
     values = run["value"].copy(deep=True)
-    for token, curve in closed_form._closed(run).items():
+    for token, curve in closed_form.closed_forms(run).items():
         values.loc[{"head": "+", "token": token}] = curve
     return run.assign(value=values)
 
@@ -91,23 +91,27 @@ def test_the_papers_figures_are_all_there():
         assert not exhibit.printed, "the paper prints no numbers in its figures"
 
 
+def values_of(name, evidence_of):
+    return PAPER.exhibit(name).display(evidence_of(name)).values()
+
+
 def test_numbers_of_figure_1(evidence_of):
     """Against numbers of an early PyTorch run with other seeds."""
-    losses = PAPER.exhibit("figure1a").values(evidence_of("figure1a"))
+    losses = values_of("figure1a", evidence_of)
     assert losses["steps to loss 0.1"]["consistent"] == pytest.approx(141, rel=0.01)
     assert losses["steps to loss 0.1"]["conflicting"] == pytest.approx(1270, rel=0.03)
-    neurons = PAPER.exhibit("figure1b").values(evidence_of("figure1b"))
+    neurons = values_of("figure1b", evidence_of)
     assert neurons["alignment at the end"]["v1"] == pytest.approx(1.64, abs=0.03)
     assert neurons["alignment at the end"]["c1"] == pytest.approx(2.17, abs=0.1)
-    scores = PAPER.exhibit("figure1c").values(evidence_of("figure1c"))
+    scores = values_of("figure1c", evidence_of)
     assert scores["score at the end"]["c1, v1"] == pytest.approx(2.7, abs=0.15)
-    maps = PAPER.exhibit("figure2").values(evidence_of("figure2"))
+    maps = values_of("figure2", evidence_of)
     assert maps["attention on c1, X1+-"]["v1"] == pytest.approx(0.924, abs=0.02)
     assert maps["attention on c1, X1-+"]["v2"] == pytest.approx(0.053, abs=0.02)
 
 
 def test_maps_are_named_by_their_tokens(evidence_of):
-    figure = PAPER.exhibit("figure2").draw(evidence_of("figure2"))
+    figure = PAPER.exhibit("figure2").display(evidence_of("figure2")).draw()
     ax = figure.axes[1]
     names = [label.get_text() for label in ax.get_xticklabels()]
     assert names == ["$c_{1}$", "$v_{1}$", "$-v_{2}$"]

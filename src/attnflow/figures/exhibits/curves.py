@@ -72,6 +72,8 @@ class Curves(AbstractPanel):
         for curve in self.curves:
             if curve.name in table:
                 self._draw_curve(ax, curve, table[curve.name])
+        # Whole points at both ends.
+        ax.margins(x=0.05)
 
     def _draw_curve(self, ax: Axes, curve: Curve, rows: xr.DataArray) -> None:
         theme = figures.current_theme()

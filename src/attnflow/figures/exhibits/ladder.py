@@ -31,7 +31,8 @@ class Ladder(AbstractPanel):
     - `predicted`: table → the paper's formula at the same sizes.
     - `slope`: that the paper states, printed beside the fitted one.
     - `kind`: what sort of quantity it is, which gives the colour.
-    - `label`, `predicted_label`: in the legend.
+    - `label`, `predicted_label`: in the legend; the latter may be a function of the
+      table, where a factor is fitted.
     """
 
     of: Callable[[Evidence], xr.DataArray]
@@ -41,7 +42,7 @@ class Ladder(AbstractPanel):
     slope: float | None = None
     kind: str = "signal"
     label: str = "measured"
-    predicted_label: str = "predicted"
+    predicted_label: str | Callable[[xr.DataArray], str] = "predicted"
 
     def table(self, evidence: Evidence) -> xr.DataArray:
         """The numbers by size and seed."""
@@ -58,6 +59,7 @@ class Ladder(AbstractPanel):
         if SEED in table.dims and table.sizes[SEED] > 1:
             low, high = (ends[known] for ends in spread(table, "quartiles"))
         predicted = None if self.predicted is None else self.predicted(table)[known]
+        name = self.predicted_label
         figures.ladder_plot(
             ax,
             parameter(table).values[known],
@@ -68,7 +70,7 @@ class Ladder(AbstractPanel):
             high=high,
             kind=self.kind,
             label=self.label,
-            predicted_label=self.predicted_label,
+            predicted_label=name if isinstance(name, str) else name(table),
         )
 
     def values(self, table: xr.DataArray) -> dict[str, float]:

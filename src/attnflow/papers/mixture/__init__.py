@@ -18,7 +18,6 @@ PAPER = Paper(
     recipes=RECIPES,
     exhibits="attnflow.papers.mixture.exhibits:EXHIBITS",
     claims="attnflow.papers.mixture.claims:CLAIMS",
-    notes="attnflow.papers.mixture.notes:NOTES",
     headline="overview",
     headline_claims=(
         "B-Sec3-order",

@@ -6,18 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Kind,
-    Verdict,
-    Witness,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
@@ -26,8 +15,8 @@ ALL = mutate.EVERY
 # A few operations on probabilities, which are at most 1.
 ROUNDING = 64 * float(np.finfo(float).eps)
 _claim = partial(
-    Claim,
-    kind=Kind.UNIVERSAL,
+    c.Claim,
+    kind=c.Kind.UNIVERSAL,
     system="exact: every sample of the population, by enumeration",
     needs={"construction": Request("construction", seeds=1)},
     settings="K = 2 … 6, L = 2 … K + 1, C = 0.01 … 30, b = 0, 1/2, 2",
@@ -43,11 +32,11 @@ def _right(run: xr.Dataset, label: str) -> xr.DataArray:
     return run[f"printed_{label}"]
 
 
-SOLVES = All(
+SOLVES = c.All(
     (
-        AtLeast("least y f", lambda run: run["margin"], 1e-4, when=_exists),
+        c.AtLeast("least y f", lambda run: run["margin"], 1e-4, when=_exists),
         *(
-            Equal(f"y f off our formula, {name}", error, ROUNDING, when=_exists)
+            c.Equal(f"y f off our formula, {name}", error, ROUNDING, when=_exists)
             for name, error in (
                 ("scores ∓C Σ v_k c_kᵀ", lambda run: run["formula_error"]),
                 ("printed scores exchanged", lambda run: run["exchanged_error"]),
@@ -70,10 +59,10 @@ CONSTRUCTION = (
         under=(),
         judge=SOLVES,
         predicate="1e-4 is below the formula's least value; the formula is for every K",
-        expected=Verdict.HOLDS,
+        expected=c.Verdict.HOLDS,
         source="our enumeration of every sample. The construction of the proof, which "
         "this claim judged before, has one of its own: B-L6.1-proof",
-        mutations=named(
+        mutations=c.named(
             mutate.add(ALL, "formula_error", 1e-9),
             mutate.add(ALL, "exchanged_error", 1e-9),
         ),
@@ -84,9 +73,9 @@ CONSTRUCTION = (
         place="proof of Lemma 6.1",
         statement="For every K the transformer of the proof classifies every sample.",
         under=(),
-        judge=All(
+        judge=c.All(
             tuple(
-                AtLeast(
+                c.AtLeast(
                     f"share of samples with {label} label that are right",
                     partial(_right, label=label),
                     1.0,
@@ -96,17 +85,17 @@ CONSTRUCTION = (
             )
         ),
         predicate="y f > 0 counts as right",
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         source="our enumeration of every sample: f = +1 for both labels. The lemma "
         "itself stands (B-L6.1)",
-        correction=Correction(
-            CorrectionKind.CONSTANT,
+        correction=c.Correction(
+            c.CorrectionKind.CONSTANT,
             "Other weights do it: w₊ = w₋ = Σ c_k with S± = ∓C Σ v_k c_kᵀ, or with the "
             "printed scores of the two heads exchanged.",
             SOLVES,
         ),
-        mends=named(mutate.replace(ALL, "printed_negative", 1.0)),
-        witness=Witness(
+        mends=c.named(mutate.replace(ALL, "printed_negative", 1.0)),
+        witness=c.Witness(
             "witnesses/construction.py",
             {
                 "share right, label -1": (

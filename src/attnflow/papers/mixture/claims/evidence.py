@@ -7,12 +7,13 @@ the compiled program.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from attnflow import schema
-from attnflow.claims import Rungs, look
+from attnflow.claims import Claim, Rungs, Verdict, look
 from attnflow.claims import mutations as mutate
 from attnflow.claims.judges import Measure
 from attnflow.claims.look import Closed
@@ -85,6 +86,15 @@ def two_stages(
 
 
 LADDER = {f"omega={omega:g}": algorithm(omega) for omega in OMEGAS}
+of_ladder = partial(
+    Claim,
+    system=FLOW,
+    needs=LADDER,
+    settings=SETTINGS,
+    expected=Verdict.HOLDS,
+    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
+)
+"""A claim about Algorithm 1 along ω."""
 WIDTHS = tuple(2**power for power in range(5, 15))
 
 

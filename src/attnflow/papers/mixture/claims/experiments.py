@@ -7,23 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    InOrder,
-    Kind,
-    Verdict,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import stages
-from attnflow.papers.mixture.claims.evidence import (
-    ALL_RIGHT,
-    DESCENT,
-    at_last_step,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
@@ -64,7 +51,7 @@ def _gap(run: xr.Dataset) -> np.ndarray:
 
 def _main_over_others(run: xr.Dataset) -> xr.DataArray:
     """Ratio of the smallest main score (with its sign) to the largest other score."""
-    score = at_last_step(run, "score").sel(head="+", drop=True)
+    score = ev.at_last_step(run, "score").sel(head="+", drop=True)
     key, query = score["key"].isin(["c1", "c2"]), score["query"].isin(["v1", "v2"])
     others = abs(score).where(~(key & query), 0.0).max(("key", "query"), skipna=False)
     signs = xr.DataArray([[1.0, -1.0], [-1.0, 1.0]], dims=("key", "query"))
@@ -81,17 +68,17 @@ _NAMED = {
         stages.plateau_left,
     )
 }
-OBSERVATIONS = All(
+OBSERVATIONS = c.All(
     (
-        InOrder(
+        c.InOrder(
             _NAMED,
             order=(
                 ("t_consistent", "t_conflict"),
                 ("t_neuron", "t_consistent", "t_attention"),
             ),
         ),
-        AtMost("|ln(t_attention / t_conflict)|", _gap, COINCIDE, strict=True),
-        AtLeast(
+        c.AtMost("|ln(t_attention / t_conflict)|", _gap, COINCIDE, strict=True),
+        c.AtLeast(
             "main scores with their signs over all others",
             _main_over_others,
             2.0,
@@ -103,18 +90,18 @@ OBSERVATIONS = All(
 
 def _share_right(*runs: xr.Dataset) -> float:
     """The share of seeds and runs that classify every sample at the end."""
-    accuracy = np.concatenate([at_last_step(run, "accuracy").values for run in runs])
+    accuracy = np.concatenate([ev.at_last_step(run, "accuracy").values for run in runs])
     if np.isnan(accuracy).any():
         return math.nan
-    return float((accuracy > ALL_RIGHT).mean())
+    return float((accuracy > ev.ALL_RIGHT).mean())
 
 
 _claim = partial(
-    Claim,
-    kind=Kind.OBSERVATION,
+    c.Claim,
+    kind=c.Kind.OBSERVATION,
     under=(),
-    system=DESCENT,
-    expected=Verdict.HOLDS,
+    system=ev.DESCENT,
+    expected=c.Verdict.HOLDS,
     source="our runs, seeds 200 … 204",
 )
 _PREDICATE = (
@@ -136,7 +123,7 @@ EXPERIMENTS = (
         judge=OBSERVATIONS,
         predicate=_PREDICATE,
         settings="m and ω are unspecified in the paper: m = 128, ω = 0.1, 2000 steps",
-        mutations=named(*_ORDER_BROKEN),
+        mutations=c.named(*_ORDER_BROKEN),
     ),
     _claim(
         id="B-Sec3-range",
@@ -149,7 +136,7 @@ EXPERIMENTS = (
         judge=OBSERVATIONS,
         predicate=f"{_PREDICATE}; for each of six (ω, m) and infinite width",
         settings="ω = 0.3 … 1e-3 at m = 128; m = 32, 512, infinite at ω = 0.1",
-        mutations=named(
+        mutations=c.named(
             *_ORDER_BROKEN,
             mutate.only("infinite", mutate.constant(ALL, "largest_score")),
         ),
@@ -161,9 +148,9 @@ EXPERIMENTS = (
         "does not bring the loss to 0.",
         system="gradient descent of keys and queries alone, learning rate 0.1",
         needs=FIXED_NEURONS,
-        judge=AtLeast(
+        judge=c.AtLeast(
             "loss after 20000 steps",
-            partial(at_last_step, name="loss"),
+            partial(ev.at_last_step, name="loss"),
             0.05,
             unit="log",
             strict=True,
@@ -174,7 +161,7 @@ EXPERIMENTS = (
         source="our runs, seeds 200 … 219: 5 of 200 end below 0.05, at most one of 20 "
         "at each scale, the lowest at 2e-4: rare, not impossible. Was judged over all "
         "200 together, which is weaker",
-        mutations=named(mutate.some_seeds(0.2, mutate.scale(ALL, "loss", 0.01))),
+        mutations=c.named(mutate.some_seeds(0.2, mutate.scale(ALL, "loss", 0.01))),
         survives=_LAST,
     ),
     _claim(
@@ -190,16 +177,16 @@ EXPERIMENTS = (
             for name, request in FIXED_NEURONS.items()
             if name.startswith(("sd=0.1", "sd=2", "sd=4"))
         },
-        judge=All(
+        judge=c.All(
             (
-                AtLeast(
+                c.AtLeast(
                     "share that classifies all, sd 0.1",
                     _share_right,
                     0.1,
                     of=("sd=0.1,*",),
                     together=True,
                 ),
-                AtMost(
+                c.AtMost(
                     "share that classifies all, sd 2 and 4",
                     _share_right,
                     0.1,
@@ -211,7 +198,7 @@ EXPERIMENTS = (
         predicate="10% of 40 runs, and of 80 runs",
         settings="m = 128, ω = 0.1, 1; 20 seeds (200 … 219) of each",
         source="our runs, seeds 200 … 219: 15 of 40, and 3 of 80",
-        mutations=named(mutate.replace(ALL, "accuracy", 1.0)),
+        mutations=c.named(mutate.replace(ALL, "accuracy", 1.0)),
         survives=_LAST,
     ),
 )

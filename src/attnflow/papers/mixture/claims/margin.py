@@ -6,29 +6,11 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtLeast,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Equal,
-    Kind,
-    Rungs,
-    Verdict,
-    Witness,
-    look,
-    named,
-)
+from attnflow.claims import look
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import (
-    DECIDING_SEEDS,
-    FLOW,
-    SETTINGS,
-    algorithm,
-    during,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO
 from attnflow.papers.mixture.features import feature_margin
 from attnflow.schema.declarations import Request
@@ -36,23 +18,23 @@ from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 _claim = partial(
-    Claim,
-    kind=Kind.UNIVERSAL,
-    expected=Verdict.HOLDS,
+    c.Claim,
+    kind=c.Kind.UNIVERSAL,
+    expected=c.Verdict.HOLDS,
     source="our run (deterministic)",
 )
 PATTERNS = {"patterns": Request("separability", seeds=1)}
-GROWING = {"infinite": algorithm(0.1)}
+GROWING = {"infinite": ev.algorithm(0.1)}
 GROWING_FINITE = {
-    f"m=128, seed {seed}": algorithm(0.1, width=128, seeds=(seed,))
+    f"m=128, seed {seed}": ev.algorithm(0.1, width=128, seeds=(seed,))
     for seed in (400, 401, 402)
 }
-TIED = Equal(
+TIED = c.Equal(
     "patterns without separating weights, less 256",
     lambda run: run["patterns"] - run["tied"] - 256,
     0.0,
 )
-UNTIED = Equal(
+UNTIED = c.Equal(
     "separable patterns, of those that some weights produce",
     lambda run: run["untied_possible"],
     0.0,
@@ -87,7 +69,7 @@ def _known_margin(
 
 def _margins(run: xr.Dataset, count: int = 25) -> xr.DataArray:
     """Margins at some evenly spaced records of stage 2; NaN where one is not known."""
-    rows = np.flatnonzero(during(run, 1).all("seed"))
+    rows = np.flatnonzero(ev.during(run, 1).all("seed"))
     if not len(rows):
         return run["output"].isel(sample=0, time=[0, 0], drop=True) * np.nan
     picks = rows[np.unique(np.linspace(0, len(rows) - 1, count).astype(int))]
@@ -122,7 +104,7 @@ FALL = 1e-13
 # At finite width the margin dips (by 2.6e-5 in one of the first three seeds): falls of
 # up to 1% of the final margin are therefore allowed.
 DIP = 0.01
-SEPARATED = AtLeast("last margin of stage 2", _last, 0.3)
+SEPARATED = c.AtLeast("last margin of stage 2", _last, 0.3)
 _STOPPED = {
     "cut": "stage 2 ends before a tenth of the run's time",
     "holes": "stage 2 ends before the records that are not known",
@@ -147,7 +129,7 @@ MARGIN = (
         predicate="for none of the 256 patterns do neurons exist that produce it and "
         "solve the task, even with a free bias per head; each programme has a "
         "certificate",
-        mutations=named(mutate.add(ALL, "tied", 1)),
+        mutations=c.named(mutate.add(ALL, "tied", 1)),
         inert={"tied": "0 negated and scaled is 0"},
     ),
     _claim(
@@ -162,21 +144,21 @@ MARGIN = (
         predicate="with the activation pattern held fixed, none of the patterns that "
         "some weights produce gives separable features",
         settings="b = 1/2",
-        expected=Verdict.FAILS,
+        expected=c.Verdict.FAILS,
         source="our enumeration: features are separable for 64 of the 196 patterns "
         "that some weights produce (and for 78 of all 256)",
-        correction=Correction(
-            CorrectionKind.CONDITION,
+        correction=c.Correction(
+            c.CorrectionKind.CONDITION,
             "They are not separable by weights that produce the features' activation "
             "pattern themselves, as at w = 0.",
             TIED,
         ),
-        mends=named(mutate.replace(ALL, "untied_possible", 0)),
-        witness=Witness("witnesses/patterns.py", {"separable": (UNTIED.what,)}),
+        mends=c.named(mutate.replace(ALL, "untied_possible", 0)),
+        witness=c.Witness("witnesses/patterns.py", {"separable": (UNTIED.what,)}),
     ),
     _claim(
         id="B-5.1-margin",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         place="Section 5.1, after Lemma 5.4",
         statement="At initialisation the attention features' largest margin is at most "
         "Õ(ω²/√m).",
@@ -189,12 +171,12 @@ MARGIN = (
                     "omegas": (0.3, 0.1, 0.03, 0.01, 0.003),
                     "widths": (32, 128, 512, 2048, 8192),
                 },
-                seeds=DECIDING_SEEDS,
+                seeds=ev.DECIDING_SEEDS,
             )
         },
-        judge=All(
+        judge=c.All(
             tuple(
-                Rungs(
+                c.Rungs(
                     f"initial margin times √m/ω², along {along}",
                     partial(_scaled, along=along),
                     "O-tilde",
@@ -207,7 +189,7 @@ MARGIN = (
         settings="ω = 0.3 … 0.003, m = 32 … 8192, b = 1/2",
         source="our runs, seeds 200 … 215; the ladders in 1/ω and m alone were added "
         "to that in √m/ω²",
-        mutations=named(
+        mutations=c.named(
             mutate.power(ALL, "margin", 0.5), mutate.replace(ALL, "margin", 1e-3)
         ),
     ),
@@ -216,19 +198,19 @@ MARGIN = (
         place="Section 7; also Section 5.3 and the abstract",
         statement="In stage 2 the attention features go from nearly non-separable to "
         "well separated.",
-        system=FLOW,
+        system=ev.FLOW,
         needs=GROWING,
         under=STAGE_TWO,
-        judge=All(
+        judge=c.All(
             (
-                AtLeast("steps of the margin", _rises, -FALL, unit="difference"),
+                c.AtLeast("steps of the margin", _rises, -FALL, unit="difference"),
                 SEPARATED,
             )
         ),
         predicate="at 25 records of stage 2; 1e-13 is rounding, and what counts as "
         "well separated, 0.3, is ours",
-        settings=f"{SETTINGS}; ω = 0.1",
-        mutations=named(*_NOT_GROWING, mutate.shuffle(ALL, "label", "sample")),
+        settings=f"{ev.SETTINGS}; ω = 0.1",
+        mutations=c.named(*_NOT_GROWING, mutate.shuffle(ALL, "label", "sample")),
         inert={"head_output": "only whether H + b is positive is read"},
         survives=_STOPPED,
     ),
@@ -239,11 +221,11 @@ MARGIN = (
         statement="At m = 128 too the margin grows in stage 2, up to dips below 1%.",
         system="gradient flow of Algorithm 1 at m = 128",
         needs=GROWING_FINITE,
-        kind=Kind.OBSERVATION,
+        kind=c.Kind.OBSERVATION,
         under=STAGE_TWO,
-        judge=All(
+        judge=c.All(
             (
-                AtLeast(
+                c.AtLeast(
                     "steps of the margin over the last one",
                     _relative_rises,
                     -DIP,
@@ -261,7 +243,7 @@ MARGIN = (
         "1% was set after that",
         # Eight samples in nine dimensions are separable with other labels too, so that
         # shuffling the labels would test nothing here.
-        mutations=named(*_NOT_GROWING),
+        mutations=c.named(*_NOT_GROWING),
         inert={"head_output": "only whether H + b is positive is read"},
         survives=_STOPPED,
     ),

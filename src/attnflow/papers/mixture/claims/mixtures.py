@@ -6,28 +6,15 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import (
-    All,
-    AtLeast,
-    AtMost,
-    Claim,
-    Kind,
-    Rising,
-    Verdict,
-    named,
-)
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import Stage
-from attnflow.papers.mixture.claims.evidence import (
-    ALL_RIGHT,
-    DESCENT,
-    at_last_step,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
-NO_ERRORS = 1 - ALL_RIGHT
+NO_ERRORS = 1 - ev.ALL_RIGHT
 WRONG = "share of the population that is wrong at the end"
 FINITE = {"K=3": Request("k3"), "K=4": Request("k4"), "K=8": Request("k8")}
 SILENT = (
@@ -63,7 +50,7 @@ LENGTH_FIVE = {
 }
 
 
-ACCURACY = partial(at_last_step, name="accuracy")
+ACCURACY = partial(ev.at_last_step, name="accuracy")
 
 
 def _wrong(run: xr.Dataset) -> xr.DataArray:
@@ -73,7 +60,9 @@ def _wrong(run: xr.Dataset) -> xr.DataArray:
 
 def _scores(run: xr.Dataset) -> np.ndarray:
     """Final scores of group keys and class queries, `(seed, K, K)`."""
-    score = at_last_step(run, "score").sel(head="+").transpose("seed", "key", "query")
+    score = (
+        ev.at_last_step(run, "score").sel(head="+").transpose("seed", "key", "query")
+    )
     groups = score.sizes["key"] // 2
     return score.values[:, :groups, groups:]
 
@@ -100,20 +89,20 @@ def _learned(run: xr.Dataset) -> np.ndarray:
     return LEARNED(run).times
 
 
-def _later(names: tuple[str, ...]) -> Rising:
+def _later(names: tuple[str, ...]) -> c.Rising:
     """Each K later than the one before, by the log of the ratio of times."""
     what = "time at which the loss falls to 0.1"
-    return Rising(what, _learned, of=names, unit="log")
+    return c.Rising(what, _learned, of=names, unit="log")
 
 
 LAST = {"holes": "speaks of the last record alone"}
 _claim = partial(
-    Claim,
-    kind=Kind.OBSERVATION,
+    c.Claim,
+    kind=c.Kind.OBSERVATION,
     under=(),
-    system=DESCENT,
+    system=ev.DESCENT,
     settings=SILENT,
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
     source="our runs, seeds 200 … 204",
 )
 _wide_claim = partial(
@@ -131,10 +120,10 @@ MIXTURES = (
         place="Observation 1; Figures 5 to 7",
         statement="The same transformer learns K ≥ 3 mixtures.",
         needs=FINITE,
-        judge=AtMost(WRONG, _wrong, NO_ERRORS),
+        judge=c.AtMost(WRONG, _wrong, NO_ERRORS),
         predicate="1e-9 allows for the rounding of probabilities",
         source="our runs, seeds 200 … 204; see B-Obs1-L5 for (4, 5)",
-        mutations=named(
+        mutations=c.named(
             mutate.some_seeds(0.2, mutate.replace("K=4", "accuracy", 0.99))
         ),
         survives=LAST,
@@ -147,7 +136,7 @@ MIXTURES = (
         needs=WIDE,
         settings="ω = 0.1. (8, 9) has learning rate 0.5; 0.1 gives the same in five "
         "times as many steps",
-        judge=AtMost(WRONG, _wrong, NO_ERRORS),
+        judge=c.AtMost(WRONG, _wrong, NO_ERRORS),
         survives=LAST,
     ),
     _wide_claim(
@@ -156,17 +145,17 @@ MIXTURES = (
         statement="Where L = K + 1 = 5 the bias decides: at infinite width b = 1/2 "
         "does not learn every sample, b = 1 does.",
         needs=LENGTH_FIVE,
-        judge=All(
+        judge=c.All(
             (
-                AtMost("accuracy with b = 1/2", ACCURACY, 0.95, of=("b=0.5",)),
-                AtMost("share that is wrong, b = 1", _wrong, NO_ERRORS, of=("b=1",)),
+                c.AtMost("accuracy with b = 1/2", ACCURACY, 0.95, of=("b=0.5",)),
+                c.AtMost("share that is wrong, b = 1", _wrong, NO_ERRORS, of=("b=1",)),
             )
         ),
         predicate="after 100000 steps, and after 8000",
         settings="K = 4, L = 5, ω = 0.1",
         source="our runs at infinite width: accuracy 8/9 with b = 1/2. The loss falls "
         "below 0.1 nevertheless, after 10800 steps",
-        mutations=named(mutate.replace("b=0.5", "accuracy", 1.0)),
+        mutations=c.named(mutate.replace("b=0.5", "accuracy", 1.0)),
         survives=LAST,
     ),
     _claim(
@@ -174,16 +163,16 @@ MIXTURES = (
         place="Observation 1",
         statement="For K ≥ 3 the near symmetry of the attention no longer holds.",
         needs={"K=2": Request("figure1"), **FINITE},
-        judge=All(
+        judge=c.All(
             (
-                AtMost(
+                c.AtMost(
                     "|S[c1,v1] + S[c1,v2]| / |S[c1,v1]|, K = 2",
                     _pair_ratio,
                     0.25,
                     of=("K=2",),
                     strict=True,
                 ),
-                AtLeast(
+                c.AtLeast(
                     "|S[c1,v1] + S[c1,v2]| / |S[c1,v1]|",
                     _pair_ratio,
                     0.25,
@@ -194,7 +183,7 @@ MIXTURES = (
         ),
         predicate="a quarter is ours",
         source="our runs, seeds 200 … 204; B-Obs1-rows is the form in which it holds",
-        mutations=named(
+        mutations=c.named(
             mutate.mapped(
                 "every K as K = 2",
                 ALL,
@@ -212,16 +201,16 @@ MIXTURES = (
         "queries: S[c_k,v_k] = −(K − 1) S[c_k,v_j]. For K = 2 this is the paper's near "
         "symmetry.",
         needs={**FINITE, **WIDE},
-        judge=All(
+        judge=c.All(
             (
-                AtMost(
+                c.AtMost(
                     "|Σ_j S[c_k,v_j]| over the largest S[c_k,v_k], m = 64",
                     _row_ratio,
                     0.25,
                     of=tuple(FINITE),
                     strict=True,
                 ),
-                AtMost(
+                c.AtMost(
                     "|Σ_j S[c_k,v_j]| over the largest S[c_k,v_k], m infinite",
                     _row_ratio,
                     0.05,
@@ -230,7 +219,7 @@ MIXTURES = (
             )
         ),
         source="our runs: 0.002 to 0.013 at infinite width, 0.003 to 0.14 at m = 64",
-        mutations=named(mutate.mapped("absolute scores", ALL, "score", abs)),
+        mutations=c.named(mutate.mapped("absolute scores", ALL, "score", abs)),
         survives=LAST,
     ),
     _claim(

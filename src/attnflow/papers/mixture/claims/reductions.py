@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import All, AtMost, Claim, Equal, Kind, Verdict, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import LADDER, omega_of
@@ -37,10 +37,10 @@ def _both(experiment: str) -> dict[str, Request]:
 
 
 _claim = partial(
-    Claim,
-    kind=Kind.IDENTITY,
+    c.Claim,
+    kind=c.Kind.IDENTITY,
     origin="ours",
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
 )
 
 
@@ -117,9 +117,9 @@ REDUCTIONS = (
         under=(),
         system="gradient descent of all weights",
         needs={"forms": Request("conformance", seeds=(200, 201))},
-        judge=All(
+        judge=c.All(
             tuple(
-                AtMost(
+                c.AtMost(
                     f"deviation of {form} from full weights over the allowed one",
                     partial(_excess, form=form),
                     1.0,
@@ -134,7 +134,7 @@ REDUCTIONS = (
         "with that of 1 alone, 0.76 to 0.92 of the tolerance was used, depending on "
         "the instruction set",
         settings="K = 2, L = 3, m = 64, ω = 0.1, learning rate 0.1, 2000 steps",
-        mutations=named(mutate.add(ALL, "difference", 1e-10)),
+        mutations=c.named(mutate.add(ALL, "difference", 1e-10)),
         inert={"size": "only a rounding of it counts, beside the divergence"},
     ),
     _claim(
@@ -148,11 +148,11 @@ REDUCTIONS = (
             "m=32": _flow(width=32, omega=0.3, steps=150.0, seeds=(200,)),
             "m=128": _flow(width=128, omega=0.1, steps=150.0, seeds=(200,)),
         },
-        judge=Equal("drift of the 16 eigenvalues of J P", _drift, 1e-7),
+        judge=c.Equal("drift of the 16 eigenvalues of J P", _drift, 1e-7),
         predicate="rtol 1e-10 for each of hundreds of steps, entries up to 10",
         source="our runs, seed 200",
         settings="K = 2, L = 3; any width and initial weights",
-        mutations=named(mutate.scale(ALL, "score", 1.001)),
+        mutations=c.named(mutate.scale(ALL, "score", 1.001)),
         survives=dict.fromkeys(("untrained", "cut"), _EVERY_TIME),
     ),
     _claim(
@@ -163,9 +163,9 @@ REDUCTIONS = (
         "A_K = (ω⁴ I + S Sᵀ)^½, A_Q = (ω⁴ I + Sᵀ S)^½.",
         system="gradient flow of Algorithm 1 at infinite width",
         needs=LADDER,
-        judge=All(
+        judge=c.All(
             tuple(
-                Equal(f"{name} off its root", partial(_root_error, name=name), 1e-11)
+                c.Equal(f"{name} off its root", partial(_root_error, name=name), 1e-11)
                 for name in ("key_self_score", "query_self_score")
             )
         ),
@@ -173,7 +173,7 @@ REDUCTIONS = (
         "ones accurate",
         source="our runs at infinite width (deterministic)",
         settings="m infinite, ω = 0.3 … 1e-4",
-        mutations=named(
+        mutations=c.named(
             mutate.scale(ALL, "key_self_score", 1.000001),
             mutate.setting(ALL, omega=0.2),
         ),
@@ -187,9 +187,9 @@ REDUCTIONS = (
         "symmetry give the same training as the whole population.",
         system="gradient descent of all weights at infinite width",
         needs={**_both("figure1"), **_both("k3"), **_both("k4")},
-        judge=All(
+        judge=c.All(
             tuple(
-                Equal(
+                c.Equal(
                     f"{name} of the quotient off that of all samples, {experiment}",
                     partial(_quotient_error, name=name),
                     5000 * EPS,
@@ -203,7 +203,7 @@ REDUCTIONS = (
         predicate="one ulp of the largest for each of up to 5000 steps",
         source="our runs at infinite width (deterministic)",
         settings="m infinite, ω = 0.1, learning rate 0.1, 2000 to 5000 steps",
-        mutations=named(
+        mutations=c.named(
             mutate.scale("k3 orbits", "score", 1 + 1e-9),
             mutate.add("k4 exact", "loss", 1e-9),
         ),
@@ -220,11 +220,11 @@ REDUCTIONS = (
             f"omega={omega:g}": _flow(width="infinite", omega=omega, steps=time)
             for omega, time in ONSETS.items()
         },
-        kind=Kind.UNIVERSAL,
-        judge=All(
+        kind=c.Kind.UNIVERSAL,
+        judge=c.All(
             (
-                AtMost("|onset over its formula − 1|", _onset_error, 0.03),
-                AtMost(
+                c.AtMost("|onset over its formula − 1|", _onset_error, 0.03),
+                c.AtMost(
                     "its error at ω = 1e-4 over that at 0.1",
                     _better,
                     0.25,
@@ -236,6 +236,6 @@ REDUCTIONS = (
         predicate="3% and a quarter are ours",
         source="our runs by gradient flow at infinite width (deterministic)",
         settings="K = 2, L = 3, b = 1/2, m infinite",
-        mutations=named(mutate.shift(ALL, "score", 5.0)),
+        mutations=c.named(mutate.shift(ALL, "score", 5.0)),
     ),
 )

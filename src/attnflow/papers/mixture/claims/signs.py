@@ -6,46 +6,17 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    All,
-    AtLeast,
-    Claim,
-    Correction,
-    CorrectionKind,
-    Kind,
-    Verdict,
-    Witness,
-    named,
-)
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import (
-    FLOW,
-    LADDER,
-    SETTINGS,
-    at_end,
-    below_omega,
-    in_stage,
-    is_consistent,
-    omega_of,
-    two_stages,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 TABLES = ("score", "key_self_score", "query_self_score")
 EARLY = {"cut": "stage 2 ends before a tenth of the run's time"}
-_claim = partial(
-    Claim,
-    kind=Kind.UNIVERSAL,
-    under=STAGE_TWO,
-    system=FLOW,
-    needs=LADDER,
-    settings=SETTINGS,
-    expected=Verdict.HOLDS,
-    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
-)
+_claim = partial(ev.of_ladder, kind=c.Kind.UNIVERSAL, under=STAGE_TWO)
 
 
 def _asymmetry(run: xr.Dataset) -> np.ndarray:
@@ -54,7 +25,9 @@ def _asymmetry(run: xr.Dataset) -> np.ndarray:
     largest = []
     for name in TABLES:
         table = (
-            in_stage(run, name, 1).sel(head="+").transpose("seed", ..., "key", "query")
+            ev.in_stage(run, name, 1)
+            .sel(head="+")
+            .transpose("seed", ..., "key", "query")
         )
         values = table.where(run["recorded"], 0.0).values
         sums = [pairs @ values, (values @ pairs.T).swapaxes(-1, -2)]
@@ -65,7 +38,7 @@ def _asymmetry(run: xr.Dataset) -> np.ndarray:
 
 def _run_on(run: xr.Dataset) -> xr.DataArray:
     """|(v1 + v2)ᵀ S c1| at the end of stage 2."""
-    score = at_end(run, "score", 1).sel(head="+", query="c1", key=["v1", "v2"])
+    score = ev.at_end(run, "score", 1).sel(head="+", query="c1", key=["v1", "v2"])
     return abs(score.sum("key", skipna=False))
 
 
@@ -87,16 +60,18 @@ def _signed(run: xr.Dataset, *, table: str, lines: tuple) -> xr.DataArray:
         for number, factor in ((1, 1.0), (2, -1.0))
     ]
     columns = zip(*entries, strict=True)
-    keys, queries, signs = (xr.DataArray(list(c), dims="line") for c in columns)
-    values = in_stage(run, table, 1).sel(head="+", key=keys, query=queries, drop=True)
-    end = at_end(run, table, 1).sel(head="+", drop=True)
+    keys, queries, signs = (xr.DataArray(list(each), dims="line") for each in columns)
+    values = ev.in_stage(run, table, 1).sel(
+        head="+", key=keys, query=queries, drop=True
+    )
+    end = ev.at_end(run, table, 1).sel(head="+", drop=True)
     return values * signs / abs(end).max(("key", "query"), skipna=False)
 
 
-def _signs(what: str, table: str, lines: tuple) -> AtLeast:
+def _signs(what: str, table: str, lines: tuple) -> c.AtLeast:
     """Signs up to the flow's error, since entries start at 0."""
     measure = partial(_signed, table=table, lines=lines)
-    return AtLeast(what, measure, -1e-10, unit="difference", rounding=1e-10)
+    return c.AtLeast(what, measure, -1e-10, unit="difference", rounding=1e-10)
 
 
 COMMON = tuple(
@@ -115,21 +90,21 @@ def _mended(table: xr.DataArray) -> xr.DataArray:
 
 def _activation(run: xr.Dataset) -> xr.DataArray:
     """H₊ + b on the conflicting samples."""
-    heads = in_stage(run, "head_output", 1).sel(head="+", drop=True)
-    hard = heads.isel(sample=np.flatnonzero(~is_consistent(run)))
+    heads = ev.in_stage(run, "head_output", 1).sel(head="+", drop=True)
+    hard = heads.isel(sample=np.flatnonzero(~ev.is_consistent(run)))
     return hard + schema.setting_of(run)["bias"]
 
 
 SIGNS_IN_STAGE_TWO = (
     _claim(
         id="B-E.4",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         place="Lemma E.4",
         statement="While the scores are bounded, exchanging the groups changes the "
         "sign of scores and self-scores up to Δ = Õ(ω).",
-        judge=below_omega("Δ up to T2", _asymmetry),
+        judge=ev.below_omega("Δ up to T2", _asymmetry),
         source="our runs at infinite width: loose, Δ = 1.00 ω², inherited from T1",
-        mutations=named(
+        mutations=c.named(
             mutate.swap(ALL, "score", "query", ("c1", "v1")),
             mutate.noise(ALL, "score_at_end", 0.01),
             mutate.add(ALL, "key_self_score", 0.01),
@@ -142,11 +117,11 @@ SIGNS_IN_STAGE_TWO = (
         place="Lemma E.4, its condition",
         statement="The lemma's bound on the scores is needed: where stage 2 runs on to "
         "t = 320 at ω = 0.1, group queries lose the near symmetry of the class keys.",
-        needs={"run on": two_stages(0.1, T2=320.0)},
+        needs={"run on": ev.two_stages(0.1, T2=320.0)},
         settings="stage 2 continues to t = 320, S up to 4.3",
         source="our run at infinite width (deterministic)",
-        judge=AtLeast(
-            "|(v1 + v2)ᵀ S c1| at t = 320", _run_on, lambda run: 3 * omega_of(run)
+        judge=c.AtLeast(
+            "|(v1 + v2)ᵀ S c1| at t = 320", _run_on, lambda run: 3 * ev.omega_of(run)
         ),
         predicate="3ω, with ω = 0.1",
         survives={"holes": "reads the state at t = 320, kept beside the records"},
@@ -156,24 +131,24 @@ SIGNS_IN_STAGE_TWO = (
         place="Lemma E.5",
         statement="All through stage 2 every score and self-score has a fixed sign, "
         "as listed.",
-        judge=All((*COMMON, _signs(PRINTED, "key_self_score", PRINTED_LINE))),
+        judge=c.All((*COMMON, _signs(PRINTED, "key_self_score", PRINTED_LINE))),
         predicate="over the table's largest entry at T2; 1e-10 is the flow's tolerance",
-        expected=Verdict.FAILS,
-        correction=Correction(
-            CorrectionKind.TYPO,
+        expected=c.Verdict.FAILS,
+        correction=c.Correction(
+            c.CorrectionKind.TYPO,
             "The last line must be v1ᵀ A_K v1 ≥ 0 and v1ᵀ A_K v2 ≤ 0; as printed it "
             "contradicts line 8, since A_K is symmetric.",
-            All(
+            c.All(
                 (
                     *COMMON,
                     _signs("last line as meant", "key_self_score", MEANT_LINE),
                 )
             ),
         ),
-        mends=named(
+        mends=c.named(
             mutate.mapped("v1ᵀ A_K c1 and v1ᵀ A_K c2 negated", ALL, _KEYS, _mended)
         ),
-        witness=Witness(
+        witness=c.Witness(
             "witnesses/signs.py",
             {"least of the last line": (f"omega=0.1: {PRINTED}", 0)},
         ),
@@ -183,10 +158,10 @@ SIGNS_IN_STAGE_TWO = (
         place="Lemma E.6",
         statement="The conflicting samples stay active in the positive head all "
         "through stage 2.",
-        judge=AtLeast("H₊ + b", _activation, 0.0, unit="difference", strict=True),
+        judge=c.AtLeast("H₊ + b", _activation, 0.0, unit="difference", strict=True),
         source="our runs at infinite width. It needs stage 2 to end: later a head "
         "sticks at H + b = 0",
-        mutations=named(mutate.add(ALL, "head_output", -1.0)),
+        mutations=c.named(mutate.add(ALL, "head_output", -1.0)),
         survives=EARLY,
     ),
 )

@@ -10,19 +10,7 @@ from attnflow import schema
 from attnflow.claims import All, AtLeast, Claim, Equal, Kind, Verdict, look, named
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.claims.evidence import (
-    LADDER,
-    OMEGAS,
-    SETTINGS,
-    along_omega,
-    at_end,
-    is_consistent,
-    labels,
-    loss_slopes,
-    signs_of_heads,
-    stage_end,
-    times_omega,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_ONE as ASSUMED
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
@@ -30,7 +18,8 @@ from attnflow.schema.libraries import xr
 ALL = mutate.EVERY
 RUNS = {f"T1={t:g}": Request("stage1", {"T1": t}, seeds=1) for t in (3.0, 10.0, 100.0)}
 SCALES = {
-    f"omega={omega:g}": Request("stage1", {"omega": omega}, seeds=1) for omega in OMEGAS
+    f"omega={omega:g}": Request("stage1", {"omega": omega}, seeds=1)
+    for omega in ev.OMEGAS
 }
 # rtol = 1e-13 for each of at most 401 steps between records.
 FLOW_ERROR = 401 * 1e-13
@@ -55,7 +44,7 @@ def _bias(run: xr.Dataset) -> float:
 
 
 def _alignment(run: xr.Dataset, token: str) -> xr.DataArray:
-    return at_end(run, "value", 0).sel(head="+", token=token, drop=True)
+    return ev.at_end(run, "value", 0).sel(head="+", token=token, drop=True)
 
 
 def _closed_form_error(run: xr.Dataset) -> xr.DataArray:
@@ -65,7 +54,7 @@ def _closed_form_error(run: xr.Dataset) -> xr.DataArray:
 
 
 def _switch_error(run: xr.Dataset) -> xr.DataArray:
-    return stage_end(run, 0) - formulas.switch_time(_bias(run))
+    return ev.stage_end(run, 0) - formulas.switch_time(_bias(run))
 
 
 def _activation(run: xr.Dataset) -> xr.DataArray:
@@ -75,7 +64,7 @@ def _activation(run: xr.Dataset) -> xr.DataArray:
 
 def _is_on(run: xr.Dataset) -> xr.DataArray:
     """The stated pattern: heads are off on consistent samples of the other label."""
-    return ~(is_consistent(run) & (signs_of_heads(run) < 0))
+    return ~(ev.is_consistent(run) & (ev.signs_of_heads(run) < 0))
 
 
 def _rate_error(run: xr.Dataset, *, switched: bool) -> xr.DataArray:
@@ -84,10 +73,10 @@ def _rate_error(run: xr.Dataset, *, switched: bool) -> xr.DataArray:
     Under uniform attention a consistent sample adds g/8 to the rate of each of its
     tokens where the head is on; the conflicting ones cancel.
     """
-    weight = signs_of_heads(run) * is_consistent(run)
+    weight = ev.signs_of_heads(run) * ev.is_consistent(run)
     if switched:
         weight = weight.where(_is_on(run), 0.0)
-    pull = loss_slopes(run) / 8 * weight
+    pull = ev.loss_slopes(run) / 8 * weight
     return run["value_rate"] - xr.dot(pull, _counts(run), dim="sample")
 
 
@@ -113,13 +102,13 @@ def _signed_activation(run: xr.Dataset) -> xr.DataArray:
 
 def _switched(run: xr.Dataset) -> xr.DataArray:
     # The switching time is known only up to FLOW_ERROR.
-    return look.between(run, stage_end(run, 0) + 1e-6, np.inf)
+    return look.between(run, ev.stage_end(run, 0) + 1e-6, np.inf)
 
 
 def _margin(run: xr.Dataset) -> xr.DataArray:
     """`y f` at T1, of every sample."""
     last = 0 if "stages" in schema.setting_of(run) else -1
-    return labels(run) * at_end(run, "output", last)
+    return ev.labels(run) * ev.at_end(run, "output", last)
 
 
 _OTHER_BIAS = mutate.setting(ALL, bias=0.49)
@@ -131,12 +120,12 @@ STAGE_ONE = (
         place="Theorem 4.1; Corollary D.7",
         statement="After a stage 1 of length T1 = Θ(1) the neurons' alignment with "
         "class and group tokens is positive and of order 1.",
-        needs=LADDER,
+        needs=ev.LADDER,
         under=(*ASSUMED, "T1"),
-        settings=SETTINGS,
+        settings=ev.SETTINGS,
         judge=All(
             tuple(
-                along_omega(f"w·{t} at T1", partial(_alignment, token=t), "theta")
+                ev.along_omega(f"w·{t} at T1", partial(_alignment, token=t), "theta")
                 for t in ("v1", "c1")
             )
         ),
@@ -144,7 +133,7 @@ STAGE_ONE = (
         source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: at "
         "infinite width stage 1 does not depend on ω, so that the ladder is flat. Was "
         "judged by our closed form (now B-R6) and a factor of 100",
-        mutations=named(times_omega("value_at_end", 0.5)),
+        mutations=named(ev.times_omega("value_at_end", 0.5)),
         survives={
             "cut": "stage 1 ends before a tenth of the run's time",
             "holes": "reads the state at T1, which is kept beside the records",
@@ -171,7 +160,7 @@ STAGE_ONE = (
         settings="b = 1/2, T1 = 10, ω = 0.3 … 1e-4",
         judge=All(
             (
-                along_omega("T_half", partial(stage_end, number=0), "theta"),
+                ev.along_omega("T_half", partial(ev.stage_end, number=0), "theta"),
                 Equal("T_half off b + (e^2b − 1)/2", _switch_error, FLOW_ERROR),
             )
         ),
@@ -179,7 +168,7 @@ STAGE_ONE = (
         source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4: T_half "
         "does not depend on ω. The ladder was added to the formula",
         mutations=named(
-            times_omega("stage_end", 0.5),
+            ev.times_omega("stage_end", 0.5),
             mutate.scale(ALL, "stage_end", 1.000001),
             _OTHER_BIAS,
         ),
@@ -248,13 +237,13 @@ STAGE_ONE = (
         place="Theorem D.8",
         statement="At T1 the output on conflicting samples is 0, and on consistent "
         "ones it has the label's sign and is Ω(1).",
-        needs={**RUNS, **LADDER},
-        settings=f"{SETTINGS}; and T1 = 3, 10, 100",
+        needs={**RUNS, **ev.LADDER},
+        settings=f"{ev.SETTINGS}; and T1 = 3, 10, 100",
         judge=All(
             (
-                along_omega(
+                ev.along_omega(
                     "least y f on consistent samples",
-                    lambda run: look.least(_margin(run), is_consistent(run)),
+                    lambda run: look.least(_margin(run), ev.is_consistent(run)),
                     "Omega",
                 ),
                 AtLeast(
@@ -262,20 +251,20 @@ STAGE_ONE = (
                     _margin,
                     0.1,
                     of=("T1=*",),
-                    when=is_consistent,
+                    when=ev.is_consistent,
                 ),
                 Equal(
                     "output on conflicting samples",
                     _margin,
                     16 * ROUNDING,
-                    when=lambda run: ~is_consistent(run),
+                    when=lambda run: ~ev.is_consistent(run),
                 ),
             )
         ),
         predicate="2e-13 is the rounding of H up to 4",
         source="our runs at infinite width (deterministic), T1 = 3, 10, 100 and ω = "
         "0.3 … 1e-4; the ladder was added to the bound of 1/10",
-        mutations=named(times_omega("output_at_end", 0.5)),
+        mutations=named(ev.times_omega("output_at_end", 0.5)),
         survives={"holes": "reads the state at T1, which is kept beside the records"},
     ),
 )

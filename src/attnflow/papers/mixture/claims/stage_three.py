@@ -6,44 +6,34 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import All, AtMost, Claim, Kind, Line, Rungs, Verdict, look, named
+from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import first_crossing
-from attnflow.papers.mixture.claims.evidence import (
-    FLOW,
-    LADDER,
-    SETTINGS,
-    algorithm,
-    along_omega,
-    at_end,
-    during,
-    loss_slopes,
-    stage_end,
-    times_omega,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
 EPSILONS = (0.03, 0.01, 0.003, 0.001, 0.0003)
 INVERSE = "1/ε"
-LATE = {"T1=30": algorithm(0.1, T1=30.0)}
+LATE = {"T1=30": ev.algorithm(0.1, T1=30.0)}
 FINITE = {
-    f"m={width}, seed {seed}": algorithm(0.1, width=width, seeds=(seed,))
+    f"m={width}, seed {seed}": ev.algorithm(0.1, width=width, seeds=(seed,))
     for width in (128, 32)
     for seed in (200, 201, 202)
 }
 CONSTANT = 3.0
 """A factor 2 for consistent samples that switch on again, and 1.5 for the rest."""
 _claim = partial(
-    Claim,
-    kind=Kind.ASYMPTOTIC,
+    c.Claim,
+    kind=c.Kind.ASYMPTOTIC,
     under=THEOREM,
-    system=FLOW,
-    needs={**LADDER, **LATE},
-    settings=f"{SETTINGS}; once T1 = 30",
-    expected=Verdict.HOLDS,
+    system=ev.FLOW,
+    needs={**ev.LADDER, **LATE},
+    settings=f"{ev.SETTINGS}; once T1 = 30",
+    expected=c.Verdict.HOLDS,
     source="our runs at infinite width (deterministic)",
 )
 
@@ -65,7 +55,7 @@ def _reached(run: xr.Dataset) -> xr.DataArray:
 
 def _waits(run: xr.Dataset) -> xr.DataArray:
     """T3 − T2 for each ε."""
-    return _reached(run) - stage_end(run, 1).values
+    return _reached(run) - ev.stage_end(run, 1).values
 
 
 def _scaled_waits(run: xr.Dataset) -> xr.DataArray:
@@ -75,7 +65,9 @@ def _scaled_waits(run: xr.Dataset) -> xr.DataArray:
 
 def _last_wait(run: xr.Dataset) -> xr.DataArray:
     """ε (T3 − T2) for the ε at which the run stops."""
-    return schema.setting_of(run)["epsilon"] * (stage_end(run, 2) - stage_end(run, 1))
+    return schema.setting_of(run)["epsilon"] * (
+        ev.stage_end(run, 2) - ev.stage_end(run, 1)
+    )
 
 
 def _alignments(run: xr.Dataset, token: str) -> xr.DataArray:
@@ -86,16 +78,16 @@ def _alignments(run: xr.Dataset, token: str) -> xr.DataArray:
 
 
 def _last_alignment(run: xr.Dataset, token: str) -> xr.DataArray:
-    return at_end(run, "value", 2).sel(head="+", token=token, drop=True)
+    return ev.at_end(run, "value", 2).sel(head="+", token=token, drop=True)
 
 
-def _rungs(name: str) -> Rungs:
+def _rungs(name: str) -> c.Rungs:
     what = f"ε (T3 − T2), {name}"
-    return Rungs(what, _scaled_waits, "O", INVERSE, of=(name,))
+    return c.Rungs(what, _scaled_waits, "O", INVERSE, of=(name,))
 
 
-def _lines(name: str) -> Line:
-    return Line(
+def _lines(name: str) -> c.Line:
+    return c.Line(
         f"log (T3 − T2) against log 1/ε, {name}",
         lambda run: np.log(_waits(run)[INVERSE]),
         lambda run: np.log(_waits(run)),
@@ -108,11 +100,11 @@ def _lines(name: str) -> Line:
 def _over_slope(run: xr.Dataset, *, token: str, sample: str) -> xr.DataArray:
     """The rate of w₊ along a token over the loss slope g of a sample."""
     rate = run["value_rate"].sel(head="+", token=token, drop=True)
-    return rate / loss_slopes(run).sel(sample=sample, drop=True)
+    return rate / ev.loss_slopes(run).sel(sample=sample, drop=True)
 
 
 # The record at T2 itself may belong to stage 2, where neurons do not move.
-_in_stage_three = partial(during, number=2, closed="right")
+_in_stage_three = partial(ev.during, number=2, closed="right")
 CLASS = partial(_over_slope, token="v1", sample="c1 v1 v2")
 GROUP = partial(_over_slope, token="c1", sample="c1 v1 -v2")
 
@@ -140,7 +132,7 @@ _rates = partial(
     under=STAGE_TWO,
     source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4 and T1 = 30; "
     "the ladders in ω were added to a factor of 3",
-    mutations=named(times_omega("value_rate", 0.5)),
+    mutations=c.named(ev.times_omega("value_rate", 0.5)),
 )
 
 STAGE_THREE = (
@@ -148,18 +140,18 @@ STAGE_THREE = (
         id="B-Thm4.1-T3",
         place="Theorem 4.1; Theorem F.3",
         statement="Stage 3 brings the loss to ε in a time O(1/ε).",
-        judge=All(
+        judge=c.All(
             (
                 *(_rungs(name) for name in ("omega=0.1", "omega=0.01", "T1=30")),
-                along_omega("ε (T3 − T2) at ε = 2e-4", _last_wait, "O"),
+                ev.along_omega("ε (T3 − T2) at ε = 2e-4", _last_wait, "O"),
             )
         ),
         predicate="ε = 0.03 … 3e-4 at (ω, T1) = (0.1, 10), (0.01, 10), (0.1, 30); and "
         "ω = 0.3 … 1e-4",
         source="our runs at infinite width (deterministic). The stricter slope 1 is "
         "ours and has moved to B-Thm4.1-T3-rate; the ladder in ω was added",
-        mutations=named(
-            _SLOWER, mutate.only("T1=30", _SLOWER), times_omega("stage_end", -0.3)
+        mutations=c.named(
+            _SLOWER, mutate.only("T1=30", _SLOWER), ev.times_omega("stage_end", -0.3)
         ),
     ),
     _claim(
@@ -168,11 +160,11 @@ STAGE_THREE = (
         place="Theorem 4.1; Theorem F.3, sharpened",
         statement="It takes a time Θ(1/ε), not less.",
         needs={
-            name: {**LADDER, **LATE}[name]
+            name: {**ev.LADDER, **LATE}[name]
             for name in ("omega=0.1", "omega=0.01", "T1=30")
         },
-        judge=All(tuple(map(_lines, ("omega=0.1", "omega=0.01", "T1=30")))),
-        mutations=named(_SLOWER),
+        judge=c.All(tuple(map(_lines, ("omega=0.1", "omega=0.01", "T1=30")))),
+        mutations=c.named(_SLOWER),
     ),
     _claim(
         id="B-Thm4.1-T3-width",
@@ -181,30 +173,30 @@ STAGE_THREE = (
         statement="At finite width too, stage 3 brings the loss to ε in a time Θ(1/ε).",
         system="gradient flow of Algorithm 1 at widths 128 and 32",
         needs=FINITE,
-        judge=All((*map(_rungs, FINITE), *map(_lines, FINITE))),
+        judge=c.All((*map(_rungs, FINITE), *map(_lines, FINITE))),
         predicate="for each of 3 seeds (200, 201, 202) at both widths",
         settings="ω = 0.1, T1 = 10, b = 1/2",
         source="our runs, seeds 200, 201, 202 at each width",
-        mutations=named(_SLOWER, mutate.only("m=32, seed 201", _SLOWER)),
+        mutations=c.named(_SLOWER, mutate.only("m=32, seed 201", _SLOWER)),
     ),
     _claim(
         id="B-Thm4.1-align",
         place="Theorem 4.1, alignments at T3",
         statement="At T3 the neurons' alignments with signed class tokens and with "
         "group tokens are positive and Θ̃(1).",
-        judge=All(
+        judge=c.All(
             tuple(
                 rung
                 for token in ("v1", "c1")
                 for rung in (
-                    Rungs(
+                    c.Rungs(
                         f"w·{token} at T3 along 1/ε",
                         partial(_alignments, token=token),
                         "theta-tilde",
                         INVERSE,
                         of=("omega=0.1",),
                     ),
-                    along_omega(
+                    ev.along_omega(
                         f"w·{token} at T3 along 1/ω",
                         partial(_last_alignment, token=token),
                         "theta",
@@ -215,18 +207,22 @@ STAGE_THREE = (
         predicate="the logarithm is that of 1/ε; T3 between records by linear "
         "interpolation; the negative head follows by B-Thm4.1-sym",
         source="our runs at infinite width (deterministic); added with version 2",
-        mutations=named(times_omega("value_at_end", 0.5)),
+        mutations=c.named(ev.times_omega("value_at_end", 0.5)),
     ),
     _rates(
         id="B-F.1",
         place="Lemma F.1",
         statement="In stage 3 the neurons grow along class tokens at the pull g of the "
         "consistent samples, up to constants.",
-        judge=All(
+        judge=c.All(
             (
-                along_omega("least w_v' / g", partial(_least, rate=CLASS), "theta"),
-                along_omega("largest w_v' / g", partial(_largest, rate=CLASS), "theta"),
-                AtMost("sup / inf of w_v' / g", partial(_spread, rate=CLASS), CONSTANT),
+                ev.along_omega("least w_v' / g", partial(_least, rate=CLASS), "theta"),
+                ev.along_omega(
+                    "largest w_v' / g", partial(_largest, rate=CLASS), "theta"
+                ),
+                c.AtMost(
+                    "sup / inf of w_v' / g", partial(_spread, rate=CLASS), CONSTANT
+                ),
             )
         ),
         predicate="g of X_{1,+,+}; of the 3, a factor 2 is due to samples that switch "
@@ -237,7 +233,7 @@ STAGE_THREE = (
         place="Lemma F.2",
         statement="In stage 3 the neurons grow along group tokens at least at the pull "
         "g of the conflicting samples, up to constants.",
-        judge=along_omega("least w_c' / g", partial(_least, rate=GROUP), "Omega"),
+        judge=ev.along_omega("least w_c' / g", partial(_least, rate=GROUP), "Omega"),
         predicate="g of X_{1,+,−}, while it falls by a factor of 1000",
     ),
 )

@@ -6,16 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from attnflow.claims import All, Claim, Equal, Kind, Verdict, named
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
-from attnflow.papers.mixture.claims.evidence import (
-    FLOW,
-    LADDER,
-    SETTINGS,
-    at_end,
-    in_stage,
-    omega_of,
-)
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_ONE, STAGE_TWO, THEOREM
 from attnflow.schema.libraries import xr
 
@@ -25,15 +18,7 @@ ALL = mutate.EVERY
 ROUNDING = 1e-12
 GROUPS = [1, 0, 3, 2]
 TABLES = ("score", "key_self_score", "query_self_score")
-_claim = partial(
-    Claim,
-    kind=Kind.IDENTITY,
-    system=FLOW,
-    needs=LADDER,
-    settings=SETTINGS,
-    expected=Verdict.HOLDS,
-    source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4",
-)
+_claim = partial(ev.of_ladder, kind=c.Kind.IDENTITY)
 
 
 def _gap(table: xr.DataArray, image: np.ndarray) -> xr.DataArray:
@@ -81,18 +66,18 @@ def _exchange_signs(name: str) -> str:
 def _initial_error(run: xr.Dataset) -> xr.DataArray:
     """Deviation of the initial tables from Lemma C.1, over ω²: 0, ω² I, ω² I."""
     start = run.isel(time=0, drop=True)
-    identity = omega_of(run) ** 2 * np.eye(4)
+    identity = ev.omega_of(run) ** 2 * np.eye(4)
     exact = (np.zeros((4, 4)), identity, identity)
     errors = [start[name] - table for name, table in zip(TABLES, exact, strict=True)]
-    return xr.concat(errors, "table") / omega_of(run) ** 2
+    return xr.concat(errors, "table") / ev.omega_of(run) ** 2
 
 
-def _equal(what: str, error: partial[xr.DataArray]) -> Equal:
-    return Equal(f"asymmetry of {what}", error, ROUNDING)
+def _equal(what: str, error: partial[xr.DataArray]) -> c.Equal:
+    return c.Equal(f"asymmetry of {what}", error, ROUNDING)
 
 
 def _neurons(run: xr.Dataset) -> xr.DataArray:
-    value = at_end(run, "value", 2)
+    value = ev.at_end(run, "value", 2)
     residuals = [_groups_exchanged(value, "token"), _heads_exchanged(value, "token")]
     return xr.concat(residuals, "symmetry")
 
@@ -104,7 +89,7 @@ def _table(run: xr.Dataset, name: str, *, heads: bool) -> xr.DataArray:
 
 def _manifold(run: xr.Dataset) -> xr.DataArray:
     """S₊ (v1 + v2) in stage 2."""
-    score = in_stage(run, "score", 1).sel(head="+", query=["v1", "v2"])
+    score = ev.in_stage(run, "score", 1).sel(head="+", query=["v1", "v2"])
     return score.sum("query", skipna=False)
 
 
@@ -120,9 +105,9 @@ SYMMETRY = (
         place="Theorem 4.1, symmetry between heads and groups",
         statement="At T3 the neurons' alignments are the same for both groups and, up "
         "to the sign of class tokens, for both heads.",
-        judge=Equal("asymmetry of the neurons at T3", _neurons, ROUNDING),
+        judge=c.Equal("asymmetry of the neurons at T3", _neurons, ROUNDING),
         predicate="the rounding error of the flow's steps, over the largest alignment",
-        mutations=named(
+        mutations=c.named(
             mutate.noise(ALL, "value_at_end", 1e-6),
             mutate.swap(ALL, "value_at_end", "token", ("c1", "v1")),
         ),
@@ -134,9 +119,9 @@ SYMMETRY = (
         place="Lemmas C.1, C.2, C.4; Corollaries C.3, C.5",
         statement="At infinite width neurons, scores, self-scores, attention and "
         "outputs keep the symmetry between groups and between heads for all time.",
-        judge=All(
+        judge=c.All(
             (
-                Equal("initial tables off 0 and ω² I, over ω²", _initial_error, 0.0),
+                c.Equal("initial tables off 0 and ω² I, over ω²", _initial_error, 0.0),
                 *(
                     _equal(f"{name}, {what} exchanged (Lemma {lemma})", measure)
                     for name in ("value", *TABLES)
@@ -159,7 +144,7 @@ SYMMETRY = (
         ),
         predicate="the rounding error of the flow's steps, over the largest value of "
         "each observable; initial tables exactly",
-        mutations=named(
+        mutations=c.named(
             mutate.swap(ALL, "value", "token", ("c1", "v1")),
             mutate.swap(ALL, "score", "key", ("c1", "v1")),
             mutate.noise(ALL, "query_self_score", 1e-6),
@@ -181,9 +166,9 @@ SYMMETRY = (
         place="Theorem 4.1, near symmetry, sharpened",
         statement="In stage 2 at infinite width S₊(v1 + v2) = 0 for all time: for "
         "class queries the near symmetry is exact.",
-        judge=Equal("S₊ (v1 + v2) in stage 2", _manifold, 1e-14),
+        judge=c.Equal("S₊ (v1 + v2) in stage 2", _manifold, 1e-14),
         predicate="a few ulps of a main score of 1",
-        mutations=named(
+        mutations=c.named(
             mutate.noise(ALL, "score", 1e-6),
             mutate.swap(ALL, "score_at_end", "query", ("c1", "v1")),
         ),

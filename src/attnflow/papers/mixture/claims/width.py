@@ -6,44 +6,26 @@ from functools import partial
 
 import numpy as np
 
+from attnflow import claims as c
 from attnflow import schema
-from attnflow.claims import (
-    Claim,
-    Evidence,
-    Finding,
-    Kind,
-    Ladder,
-    Measurement,
-    Rarely,
-    Slope,
-    Verdict,
-    named,
-    per_seed,
-)
 from attnflow.claims import mutations as mutate
+from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.claims.attention import concentration
-from attnflow.papers.mixture.claims.evidence import (
-    DECIDING_SEEDS,
-    END_OF_STAGE_TWO,
-    WIDTHS,
-    at_end,
-    two_stages,
-)
 from attnflow.papers.mixture.conditions import ALGORITHM, STAGE_ONE, THEOREM
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
 ALL = mutate.EVERY
-OMEGAS = tuple(END_OF_STAGE_TWO)
+OMEGAS = tuple(ev.END_OF_STAGE_TWO)
 RUNS = {
-    f"omega={omega:g}, m={width}": two_stages(omega, width=width)
+    f"omega={omega:g}, m={width}": ev.two_stages(omega, width=width)
     for omega in OMEGAS
-    for width in (*WIDTHS, "infinite")
+    for width in (*ev.WIDTHS, "infinite")
 }
 CELLS = ((0.3, 512), (0.1, 64), (0.01, 512))
 # 64 seeds in batches of 16, so that one program serves them all.
 CONCENTRATED = {
-    f"omega={omega:g}, m={width}, from {first}": two_stages(
+    f"omega={omega:g}, m={width}, from {first}": ev.two_stages(
         omega, width=width, seeds=tuple(range(first, first + 16))
     )
     for omega, width in CELLS
@@ -53,19 +35,19 @@ FLOW = "gradient flow of Algorithm 1 at finite width"
 SIZES = "ω = 0.3, 0.1, 0.01; m = 2^5 … 2^14; b = 1/2, T1 = 10; T2 = 100, 150, 255"
 _AT_END = {"holes": "reads states at the ends of stages, kept beside the records"}
 _claim = partial(
-    Claim,
+    c.Claim,
     system=FLOW,
-    expected=Verdict.HOLDS,
+    expected=c.Verdict.HOLDS,
     source="our runs, seeds 200 … 215 at each width",
 )
 
 
 def _deviations(
-    evidence: Evidence, omega: float, name: str, stage: int
+    evidence: c.Evidence, omega: float, name: str, stage: int
 ) -> dict[int, float]:
     """Root mean square over seeds of the largest deviation from infinite width."""
     runs = {
-        setting["width"]: at_end(run, name, stage)
+        setting["width"]: ev.at_end(run, name, stage)
         for run in evidence.values()
         if (setting := schema.setting_of(run))["omega"] == omega
     }
@@ -75,25 +57,25 @@ def _deviations(
     return {m: float(np.sqrt(squares[m].mean(skipna=False))) for m in sorted(squares)}
 
 
-def _slope(deviations: dict[int, float], what: str) -> Slope:
+def _slope(deviations: dict[int, float], what: str) -> c.Slope:
     x, y = np.log(list(deviations)), np.log(list(deviations.values()))
-    return Slope(tuple(x), tuple(y), -0.5, 0.1, what, seeds=len(DECIDING_SEEDS))
+    return c.Slope(tuple(x), tuple(y), -0.5, 0.1, what, seeds=len(ev.DECIDING_SEEDS))
 
 
-def _judge_scores(evidence: Evidence) -> Finding:
-    checks: list[Measurement] = []
+def _judge_scores(evidence: c.Evidence) -> c.Finding:
+    checks: list[c.Measurement] = []
     numbers = {}
     for omega in OMEGAS:
         deviations = _deviations(evidence, omega, "score", 1)
         checks.append(_slope(deviations, f"log deviation against log m, ω = {omega:g}"))
         at_top = list(deviations.items())[-1]
         numbers[f"√m · deviation, ω = {omega:g}"] = at_top[1] * np.sqrt(at_top[0])
-    return Finding(tuple(checks), numbers)
+    return c.Finding(tuple(checks), numbers)
 
 
-def _judge_neurons(evidence: Evidence) -> Finding:
+def _judge_neurons(evidence: c.Evidence) -> c.Finding:
     """Deviations at T1, where only the initial scores break the symmetry."""
-    checks: list[Measurement] = []
+    checks: list[c.Measurement] = []
     cells = {}
     for omega in OMEGAS:
         deviations = _deviations(evidence, omega, "value", 0)
@@ -104,13 +86,13 @@ def _judge_neurons(evidence: Evidence) -> Finding:
     ratio = tuple(size * deviation for size, deviation in cells.items())
     size = tuple(map(float, cells))
     what = "deviation of the neurons times √m / ω²"
-    checks.append(Ladder(size, ratio, "O", what, seeds=len(DECIDING_SEEDS)))
-    return Finding(tuple(checks), {"largest ratio": max(ratio)})
+    checks.append(c.Ladder(size, ratio, "O", what, seeds=len(ev.DECIDING_SEEDS)))
+    return c.Finding(tuple(checks), {"largest ratio": max(ratio)})
 
 
-def _judge_concentration(evidence: Evidence) -> Finding:
+def _judge_concentration(evidence: c.Evidence) -> c.Finding:
     """Over all runs of a cell, p₊ − p₋ of the group key on X_{1,+,−} at T2."""
-    checks: list[Measurement] = []
+    checks: list[c.Measurement] = []
     numbers = {}
     for omega, width in CELLS:
         name = f"omega={omega:g}, m={width}"
@@ -122,11 +104,11 @@ def _judge_concentration(evidence: Evidence) -> Finding:
         margin = np.minimum(gaps["v1"], gaps["-v2"]) / 0.3 - 1
         margin = np.where(gaps["c1"] <= 0, -1.0, margin)
         margin = np.where(np.isnan(gaps["c1"]), np.nan, margin)
-        check = per_seed(margin, f"concentration, {name}", strict=True)
+        check = c.per_seed(margin, f"concentration, {name}", strict=True)
         checks.append(check)
         least = [float(gap.min()) for gap in gaps.values()]
         numbers[name] = {"held": sum(check.held), "least": least}
-    return Finding(tuple(checks), numbers)
+    return c.Finding(tuple(checks), numbers)
 
 
 def _violations(run: xr.Dataset) -> int:
@@ -141,7 +123,7 @@ def _draws(run: xr.Dataset) -> int:
 def _falls_otherwise(name: str, exponent: float) -> mutate.NamedMutation:
     """Mutation: deviations from infinite width fall with another exponent."""
 
-    def change(evidence: Evidence) -> Evidence:
+    def change(evidence: c.Evidence) -> c.Evidence:
         changed = {}
         for key, run in evidence.items():
             setting = schema.setting_of(run)
@@ -155,25 +137,25 @@ def _falls_otherwise(name: str, exponent: float) -> mutate.NamedMutation:
 
 
 def _relative(width: int | str) -> float:
-    return 1.0 if isinstance(width, str) else width / WIDTHS[0]
+    return 1.0 if isinstance(width, str) else width / ev.WIDTHS[0]
 
 
 _initial = partial(
     _claim,
-    kind=Kind.PROBABILITY,
+    kind=c.Kind.PROBABILITY,
     system="Gaussian initial weights",
     needs={
         f"m={width}": Request("concentration", {"width": width}, seeds=(200,))
         for width in (16, 64, 256, 1024)
     },
     source="our runs, seed 200, 4000 draws: loose, below 1% at every width",
-    mutations=named(mutate.replace(ALL, "any_pair", 0.15)),
+    mutations=c.named(mutate.replace(ALL, "any_pair", 0.15)),
 )
 
 WIDTH = (
     _claim(
         id="B-G",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         under=(*ALGORITHM, "ω", "m", "T1"),
         place="Appendix G",
         statement="At finite width the scores at the end of stage 2 deviate from "
@@ -189,7 +171,7 @@ WIDTH = (
         "squares, −0.50 to −0.54; on seeds 100 … 115, used while the predicate was "
         "written, −0.43 to −0.49. The prefactor is "
         "1.4 to 2.4 and does not grow as ω falls",
-        mutations=named(
+        mutations=c.named(
             _falls_otherwise("score_at_end", 0.25),
             _falls_otherwise("score_at_end", -0.25),
             mutate.scale("omega=0.1, m=infinite", "score_at_end", 1.1),
@@ -198,7 +180,7 @@ WIDTH = (
     ),
     _claim(
         id="B-Thm4.1-sym-width",
-        kind=Kind.ASYMPTOTIC,
+        kind=c.Kind.ASYMPTOTIC,
         under=STAGE_ONE,
         origin="ours",
         place="Theorem 4.1, symmetry, at finite width",
@@ -209,7 +191,7 @@ WIDTH = (
         predicate="exponent −0.5 ± 0.1 in m for each ω, and O(ω²/√m) by the ladder "
         "rule over all 30 cells; root mean square over 16 seeds",
         settings=SIZES,
-        mutations=named(
+        mutations=c.named(
             _falls_otherwise("value_at_end", 0.25),
             mutate.scale("omega=0.01, m=infinite", "value_at_end", 1.001),
         ),
@@ -217,7 +199,7 @@ WIDTH = (
     ),
     _claim(
         id="B-Thm4.1-conc-width",
-        kind=Kind.OBSERVATION,
+        kind=c.Kind.OBSERVATION,
         under=tuple(item for item in THEOREM if item != "Definition 5.1"),
         origin="ours",
         place="Theorem 4.1, concentration, at finite width",
@@ -231,7 +213,7 @@ WIDTH = (
         source="our runs: 64, 62 and 63 of 64 seeds, 300 … 363, fixed in advance. 16 "
         "seeds, as at first, are too few: at (0.1, 64) it held in 16 (seeds used "
         "while the predicate was written), 14, and 16 (another stream) of 16",
-        mutations=named(
+        mutations=c.named(
             mutate.swap(ALL, "attention_at_end", "head", ("+", "-")),
             mutate.some_seeds(
                 0.2, mutate.swap(ALL, "attention_at_end", "head", ("+", "-"))
@@ -246,7 +228,7 @@ WIDTH = (
         "queries keep within the stated bounds.",
         under=(),
         delta=0.1,
-        judge=Rarely("a product leaves its bound", _violations, _draws, 0.1),
+        judge=c.Rarely("a product leaves its bound", _violations, _draws, 0.1),
         predicate="any of the 36 products, at the largest of four widths",
         settings="ω = 0.1, δ = 0.1, m = 16 … 1024; off-diagonal bounds for pairs of "
         "different tokens, which must be the intended reading",
@@ -259,7 +241,7 @@ WIDTH = (
         "probability 1 − δ each.",
         under=(),
         delta=0.025,
-        judge=Rarely("a product leaves its bound", _violations, _draws, 0.025),
+        judge=c.Rarely("a product leaves its bound", _violations, _draws, 0.025),
         predicate="the bound of Lemma G.1 at δ = 0.1 is this one at δ = 0.025; any of "
         "36 products leaves it in fewer draws than allowed for each",
         settings="δ = 0.025, m = 16 … 1024",

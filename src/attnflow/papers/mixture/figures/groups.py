@@ -3,179 +3,163 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from attnflow import figures
+from attnflow import schema
 from attnflow.claims.stages import first_crossing
-from attnflow.papers.mixture.figures import panels
-from attnflow.papers.mixture.figures.runs import (
-    FINITE,
-    Number,
-    Numbers,
-    at_end,
-    comes_before,
-    every_at_end,
+from attnflow.figures.exhibits import Line, Panels, Tables
+from attnflow.papers.mixture.figures.courses import (
+    ALIGNMENT,
+    DASHED,
+    GROUPS,
+    SCORE,
+    course,
+    losses,
 )
+from attnflow.papers.mixture.figures.runs import FINITE, comes_before
 from attnflow.papers.mixture.stages import (
     LEARNED,
     attention_grown,
     learned,
     neurons_aligned,
 )
-from attnflow.schema.declarations import Evidence, Exhibit, Request, Sentences
+from attnflow.schema.declarations import Exhibit, Request
 from attnflow.schema.libraries import xr
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-TITLES = ("Losses", "Neuron", "Scores: key, query")
-
-
-def draw(evidence: Evidence) -> Figure:
-    """Three panels: losses, neurons and scores over time."""
-    run = evidence["run"]
-    figure, grid = figures.panels(1, 3, titles=TITLES, size=(12.6, 3.9))
-    panels.losses(grid[0, 0], run)
-    _neurons(grid[0, 1], run)
-    _scores(grid[0, 2], run)
-    for ax in grid[0]:
-        panels.finish(ax, run)
-    return figure
-
-
-def _neurons(ax: Axes, run: xr.Dataset) -> None:
-    for letter, kind in (("v", "class"), ("c", "group")):
-        tokens = [{"token": name} for name in _names(run, letter)]
-        pool = panels.pooled(run, "value", tokens)
-        figures.series(ax, pool, "value", kind=kind, label=f"${letter}_k$")
-    ax.set_ylabel(panels.ALIGNMENT)
-
-
-def _scores(ax: Axes, run: xr.Dataset) -> None:
-    """Main scores by role, the others in grey; dashed: what rows of sum zero give."""
-    roles = _pairs(run)
-    rest = panels.pooled(run, "score", roles["others"])
-    figures.series(ax, rest, "score", kind="other", label="others")
-    for role, label in (("match", "$c_k, v_k$"), ("mismatch", "$c_k, v_j$")):
-        pool = panels.pooled(run, "score", roles[role])
-        figures.series(ax, pool, "score", kind=role, label=label)
-    match = panels.pooled(run, "score", roles["match"])["score"].median("seed")
-    balance = -match / (len(_names(run, "c")) - 1)
-    figures.theory(ax, run["time"], balance)
-    ax.set_ylabel(panels.SCORE)
 
 
 def _names(run: xr.Dataset, letter: str) -> list[str]:
     return [name for name in map(str, run["token"].values) if name[0] == letter]
 
 
-def _pairs(run: xr.Dataset) -> dict[str, list[dict[str, str]]]:
-    """Pairs of key and query by role: same group, different groups, others."""
-    pairs: dict[str, list[dict[str, str]]] = {"match": [], "mismatch": [], "others": []}
-    for key in map(str, run["key"].values):
-        for query in map(str, run["query"].values):
-            main = key[0] == "c" and query[0] == "v"
-            role = "others" if not main else "match"
-            role = "mismatch" if main and key[1:] != query[1:] else role
-            pairs[role].append({"key": key, "query": query})
-    return pairs
+def _alignments(run: xr.Dataset, letter: str) -> xr.DataArray:
+    return run["value"].sel(head="+", token=_names(run, letter))
 
 
-def _last_scores(run: xr.Dataset) -> np.ndarray:
+def _role(key: str, query: str) -> str:
+    if (key[0], query[0]) != ("c", "v"):
+        return "others"
+    return "match" if key[1:] == query[1:] else "mismatch"
+
+
+def _scores(run: xr.Dataset, role: str) -> xr.DataArray:
+    """Scores of one role: same group, different groups, others; NaN elsewhere."""
+    table = run["score"].sel(head="+")
+    keys, queries = (map(str, table[dim].values) for dim in ("key", "query"))
+    names = list(queries)
+    mask = [[_role(key, query) == role for query in names] for key in keys]
+    return table.where(xr.DataArray(mask, dims=("key", "query")))
+
+
+def _balance(run: xr.Dataset) -> xr.DataArray:
+    """The score with another group that follows from rows of sum zero."""
+    match = _scores(run, "match").median(("seed", "key", "query"))
+    return -match / (len(_names(run, "c")) - 1)
+
+
+NEURONS = course(
+    title="Neuron",
+    y=ALIGNMENT,
+    lines=tuple(
+        Line(f"${letter}_k$", partial(_alignments, letter=letter), kind=kind)
+        for letter, kind in (("v", "class"), ("c", "group"))
+    ),
+)
+SCORES = course(
+    title="Scores: key, query",
+    y=SCORE,
+    lines=(
+        Line("others", partial(_scores, role="others")),
+        Line("$c_k, v_k$", partial(_scores, role="match"), kind="match"),
+        Line("$c_k, v_j$", partial(_scores, role="mismatch"), kind="mismatch"),
+        Line("balance", _balance, label="", kind="theory", style=DASHED),
+    ),
+)
+
+
+def _last_scores(table: Tables) -> np.ndarray:
     """Final scores of keys c_k and queries v_j, (seed, k, j)."""
+    run = table.runs["run"]
     last = run["score_at_end"].isel(stage=-1).sel(head="+")
     rows = last.sel(key=_names(run, "c"), query=_names(run, "v"))
     return rows.transpose("seed", "key", "query").values
 
 
-def _row_sums(run: xr.Dataset) -> np.ndarray:
+def _row_sums(table: Tables) -> np.ndarray:
     """Row-sum ratio max_k |Σ_j S[c_k, v_j]| / max_k |S[c_k, v_k]|, per seed."""
-    table = _last_scores(run)
-    diagonal = np.abs(np.diagonal(table, axis1=1, axis2=2)).max(axis=1)
-    return np.abs(table.sum(axis=2)).max(axis=1) / diagonal
+    scores = _last_scores(table)
+    diagonal = np.abs(np.diagonal(scores, axis1=1, axis2=2)).max(axis=1)
+    return np.abs(scores.sum(axis=2)).max(axis=1) / diagonal
 
 
-def _mismatch_ratio(run: xr.Dataset) -> np.ndarray:
+def _mismatch_ratio(table: Tables) -> np.ndarray:
     """Minus the mean score with other groups over that with the same, per seed."""
-    table = _last_scores(run)
-    count = table.shape[1]
-    diagonal = np.diagonal(table, axis1=1, axis2=2).mean(axis=1)
-    return (diagonal - table.mean(axis=(1, 2)) * count) / diagonal / (count - 1)
+    scores = _last_scores(table)
+    count = scores.shape[1]
+    diagonal = np.diagonal(scores, axis1=1, axis2=2).mean(axis=1)
+    return (diagonal - scores.mean(axis=(1, 2)) * count) / diagonal / (count - 1)
 
 
-def values(evidence: Evidence) -> Numbers:
+def values(table: Tables) -> dict[str, Any]:
     """Learning times, and final alignments and scores."""
-    run = evidence["run"]
-    numbers: dict[str, Number | Mapping[str, Number]] = {
-        "steps to loss 0.1": _learning_times(run),
-        "accuracy at the end": float(every_at_end(run, "accuracy").min()),
+    run, scores = table.runs["run"], _last_scores(table)
+    every = first_crossing(run, "loss", level=LEARNED, direction="down", scale="log")
+    own = np.eye(scores.shape[1], dtype=bool)
+    numbers: dict[str, Any] = {
+        "steps to loss 0.1": {"all": every.median}
+        | {group: learned(run, group).median for group in table["losses"]},
+        "accuracy at the end": float(schema.last(run, "accuracy").min()),
         "alignment at the end": {
-            letter: float(run["value_at_end"].sel(head="+", token=names).median())
+            letter: float(
+                run["value_at_end"].sel(head="+", token=_names(run, letter)).median()
+            )
             for letter in ("v", "c")
-            for names in [_names(run, letter)]
         },
-        "score at the end": _score_values(run),
-        "row sum over own score": float(np.median(_row_sums(run))),
+        "score at the end": {
+            "own group": float(np.median(scores[:, own])),
+            "other groups": float(np.median(scores[:, ~own])),
+        },
+        "row sum over own score": float(np.median(_row_sums(table))),
     }
-    if "longer" in evidence:
-        long = evidence["longer"]
+    if "longer" in table.runs:
         numbers["with L = 5 at infinite width"] = {
-            "accuracy at the end": at_end(long, "accuracy"),
-            "loss at the end": at_end(long, "loss"),
+            f"{name} at the end": float(
+                schema.last(table.runs["longer"], name).median()
+            )
+            for name in ("accuracy", "loss")
         }
     return numbers
 
 
-def _learning_times(run: xr.Dataset) -> dict[str, float | None]:
-    """When the loss falls to 0.1, for all samples and for each group of samples."""
-    every = first_crossing(run, "loss", level=LEARNED, direction="down", scale="log")
-    groups = [str(name) for name in run["group"].values]
-    return {"all": every.median} | {g: learned(run, g).median for g in groups}
-
-
-def _score_values(run: xr.Dataset) -> dict[str, float]:
-    table = _last_scores(run)
-    is_diagonal = np.eye(table.shape[1], dtype=bool)
-    return {
-        "own group": float(np.median(table[:, is_diagonal])),
-        "other groups": float(np.median(table[:, ~is_diagonal])),
-    }
-
-
-def stated(evidence: Evidence) -> dict[str, Sentences]:
-    """Whether training has the stages that it has with two groups."""
-    run = evidence["run"]
+def _in_turn(table: Tables) -> list[bool]:
+    """Whether neurons align, then both groups of samples are learned."""
+    run = table.runs["run"]
     easy, hard = (learned(run, group) for group in ("consistent", "conflicting"))
-    sentences = {
-        "as with two mixtures neurons align, then consistent samples are learned, then "
-        "conflicting ones": (
-            comes_before(neurons_aligned(run), easy) and comes_before(easy, hard)
-        ),
-        "as with two mixtures scores grow after the consistent samples are learned": (
-            comes_before(easy, attention_grown(run))
-        ),
-    }
-    return {"Appendix A.4": sentences}
+    return [comes_before(neurons_aligned(run), easy), comes_before(easy, hard)]
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether all is learned, without near symmetry, and later than with K = 2."""
-    run, two_groups = evidence["run"], evidence["two"]
-    hard = learned(run, "conflicting")
-    return {
-        "every sample is classified, in every seed": bool(
-            (every_at_end(run, "accuracy") > 1 - 1e-12).all()
-        ),
-        "the near symmetry between scores with the own and another group is gone": bool(
-            (_mismatch_ratio(run) < 0.8).all()
-        ),
-        "it takes longer than with two groups": comes_before(
-            learned(two_groups, "conflicting"), hard
-        ),
-    }
+STATED = {
+    "as with two mixtures neurons align, then consistent samples are learned, then "
+    "conflicting ones": _in_turn,
+    "as with two mixtures scores grow after the consistent samples are learned": (
+        lambda t: comes_before(
+            learned(t.runs["run"], "consistent"), attention_grown(t.runs["run"])
+        )
+    ),
+}
+CHECKS = {
+    "every sample is classified, in every seed": (
+        lambda t: schema.last(t.runs["run"], "accuracy") > 1 - 1e-12
+    ),
+    "the near symmetry between scores with the own and another group is gone": (
+        lambda t: _mismatch_ratio(t) < 0.8
+    ),
+    "it takes longer than with two groups": lambda t: comes_before(
+        *(learned(t.runs[name], "conflicting") for name in ("two", "run"))
+    ),
+}
 
 
 SILENT = (
@@ -195,6 +179,7 @@ def _exhibit(
     needs: Mapping[str, Request],
     readings: Mapping[str, str],
     *,
+    samples: tuple[str, ...] = tuple(GROUPS),
     more: str = "",
 ) -> Exhibit:
     caption = (
@@ -211,10 +196,10 @@ def _exhibit(
         title=f"Figure {number}: {groups} groups",
         caption=caption,
         needs={**needs, "two": FINITE},
-        draw=draw,
+        shows=Panels((losses("Losses", samples), NEURONS, SCORES), size=(12.6, 3.9)),
         values=values,
-        stated=stated,
-        checks=checks,
+        stated={"Appendix A.4": STATED},
+        checks=CHECKS,
         silent=tuple(text.format(**readings) for text in SILENT),
     )
 
@@ -253,4 +238,5 @@ FIGURE7 = _exhibit(
     "eight",
     {"run": Request("k8", seeds=3)},
     {"length": "L = 3", "steps": "10 000"},
+    samples=("consistent", "conflicting"),
 )

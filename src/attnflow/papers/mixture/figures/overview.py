@@ -1,15 +1,14 @@
 """Overview figure: stages of training at finite and at infinite width."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from attnflow import figures, schema
-from attnflow.papers.mixture.figures import panels
+from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
+from attnflow.papers.mixture.figures.courses import ALIGNMENT, LOG2, SCORE, shades
 from attnflow.papers.mixture.figures.runs import (
     FINITE,
     INFINITE,
     SILENT_TRAINING,
-    Numbers,
-    at_end,
     comes_before,
     nearly_together,
 )
@@ -19,109 +18,110 @@ from attnflow.papers.mixture.stages import (
     neurons_aligned,
     stage_table,
 )
-from attnflow.schema.declarations import Evidence, Exhibit
+from attnflow.schema.declarations import Exhibit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
-LOSSES = (
-    ("loss_by_group[consistent]", "consistent", "consistent"),
-    ("loss_by_group[conflicting]", "conflicting", "conflicting"),
-)
-NEURONS = (("value[+,v1]", "class", "v1"), ("value[+,c1]", "group", "c1"))
-SCORES = (
-    ("score[+,c1,v1]", "match", "c1, v1"),
-    ("score[+,c1,v2]", "mismatch", "c1, v2"),
-)
-TITLES = (
-    "Loss of the two groups of samples",
-    "Alignment of the positive head's neuron",
-    "Attention scores of the positive head: key, query",
-)
+WIDTHS = ("finite", "infinite")
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """Three panels on one time axis: losses, neurons, main scores."""
-    figure, grid = figures.panels(3, titles=TITLES, size=(8.4, 8.4), share_time=True)
-    curves = (LOSSES, NEURONS, SCORES)
-    labels = ("loss", panels.ALIGNMENT, panels.SCORE)
-    lines = []
-    for ax, series, label in zip(grid[:, 0], curves, labels, strict=True):
-        lines.append(_both_widths(ax, evidence, series))
-        ax.set_ylabel(label)
-    _label_widths(grid[1, 0], evidence, lines[1])
-    figures.reference(grid[0, 0], panels.LOG2, r"$\log 2$")
-    grid[0, 0].set_ylim(0, 0.78)
-    for ax in grid[:, 0]:
-        panels.finish(ax, evidence["finite"], named=ax is grid[0, 0])
-    for ax in grid[:-1, 0]:
-        ax.set_xlabel("")
-    return figure
+def _both(name: str, of: str, kind: str) -> tuple[Line, Line]:
+    """A series at both widths."""
+    thin = {"lw": 1.0}
+    return (
+        Line(name, of, run="finite", kind=kind, band="seeds", style=thin),
+        Line(f"{name}, infinite", of, run="infinite", role="limit", label=""),
+    )
 
 
-def _both_widths(
-    ax: "Axes", evidence: Evidence, series: tuple[tuple[str, str, str], ...]
-) -> "list[Line2D]":
-    """Draw each series at both widths; return the lines of the first one."""
-    finite, infinite = evidence["finite"], evidence["infinite"]
-    lines = [
-        figures.beside(ax, finite, infinite, selector, kind=kind, label=label)
-        for selector, kind, label in series
-    ]
-    return lines[0]
-
-
-def _label_widths(ax: "Axes", evidence: Evidence, lines: "list[Line2D]") -> None:
+def _label_widths(ax: "Axes", table: Series) -> None:
     """Legend for the lines of finite and of infinite width."""
-    finite = evidence["finite"]
-    width, seeds = schema.setting_of(finite)["width"], finite.sizes["seed"]
-    names = [f"width {width}, {seeds} seeds", "infinite width"]
-    ax.legend(lines, names, loc="lower right", bbox_to_anchor=(1.0, 0.02))
+    lines = ax.get_lines()
+    first = [line.get_label() for line in lines].index("$v_{1}$")
+    names = "width 128, 3 seeds", "infinite width"
+    where = {"loc": "lower right", "bbox_to_anchor": (1.0, 0.02)}
+    ax.legend(lines[first : first + 2], names, **where)
 
 
-def values(evidence: Evidence) -> Numbers:
-    """Stage times and final values at both widths, and the closed forms."""
+_course = partial(Course, clock="finite", shades=shades("finite", named=False))
+PANELS = Panels(
+    (
+        _course(
+            title="Loss of the two groups of samples",
+            y="loss",
+            ylim=(0, 0.78),
+            levels={r"$\log 2$": LOG2},
+            lines=(
+                *_both("consistent", "loss_by_group[consistent]", "consistent"),
+                *_both("conflicting", "loss_by_group[conflicting]", "conflicting"),
+            ),
+            shades=shades("finite"),
+        ),
+        _course(
+            title="Alignment of the positive head's neuron",
+            y=ALIGNMENT,
+            lines=(
+                *_both("v1", "value[+,v1]", "class"),
+                *_both("c1", "value[+,c1]", "group"),
+            ),
+            finish=_label_widths,
+        ),
+        _course(
+            title="Attention scores of the positive head: key, query",
+            y=SCORE,
+            lines=(
+                *_both("c1, v1", "score[+,c1,v1]", "match"),
+                *_both("c1, v2", "score[+,c1,v2]", "mismatch"),
+            ),
+        ),
+    ),
+    columns=1,
+    size=(8.4, 8.4),
+    share_time=True,
+)
+
+
+def _at_end(table: Tables, width: str) -> dict[str, float]:
+    """Final values of all series at a width, medians over seeds."""
+    suffix = ", infinite" if width == "infinite" else ""
     return {
-        name: {
-            "steps": {row.name: row.detected for row in stage_table(run)},
-            "at the end": {
-                label: at_end(run, selector)
-                for selector, _, label in (*LOSSES, *NEURONS, *SCORES)
-            },
-        }
-        for name, run in evidence.items()
-    } | {"closed form": {"steps": _closed_forms(evidence)}}
-
-
-def _closed_forms(evidence: Evidence) -> dict[str, float | None]:
-    return {row.name: row.formula for row in stage_table(evidence["infinite"])}
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether stages have the stated order, and width 128 is near infinite width."""
-    finite, limit = evidence["finite"], evidence["infinite"]
-    stages = [
-        (neurons_aligned(run), learned(run, "consistent"), attention_grown(run))
-        for run in (finite, limit)
-    ]
-    return {
-        "neurons align, then consistent samples are learned, then attention grows": all(
-            comes_before(aligned, easy) and comes_before(easy, attention)
-            for aligned, easy, attention in stages
-        ),
-        "conflicting samples are learned last": all(
-            comes_before(learned(run, "consistent"), learned(run, "conflicting"))
-            for run in (finite, limit)
-        ),
-        "at width 128 they are learned within 5% of the time of infinite width": (
-            nearly_together(
-                learned(finite, "conflicting"), learned(limit, "conflicting"), 1.05
-            )
-        ),
+        name: float(panel.ends[name + suffix].median())
+        for panel in table.values()
+        for name in list(panel)[::2]
     }
 
+
+def values(table: Tables) -> dict[str, Any]:
+    """Stage times and final values at both widths, and the closed forms."""
+    rows = {width: stage_table(table.runs[width]) for width in WIDTHS}
+    return {
+        width: {
+            "steps": {row.name: row.detected for row in rows[width]},
+            "at the end": _at_end(table, width),
+        }
+        for width in WIDTHS
+    } | {"closed form": {"steps": {row.name: row.formula for row in rows["infinite"]}}}
+
+
+CHECKS = {
+    "neurons align, then consistent samples are learned, then attention grows": (
+        lambda t: [
+            comes_before(neurons_aligned(run), learned(run, "consistent"))
+            and comes_before(learned(run, "consistent"), attention_grown(run))
+            for run in t.runs.values()
+        ]
+    ),
+    "conflicting samples are learned last": lambda t: [
+        comes_before(learned(run, "consistent"), learned(run, "conflicting"))
+        for run in t.runs.values()
+    ],
+    "at width 128 they are learned within 5% of the time of infinite width": lambda t: (
+        nearly_together(
+            *(learned(t.runs[w], "conflicting") for w in WIDTHS), factor=1.05
+        )
+    ),
+}
 
 OVERVIEW = Exhibit(
     id="overview",
@@ -136,8 +136,8 @@ OVERVIEW = Exhibit(
         "and analyses infinite width."
     ),
     needs={"finite": FINITE, "infinite": INFINITE},
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
+    checks=CHECKS,
     silent=SILENT_TRAINING,
 )

@@ -6,14 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnflow import schema
-from attnflow.claims.stages import Event, select
+from attnflow.claims.stages import Event
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
-
-Number = float | int | None
-Numbers = Mapping[str, Number | Mapping[str, Number | Mapping[str, Number]]]
-"""What an exhibit's `values` returns: numbers under names, nested up to three deep."""
 
 FINITE = Request("figure1", seeds=3)
 INFINITE = Request("figure1", {"width": "infinite"}, seeds=1)
@@ -43,18 +38,9 @@ SILENT_TRAINING = (
 )
 
 
-def at_end(run: xr.Dataset, selector: str) -> float:
-    """The median over seeds of the last recorded value of a series."""
-    return float(_last(run, selector).median())
-
-
-def every_at_end(run: xr.Dataset, selector: str) -> np.ndarray:
-    """The last recorded values of a series, one for each seed."""
-    return _last(run, selector).values
-
-
-def _last(run: xr.Dataset, selector: str) -> xr.DataArray:
-    return schema.last(run.assign(series=select(run, selector)), "series")
+def medians(ends: Mapping[str, xr.DataArray]) -> dict[str, float]:
+    """Median over seeds of each series at its end."""
+    return {name: float(end.median()) for name, end in ends.items()}
 
 
 def comes_before(first: Event, second: Event) -> bool:
@@ -78,23 +64,3 @@ def line(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if len(x) < 2 or not np.isfinite([x, y]).all():
         return np.full(2, np.nan)
     return np.polyfit(x, y, 1)
-
-
-def power(size: np.ndarray, measured: np.ndarray) -> float:
-    """Exponent (log-log slope) by least squares; NaN if some value is not positive."""
-    if not (measured > 0).all():
-        return float("nan")
-    return float(line(np.log(size), np.log(measured))[0])
-
-
-def at_time(run: xr.Dataset, selector: str, times: np.ndarray) -> np.ndarray:
-    """A series at one time per seed, interpolated between records."""
-    series = select(run, selector).transpose("seed", "time")
-    recorded = run["recorded"].transpose("seed", "time").values
-    grid = run["time"].values
-    return np.array(
-        [
-            np.interp(time, grid[rows], values[rows])
-            for time, values, rows in zip(times, series.values, recorded, strict=True)
-        ]
-    )

@@ -3,120 +3,103 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from attnflow import figures, schema
+from attnflow import schema
 from attnflow.claims.stages import first_crossing
-from attnflow.papers.mixture.figures.runs import LAST, Numbers, algorithm, power
+from attnflow.figures.exhibits import Curve, Curves, Ladder, Panels, Tables
+from attnflow.figures.exhibits.ladder import slope
+from attnflow.papers.mixture.figures.runs import LAST, algorithm
 from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-EPSILONS = tuple(10.0 ** (-k / 4) for k in range(6, 17))
+EPSILONS = 10.0 ** (-np.arange(6, 17) / 4)
 assert EPSILONS[-1] > LAST
 QUICK = {"rule": "gd", "T2": 155.0, "T3": 3000.0, "last_record": 3000.0}
 
 
-def _loss_times(run: xr.Dataset) -> np.ndarray:
-    """T3 − T2 for each ε, from the records of one run."""
+def _durations(evidence: Evidence) -> xr.DataArray:
+    """T3 − T2 by 1/ε from the records of one run, and the margin γ as an attribute."""
+    run = evidence["run"]
     units = steps_per_time(schema.setting_of(run)) or 1.0
     second = float(run["stage_end"].isel(stage=1).median())
     crossing = partial(
         first_crossing, run, "loss", direction="down", clock="log", scale="log"
     )
     times = [crossing(level=epsilon).times.item() for epsilon in EPSILONS]
-    return (np.array(times) - second) / units
-
-
-def _power(durations: np.ndarray) -> float:
-    """Exponent of 1/ε in T3 − T2, over the ε that were reached."""
-    reached = np.isfinite(durations)
-    return power(1 / np.array(EPSILONS)[reached], durations[reached])
-
-
-def _last_factor(durations: np.ndarray) -> float:
-    """(T3 − T2) ε at the smallest ε that was reached; NaN if none was."""
-    factors = (durations * np.array(EPSILONS))[np.isfinite(durations)]
-    return float(factors[-1]) if len(factors) else float("nan")
-
-
-def _margin(run: xr.Dataset) -> float:
     margins = convergence_margins(run)
     assert margins is not None
-    return float(np.median(margins))
+    durations = (np.array(times) - second) / units
+    attributes = {"margin": float(np.median(margins))}
+    return xr.DataArray(durations, {"1/ε": 1 / EPSILONS}, "1/ε", attrs=attributes)
 
 
-def draw(evidence: Evidence) -> Figure:
-    """T3 − T2 against 1/ε, and its ratio to the prediction."""
-    titles = ("Duration of stage 3", "Ratio to the prediction")
-    figure, grid = figures.panels(1, 2, titles=titles, size=(9.6, 4.0))
-    run = evidence["run"]
-    steps, durations = 1 / np.array(EPSILONS), _loss_times(run)
-    reached = np.isfinite(durations)
-    steps, durations = steps[reached], durations[reached]
-    predicted = steps / _margin(run) ** 2
-    label = r"$1/(\gamma^2 \epsilon)$"
-    figures.ladder_plot(
-        grid[0, 0],
-        steps.tolist(),
-        durations.tolist(),
-        predicted=predicted.tolist(),
-        predicted_label=label,
-        expected_slope=1.0,
-        kind="hard",
-    )
-    grid[0, 0].legend(loc="lower right")
-    grid[0, 0].set_ylabel("$T_3 - T_2$")
-    _ratio_panel(grid[0, 1], steps, durations / predicted)
-    for ax in grid[0]:
-        ax.set_xlabel(r"$1/\epsilon$")
-    return figure
+def _predicted(durations: xr.DataArray) -> xr.DataArray:
+    return durations["1/ε"] / durations.attrs["margin"] ** 2
 
 
-def _ratio_panel(ax: Axes, steps: np.ndarray, ratio: np.ndarray) -> None:
-    figures.reference(ax, 1.0)
-    colour = figures.current_theme().colour("hard")
-    ax.plot(steps, ratio, color=colour, marker="o", ms=5.5, lw=1.0)
-    ax.set_xscale("log")
-    ax.margins(x=0.06)
-    ax.set_ylabel(r"$(T_3 - T_2)\,\gamma^2\epsilon$")
-    ax.set_ylim(0.9, 1.1)
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
+def _ratio(evidence: Evidence) -> xr.DataArray:
+    durations = _durations(evidence)
+    return (durations / _predicted(durations)).dropna("1/ε")
 
 
-def values(evidence: Evidence) -> Numbers:
+PANELS = Panels(
+    (
+        Ladder(
+            title="Duration of stage 3",
+            name="durations",
+            x=r"$1/\epsilon$",
+            y="$T_3 - T_2$",
+            of=_durations,
+            predicted=lambda table: _predicted(table).values,
+            predicted_label=r"$1/(\gamma^2 \epsilon)$",
+            slope=1.0,
+            kind="hard",
+            names="lower right",
+        ),
+        Curves(
+            title="Ratio to the prediction",
+            name="ratio",
+            x=r"$1/\epsilon$",
+            y=r"$(T_3 - T_2)\,\gamma^2\epsilon$",
+            scales=("log", "linear"),
+            ylim=(0.9, 1.1),
+            levels={"": 1.0},
+            names="",
+            curves=(Curve("ratio", _ratio, kind="hard", style={"lw": 1.0}),),
+        ),
+    ),
+    size=(9.6, 4.0),
+)
+
+
+def _power(table: Tables) -> float:
+    """Exponent of 1/ε in T3 − T2, over the ε that were reached; NaN if none was."""
+    reached = table["durations"].dropna("1/ε")
+    return slope(reached) if reached.size else float("nan")
+
+
+def _last_ratio(table: Tables) -> float:
+    """(T3 − T2) ε γ² at the smallest ε that was reached; NaN if none was."""
+    ratios = table["ratio"]["ratio"]
+    return float(ratios[-1]) if ratios.size else float("nan")
+
+
+def values(table: Tables) -> dict[str, Any]:
     """T3 − T2 for each ε, its exponent, and its constant beside 1/γ²."""
-    run = evidence["run"]
-    durations = _loss_times(run)
+    durations = table["durations"]
+    factor = 1 / durations.attrs["margin"] ** 2
     return {
         "T3 − T2": {
-            f"ε = {e:.2g}": float(t) for e, t in zip(EPSILONS, durations, strict=True)
+            f"ε = {epsilon:.2g}": float(time)
+            for epsilon, time in zip(EPSILONS, durations.values, strict=True)
         },
-        "log-log slope": _power(durations),
-        "(T3 − T2) ε at the least ε": _last_factor(durations),
-        "1/γ²": 1 / _margin(run) ** 2,
-    }
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether T3 − T2 is proportional to 1/ε, with the constant 1/γ²."""
-    run = evidence["run"]
-    durations = _loss_times(run)
-    factor = _last_factor(durations) * _margin(run) ** 2
-    return {
-        "stage 3 lasts in proportion to 1/ε: log-log slope 1 ± 0.03": (
-            abs(_power(durations) - 1) < 0.03
-        ),
-        "the factor tends to 1/γ², γ the margin at T2: within 2% at the end": (
-            abs(factor - 1) < 0.02
-        ),
+        "log-log slope": _power(table),
+        "(T3 − T2) ε at the least ε": _last_ratio(table) * factor,
+        "1/γ²": factor,
     }
 
 
@@ -131,9 +114,16 @@ STAGE3 = Exhibit(
         "T2, predicts the factor without any fit."
     ),
     needs={"run": algorithm(0.1, QUICK)},
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
+    checks={
+        "stage 3 lasts in proportion to 1/ε: log-log slope 1 ± 0.03": (
+            lambda t: abs(_power(t) - 1) < 0.03
+        ),
+        "the factor tends to 1/γ², γ the margin at T2: within 2% at the end": (
+            lambda t: abs(_last_ratio(t) - 1) < 0.02
+        ),
+    },
     silent=(
         "T1 and T2 are those of the figure for stage 2, with ω = 0.1.",
         "The constant of O(1/ε) is not stated; we derive it from the margin.",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
+from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.figures.runs import Numbers, algorithm, line
+from attnflow.papers.mixture.figures.courses import DASHED
+from attnflow.papers.mixture.figures.runs import algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
@@ -18,7 +20,8 @@ from attnflow.schema.libraries import xr
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OMEGAS = (0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4)
+OMEGAS = np.array([0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4])
+FINE = np.geomspace(OMEGAS[-1] / 1.5, OMEGAS[0] * 1.5, 200)
 SMALL, END = 0.1, 1.0
 """Levels of the main score: below the first attention is uniform, stage 2 ends."""
 # By descent, and long enough for the smallest ω.
@@ -33,19 +36,20 @@ def _group_value(evidence: Evidence) -> float:
     return float(last.median())
 
 
-def _durations(
-    evidence: Evidence, omegas: Sequence[float] | np.ndarray, level: float
-) -> np.ndarray:
-    """Closed form of the time after T1 at which the main score reaches a level."""
+def _closed(evidence: Evidence, omegas: np.ndarray) -> xr.DataArray:
+    """Closed form of the time after T1 at which the main score is small no more."""
     value = _group_value(evidence)
-    if not value > 0:
-        return np.full(len(omegas), np.nan)
-    return np.array([formulas.stage_two_duration(w, value, level) for w in omegas])
+    times = [
+        formulas.stage_two_duration(omega, value, SMALL) if value > 0 else np.nan
+        for omega in omegas
+    ]
+    return xr.DataArray(times, {"1/ω": 1 / omegas}, "1/ω")
 
 
-def _measured(evidence: Evidence, level: float) -> np.ndarray:
+def _measured(evidence: Evidence, level: float) -> xr.DataArray:
     """Detected times after T1 at which the main score reaches a level, for each ω."""
-    return np.array([_score_time(run, level) for run in evidence.values()])
+    times = [_score_time(run, level) for run in evidence.values()]
+    return xr.DataArray(times, {"1/ω": 1 / OMEGAS}, "1/ω")
 
 
 def _score_time(run: xr.Dataset, level: float) -> float:
@@ -59,80 +63,94 @@ def _score_time(run: xr.Dataset, level: float) -> float:
     return (float(event.times.item()) - first) / units
 
 
-def draw(evidence: Evidence) -> Figure:
-    """T2 − T1 against ln(1/ω), with the line of slope 9/w_c."""
-    figure, grid = figures.panels(titles=["Duration of stage 2"], size=(7.2, 4.3))
-    ax = grid[0, 0]
-    omega = np.array(OMEGAS)
-    for level, kind in ((END, "match"), (SMALL, "signal")):
-        name = f"until the score is {level:g}"
-        style = {"marker": "o", "ms": 6, "ls": "", "label": name}
-        colour = figures.current_theme().colour(kind)
-        ax.plot(1 / omega, _measured(evidence, level), color=colour, zorder=4, **style)
-    fine = np.geomspace(omega[-1] / 1.5, omega[0] * 1.5, 200)
-    exact = _durations(evidence, fine, SMALL)
-    line = figures.theory(ax, 1 / fine, exact, label="closed form, uniform attention")
-    slope = 9 / _group_value(evidence)
-    last = _measured(evidence, END)[-1]
-    rising = last + slope * (np.log(1 / fine) - np.log(1 / omega[-1]))
-    figures.theory(ax, 1 / fine, rising, label=f"slope $9/w_c = {slope:.2f}$").set(
-        linestyle="-", linewidth=1.0, color=figures.current_theme().muted, zorder=2
-    )
-    line.set_zorder(3)
-    ax.set_xscale("log")
-    ax.set(xlabel=r"$1/\omega$", ylabel="time after $T_1$", ylim=(0, None))
-    ax.set_xlim(1 / fine[-1], 1 / fine[0])
-    figures.number_axis(ax, "x")
-    figures.number_axis(ax, "y")
+def _slope_line(figure: Figure, grid: np.ndarray, table: Tables) -> None:
+    """A line of slope 9/w_c through the last point, and the legend."""
+    ax, slope = grid[0, 0], 9 / _group_value(table.runs)
+    last = float(table["durations"]["END"][-1])
+    rising = last + slope * (np.log(1 / FINE) - np.log(1 / OMEGAS[-1]))
+    muted = {"color": figures.current_theme().muted, "lw": 1.0, "zorder": 2}
+    ax.plot(1 / FINE, rising, label=f"slope $9/w_c = {slope:.2f}$", **muted)
     ax.legend(loc="upper left")
-    return figure
 
 
-def _slope(evidence: Evidence) -> float:
-    """Slope of T2 − T1 in ln(1/ω), by least squares over ω ≤ 0.1."""
-    small = np.array(OMEGAS) <= 0.1
-    x = np.log(1 / np.array(OMEGAS))[small]
-    return float(line(x, _measured(evidence, END)[small])[0])
+DOTS = {"ms": 6, "ls": "", "zorder": 4}
+PANEL = Curves(
+    title="Duration of stage 2",
+    name="durations",
+    x=r"$1/\omega$",
+    y="time after $T_1$",
+    scales=("log", "linear"),
+    xlim=(1 / FINE[-1], 1 / FINE[0]),
+    ylim=(0, None),
+    names="",
+    curves=(
+        Curve(
+            "END",
+            partial(_measured, level=END),
+            label=f"until the score is {END:g}",
+            kind="match",
+            style=DOTS,
+        ),
+        Curve(
+            "SMALL",
+            partial(_measured, level=SMALL),
+            label=f"until the score is {SMALL:g}",
+            kind="signal",
+            style=DOTS,
+        ),
+        Curve(
+            "closed form, uniform attention",
+            partial(_closed, omegas=FINE),
+            kind="theory",
+            style={**DASHED, "marker": "", "zorder": 3},
+        ),
+    ),
+)
 
 
-def values(evidence: Evidence) -> Numbers:
+def _fit(table: Tables) -> tuple[float, np.ndarray]:
+    """Slope of T2 − T1 in ln(1/ω) over ω ≤ 0.1, and relative errors of the line."""
+    times = table["durations"]["END"][OMEGAS <= 0.1]
+    logs = np.log(times["1/ω"].values)
+    fit = line(logs, times.values)
+    return float(fit[0]), np.abs(np.polyval(fit, logs) / times.values - 1)
+
+
+def values(table: Tables) -> dict[str, Any]:
     """Durations for each ω, and their slope beside 9/w_c."""
-    whole, part = (_measured(evidence, level) for level in (END, SMALL))
-    closed = _durations(evidence, OMEGAS, SMALL)
+    rows = {
+        "T2 − T1": table["durations"]["END"],
+        "until score 0.1": table["durations"]["SMALL"],
+        "closed form of that": _closed(table.runs, OMEGAS),
+    }
     return {
         "ω": {
-            f"{omega:g}": {
-                "T2 − T1": whole[rung],
-                "until score 0.1": part[rung],
-                "closed form of that": closed[rung],
-            }
+            f"{omega:g}": {name: float(row[rung]) for name, row in rows.items()}
             for rung, omega in enumerate(OMEGAS)
         },
         "slope in ln(1/ω)": {
-            "measured": _slope(evidence),
-            "9 / w_c": 9 / _group_value(evidence),
+            "measured": _fit(table)[0],
+            "9 / w_c": 9 / _group_value(table.runs),
         },
     }
 
 
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether T2 − T1 is linear in ln(1/ω) with the slope of the linearised system."""
-    small = np.array(OMEGAS) <= 0.1
-    x, y = np.log(1 / np.array(OMEGAS))[small], _measured(evidence, END)[small]
-    residual = y - np.polyval(line(x, y), x)
-    exact = _durations(evidence, OMEGAS, SMALL)
-    error = np.abs(_measured(evidence, SMALL) / exact - 1)[small]
-    slope = _slope(evidence) * _group_value(evidence) / 9
-    return {
-        "stage 2 lasts as long as a straight line in ln(1/ω) says, to 1%": bool(
-            (np.abs(residual) < 0.01 * y).all()
-        ),
-        "its slope is 9/w_c to 1%": abs(slope - 1) < 0.01,
-        "the closed form gives the time until score 0.1 to 2%": bool(
-            error.max() < 0.02
-        ),
-    }
+def _off_closed_form(table: Tables) -> xr.DataArray:
+    ratio = table["durations"]["SMALL"] / _closed(table.runs, OMEGAS)
+    return abs(ratio - 1)[OMEGAS <= 0.1]
 
+
+CHECKS = {
+    "stage 2 lasts as long as a straight line in ln(1/ω) says, to 1%": (
+        lambda t: _fit(t)[1] < 0.01
+    ),
+    "its slope is 9/w_c to 1%": (
+        lambda t: abs(_fit(t)[0] * _group_value(t.runs) / 9 - 1) < 0.01
+    ),
+    "the closed form gives the time until score 0.1 to 2%": (
+        lambda t: _off_closed_form(t) < 0.02
+    ),
+}
 
 STAGE2 = Exhibit(
     id="stage2-duration",
@@ -145,10 +163,10 @@ STAGE2 = Exhibit(
         "While attention is nearly uniform the main score is (ω²/2) sinh(2 w_c t/9) "
         "(dashed, no fit)."
     ),
-    needs={f"ω = {omega:g}": algorithm(omega, QUICK) for omega in OMEGAS},
-    draw=draw,
+    needs={f"ω = {omega:g}": algorithm(float(omega), QUICK) for omega in OMEGAS},
+    shows=Panels((PANEL,), size=(7.2, 4.3), finish=_slope_line),
     values=values,
-    checks=checks,
+    checks=CHECKS,
     silent=(
         "T1 is only said to be of order 1: we use 10 (it must exceed 1.36, when the "
         "first ReLU switches off).",

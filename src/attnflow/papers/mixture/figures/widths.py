@@ -1,19 +1,25 @@
 """Deviation of finite widths from infinite width (Appendix G)."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import figures
-from attnflow.papers.mixture.figures.runs import Numbers, power
+from attnflow.figures.exhibits import Course, Ladder, Line, Panels, Tables, ramp
+from attnflow.figures.exhibits.ladder import slope
 from attnflow.schema.declarations import Evidence, Exhibit, Request
+from attnflow.schema.libraries import xr
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    pass
 
 WIDTHS = tuple(2**k for k in range(5, 15))
-SHOWN = (32, 2048)
+SHOWN = {"m = 32": "$m = 32$", "m = 2048": "$m = 2048$"}
+"""Runs whose score is drawn over time, with their labels."""
+MAIN = "score[+,c1,v1]"
+T1 = 100.0
+"""When stage 1 ends, in steps of learning rate 0.1."""
 T2 = 155.0
 """When the main score is 1 at infinite width, ω = 0.1, learning rate 0.1."""
 
@@ -32,74 +38,63 @@ def _request(width: int | str, seeds: tuple[int, ...]) -> Request:
     return Request("three-stage", {**overrides, "record": ("score",)}, seeds=seeds)
 
 
-def _deviation(evidence: Evidence, width: int) -> np.ndarray:
-    """Deviation: the largest |S_m − S_∞| over heads, keys, queries at T2, per seed."""
+def _deviations(evidence: Evidence) -> xr.DataArray:
+    """The largest |S_m − S_∞| over heads, keys, queries at T2, by width and seed."""
     limit = evidence["infinite"]["score_at_end"].isel(stage=-1, seed=0)
-    last = evidence[f"m = {width}"]["score_at_end"].isel(stage=-1)
-    return abs(last - limit).max(["head", "key", "query"]).values
+    last = [evidence[f"m = {m}"]["score_at_end"].isel(stage=-1) for m in WIDTHS]
+    rows = [abs(score - limit).max(["head", "key", "query"]).values for score in last]
+    return xr.DataArray(rows, {"m": list(WIDTHS)}, ("m", "seed"))
 
 
-def draw(evidence: Evidence) -> "Figure":
-    """The main score at two widths, and the deviation against the width."""
-    titles = ("Score of key c1, query v1 in stage 2", "Largest deviation of a score")
-    figure, grid = figures.panels(1, 2, titles=titles, size=(10.4, 4.2))
-    _approach(grid[0, 0], evidence)
-    ax = grid[0, 1]
-    deviations = np.array([_deviation(evidence, width) for width in WIDTHS])
-    low, middle, high = np.quantile(deviations, (0.25, 0.5, 0.75), axis=1).tolist()
-    factor = np.exp(np.mean(np.log(np.array(middle) * np.sqrt(WIDTHS))))
-    figures.ladder_plot(
-        ax,
-        WIDTHS,
-        middle,
-        predicted=(factor / np.sqrt(WIDTHS)).tolist(),
-        predicted_label=f"${factor:.2f}/\\sqrt{{m}}$, the factor fitted",
-        expected_slope=-0.5,
-        low=low,
-        high=high,
-        kind="match",
-        label="median of 16 seeds, quartiles",
-    )
-    ax.legend(loc="lower left")
-    ax.set(xlabel="width $m$", ylabel=r"$\max\,|S_m - S_\infty|$ at $T_2$")
-    return figure
+def _factor(deviations: xr.DataArray) -> float:
+    """The factor of 1/√m that fits best."""
+    roots = deviations.median("seed") * np.sqrt(deviations["m"])
+    return float(np.exp(np.log(roots).mean()))
 
 
-def _approach(ax: "Axes", evidence: Evidence) -> None:
-    limit = evidence["infinite"]
-    runs = {f"$m = {width}$": evidence[f"m = {width}"] for width in SHOWN}
-    figures.beside(
-        ax, runs, limit, "score[+,c1,v1]", kind="match", limit_label=r"$m = \infty$"
-    )
-    figures.time_axis(ax, limit)
-    ax.set_xlim(left=float(limit["stage_end"].isel(stage=0, seed=0)))
-    ax.set_ylabel(r"score $c_1^{\top} W_K^{\top} W_Q\,v_1$")
-    figures.number_axis(ax, "y")
-    figures.label_ends(ax)
+PANELS = Panels(
+    (
+        Course(
+            title="Score of key c1, query v1 in stage 2",
+            y=r"score $c_1^{\top} W_K^{\top} W_Q\,v_1$",
+            lines=(
+                *ramp(MAIN, SHOWN, kind="match", band="seeds", style={"lw": 1.0}),
+                Line(r"$m = \infty$", MAIN, run="infinite", role="limit"),
+            ),
+            clock="infinite",
+            xlim=(T1, None),
+        ),
+        Ladder(
+            title="Largest deviation of a score",
+            name="deviation",
+            x="width $m$",
+            y=r"$\max\,|S_m - S_\infty|$ at $T_2$",
+            of=_deviations,
+            predicted=lambda table: _factor(table) / np.sqrt(WIDTHS),
+            predicted_label=lambda table: (
+                f"${_factor(table):.2f}/\\sqrt{{m}}$, the factor fitted"
+            ),
+            slope=-0.5,
+            kind="match",
+            label="median of 16 seeds, quartiles",
+            names="lower left",
+        ),
+    ),
+    size=(10.4, 4.2),
+)
 
 
-def values(evidence: Evidence) -> Numbers:
+def values(table: Tables) -> dict[str, Any]:
     """Median deviations, their exponent in the width, and the score at T2."""
-    medians = [float(np.median(_deviation(evidence, width))) for width in WIDTHS]
-    main = evidence["infinite"]["score_at_end"].isel(stage=-1, seed=0)
+    main = table.runs["infinite"]["score_at_end"].isel(stage=-1, seed=0)
+    medians = table["deviation"].median("seed").values.tolist()
     return {
         "median deviation": {
             f"m = {width}": value for width, value in zip(WIDTHS, medians, strict=True)
         },
-        "log-log slope": power(np.array(WIDTHS), np.array(medians)),
+        "log-log slope": slope(table["deviation"]),
         "score at T2 at infinite width": float(
             main.sel(head="+", key="c1", query="v1")
-        ),
-    }
-
-
-def checks(evidence: Evidence) -> dict[str, bool]:
-    """Whether the deviation falls as 1/√m."""
-    medians = [float(np.median(_deviation(evidence, width))) for width in WIDTHS]
-    slope = power(np.array(WIDTHS), np.array(medians))
-    return {
-        "the deviation from infinite width falls as m^(−1/2): slope −0.5 ± 0.1": (
-            abs(slope + 0.5) < 0.1
         ),
     }
 
@@ -122,9 +117,13 @@ WIDTH = Exhibit(
         },
         "infinite": _request("infinite", (0,)),
     },
-    draw=draw,
+    shows=PANELS,
     values=values,
-    checks=checks,
+    checks={
+        "the deviation from infinite width falls as m^(−1/2): slope −0.5 ± 0.1": (
+            lambda t: abs(slope(t["deviation"]) + 0.5) < 0.1
+        ),
+    },
     silent=(
         "The widths at which the paper trained, and T2, are not stated. We stop when "
         "the main score is 1 at infinite width.",
