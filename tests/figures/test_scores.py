@@ -17,4 +17,4 @@ def test_small_multiples_have_keys_downwards_and_queries_across(run):
 
 def test_a_head_must_be_chosen(run):
     with pytest.raises(ValueError, match="Fix the others"):
-        figures.score_grid(run, fixed={})
+        figures.score_grid(run, fixed={}, kinds={})
