@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from attnflow.papers import SLUGS, paper
-from attnflow.schema.address import address
-from attnflow.schema.settings import as_record
+from attnflow.schema.settings import address, as_record
 
 DRAWING = {"matplotlib"}
 TRAINING = {"jax", "equinox", "diffrax", "optax"}

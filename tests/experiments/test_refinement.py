@@ -5,7 +5,7 @@ import pytest
 
 from attnflow import schema
 from attnflow.experiments import Computation, run
-from attnflow.schema.address import address
+from attnflow.schema.settings import address
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.rules import Flow, GradientDescent, Momentum
 from tests.core import experiment, given_weights

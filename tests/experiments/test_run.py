@@ -7,7 +7,7 @@ from attnflow import schema
 from attnflow.data import MixtureTask
 from attnflow.experiments import Computation, run
 from attnflow.models.forms import Initial
-from attnflow.schema.address import address
+from attnflow.schema.settings import address
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Flow, GradientDescent
 from tests.core import (

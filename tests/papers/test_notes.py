@@ -3,7 +3,7 @@
 import pytest
 
 from attnflow.papers.base import paper
-from attnflow.papers.notes import read_notes
+from attnflow.papers.inventory import read_notes
 from attnflow.schema.declarations import Note
 
 ENTRY = """

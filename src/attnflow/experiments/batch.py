@@ -16,7 +16,7 @@ from attnflow.experiments.members import Built, build_members
 from attnflow.experiments.record import Experiment
 from attnflow.experiments.run import attributes
 from attnflow.observables import find
-from attnflow.schema.address import address
+from attnflow.schema.settings import address
 from attnflow.training import Course, Records, Stage, precise
 from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
 from attnflow.training.system import compile_time, keep_compiled, make_room

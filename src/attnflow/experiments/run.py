@@ -45,9 +45,8 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
-from attnflow.schema.address import ArraySource, address, load
 from attnflow.schema.installation import library_versions
-from attnflow.schema.settings import canonical_json
+from attnflow.schema.settings import ArraySource, address, canonical_json, load
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 from attnflow.training.system import compile_time, keep_compiled, make_room
 

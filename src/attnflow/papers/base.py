@@ -17,8 +17,7 @@ from importlib.metadata import EntryPoint
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from attnflow.papers.inventory import Statement, read_statements, uses_of
-from attnflow.papers.notes import read_notes
+from attnflow.papers.inventory import Statement, read_notes, read_statements, uses_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic

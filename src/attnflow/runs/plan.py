@@ -8,7 +8,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,10 +16,10 @@ from typing import Any, Protocol
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.pool import Here, Pool, Trouble
-from attnflow.runs.runner import Runner
+from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.schema.declarations import Request
-from attnflow.schema.settings import canonical_json, digest, seed_numbers
+from attnflow.schema.settings import canonical_json, digest
 
 Progress = Callable[[float, str], None]
 
@@ -187,16 +187,6 @@ def build_modules(paper: Paper, requests: Iterable[Request]) -> set[str]:
     """The modules that build the experiments of some requests."""
     recipes = [paper.recipe(request.experiment) for request in requests]
     return {recipe.build.partition(":")[0] for recipe in recipes}
-
-
-def described(paper: Paper, request: Request) -> dict[str, Any]:
-    """The run that a request means, as plain data: experiment, setting and seeds."""
-    recipe = paper.recipe(request.experiment)
-    return {
-        "experiment": request.experiment,
-        "setting": asdict(recipe.with_overrides(request.overrides)),
-        "seeds": seed_numbers(request.seeds),
-    }
 
 
 def _make(paper: Paper, request: Request, root: Path) -> MakeRun:

@@ -15,13 +15,14 @@ from attnflow.runs.code import RUN, code_digest, modules_behind
 from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
-from attnflow.schema.address import ArraySource, address
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES
 from attnflow.schema.libraries import xr
 from attnflow.schema.settings import (
+    ArraySource,
     JsonObject,
+    address,
     as_record,
     canonical_json,
     digest,
@@ -401,3 +402,13 @@ def _stages_or_warning(run: xr.Dataset, stage_table: Callable | None) -> list[di
 def is_interrupted(run: xr.Dataset) -> bool:
     """Whether the run ended before its end because somebody stopped it."""
     return Outcome.INTERRUPTED in outcomes_of(run)
+
+
+def described(paper: Paper, request: Request) -> dict[str, Any]:
+    """The run that a request means, as plain data: experiment, setting and seeds."""
+    recipe = paper.recipe(request.experiment)
+    return {
+        "experiment": request.experiment,
+        "setting": asdict(recipe.with_overrides(request.overrides)),
+        "seeds": seed_numbers(request.seeds),
+    }

@@ -26,11 +26,11 @@ from attnflow.runs.plan import (
     Needs,
     build_modules,
     carry_out,
-    described,
     make_plan,
     runner_of,
 )
 from attnflow.runs.pool import Here, Pool
+from attnflow.runs.runner import described
 from attnflow.runs.store import Store
 from attnflow.schema.settings import canonical_json, digest
 

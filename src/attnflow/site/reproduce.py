@@ -23,12 +23,11 @@ from attnflow.runs.plan import (
     Needs,
     build_modules,
     carry_out,
-    described,
     make_plan,
     runner_of,
 )
 from attnflow.runs.pool import Here, Pool
-from attnflow.runs.runner import Runner
+from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest

@@ -22,9 +22,8 @@ from attnflow.models.systems import Training
 from attnflow.observables import find
 from attnflow.runs.checkpoints.states import Names, State, explained, pick
 from attnflow.runs.checkpoints.systems import Arrays, Loader, Subject, loaders
-from attnflow.schema.address import fingerprint
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.settings import digest
+from attnflow.schema.settings import digest, fingerprint
 from attnflow.training import Course, Reach, Records
 
 TABLES = {"score", "value"}

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnflow.models.forms.initial import OpenShape
-from attnflow.schema.address import load
-from attnflow.schema.settings import did_you_mean, unknown
+from attnflow.schema.settings import did_you_mean, load, unknown
 
 State = Mapping[str, Any]
 Checkpoints = Mapping[Any, Any] | Iterable[Any] | str | Path

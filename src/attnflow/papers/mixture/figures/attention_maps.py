@@ -6,7 +6,7 @@ from functools import partial
 
 from attnflow import figures
 from attnflow.figures.exhibits import Panels, Table, Tables
-from attnflow.papers.mixture.figures.runs import FINITE, SILENT_TRAINING
+from attnflow.papers.mixture.figures.courses import FINITE, SILENT_TRAINING
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr
 

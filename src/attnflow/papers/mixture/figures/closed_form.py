@@ -9,8 +9,7 @@ import numpy as np
 from attnflow import figures, schema
 from attnflow.figures.exhibits import Course, Line, Panels, Tables
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.figures.courses import ALIGNMENT, DASHED
-from attnflow.papers.mixture.figures.runs import INFINITE
+from attnflow.papers.mixture.figures.courses import ALIGNMENT, DASHED, INFINITE
 from attnflow.papers.mixture.stages import main_score_reaches, stage_table
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.libraries import xr

@@ -14,12 +14,13 @@ from attnflow.figures.exhibits import Line, Panels, Tables
 from attnflow.papers.mixture.figures.courses import (
     ALIGNMENT,
     DASHED,
+    FINITE,
     GROUPS,
     SCORE,
+    comes_before,
     course,
     losses,
 )
-from attnflow.papers.mixture.figures.runs import FINITE, comes_before
 from attnflow.papers.mixture.stages import (
     LEARNED,
     attention_grown,

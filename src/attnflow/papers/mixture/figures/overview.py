@@ -4,13 +4,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
-from attnflow.papers.mixture.figures.courses import ALIGNMENT, LOG2, SCORE, shades
-from attnflow.papers.mixture.figures.runs import (
+from attnflow.papers.mixture.figures.courses import (
+    ALIGNMENT,
     FINITE,
     INFINITE,
+    LOG2,
+    SCORE,
     SILENT_TRAINING,
     comes_before,
     nearly_together,
+    shades,
 )
 from attnflow.papers.mixture.stages import (
     attention_grown,

@@ -7,10 +7,13 @@ import numpy as np
 
 from attnflow import figures
 from attnflow.figures.exhibits import Panels, Tables
-from attnflow.papers.mixture.figures.courses import MAIN, OTHERS, SCORES, TOKENS
-from attnflow.papers.mixture.figures.runs import (
+from attnflow.papers.mixture.figures.courses import (
     FINITE,
+    MAIN,
+    OTHERS,
+    SCORES,
     SILENT_TRAINING,
+    TOKENS,
     comes_before,
     nearly_together,
 )

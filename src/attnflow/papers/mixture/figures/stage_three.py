@@ -11,7 +11,7 @@ from attnflow import schema
 from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import Curve, Curves, Ladder, Panels, Tables
 from attnflow.figures.exhibits.ladder import slope
-from attnflow.papers.mixture.figures.runs import LAST, algorithm
+from attnflow.papers.mixture.figures.courses import LAST, algorithm
 from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr

@@ -11,8 +11,7 @@ from attnflow import figures, schema
 from attnflow.claims.stages import first_crossing
 from attnflow.figures.exhibits import Curve, Curves, Panels, Tables
 from attnflow.papers.mixture import formulas
-from attnflow.papers.mixture.figures.courses import DASHED
-from attnflow.papers.mixture.figures.runs import algorithm, line
+from attnflow.papers.mixture.figures.courses import DASHED, algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.libraries import xr

@@ -7,11 +7,13 @@ import numpy as np
 from attnflow.claims import look
 from attnflow.claims.stages import Event, first_crossing
 from attnflow.figures.exhibits import Panels, Tables
-from attnflow.papers.mixture.figures.courses import LOG2, NEURONS, losses
-from attnflow.papers.mixture.figures.runs import (
+from attnflow.papers.mixture.figures.courses import (
     FINITE,
+    LOG2,
+    NEURONS,
     SILENT_TRAINING,
     comes_before,
+    losses,
     medians,
 )
 from attnflow.papers.mixture.stages import attention_grown, learned, neurons_aligned
