@@ -2,11 +2,30 @@
 
 import dataclasses
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from attnflow.experiments import run
 from attnflow.papers.base import paper
 from attnflow.schema.settings import numbers
+from attnflow.training.rules import (
+    Adam,
+    GradientDescent,
+    Momentum,
+    Muon,
+    SignGD,
+    joined,
+    split,
+)
+from attnflow.training.rules.schedules import (
+    AbstractSchedule,
+    CosineDecay,
+    LinearDecay,
+    PowerDecay,
+    StepDecay,
+    Warmup,
+)
 from attnflow.training.system import compile_events
 
 SLOW = pytest.mark.slow
@@ -65,6 +84,49 @@ def test_no_number_compiles_anything(name):
         changed = dataclasses.replace(setting, **{field: value})
         run(recipe.experiment(changed))
         assert compile_events() == before, f"{field}={value}"
+
+
+def test_a_shape_compiles():
+    """The counter counts: five tokens per sample are another program than three."""
+    recipe = paper("mixture").recipe("figure1")
+    before = compile_events()
+    run(recipe.experiment(recipe.with_overrides({"L": 5, "steps": 60, "records": 7})))
+    assert compile_events() > before
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        LinearDecay(50.0),
+        CosineDecay(50.0, 0.1),
+        PowerDecay(20.0),
+        StepDecay(10.0),
+        Warmup(5.0, LinearDecay(50.0)),
+    ],
+)
+@pytest.mark.parametrize("rule", [GradientDescent, Momentum, Adam, SignGD, Muon])
+def test_a_rule_is_its_plain_form_and_its_numbers(rule, schedule):
+    whole = rule(0.3, schedule=schedule)
+    plain, numbers = split(whole)
+    again = joined(plain, numbers)
+    for step in (0, 3, 12, 70):
+        step = jnp.asarray(step)
+        np.testing.assert_allclose(again.pace(step), whole.pace(step), rtol=1e-15)
+    other = dataclasses.replace(whole, learning_rate=0.7)
+    assert split(other)[0] == plain and hash(split(other)[0]) == hash(plain)
+
+
+def test_a_schedule_of_a_user_stays_as_it_is():
+    class Halved(AbstractSchedule):
+        def __init__(self, after):
+            self.after = after
+
+        def __call__(self, step):
+            return jnp.where(step < self.after, 1.0, 0.5)
+
+    schedule = Halved(10)
+    plain, numbers = split(GradientDescent(0.1, schedule))
+    assert plain.schedule is schedule and not numbers
 
 
 def test_numbers_are_floats_and_declared_integers():

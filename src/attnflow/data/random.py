@@ -4,20 +4,22 @@ JAX compiles a program for every shape that is drawn, which takes longer than th
 another width would cost a second. These functions take the same keys and return the
 same numbers, in float64 whatever JAX's precision is:
 
-- integers, uniform numbers, permutations and choices to the last bit;
-- normal numbers up to the error of XLA's inverse error function (4e-13 in the far
-  tails, where SciPy's is exact to rounding), chi-squares up to rounding.
+- integers, uniform numbers in [0, 1), permutations and choices to the last bit, and
+  uniform numbers in other bounds up to rounding;
+- normal numbers up to the error of XLA's inverse error function (2e-12 in the far
+  tails, where SciPy's is exact to rounding), and chi-squares, which are made of them.
 
 Random numbers inside a compiled loop (batches, dropout) remain `jax.random`'s.
 
 A key is an array of two 32-bit integers. `jax.random` takes it too, and these functions
-take a `jax.random.key` (of the default kind, `threefry2x32`).
+take a `jax.random.key`, of the kind `threefry2x32`, which is JAX's default.
 
 ??? cite
     Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2, 3*, 2011.
 """
 
 import math
+import operator
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -31,6 +33,8 @@ Key: TypeAlias = jax.Array | UInt32[np.ndarray, "2"]
 Keys: TypeAlias = UInt32[np.ndarray, "*shape 2"]
 Shape = tuple[int, ...]
 
+KIND = "threefry2x32"
+"""The kind of all keys here, by its name in `jax.random.key(seed, impl=…)`."""
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = np.uint32(0x1BD11BDA)
 # Counters at a time: with its two words, such a block stays in a core's cache.
@@ -39,19 +43,28 @@ BLOCK = 1 << 15
 
 def key(seed: int) -> Keys:
     """The key of a seed, as `jax.random.key` gives it."""
+    seed = operator.index(seed)
+    if not -(2**63) <= seed < 2**63:
+        raise ValueError(f"The seed {seed} has more than 64 bits: use one below 2^63.")
     return np.array([(seed >> 32) & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
 
 
 def as_key(key: Key) -> Keys:
     """The two integers of a key, whichever kind it is."""
-    if isinstance(key, np.ndarray):
-        return key
-    return np.asarray(jax.random.key_data(key))
+    data = key if isinstance(key, np.ndarray) else jax.random.key_data(key)
+    words = np.asarray(data)
+    if words.dtype != np.uint32 or words.shape[-1:] != (2,):
+        raise ValueError(
+            f"The key has shape {words.shape} and type {words.dtype}; it must be two "
+            f"32-bit words, as jax.random.key(0, impl={KIND!r}) has."
+        )
+    return words
 
 
 def fold_in(key: Key, number: int) -> Keys:
     """A key that a number tells from others of the same key."""
-    words = np.zeros(1, np.uint32), np.array([number & 0xFFFFFFFF], np.uint32)
+    low = operator.index(number) & 0xFFFFFFFF
+    words = np.zeros(1, np.uint32), np.array([low], np.uint32)
     return np.concatenate(_threefry(as_key(key), *words))
 
 
@@ -149,11 +162,15 @@ def rademacher(key: Key, shape: Shape = ()) -> Int[np.ndarray, "*shape"]:
 
 
 def randint(key: Key, shape: Shape, low: int, high: int) -> Int[np.ndarray, "*shape"]:
-    """Integers from `low` to `high − 1`, uniform but for one part in 2⁶⁴."""
+    """Integers from `low` to `high − 1`.
+
+    As in JAX, they are biased by one part in `2¹²⁸ / span`, and by `2⁶⁴ / span` where
+    the span is 2³² or more, of which the lower 64 bits alone are used.
+    """
     span = np.uint64(max(1, high - low))
     upper, lower = (_filled(k, shape, np.uint64, _join) for k in split(key))
     with np.errstate(over="ignore"):
-        # 2⁶⁴ modulo the span, whose square may not fit into 64 bits.
+        # 2⁶⁴ modulo the span; the product wraps where that is 2³² or more.
         factor = np.uint64(2**32) % span
         factor = (factor * factor) % span
         offset = ((upper % span) * factor + lower % span) % span

@@ -55,7 +55,7 @@ def descend(
     require_precise()
     common = {name: rule.learning_rate for name, rule in rules.items()}
     # Numbers are arguments of the compiled loop: a sweep over them compiles once.
-    # Those of a rule, being weak, take the precision of what they multiply.
+    # Weak types, so that they take the precision of what they multiply.
     rate_of = {name: jnp.asarray(rate) for name, rate in (rates or common).items()}
     parts = {name: split(rule) for name, rule in rules.items()}
     plain = tuple((name, rule) for name, (rule, _) in parts.items())
@@ -166,8 +166,8 @@ def _blocks(
 def _block_size(records: int) -> int:
     """How many records a block has: a power of two.
 
-    So runs of somewhat fewer or more records share one program; what a last block has
-    too much records the end again.
+    So runs of somewhat fewer or more records share one program; surplus records in the
+    last block repeat the end.
     """
     return 2 ** math.ceil(math.log2(max(1.0, records / BLOCKS)))
 

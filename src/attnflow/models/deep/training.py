@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PyTree
 
+from attnflow.data.random import KIND
 from attnflow.models.deep.layers import Forward, Network, Weights
 from attnflow.models.problem import Logistic
 
@@ -191,7 +192,7 @@ class DeepTraining(eqx.Module):
         if self.dropping is None:
             return None
         return jax.random.fold_in(
-            jax.random.wrap_key_data(self.dropping), state["step"]
+            jax.random.wrap_key_data(self.dropping, impl=KIND), state["step"]
         )
 
 

@@ -12,7 +12,6 @@ its tokens: where these are very small beside others, their signs are not lost.
 """
 
 import abc
-import math
 from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
@@ -21,6 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
+from scipy.special import pdtrc
 
 from attnflow.data import Sequences
 from attnflow.data.token_sequences import on_device
@@ -29,9 +29,9 @@ from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with
 # the whole matrix (about a third of the time at a share of 0.11).
+SPARSE_SHARE = 0.25
 # Columns that so many tokens share are fewer than this on average: no room for them.
 RAREST = 0.05
-SPARSE_SHARE = 0.25
 # Logarithms of float64 numbers span 1416; a part of that is left to the mantissas.
 ROOM = 1300.0
 Tokens = Float[Array, "heads tokens neurons"]
@@ -212,18 +212,16 @@ def widest(plans: list[ColumnPlan]) -> ColumnPlan:
     return ColumnPlan(tuple(degrees), all(plan.sparse for plan in plans))
 
 
-def expected_plan(rate: float, coordinates: int) -> tuple[int, ...]:
+def expected_plan(rate: float, coordinates: int, tokens: int) -> tuple[int, ...]:
     """Sizes that have room for tokens of random supports, whichever are drawn.
 
     With `rate` tokens to a coordinate on average, `coordinates · P(Poisson(rate) > k)`
     of them have more than k; the room is 2.5 standard deviations more. So another seed
     mostly needs no other program.
     """
-    sizes, below, term = [], 0.0, math.exp(-rate)
-    while (count := coordinates * (1 - (below := below + term))) > RAREST:
-        sizes.append(min(math.ceil(count + 2.5 * math.sqrt(count)), coordinates))
-        term *= rate / len(sizes)
-    return tuple(sizes)
+    count = coordinates * pdtrc(np.arange(tokens), rate)
+    room = np.ceil(count + 2.5 * np.sqrt(count))[count > RAREST]
+    return tuple(int(size) for size in np.minimum(room, coordinates))
 
 
 def by_degree(entries: np.ndarray) -> np.ndarray:

@@ -149,7 +149,7 @@ def check_weights(
         raise ValueError(
             f"The given weights are {sorted(weights)}; needed are {listed}."
         )
-    arrays = {name: np.asarray(weights[name], float) for name in shapes}
+    arrays = {name: np.array(weights[name], float) for name in shapes}
     sizes: dict[str, int] = {}
     for name, array in arrays.items():
         _check_shape(name, array, shapes[name], sizes)

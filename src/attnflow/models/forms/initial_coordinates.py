@@ -59,7 +59,8 @@ def column_plan(name: str, data: Sequences) -> ColumnPlan:
     met = data.host_tokens[known.tokens] != 0
     if met.mean() > SPARSE_SHARE:
         return plan
-    room = expected_plan(met.sum() / met.shape[1], met.shape[1])
+    count, coordinates = met.shape
+    room = expected_plan(float(met.sum() / coordinates), coordinates, count)
     if name == "signs" and len(room) > 1:
         # Coordinates of one token alone are one column, of each of the tokens.
         room = (plan.degrees[0] - plan.degrees[1] + room[1], *room[1:])

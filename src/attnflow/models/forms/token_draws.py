@@ -107,7 +107,7 @@ def _drawn(
     tests = 0 if test is None else len(test.vectors.array)
     count, embed = len(vectors.array) + tests, vectors.array.shape[1]
     if initial.drawn_as(min(count, embed), embed) == "weights":
-        weights = _weights(initial, heads, embed, number)
+        weights = _weights(initial, heads, embed, number, double)
         return _projected(vectors, test, initial, weights)
     every = _together(vectors, None if test is None else test.vectors)
     sides, values = _sampled(every, initial, heads, np.array(number, np.uint32))
@@ -126,8 +126,11 @@ def _together(vectors: Same, test: Same | None) -> np.ndarray:
     return rows if test is None else np.concatenate([rows, np.asarray(test.array)])
 
 
+# What is read off the weights is kept by their identity, and is on a device too.
 @lru_cache(maxsize=KEPT)
-def _weights(initial: Initial, heads: int, embed: int, number: tuple[int, ...]) -> Same:
+def _weights(
+    initial: Initial, heads: int, embed: int, number: tuple[int, ...], double: bool
+) -> Same:
     key = np.array(number, np.uint32)
     return Same(draw_weights(initial, heads, embed, key=key))
 

@@ -43,7 +43,7 @@ def block_widths(
     """Widths that blocks can have; the last holds all samples of every seed's batches.
 
     They depend on how samples fall on average, so that other seeds need no other
-    program, but for a block that is fuller than one of millions.
+    program, unless a block is fuller than all but one in millions.
     """
     batch = labels[0].shape[1]
     share = np.bincount(block).max() / len(block)

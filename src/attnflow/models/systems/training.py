@@ -9,6 +9,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PyTree, UInt32
 
 from attnflow.data import Sequences
+from attnflow.data.random import KIND
 from attnflow.models.forms import AbstractForm, CoordinateForm, State
 from attnflow.models.forms.base import AbstractLengths, AbstractMatrices
 from attnflow.models.problem import Problem
@@ -73,7 +74,7 @@ class Training(eqx.Module):
         if self.batches is None:
             return self
         assert self.batch_key is not None
-        key = jax.random.wrap_key_data(self.batch_key)
+        key = jax.random.wrap_key_data(self.batch_key, impl=KIND)
         share = self.batches.shares(self.probability, step, key=key)
         now = eqx.tree_at(lambda system: system.probability, self, share)
         signs = self.batches.signs(len(share), step, key=key)

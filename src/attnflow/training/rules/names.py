@@ -22,6 +22,8 @@ from attnflow.training.rules.schedules import (
     CosineDecay,
     LinearDecay,
     PowerDecay,
+    StepDecay,
+    Warmup,
 )
 
 if TYPE_CHECKING:
@@ -129,26 +131,36 @@ def per_part(rules: Rules, parts: tuple[str, ...]) -> dict[str, Rule]:
 def split(rule: R) -> tuple[R, Numbers]:
     """A rule of learning rate 1 to compile, and its other numbers as arguments.
 
-    So a program serves every value of them, and of those of its schedule. A zero stays
-    in the rule, since it may leave something out.
+    So a program serves every value of them, and of those of its schedule, if that is
+    one of ours: a user's may use its numbers in ways that cannot be traced. A zero
+    stays in the rule, since it may leave something out.
     """
     plain, numbers = _split(rule)
     numbers.pop("learning_rate")
-    return dataclasses.replace(plain, learning_rate=1.0), numbers
+    return plain, numbers
 
 
 def _split(record: R) -> tuple[R, Numbers]:
-    plain: dict[str, Any] = {}
+    # Without its constructor, whose checks another value might not pass.
+    plain = copy.copy(record)
     numbers: Numbers = {}
     for field in dataclasses.fields(record):
         value = getattr(record, field.name)
-        if isinstance(value, AbstractSchedule):
-            plain[field.name], numbers[field.name] = _split(value)
+        if _is_schedule(value):
+            blank, numbers[field.name] = _split(value)
         elif field.type is float and value:
-            # Any value that the record allows will do; an array from a Python number
-            # takes the precision of what it multiplies.
-            plain[field.name], numbers[field.name] = 0.5, jnp.asarray(float(value))  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
-    return dataclasses.replace(record, **plain), numbers
+            # An array from a Python number takes the precision of what it multiplies.
+            blank, numbers[field.name] = 1.0, jnp.asarray(float(value))  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+        else:
+            continue
+        object.__setattr__(plain, field.name, blank)
+    return plain, numbers
+
+
+def _is_schedule(value: object) -> bool:
+    """Whether a field holds a schedule of attnflow, whose numbers may be traced."""
+    ours = (LinearDecay, CosineDecay, PowerDecay, StepDecay, Warmup)
+    return type(value) in ours
 
 
 def joined(rule: R, numbers: Numbers) -> R:
@@ -156,6 +168,6 @@ def joined(rule: R, numbers: Numbers) -> R:
     whole = copy.copy(rule)
     for name, number in numbers.items():
         field = getattr(rule, name)
-        nested = isinstance(field, AbstractSchedule)
+        nested = _is_schedule(field)
         object.__setattr__(whole, name, joined(field, number) if nested else number)
     return whole

@@ -171,8 +171,7 @@ class Adam(AbstractPaced):
     @property
     def bare(self) -> bool:
         """Whether there is no ε; one that is there may be traced."""
-        is_number = isinstance(self.epsilon, float | int)  # pyright: ignore[reportUnnecessaryIsInstance] # it may be traced
-        return is_number and self.epsilon == 0
+        return is_zero(self.epsilon)
 
     def transformation(self) -> optax.GradientTransformation:
         """The update per unit of learning rate, up to its sign."""

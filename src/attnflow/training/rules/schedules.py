@@ -12,7 +12,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 
-@dataclass(frozen=True)
 class AbstractSchedule(abc.ABC):
     """A factor for each step, which multiplies the learning rate."""
 
