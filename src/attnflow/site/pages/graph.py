@@ -5,6 +5,7 @@ known of it. The picture carries its own colours, so that it can be used alone; 
 page the style sheet replaces them, for dark screens too.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -284,5 +285,7 @@ def _legend(top: float, width: float) -> tuple[Markup, float]:
         parts += [_words(words, x + SAMPLE + 5, y + 10)]
         x += size
     y += 22
-    parts += [_words(READ, MARGIN, y + 10)]
-    return Markup("").join(parts), y + 20
+    for line in textwrap.wrap(READ, int((width - 2 * MARGIN) / LETTER)):
+        parts += [_words(line, MARGIN, y + 10)]
+        y += 16
+    return Markup("").join(parts), y + 4
