@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, c
 from zipfile import BadZipFile
 from zlib import error as BadStream
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     from _typeshed import DataclassInstance
 
 # Apart from the rules themselves, which import JAX: settings are read without it.
@@ -307,10 +306,13 @@ def address(
     return digest(canonical_json(parts))
 
 
-def load(source: ArraySource | None) -> dict[str, np.ndarray] | None:
+def load(source: ArraySource | None) -> "dict[str, np.ndarray] | None":
     """The arrays of a mapping, or of an npz file by its path."""
     if source is None:
         return None
+    # Settings are read for `--help` too, which needs no arrays.
+    import numpy as np
+
     if isinstance(source, Mapping):
         return {str(name): np.asarray(value) for name, value in source.items()}
     path = Path(source)
@@ -333,5 +335,5 @@ def fingerprint(source: ArraySource | None) -> str | None:
     total = hashlib.sha256()
     for name in sorted(arrays):
         total.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())
-        total.update(np.ascontiguousarray(arrays[name]).data)
+        total.update(arrays[name].copy(order="C").data)
     return total.hexdigest()[:16]

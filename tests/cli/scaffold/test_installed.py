@@ -42,7 +42,9 @@ def test_all_claims_hold(place):
 def test_figure_and_page(place):
     content = json.loads(attnflow(place, "reproduce", "needle", "--json", "-"))
     (figure,) = content["exhibits"]
-    assert figure["agrees"] is True
+    # The paper of the tutorial prints neither numbers nor a description.
+    assert figure["agrees"] is None
+    assert figure["checks"] and all(figure["checks"].values())
     assert (place / "attnflow-output" / "needle" / "index.html").is_file()
 
 
