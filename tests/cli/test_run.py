@@ -168,7 +168,10 @@ def test_an_interrupted_run_is_shown_and_not_stored(program):
         (["toy/flaw"], "Did you mean 'flow'"),
         (["toy"], "Name one of its experiments: toy/flow"),
         (["toy/flow", "widht=3"], "Did you mean 'width'"),
-        (["toy/flow", "width=wide"], "width must be an integer or 'infinite'"),
+        (
+            ["toy/flow", "width=wide"],
+            "width must be an integer from",
+        ),
         (["toy/flow", "width"], "Write it as width=64"),
         (["toy/flow", "width=1", "width=2"], "set twice"),
         (["toy/flow", "learning_rate=-1"], "not positive"),

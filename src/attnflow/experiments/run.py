@@ -45,8 +45,9 @@ from attnflow.models.systems import Training
 from attnflow.observables import parse
 from attnflow.observables.conserved import drift
 from attnflow.observables.registry import DirectObserve
+from attnflow.schema.arrays import ArraySource, load
 from attnflow.schema.installation import library_versions
-from attnflow.schema.settings import ArraySource, address, canonical_json, load
+from attnflow.schema.settings import address, canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
 from attnflow.training.system import compile_time, keep_compiled, make_room
 

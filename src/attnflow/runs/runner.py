@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,12 +16,12 @@ from attnflow.runs.code import RUN, code_digest, modules_behind
 from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
+from attnflow.schema.arrays import ArraySource
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES
 from attnflow.schema.libraries import xr
 from attnflow.schema.settings import (
-    ArraySource,
     JsonObject,
     address,
     as_record,
@@ -284,6 +285,11 @@ def run(
     inputs = {"data": data, "weights": weights, "record": record, "at": at}
     inputs |= {"check": check, "lift": lift}
     if not isinstance(experiment, str):
+        if not hasattr(experiment, "canonical"):
+            raise ValueError(
+                f"{experiment!r} ({type(experiment).__name__}) is no experiment. Give "
+                "a name such as 'mixture/figure1', or an `Experiment` of your own."
+            )
         if overrides:
             raise ValueError(
                 f"{sorted(overrides)} cannot be set on an experiment that is built "
@@ -291,7 +297,7 @@ def run(
             )
         return runner.run_experiment(experiment, seeds=seeds, **inputs)
     paper, id = find_experiment(experiment)
-    numbers = seeds if seeds is None or isinstance(seeds, int) else tuple(seeds)
+    numbers = seeds if seeds is None else seed_numbers(seeds)
     return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
 
 
@@ -381,8 +387,13 @@ def _recording(
     record: Sequence[str] | None, at: Sequence[float] | None
 ) -> dict[str, Any]:
     """What was asked to be recorded beside the usual; empty where nothing was."""
-    names = [record] if isinstance(record, str) else record
-    options = {"record": names and list(names), "at": at and [float(t) for t in at]}
+    names = [record] if isinstance(record, str) else list(record or ())
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"record={record!r}: give names of observables, as texts.")
+    times = [float(time) for time in at or ()]
+    if not all(0 <= time < math.inf for time in times):
+        raise ValueError(f"at={at!r}: give times that are finite and not negative.")
+    options = {"record": names, "at": times}
     return {name: value for name, value in options.items() if value}
 
 

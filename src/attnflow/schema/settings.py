@@ -12,22 +12,16 @@ import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast
-from zipfile import BadZipFile
-from zlib import error as BadStream
+
+from attnflow.schema.arrays import ArraySource, fingerprint
+from attnflow.schema.fields import LARGEST, LONGEST, TRACED, Length, Range
+from attnflow.schema.fields import Number as Number
+from attnflow.schema.fields import RuleName as RuleName
+from attnflow.schema.fields import ScheduleName as ScheduleName
 
 if TYPE_CHECKING:
-    import numpy as np
     from _typeshed import DataclassInstance
-
-# Apart from the rules themselves, which import JAX: settings are read without it.
-RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
-ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
-
-TRACED = "an argument of the compiled program"
-Number: TypeAlias = Annotated[int, TRACED]
-"""A field that is a whole number and no shape: another value compiles nothing."""
 
 Scalar = bool | int | float | str | None
 Value: TypeAlias = "Scalar | Sequence[Value]"
@@ -36,6 +30,8 @@ JsonObject = dict[str, Any]
 """An object as `json` reads it; its reader knows the types of its values."""
 Hint: TypeAlias = Any
 """What `typing.get_type_hints` gives: types and unions, which have no common type."""
+MOST_SEEDS = 10**6
+"""Seeds of one run: more is a slip of the keyboard."""
 T = TypeVar("T")
 SettingT = TypeVar("SettingT", bound="DataclassInstance")
 
@@ -90,6 +86,14 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
     """The numbers of the seeds: n means 0, …, n−1, and `None` a single seed."""
     if seeds is None:
         return (0,)
+    given = cast("object", seeds)
+    if isinstance(given, str) or not isinstance(given, int | Iterable):
+        raise ValueError(
+            f"seeds={given!r} ({type(given).__name__}) is neither a number of seeds "
+            "nor a list of them. Write for example seeds=3 or seeds=[0, 7]."
+        )
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise ValueError(f"seeds={seeds} is more than {MOST_SEEDS}: give fewer.")
     numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
     if not numbers or min(numbers) < 0:
         raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
@@ -123,9 +127,10 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
         except (TypeError, ValueError):
             continue
     allowed = " or ".join(_describe(option) for option in options)
+    example = _typed(getattr(setting, name))
     raise ValueError(
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
-        f"{name} must be {allowed}: write for example {name}={_example(options[0])}."
+        f"{name} must be {allowed}: write for example {name}={example}."
     )
 
 
@@ -141,7 +146,8 @@ def numbers(setting: "DataclassInstance") -> tuple[str, ...]:
 
 def _is_number(hint: Hint) -> bool:
     if typing.get_origin(hint) is Annotated:
-        return TRACED in typing.get_args(hint)
+        plain, *notes = typing.get_args(hint)
+        return TRACED in notes or _is_number(plain)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return any(map(_is_number, typing.get_args(hint)))
     return hint is float
@@ -150,26 +156,66 @@ def _is_number(hint: Hint) -> bool:
 def takes_list(setting: "DataclassInstance", name: str) -> bool:
     """Whether a field's value is itself a list, so that commas belong to it."""
     hint = _hint(setting, name)
-    return any(typing.get_origin(option) is tuple for option in _options(hint))
+    return any(
+        typing.get_origin(_bounds(option)[0]) is tuple for option in _options(hint)
+    )
 
 
 def _hint(setting: "DataclassInstance", name: str) -> Hint:
     known = [field.name for field in dataclasses.fields(setting)]
     if name not in known:
         raise unknown("setting", name, known)
-    return typing.get_type_hints(type(setting))[name]
+    return typing.get_type_hints(type(setting), include_extras=True)[name]
 
 
 def _options(hint: Hint) -> list[Hint]:
     """The alternatives of a union, the strictest first."""
     is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
     options = list(typing.get_args(hint)) if is_union else [hint]
-    rank = {type(None): 0, bool: 1, int: 2, float: 3}
-    return sorted(options, key=lambda o: 9 if o is str else rank.get(o, 4))
+    rank = {type(None): 0, bool: 1, int: 2, float: 3, str: 9}
+    return sorted(options, key=lambda o: rank.get(_bounds(o)[0], 4))
 
 
 def _as(option: Hint, value: Value) -> Value:
     """The value as this type; a `ValueError` without a message where it is not one."""
+    kind, limits = _bounds(option)
+    result = _as_plain(kind, value)
+    if not all(_admits(limit, result) for limit in limits):
+        raise ValueError
+    return result
+
+
+def _bounds(hint: Hint) -> tuple[Hint, tuple[Range | Length, ...]]:
+    """A type without what is declared of its values, and that declaration."""
+    if typing.get_origin(hint) is not Annotated:
+        return hint, (Range(-LARGEST - 1, LARGEST),) if hint is int else ()
+    kind, *notes = typing.get_args(hint)
+    declared = tuple(note for note in notes if isinstance(note, Range | Length))
+    return kind, declared or _bounds(kind)[1]
+
+
+def _admits(limit: Range | Length, value: Any) -> bool:
+    if isinstance(limit, Length):
+        return len(value) >= limit.least
+    is_end = limit.above and value == limit.low
+    return limit.low <= value <= limit.high and not is_end
+
+
+def _limit(limit: Range | Length) -> str:
+    """A limit in words: `from 1 to 2^31 - 1`, `above 0, up to 1`."""
+    if isinstance(limit, Length):
+        return f"at least {limit.least} of them"
+    low, high = _power(limit.low), _power(limit.high)
+    return f"above {low}, up to {high}" if limit.above else f"from {low} to {high}"
+
+
+def _power(value: float) -> str:
+    """A bound as one would write it: 2^63 - 1, 1e-15, 12."""
+    powers: dict[float, str] = {LARGEST: "2^63 - 1", LONGEST: "2^31 - 1"}
+    return powers.get(value) or ("-2^63" if value == -LARGEST - 1 else f"{value:g}")
+
+
+def _as_plain(option: Hint, value: Value) -> Any:
     if typing.get_origin(option) is Literal and value in typing.get_args(option):
         return value
     if typing.get_origin(option) is tuple and isinstance(value, Iterable):
@@ -215,19 +261,21 @@ def _as_float(value: Value) -> float:
 
 
 def _describe(option: Hint) -> str:
-    if typing.get_origin(option) is Literal:
-        return " or ".join(repr(v) for v in typing.get_args(option))
-    if typing.get_origin(option) is tuple:
-        return f"a list of {_describe(typing.get_args(option)[0])}s, with commas"
+    """What a field takes, in words: `an integer from 1 to 2^31 - 1`."""
+    kind, limits = _bounds(option)
+    return " ".join([_describe_plain(kind), *map(_limit, limits)])
+
+
+def _describe_plain(kind: Hint) -> str:
+    if typing.get_origin(kind) is Literal:
+        return " or ".join(repr(v) for v in typing.get_args(kind))
+    if typing.get_origin(kind) is tuple:
+        inner, limits = _bounds(typing.get_args(kind)[0])
+        entries = {int: "integers", float: "numbers", str: "texts"}
+        words = " ".join([entries.get(inner, str(inner)), *map(_limit, limits)])
+        return f"a list of {words}, with commas,"
     names = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
-    return names.get(option, "'none'" if option is type(None) else str(option))
-
-
-def _example(option: Hint) -> str:
-    if typing.get_origin(option) is Literal:
-        return str(typing.get_args(option)[0])
-    examples = {int: "3", float: "0.1", bool: "true", type(None): "none"}
-    return examples.get(option, "…")
+    return names.get(kind, "'none'" if kind is type(None) else str(kind))
 
 
 def _typed(value: object) -> str:
@@ -244,7 +292,11 @@ class UnknownName(ValueError):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'loss'?`, or the empty string where nothing is near."""
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    if len(name) >= 3:
+        near += [other for other in known if other.startswith(name)][:3]
+    near = list(dict.fromkeys(near))[:3]
     if not near:
         return ""
     return " Did you mean " + " or ".join(repr(n) for n in near) + "?"
@@ -253,6 +305,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a `name` that is not among the `known` ones of its `kind`."""
     known = list(known)
+    if not name:
+        raise UnknownName(f"A {kind} has no name. Known: {', '.join(known) or 'none'}.")
     return UnknownName(
         f"There is no {kind} {name!r}.{did_you_mean(name, known)} "
         f"Known: {', '.join(known) or 'none'}."
@@ -264,12 +318,6 @@ def look_up(kind: str, name: str, table: Mapping[str, T]) -> T:
     if name not in table:
         raise unknown(kind, name, table)
     return table[name]
-
-
-ArraySource = Mapping[str, Any] | str | Path
-"""Arrays by name, or the path of an npz file of them."""
-# A type error says that the file has one array, without a name.
-UNREADABLE = (ValueError, OSError, EOFError, TypeError, BadZipFile, BadStream)
 
 
 def address(
@@ -297,43 +345,10 @@ def address(
     parts = {
         "experiment": content,
         "seeds": [int(seed) for seed in seeds],
-        "data": fingerprint(data),
-        "weights": fingerprint(weights),
+        "data": data and fingerprint(data),
+        "weights": weights and fingerprint(weights),
         "check": check,
         "lift": lift,
         "code": code,
     }
     return digest(canonical_json(parts))
-
-
-def load(source: ArraySource | None) -> "dict[str, np.ndarray] | None":
-    """The arrays of a mapping, or of an npz file by its path."""
-    if source is None:
-        return None
-    # Settings are read for `--help` too, which needs no arrays.
-    import numpy as np
-
-    if isinstance(source, Mapping):
-        return {str(name): np.asarray(value) for name, value in source.items()}
-    path = Path(source)
-    if not path.is_file():
-        raise ValueError(f"There is no file {path}: give an npz file of arrays.")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except UNREADABLE as problem:
-        raise ValueError(
-            f"{path} is not a readable npz file ({problem}): write it by numpy.savez."
-        ) from problem
-
-
-def fingerprint(source: ArraySource | None) -> str | None:
-    """A digest of arrays, their names, types and shapes."""
-    arrays = load(source)
-    if arrays is None:
-        return None
-    total = hashlib.sha256()
-    for name in sorted(arrays):
-        total.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())
-        total.update(arrays[name].copy(order="C").data)
-    return total.hexdigest()[:16]

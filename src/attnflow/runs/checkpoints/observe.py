@@ -30,15 +30,9 @@ from attnflow.runs.checkpoints.records import (
 )
 from attnflow.runs.checkpoints.states import Checkpoints, Names, State, read_series
 from attnflow.runs.checkpoints.systems import Subject
+from attnflow.schema.arrays import ArraySource, load
 from attnflow.schema.libraries import xr
-from attnflow.schema.settings import (
-    ArraySource,
-    Value,
-    address,
-    digest,
-    load,
-    seed_numbers,
-)
+from attnflow.schema.settings import Value, address, digest, seed_numbers
 from attnflow.training import precise
 from attnflow.training.system import compile_time, keep_compiled, make_room
 

@@ -22,8 +22,9 @@ from attnflow.models.systems import Training
 from attnflow.observables import find
 from attnflow.runs.checkpoints.states import Names, State, explained, pick
 from attnflow.runs.checkpoints.systems import Arrays, Loader, Subject, loaders
+from attnflow.schema.arrays import fingerprint
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.settings import digest, fingerprint
+from attnflow.schema.settings import digest
 from attnflow.training import Course, Reach, Records
 
 TABLES = {"score", "value"}

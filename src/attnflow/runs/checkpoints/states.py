@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnflow.models.forms.initial import OpenShape
-from attnflow.schema.settings import did_you_mean, load, unknown
+from attnflow.schema.arrays import load, real
+from attnflow.schema.settings import did_you_mean, unknown
 
 State = Mapping[str, Any]
 Checkpoints = Mapping[Any, Any] | Iterable[Any] | str | Path
@@ -152,7 +153,7 @@ def as_array(value: Any) -> np.ndarray:
     if hasattr(value, "detach"):
         # NumPy knows no bfloat16.
         value = value.detach().cpu().double().numpy()
-    return np.array(value, float)
+    return np.array(real("An entry of the checkpoint", value), float)
 
 
 def listing(state: State) -> str:

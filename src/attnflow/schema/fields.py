@@ -1,0 +1,78 @@
+"""Types of fields of settings, with the range and the unit of their values.
+
+A setting declares each field once, and everybody reads that declaration: the command
+line, Python and sweeps check values against it, tables of settings print it.
+
+    @dataclass(frozen=True)
+    class Setting:
+        width: Number | Literal["infinite"] = 128    # an integer from 1
+        learning_rate: Positive = 0.1                # a number above 0
+        steps: Duration = 2000.0                     # a number from 0, in steps
+
+A field that is declared as a plain `int` or `float` takes every integer of 64 bits, or
+every finite number.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+# Apart from the rules themselves, which import JAX: settings are read without it.
+RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
+ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
+
+TRACED = "an argument of the compiled program"
+LARGEST = 2**63 - 1
+"""Integers of 64 bits: what arrays and compiled programs hold."""
+LONGEST = 2**31 - 1
+"""The longest axis of an array: more is a slip of the keyboard, not an experiment."""
+HUGE = 1e100
+"""The largest scale: its square is finite, as norms and variances ask."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """The values that a field may take, ends included.
+
+    **Arguments:**
+
+    - `low`, `high`: the least and the largest value.
+    - `above`: whether the least value itself is left out.
+    - `unit`: of the values, where they have one.
+    """
+
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Length:
+    """The least number of entries of a list."""
+
+    least: int = 1
+
+
+Number: TypeAlias = Annotated[int, TRACED, Range(1, LARGEST)]
+"""A whole number that is no shape: another value compiles nothing."""
+Size: TypeAlias = Annotated[int, Range(1, LONGEST)]
+"""A shape: the length of an axis, of at least 1."""
+Count: TypeAlias = Annotated[int, Range(0, LONGEST)]
+"""A shape: how many there are, maybe none."""
+Seed: TypeAlias = Annotated[int, TRACED, Range(0, LARGEST)]
+Positive: TypeAlias = Annotated[float, Range(0, HUGE, above=True)]
+"""A scale, a rate or a ratio."""
+NonNegative: TypeAlias = Annotated[float, Range(0, HUGE)]
+"""A scale, a rate or a ratio that may be zero."""
+Real: TypeAlias = Annotated[float, Range(-HUGE, HUGE)]
+Duration: TypeAlias = Annotated[float, Range(0, 1e15, unit="steps or time of the flow")]
+"""How long is trained: steps of a descent, or time of a flow."""
+Fraction: TypeAlias = Annotated[float, Range(0, 1)]
+Probability: TypeAlias = Annotated[float, Range(0, 1, above=True)]
+Decay: TypeAlias = Annotated[float, Range(0, 1 - 2**-53)]
+"""Of a memory: the share that one step keeps, below 1."""
+Relative: TypeAlias = Annotated[float, Range(1e-15, 0.1)]
+"""A relative tolerance, which float64 can meet."""
+Absolute: TypeAlias = Annotated[float, Range(0, 1)]
+"""An absolute tolerance."""
