@@ -68,7 +68,7 @@ def test_its_statistics_can_be_swept(site):
     file = site("needle_three", f"{imports}\n{text}\n{fall}")
 
     def code():
-        sweep = plan_sweep("needle_three/trivial", {}, measure="fall")
+        sweep = plan_sweep("needle_three/trivial", {"a": [1, 2]}, measure="fall")
         return sweep.statistics[0].code
 
     before = code()
@@ -82,6 +82,7 @@ def test_its_statistics_can_be_swept(site):
     [
         ("broken_one", "import no_such_module", "No module named 'no_such_module'"),
         ("broken_two", "raise SystemExit(3)", "SystemExit: 3"),
+        ("broken_nine", "raise GeneratorExit", "GeneratorExit"),
         ("broken_three", "PAPER = 3", "is of type int, not an attnflow.Paper"),
         ("broken_four", "", "has no attribute 'PAPER'"),
         ("broken_five", MODULE.format(slug="x", letter="X1"), "calls itself 'x'"),

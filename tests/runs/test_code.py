@@ -41,7 +41,7 @@ def keys():
         "other paper's run": run_code(vit.recipe("figure1").build),
         "verdict": verdict_key(mixture, mixture.claim("B-Sec3-order"), 3),
         "figure": drawing.key,
-        "sweep": plan_sweep("mixture/figure1", {}).code,
+        "sweep": plan_sweep("mixture/figure1", {"omega": [0.1, 0.2]}).code,
     }
 
 

@@ -86,7 +86,7 @@ def test_zipped_keys_share_an_axis():
         ({"a": "0..1"}, "no number where the number of values belongs"),
         ({"a": "0..1:"}, "no number where"),
         ({"a": "0..1:0"}, "has 0 where"),
-        ({"a": "0..1:1"}, "2 or more"),
+        ({"a": "0..1:1"}, "from 2 to"),
         ({"a": "0..1:2.5"}, "has 2.5 where"),
         ({"a": "0..1:-3"}, "has -3 where"),
         ({"a": "x..1:3"}, "an end that is no number"),

@@ -255,8 +255,10 @@ def _load(slug: str, points: Sequence[EntryPoint]) -> Paper:
     point = points[0]
     try:
         paper = point.load()
-    # Whatever a stranger's module raises, even an exit, must not end the program.
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    # Whatever else a stranger's module raises must not end the program.
+    except BaseException as error:
         raise BrokenPaper(
             f"The paper {slug!r} of {distribution_of(point)} cannot be loaded from "
             f"{point.value}: {type(error).__name__}: {error}. Mend that package, or "

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Values: TypeAlias = "Value | np.ndarray"
 """A value, a text as above, or several values of a setting."""
 
+MOST_CELLS = 10**6
+
 _RANGE = re.compile(r"(?P<low>[^:,]+?)\.\.(?P<high>[^:,]+?)(?::(?P<rest>[^,]*))?")
 _HOW = "Write it as a..b:n or a..b:n:log, for example 0.01..1:9:log."
 
@@ -97,6 +99,20 @@ def make_axes(
     return fixed, tuple(axes)
 
 
+def check_axes(axes: Sequence[Axis]) -> None:
+    """Refuse a sweep over nothing, and one with more cells than anybody waits for."""
+    if not axes:
+        raise ValueError(
+            "Nothing is swept: every setting has one value. Give one of them several, "
+            "for example omega=0.01..1:9:log, or compute this one by `attnflow run`."
+        )
+    cells = math.prod(map(len, axes))
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"The sweep has {cells} cells, more than {MOST_CELLS}: give fewer values."
+        )
+
+
 def _values(
     setting: "DataclassInstance", key: str, value: Values
 ) -> list[Value] | None:
@@ -130,10 +146,10 @@ def _range(key: str, text: str, match: re.Match[str]) -> list[float]:
         raise ValueError(f"{key}={text} has an end that is no number. {_HOW}") from None
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"{key}={text} has an end that is not finite. {_HOW}")
-    if not count.isdecimal() or int(count) < 2:
+    if not count.isdecimal() or not 2 <= int(count) <= MOST_CELLS:
         raise ValueError(
             f"{key}={text} has {count or 'no number'} where the number of values "
-            f"belongs, which is 2 or more. {_HOW}"
+            f"belongs, from 2 to {MOST_CELLS}. {_HOW}"
         )
     if colon and spacing not in ("log", "linear"):
         raise ValueError(

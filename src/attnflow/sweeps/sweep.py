@@ -18,7 +18,7 @@ from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.boundary import run_refined
 from attnflow.sweeps.dataset import Options, run_sweep
 from attnflow.sweeps.executors import Executor, choose_executor
-from attnflow.sweeps.grid import Values, make_axes
+from attnflow.sweeps.grid import Values, check_axes, make_axes
 from attnflow.sweeps.job import check_readable
 from attnflow.sweeps.plan import BATCH, Sweep, example_of
 from attnflow.sweeps.statistic import AbstractStatistic, PaperStatistic, parse_statistic
@@ -47,6 +47,7 @@ def plan_sweep(
         recipe = paper.recipe(id)
     assert isinstance(recipe, Recipe)
     fixed, axes = make_axes(recipe.setting, overrides, zip)
+    check_axes(axes)
     setting = settings.replace(recipe.setting, fixed)
     plan = example_of(recipe, setting, axes)
     texts = _texts(plan, measure)
@@ -160,6 +161,8 @@ def compute_sweep(
         level = float(refine)
     except ValueError:
         level = str(refine)
+    if level != level:
+        raise ValueError("refine=nan is no level. Give a number, or a verdict.")
     return run_refined(
         sweep, executor, level=level, coarse=coarse, store=store, **options
     )
