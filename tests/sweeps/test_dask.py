@@ -170,3 +170,24 @@ def test_a_scheduler_that_does_not_answer(tmp_path, monkeypatch):
     executor = choose_executor("dask", scheduler="tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="No scheduler answers at tcp"):
         run_sweep(make_sweep({"a": "1,2"}), executor, store=BatchStore(tmp_path))
+
+
+def test_nobody_else_is_let_in(tmp_path):
+    sweep = make_sweep({"a": "0..1:4"}, size=2)
+    with closing(choose_executor("dask", workers=1)) as executor:
+        run_sweep(sweep, executor, store=BatchStore(tmp_path))
+        cluster = executor._cluster
+        address = cluster.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        # Neither without encryption nor with a certificate of their own.
+        strangers = distributed.Security.temporary()
+        for target, security in (
+            (address.replace("tls", "tcp"), None),
+            (address, strangers),
+        ):
+            with pytest.raises((OSError, TimeoutError)):
+                distributed.Client(target, security=security, timeout="1s")
+        ports = executor._client.run(lambda dask_worker: dask_worker.http_server.port)
+        for port in (cluster.scheduler.http_server.port, *ports.values()):
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), timeout=1)

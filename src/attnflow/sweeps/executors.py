@@ -22,7 +22,14 @@ from attnflow.sweeps.plan import Batch
 from attnflow.sweeps.worker import Report, work
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, LocalCluster, Worker, WorkerPlugin
+    from distributed import (
+        Client,
+        Future,
+        LocalCluster,
+        Security,
+        Worker,
+        WorkerPlugin,
+    )
 
 NAMES = ("local", "dask", "here")
 RESUBMISSIONS = 200
@@ -210,6 +217,10 @@ class Dask:
             "distributed.nanny.pre-spawn-environ": worker_environment(),
             "distributed.scheduler.allowed-failures": RESUBMISSIONS,
             "distributed.worker.memory.terminate": False,
+            # They start HTTP servers even without a dashboard: these serve nothing,
+            # and are stopped below.
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
             # A worker that comes back late is given up, and replaced by `_mend`.
             "distributed.deploy.lost-worker-timeout": "60s",
         }
@@ -219,8 +230,12 @@ class Dask:
             n_workers=self.workers,
             threads_per_worker=1,
             silence_logs=logging.CRITICAL,
+            # Others on this machine could have our workers run their code: both ends
+            # of every connection show a certificate that only this process gave out.
+            security=_certificate(),
             **options,
         )
+        cluster.scheduler.http_server.stop()
         self._stack.enter_context(cluster)
         self._cluster = cluster
         client = self._distributed.Client(cluster)
@@ -228,13 +243,28 @@ class Dask:
         return self._stack.enter_context(client)
 
 
+def _certificate() -> "Security":
+    """A certificate for one cluster, which ends with this process."""
+    from distributed import Security
+
+    try:
+        return Security.temporary()
+    except ImportError:
+        raise ValueError(
+            "executor='dask' needs cryptography, for connections that nobody else can "
+            "use, and it is not installed: pip install 'attnflow[dask]'"
+        ) from None
+
+
 def _pinning(usable: list[int]) -> "WorkerPlugin":
-    """A plugin that keeps the workers of a local cluster on a core each."""
+    """A plugin that keeps workers of a local cluster on a core each, without HTTP."""
     from distributed import WorkerPlugin
 
     class Pinning(WorkerPlugin):
         def setup(self, worker: "Worker") -> None:
             pin(usable[int(worker.name) % len(usable)])
+            if worker.http_server is not None:
+                worker.http_server.stop()
 
     return Pinning()
 
