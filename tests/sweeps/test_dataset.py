@@ -17,8 +17,9 @@ from attnflow.sweeps import (
     status_in,
     status_of,
 )
+from attnflow.sweeps.batch_store import BEGUN
 from attnflow.sweeps.executors import Here
-from attnflow.sweeps.worker import work
+from attnflow.sweeps.worker import DEATHS, work
 from tests.sweeps.trivial import Direct, make_sweep
 
 HERE = choose_executor("here")
@@ -205,6 +206,32 @@ def test_another_workers_batch_is_not_computed_twice(store, log):
     job, (batch,) = Job(sweep, str(store.root.parent)), make_batches(sweep)
     assert work(job, batch).cells == work(job, batch).cells == 2
     assert len(list(log.iterdir())) == 2
+
+
+def test_drivers_that_were_killed_blame_no_cell(store):
+    class Killed:
+        """Dies with its worker: nobody forgives what that began."""
+
+        def run(self, job, batches, *, retry=False):
+            for batch in batches:
+                store.note(batch.key, BEGUN)
+            raise SystemExit
+
+    sweep = make_sweep({"a": "1,2"}, size=1)
+    for _ in range(2 * DEATHS):
+        with pytest.raises(SystemExit):
+            run_sweep(sweep, Killed(), store=store)
+    result = run_sweep(sweep, HERE, store=store)
+    assert np.isfinite(result["sum"]).all()
+
+
+def test_deaths_that_a_driver_saw_still_count(store):
+    sweep = make_sweep({"a": "1,2"}, size=1)
+    for batch in make_batches(sweep):
+        for _ in range(DEATHS + 1):
+            store.note(batch.key, BEGUN)
+    outcome = run_sweep(sweep, HERE, store=store)["outcome"]
+    assert (outcome == "killed").all()
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,9 @@ def complete(
     job = Job(sweep, str(store.root.parent), limit)
     if waiting:
         log.report()
+        # What an earlier driver saw die, it tried again: only the last beginning may
+        # have ended with the driver itself, and is nobody's fault.
+        store.forgive(batch.key for batch in waiting)
         try:
             for report in executor.run(job, waiting, retry=retry):
                 log.add(report)

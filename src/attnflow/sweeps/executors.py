@@ -235,7 +235,8 @@ class Dask:
             security=_certificate(),
             **options,
         )
-        cluster.scheduler.http_server.stop()
+        if cluster.scheduler is not None:
+            cluster.scheduler.http_server.stop()
         self._stack.enter_context(cluster)
         self._cluster = cluster
         client = self._distributed.Client(cluster)
