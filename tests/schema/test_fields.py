@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import pytest
 
@@ -12,12 +12,12 @@ from attnflow.schema.fields import (
     Count,
     Decay,
     Duration,
-    Length,
     NonNegative,
     Number,
     Positive,
     Probability,
     Relative,
+    Several,
     Size,
 )
 from attnflow.schema.settings import coerce, numbers, replace
@@ -35,7 +35,7 @@ class Setting:
     delta: Probability = 0.1
     rtol: Relative = 1e-10
     atol: Absolute = 1e-16
-    widths: Annotated[tuple[Number, ...], Length()] = (8, 16)
+    widths: Several[Number] = (8, 16)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,13 @@ every finite number.
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 # Apart from the rules themselves, which import JAX: settings are read without it.
 RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
 ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
+
+T = TypeVar("T")
 
 TRACED = "an argument of the compiled program"
 LARGEST = 2**63 - 1
@@ -54,13 +56,15 @@ class Length:
     least: int = 1
 
 
+Several: TypeAlias = Annotated[tuple[T, ...], Length()]
+"""A list of such values, with at least one of them."""
 Number: TypeAlias = Annotated[int, TRACED, Range(1, LARGEST)]
 """A whole number that is no shape: another value compiles nothing."""
 Size: TypeAlias = Annotated[int, Range(1, LONGEST)]
 """A shape: the length of an axis, of at least 1."""
 Count: TypeAlias = Annotated[int, Range(0, LONGEST)]
 """A shape: how many there are, maybe none."""
-Seed: TypeAlias = Annotated[int, TRACED, Range(0, LARGEST)]
+Whole: TypeAlias = Annotated[int, Range(0, LARGEST)]
 Positive: TypeAlias = Annotated[float, Range(0, HUGE, above=True)]
 """A scale, a rate or a ratio."""
 NonNegative: TypeAlias = Annotated[float, Range(0, HUGE)]
