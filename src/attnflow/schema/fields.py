@@ -60,6 +60,8 @@ Several: TypeAlias = Annotated[tuple[T, ...], Length()]
 """A list of such values, with at least one of them."""
 Number: TypeAlias = Annotated[int, TRACED, Range(1, LARGEST)]
 """A whole number that is no shape: another value compiles nothing."""
+Vast: TypeAlias = Annotated[int, TRACED, Range(1, HUGE)]
+"""Like `Number`, where it enters formulas alone: 10^60 is as good as 10."""
 Size: TypeAlias = Annotated[int, Range(1, LONGEST)]
 """A shape: the length of an axis, of at least 1."""
 Count: TypeAlias = Annotated[int, Range(0, LONGEST)]
