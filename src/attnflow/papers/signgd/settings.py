@@ -9,7 +9,7 @@ from typing import Literal
 
 from attnflow.papers.signgd import computations, deep_settings
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number
+from attnflow.schema.fields import Vast
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]
 COURSE = (
@@ -109,7 +109,7 @@ class Lattice:
     """
 
     samples: int = 9
-    support: Number = 10**6
+    support: Vast = 10**6
     sigma_p: float | None = None
     sigma_0: float = 1e-8
     key_neurons: int = 20

@@ -9,6 +9,7 @@ from typing import Literal
 
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
+from attnflow.schema.fields import Vast
 from attnflow.schema.settings import Number
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
@@ -39,7 +40,7 @@ class Train:
 
     samples: int = 20
     length: int = 16
-    embed: Number = 1024
+    embed: Vast = 1024
     snr: float = 10.0
     signal: float | None = None
     sigma_p: float = 0.2
@@ -100,7 +101,7 @@ class Theory:
 
     samples: int = 16
     length: int = 4
-    embed: Number = 4 * 10**18
+    embed: Vast = 4 * 10**18
     key_width: Number = 10**12
     strength: float = 2000.0
     ratio: float | None = None
@@ -142,7 +143,7 @@ class Map:
     snr_high: float = 15.6
     snr_count: int = 12
     length: int = 16
-    embed: Number = 1024
+    embed: Vast = 1024
     sigma_p: float = 0.2
     sigma_strong: float = 4.0
     projected: bool = False
