@@ -12,7 +12,7 @@ from attnflow.schema.settings import address, as_record
 
 DRAWING = {"matplotlib"}
 TRAINING = {"jax", "equinox", "diffrax", "optax"}
-ARRAYS = {"xarray", "pandas", "zarr", "dask", "scipy", "jaxtyping"}
+ARRAYS = {"xarray", "pandas", "dask", "scipy", "jaxtyping"}
 HEAVY = DRAWING | TRAINING | ARRAYS
 
 PROGRAM = """

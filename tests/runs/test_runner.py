@@ -11,6 +11,7 @@ from attnflow.runs.store import Store, StoreWarning
 from attnflow.runs.summary import summarise
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import seed_numbers
+from tests.runs.test_store import flip
 from tests.toy import ToyExperiment, toy_paper
 
 
@@ -189,7 +190,7 @@ def stage_table_of_nothing(run):
 
 def test_a_damaged_run_is_not_shown_from_its_summary(toy, paper):
     id = Runner().run(paper, Request("flow")).attrs["id"]
-    next((Store().path(id) / "run.zarr" / "loss").rglob("c/*/*")).unlink()
+    flip(Store().path(id), 100)
     assert Runner().stored_summary(paper, Request("flow")) is None
 
 
@@ -203,7 +204,7 @@ def test_an_unwritable_store_warns_and_keeps_the_run(toy, paper, tmp_path):
 
 def test_a_damaged_run_is_computed_anew(toy, paper):
     id = Runner().run(paper, Request("flow")).attrs["id"]
-    (Store().path(id) / "run.zarr" / "loss" / "zarr.json").write_text("{")
+    flip(Store().path(id), -1)
     with pytest.warns(StoreWarning, match="damaged"):
         Runner().run(paper, Request("flow"))
     assert len(toy.calls) == 2

@@ -30,7 +30,7 @@ def test_what_was_missing_may_come(verdicts):
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"verdict": "maybe"}'])
 def test_a_file_that_is_damaged_is_no_verdict(verdicts, text):
     verdicts.write("key", row())
-    (path,) = verdicts.root.glob("key.json")
+    (path,) = verdicts.root.glob("key.verdict")
     path.write_text(text)
     assert verdicts.read("key") is None
 

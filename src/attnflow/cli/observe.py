@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from attnflow.cli.output import Json, Output, guarded, must_have_directory
+from attnflow.cli.output import Json, Output, guarded
 from attnflow.cli.run import give_and_show, parse_names, parse_overrides, parse_times
 
 
@@ -57,7 +57,7 @@ def observe(
     from attnflow.schema import left_out_of
 
     output = Output(json)
-    must_have_directory(out)
+    check_place(out)
     paper, _ = find_experiment(experiment)
     files, settings = files_and_settings(arguments)
     times, seed_numbers = times_or_seeds(len(files), at, seeds)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
 
+from attnflow.runs.atomic import WriteError, check_place, write_text
 from attnflow.schema.settings import plain
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Output:
                 f"{target}."
             )
         if target not in (None, "-"):
-            must_have_directory(Path(str(target)))
+            check_place(Path(str(target)))
 
     def say(self, text: str = "") -> None:
         """Print a line for people."""
@@ -163,19 +164,7 @@ class Output:
         if self.target == "-":
             print(text)
             return
-        from attnflow.runs.atomic import new_file
-
-        with new_file(Path(self.target)) as temporary:
-            temporary.write_text(text + "\n", "utf-8")
-
-
-def must_have_directory(path: Path) -> None:
-    """Refuse a file for which there is no directory, before the work is done."""
-    if not path.absolute().parent.is_dir():
-        raise ValueError(
-            f"{path} cannot be written: there is no directory {path.parent}. "
-            "Make it, or give another file."
-        )
+        write_text(Path(self.target), text + "\n")
 
 
 class Bar:
@@ -254,7 +243,10 @@ def complain(message: str) -> None:
 
 def _exit_code(command: Callable[[], int]) -> int:
     try:
-        return command()
+        code = command()
+        # Here, so that a full disk behind stdout is an error like any other.
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         complain("Interrupted: what was complete is stored, and nothing else.")
         return INTERRUPTED
@@ -262,16 +254,21 @@ def _exit_code(command: Callable[[], int]) -> int:
         raise
     except Exception as error:
         if _is_usage(error):
-            # The operating system says only what is wrong, not what to do.
-            is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
-            advice = ". Make room, or write to another disk." if is_full else ""
-            complain(f"attnflow: {error}{advice}")
+            complain(f"attnflow: {error}{_advice(error)}")
             if os.environ.get("ATTNFLOW_DEBUG"):
                 traceback.print_exc()
             return WRONG_USAGE
         traceback.print_exc()
         complain("attnflow: this is a fault of attnflow; please report the above.")
         return FAULT
+
+
+def _advice(error: Exception) -> str:
+    """What to do where the operating system says only what is wrong."""
+    is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    if not is_full or isinstance(error, WriteError):
+        return ""
+    return ". Make room, or write to another disk."
 
 
 def _is_usage(error: Exception) -> bool:

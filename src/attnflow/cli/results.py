@@ -17,6 +17,7 @@ from attnflow.cli.output import (
     seconds,
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
+from attnflow.runs.atomic import check_place
 from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def export(
 
     output = Output(json)
     store = Store()
+    check_place(netcdf)
     id = store.find(run)
     path = export_netcdf(store.read(id), netcdf)
     output.give({"run": id, "file": path})

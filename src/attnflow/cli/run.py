@@ -15,12 +15,12 @@ from attnflow.cli.output import (
     Table,
     guarded,
     in_background,
-    must_have_directory,
     number,
     seconds,
     shown_progress,
     spread,
 )
+from attnflow.runs.atomic import check_place
 from attnflow.schema.settings import typed
 
 
@@ -62,7 +62,7 @@ def run(
 
     output = Output(json)
     if out:
-        must_have_directory(out)
+        check_place(out)
     paper, id = find_experiment(experiment)
     request = Request(id, parse_overrides(settings or ()), seeds=seeds)
     inputs = {

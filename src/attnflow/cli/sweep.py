@@ -11,7 +11,6 @@ from attnflow.cli.output import (
     Json,
     Output,
     guarded,
-    must_have_directory,
     shown_progress,
 )
 
@@ -85,7 +84,7 @@ def sweep(
 
     output = Output(json)
     if out:
-        must_have_directory(out)
+        check_place(out)
     if experiment is None:
         show_sweep.show_all(output, BatchStore(), status=status)
         return 0

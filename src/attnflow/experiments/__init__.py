@@ -4,7 +4,6 @@ from attnflow.experiments.batch import run_batch as run_batch
 from attnflow.experiments.batch import run_cells as run_cells
 from attnflow.experiments.limits import EpsilonWarning as EpsilonWarning
 from attnflow.experiments.limits import LearningRateWarning as LearningRateWarning
-from attnflow.experiments.next_token import JointTables as JointTables
 from attnflow.experiments.record import Builder as Builder
 from attnflow.experiments.record import Computation as Computation
 from attnflow.experiments.record import Experiment as Experiment

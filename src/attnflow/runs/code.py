@@ -16,7 +16,6 @@ import ast
 import functools
 import hashlib
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,7 +24,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from attnflow.runs import atomic
+from attnflow.runs import sealed
 from attnflow.schema.installation import cache_directory, library_versions
 
 RUN = ("attnflow.experiments.run", "attnflow.observables")
@@ -110,7 +109,7 @@ def _closure(modules: Iterable[str]) -> dict[str, str]:
         raise ValueError(f"There are no modules {lost}: their code would be missed.")
     packages = {"attnflow", *(module.partition(".")[0] for module in waiting)}
     reached: dict[str, str] = {}
-    files = _files(cache_directory() / "attnflow" / "code.json")
+    files = _files(cache_directory() / "attnflow" / "code.sealed")
     while waiting:
         name = waiting.pop()
         path = _file(name) if name.partition(".")[0] in packages else None
@@ -170,8 +169,8 @@ class _Files:
         self.path = path
         self.changed = False
         self.files: dict[str, list] = {}
-        with suppress(OSError, ValueError, KeyError):
-            content = json.loads(path.read_text("utf-8"))
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            content = sealed.read_content(path)
             self.files = content["files"] if content["format"] == _FORMAT else {}
 
     def module(self, name: str, path: Path) -> tuple[str, list[Reference]]:
@@ -208,9 +207,8 @@ class _Files:
         if self.changed:
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-                with atomic.new_file(self.path) as temporary:
-                    content = {"format": _FORMAT, "files": self.files}
-                    temporary.write_text(json.dumps(content), "utf-8")
+                content = {"format": _FORMAT, "files": self.files}
+                sealed.write(self.path, content)
                 self.changed = False
 
 

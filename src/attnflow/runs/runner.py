@@ -216,8 +216,6 @@ class Runner:
         try:
             return self.store.read(id)
         except StoreError as error:
-            with suppress(StoreError):
-                self.store.remove(id)
             warnings.warn(f"{error} It is computed anew.", StoreWarning, stacklevel=4)
             return None
 

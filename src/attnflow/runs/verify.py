@@ -1,13 +1,12 @@
 """The claims table: claims judged in parallel, from runs that are computed once.
 
-    <store>/verdicts/<key>.json    a row of the claims table
+    <store>/verdicts/<key>.verdict  a row of the claims table
 
 A verdict is kept under the digest of its claim, of the settings of its runs and of the
 code that computes and judges them. What is complete is stored at once: whoever is
 killed goes on where it was.
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -19,7 +18,7 @@ from typing import Literal
 from attnflow.claims import Claim, Row, Verdict, verify, with_seeds
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
-from attnflow.runs import atomic
+from attnflow.runs import sealed
 from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
     Job,
@@ -155,7 +154,7 @@ class Verdicts:
     def read(self, key: str) -> Row | None:
         """The row with this key; `None` where there is none that can be read."""
         with suppress(OSError, ValueError):
-            return Row.from_json(json.loads(self._path(key).read_text("utf-8")))
+            return Row.from_json(sealed.read_content(self._path(key)))
         return None
 
     def write(self, key: str, row: Row) -> None:
@@ -168,12 +167,10 @@ class Verdicts:
             return
         with suppress(OSError):
             self.root.mkdir(parents=True, exist_ok=True)
-            atomic.remove_stale(self.root)
-            with atomic.new_file(self._path(key)) as temporary:
-                temporary.write_text(json.dumps(row.as_json()), "utf-8")
+            sealed.write(self._path(key), row.as_json())
 
     def _path(self, key: str) -> Path:
-        return self.root / f"{key}.json"
+        return self.root / f"{key}.verdict"
 
 
 def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:

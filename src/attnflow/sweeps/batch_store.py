@@ -1,15 +1,13 @@
 """The store of batches, one file each, complete or absent; and the status of a sweep.
 
-<store>/sweeps/batches/<key>.npz    a batch: its arrays, and what they are
+<store>/sweeps/batches/<key>.batch  a batch, as a sealed file
 <store>/sweeps/journal/<key>        how its computation began; gone when it is done
-<store>/sweeps/<id>.json            what a sweep requested, and its batches' keys
+<store>/sweeps/<id>.sweep           what a sweep requested, and its batches' keys
 """
 
 from __future__ import annotations
 
-import json
 import time
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.runs import atomic
-from attnflow.runs.store import Store, StoreError
+from attnflow.runs import atomic, sealed
+from attnflow.runs.store import Store, StoreError, as_arrays, as_dataset
 from attnflow.schema.libraries import xr
 from attnflow.sweeps.plan import Batch
 
@@ -30,7 +28,7 @@ FAILURES = ("failed", "out-of-time", "killed")
 """Outcomes of cells that have no result, beside those of runs."""
 MESSAGES = 5
 """How many different errors a status has."""
-_ABOUT = "about this batch"
+_BATCH, _SWEEP = ".batch", ".sweep"
 FAILED = "failed_cells"
 """The attribute of a batch with the number of its cells that have no result."""
 SECONDS = "cpu_seconds"
@@ -59,36 +57,20 @@ class BatchStore:
         if not self._batches.is_dir():
             return set()
         # Hidden names are files that are being written.
-        return {path.stem for path in self._batches.glob("[!.]*.npz")}
+        return {path.stem for path in self._batches.glob(f"[!.]*{_BATCH}")}
 
     def read(self, key: str) -> xr.Dataset:
         """The batch, loaded into memory."""
-        with self._opened(key) as (arrays, about):
-            variables = {
-                name: (dims, arrays[name]) for name, dims in about["dims"].items()
-            }
-        return xr.Dataset(variables, attrs=about["attrs"]).set_coords(about["coords"])
+        with self._readable(key) as path:
+            return as_dataset(*sealed.read(path))
 
     def failed(self, key: str) -> int:
         """How many cells of a batch have no result."""
-        with self._opened(key) as (_, about):
-            return int(about["attrs"][FAILED])
+        return int(self._attributes(key)[FAILED])
 
     def write(self, key: str, batch: xr.Dataset) -> None:
         """Keep the batch, in the place of what there may be under this key."""
-        about = {
-            "attrs": batch.attrs,
-            "coords": [str(name) for name in batch.coords],
-            "dims": {str(name): v.dims for name, v in batch.variables.items()},
-        }
-        arrays = {str(name): v.values for name, v in batch.variables.items()}
-        members: dict[str, Any] = {
-            name: values.astype(str) if values.dtype == object else values
-            for name, values in arrays.items()
-        }
-        members[_ABOUT] = np.array(json.dumps(about))
-        with _new_file(self._path(key)) as path, path.open("wb") as file:
-            np.savez(file, **members)
+        _write(self._path(key), *as_arrays(batch))
 
     def remove(self, key: str) -> None:
         """Remove a batch, if it is there."""
@@ -140,54 +122,52 @@ class BatchStore:
 
     def register(self, id: str, about: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Remember what a sweep requested, so that its status can be listed."""
-        path = self.root / f"{id}.json"
+        path = self.root / f"{id}{_SWEEP}"
         content = {"id": id, "created": time.time(), **about, "batches": list(keys)}
-        if not path.is_file():
-            with _new_file(path) as temporary:
-                temporary.write_text(json.dumps(content), "utf-8")
+        if self._request(path) is None:
+            _write(path, content)
 
     def seconds(self, id: str) -> float:
         """The CPU time that the stored batches of a sweep took."""
-        content = json.loads((self.root / f"{id}.json").read_text("utf-8"))
-        total = 0.0
-        for key in self.known() & set(content["batches"]):
-            with self._opened(key) as (_, about):
-                total += float(about["attrs"].get(SECONDS, 0.0))
-        return total
+        request = self._request(self.root / f"{id}{_SWEEP}") or {"batches": ()}
+        keys = self.known() & set(request["batches"])
+        return sum(float(self._attributes(key).get(SECONDS, 0.0)) for key in keys)
 
     def sweeps(self) -> list[dict[str, Any]]:
         """What the sweeps requested, the newest first."""
-        sweeps = []
-        for path in self.root.glob("*.json"):
-            with suppress(OSError, ValueError, KeyError):
-                content = json.loads(path.read_text("utf-8"))
-                sweeps.append({**content, "created": float(content["created"])})
-        return sorted(sweeps, key=lambda sweep: sweep["created"], reverse=True)
+        requests = [self._request(path) for path in self.root.glob(f"*{_SWEEP}")]
+        known = [request for request in requests if request is not None]
+        return sorted(known, key=lambda sweep: sweep["created"], reverse=True)
+
+    def _request(self, path: Path) -> dict[str, Any] | None:
+        """What a sweep requested; `None` where that is not there, or damaged."""
+        with suppress(OSError, ValueError):
+            return sealed.read_content(path)
+        return None
+
+    def _attributes(self, key: str) -> dict[str, Any]:
+        with self._readable(key) as path:
+            return sealed.read_content(path)["attrs"]
 
     @contextmanager
-    def _opened(
-        self, key: str
-    ) -> Iterator[tuple[Mapping[str, np.ndarray], dict[str, Any]]]:
-        """The arrays of a batch, read when they are needed, and what they are."""
+    def _readable(self, key: str) -> Iterator[Path]:
+        """The file of a batch; what is wrong with it is a `StoreError`."""
         try:
-            with np.load(self._path(key), allow_pickle=False) as arrays:
-                yield arrays, json.loads(str(arrays[_ABOUT]))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            yield self._path(key)
+        except (OSError, ValueError) as error:
             raise StoreError(
                 f"The stored batch {self._path(key)} cannot be read: {error}."
             ) from error
 
     def _path(self, key: str) -> Path:
-        return self._batches / f"{key}.npz"
+        return self._batches / f"{key}{_BATCH}"
 
 
-@contextmanager
-def _new_file(path: Path) -> Iterator[Path]:
-    """A file that takes its place when it is complete, in a folder made if need be."""
+def _write(path: Path, content: Any, arrays: Any = None) -> None:
+    """Write a sealed file, in a folder that is made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic.new_file(path) as temporary:
-            yield temporary
+        sealed.write(path, content, arrays)
     except OSError as error:
         raise StoreError(
             f"{path.name} could not be stored in {path.parent}: "

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -51,12 +50,12 @@ def test_nothing_is_overwritten(tmp_path):
     "error", [OSError(28, "No space left on device"), KeyboardInterrupt()]
 )
 def test_what_could_not_be_finished_is_not_left(tmp_path, monkeypatch, error):
-    def full(self, *args):
-        if self.name == "paper.bib":
+    def full(place, text):
+        if place.name == "paper.bib":
             raise error
-        return self.write_bytes(b"")
+        place.write_text(text)
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("attnflow.cli.scaffold.package.write_text", full)
     with pytest.raises(type(error)):
         write_paper("straw", tmp_path)
     assert not list(tmp_path.iterdir())

@@ -5,8 +5,8 @@ import pytest
 from tests.models.systems.token_cases import alike, apart, unlike
 
 from attnflow.data.sequence_classes import AlikeClasses
-from attnflow.experiments import JointTables, SystemExperiment, run
-from attnflow.experiments.next_token import forget_draws
+from attnflow.experiments import SystemExperiment, run
+from attnflow.experiments.next_token import JointTables, forget_draws
 from attnflow.models.forms.token_classes import spell_out, token_form
 from attnflow.models.systems import block_layout
 from attnflow.models.systems.block_batches import BlockBatches

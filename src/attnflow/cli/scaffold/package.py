@@ -11,6 +11,7 @@ from pathlib import Path
 
 from attnflow._version import __version__
 from attnflow.papers import TAKEN
+from attnflow.runs.atomic import write_text
 from attnflow.schema.installation import registered
 
 LONGEST_LETTER = 12
@@ -77,8 +78,7 @@ def _write(home: Path, names: Names, template: Path, root: Path) -> Path:
     text = _Template(template.read_text("utf-8"))
     file.parent.mkdir(parents=True, exist_ok=True)
     fields = {**asdict(names), "version": __version__}
-    file.write_text(text.substitute(fields), "utf-8")
-    return file
+    return write_text(file, text.substitute(fields))
 
 
 def names_of(name: str) -> Names:

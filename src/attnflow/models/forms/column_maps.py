@@ -20,11 +20,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
-from scipy.special import pdtrc
 
 from attnflow.data import Sequences
 from attnflow.data.token_sequences import on_device
 from attnflow.models.problem.base import finite
+from attnflow.schema.libraries import scipy
 from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with
@@ -219,7 +219,7 @@ def expected_plan(rate: float, coordinates: int, tokens: int) -> tuple[int, ...]
     of them have more than k; the room is 2.5 standard deviations more. So another seed
     mostly needs no other program.
     """
-    count = coordinates * pdtrc(np.arange(tokens), rate)
+    count = coordinates * scipy.special.pdtrc(np.arange(tokens), rate)
     room = np.ceil(count + 2.5 * np.sqrt(count))[count > RAREST]
     return tuple(int(size) for size in np.minimum(room, coordinates))
 

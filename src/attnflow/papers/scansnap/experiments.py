@@ -3,7 +3,8 @@
 import numpy as np
 
 from attnflow.data.sequence_classes import AlikeClasses, SequenceClasses
-from attnflow.experiments import Builder, Computation, JointTables, SystemExperiment
+from attnflow.experiments import Builder, Computation, SystemExperiment
+from attnflow.experiments.next_token import JointTables
 from attnflow.papers.scansnap import settings
 from attnflow.papers.scansnap.computations import FUNCTIONS
 from attnflow.papers.scansnap.stages.formulas import scale_of

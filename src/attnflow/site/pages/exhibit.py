@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -13,10 +14,11 @@ from typing import Any
 from attnflow.claims.stages import StageRow
 from attnflow.figures.style import themed
 from attnflow.papers.base import Paper
+from attnflow.runs.atomic import write_text
 from attnflow.schema.declarations import Display, Evidence, Exhibit
 from attnflow.schema.libraries import xr
-from attnflow.schema.settings import plain
-from attnflow.site.pages.files import DARK, save_figure, table_page, write_text
+from attnflow.schema.settings import digest, plain
+from attnflow.site.pages.files import DARK, save_figure, table_page
 from attnflow.site.pages.runs import (
     RunRecord,
     changed_settings,
@@ -29,6 +31,7 @@ from attnflow.site.pages.values import Compared, Plain, as_csv, compare, tabulat
 _ENDINGS = {"light": (".svg", ".png"), "dark": (DARK,)}
 REASON = ".missing.txt"
 """How the name of the file ends that says why an exhibit could not be drawn."""
+_SEAL = "seal"
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,7 @@ def keep_result(result: ExhibitResult, directory: Path) -> Path:
     """Write a result beside its files as `<id>.json`, their names without folders."""
     record = plain(dataclasses.asdict(result))
     record["files"] = [Path(name).name for name in result.files]
+    record[_SEAL] = _seal(record, directory)
     text = json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
     path = write_text(directory / f"{result.id}.json", text + "\n")
     _reason_file(result.id, directory).unlink(missing_ok=True)
@@ -218,12 +222,22 @@ def earlier_result(paper: str, id: str, directory: Path) -> ExhibitResult | None
     """The result that an earlier call kept here, if it is complete; else `None`."""
     try:
         text = (directory / f"{id}.json").read_text(encoding="utf-8")
-        result = _result_of(json.loads(text), directory)
-    except (OSError, ValueError, TypeError, KeyError):
+        record = json.loads(text)
+        is_whole = record.pop(_SEAL) == _seal(record, directory)
+        result = _result_of(record, directory)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         # Nothing was kept, or by another version, which counts as nothing.
         return None
-    whole = all(Path(name).is_file() for name in result.files)
-    return result if whole and (result.paper, result.id) == (paper, id) else None
+    return result if is_whole and (result.paper, result.id) == (paper, id) else None
+
+
+def _seal(record: dict[str, Any], directory: Path) -> str:
+    """A checksum of a record and of the files that it names."""
+    record_file = f"{record['id']}.json"
+    names = [name for name in record["files"] if name != record_file]
+    files = [(directory / name).read_bytes() for name in names]
+    sums = [hashlib.sha256(content).hexdigest() for content in files]
+    return digest(json.dumps(record, sort_keys=True), *sums)
 
 
 def _result_of(record: dict[str, Any], directory: Path) -> ExhibitResult:

@@ -11,7 +11,6 @@ disk, from a web server, and wherever it is moved.
 import functools
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,18 +34,12 @@ _METADATA: dict[str, dict[str, str | None]] = {
 }
 
 
-def write_text(path: Path, text: str) -> Path:
-    """Write a text file in one step."""
-    with new_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return path
-
-
 def copy_file(file: Path, target: Path) -> Path:
     """Copy a file in one step, into a folder that is created if need be."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with new_file(target) as temporary:
-        shutil.copyfile(file, temporary)
+    content = file.read_bytes()
+    with new_file(target) as copy:
+        copy.write(content)
     return target
 
 
@@ -61,9 +54,9 @@ def save_figure(
     files = list(paths)
     with themed(theme), _laid_out(figure):
         for path in files:
-            with new_file(path) as temporary:
+            with new_file(path) as file:
                 kind = path.suffix.removeprefix(".")
-                figure.savefig(temporary, format=kind, metadata=_METADATA[kind])
+                figure.savefig(file, format=kind, metadata=_METADATA[kind])
     return files
 
 

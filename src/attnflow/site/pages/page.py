@@ -11,11 +11,12 @@ from typing import Any
 from attnflow._version import __version__
 from attnflow.claims import Row
 from attnflow.papers.base import Paper
+from attnflow.runs.atomic import write_text
 from attnflow.schema.declarations import Exhibit, nothing
 from attnflow.schema.libraries import xr
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
-from attnflow.site.pages.files import DARK, anchor, place_of, render, write_text
+from attnflow.site.pages.files import DARK, anchor, place_of, render
 from attnflow.site.pages.graph import GRAPH, draw_graph, drawn_statements
 from attnflow.site.pages.inventory import (
     StatementView,
