@@ -44,7 +44,7 @@ def test_a_missing_entry_is_named_with_what_is_there():
     ) as e:
         picked(rest)
     assert "attention.key.weight (3, 4), plus.weight (5, 4)" in str(e.value)
-    assert "Did you mean 'plus.weight' or" in str(e.value)
+    assert "Did you mean 'plus.weight'?" in str(e.value)
 
 
 def test_a_misnamed_entry_gets_a_guess():
