@@ -33,7 +33,6 @@ from .judgement import Gather as Gather
 from .judgement import Judgement as Judgement
 from .judgement import MissingData as MissingData
 from .judgement import judge as judge
-from .judgement import make_row as make_row
 from .judgement import unchecked as unchecked
 from .judgement import verify as verify
 from .judgement import with_seeds as with_seeds
@@ -60,4 +59,5 @@ from .table import Corrected as Corrected
 from .table import Row as Row
 from .table import WitnessResult as WitnessResult
 from .table import as_expected as as_expected
+from .table import make_row as make_row
 from .table import recorded_words as recorded_words

@@ -2,16 +2,15 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
-from attnflow.claims.base import Claim, CorrectionKind, Evidence, Verdict
+from attnflow.claims.base import Claim, Evidence, Verdict
 from attnflow.claims.checks import Finding, Unchecked
 from attnflow.claims.decision import Decision, Rule, decide
 from attnflow.claims.scope import Circumstances, Declared, circumstances, declared_runs
-from attnflow.claims.table import Corrected, Row, WitnessResult
+from attnflow.claims.table import Row, make_row
 from attnflow.schema.declarations import Numbers, Request
 from attnflow.schema.installation import MissingData as MissingData
-from attnflow.schema.settings import plain
 
 Gather = Callable[[Mapping[str, Request]], Evidence]
 """A function that computes or reads the runs that a claim needs."""
@@ -90,51 +89,6 @@ def verify(
         judgement, around = unchecked(claim, paper, reason)
     seconds = time.perf_counter() - start
     return make_row(claim, paper.slug, judgement, around, seconds=seconds)
-
-
-def make_row(
-    claim: Claim,
-    paper: str,
-    judgement: Judgement,
-    around: Circumstances,
-    *,
-    seconds: float,
-) -> Row:
-    """The row of a claim of the paper with this slug that was judged already."""
-    return Row(
-        id=claim.id,
-        paper=paper,
-        place=claim.place,
-        kind=claim.kind,
-        statement=claim.statement,
-        origin=claim.origin,
-        scope=around.scope,
-        slack=plain(around.slack),
-        missed=tuple(map(str, around.missed)),
-        unread=around.unread,
-        expected=claim.expected,
-        corrected=_corrected(claim, judgement),
-        witness=WitnessResult(claim.witness.script) if claim.witness else None,
-        seconds=seconds,
-        numbers=plain(judgement.numbers),
-        what=claim.check,
-        **asdict(judgement.decision),
-    )
-
-
-def _corrected(claim: Claim, judgement: Judgement) -> Corrected | None:
-    if claim.correction is None:
-        return None
-    decision = judgement.correction or judgement.decision
-    return Corrected(
-        kind=CorrectionKind(claim.correction.kind),
-        statement=claim.correction.statement,
-        verdict=decision.verdict,
-        expected=claim.correction.expected,
-        margin=decision.margin,
-        note=decision.note,
-        more=decision.more,
-    )
 
 
 def with_seeds(

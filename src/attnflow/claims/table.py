@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields
 from html import escape
+from typing import TYPE_CHECKING
 
 from attnflow.claims.base import Claim, CorrectionKind, Kind, Origin, Scope, Verdict
 from attnflow.claims.chance import Family, family_of
-from attnflow.claims.scope import reading
+from attnflow.claims.scope import Circumstances, reading
 from attnflow.schema.declarations import Numbers
 from attnflow.schema.facts import html_table, text_table
 from attnflow.schema.settings import JsonObject, look_up, plain
+
+if TYPE_CHECKING:
+    from attnflow.claims.judgement import Judgement
 
 CAUTION = (
     "A numerical check, not a proof: 'holds' means consistent over the printed range."
@@ -235,6 +239,51 @@ def as_expected(row: Row) -> bool:
         return True
     corrected = row.corrected is None or row.corrected.verdict is row.corrected.expected
     return row.verdict is row.expected and corrected
+
+
+def make_row(
+    claim: Claim,
+    paper: str,
+    judgement: "Judgement",
+    around: Circumstances,
+    *,
+    seconds: float,
+) -> Row:
+    """The row of a claim of the paper with this slug that was judged already."""
+    return Row(
+        id=claim.id,
+        paper=paper,
+        place=claim.place,
+        kind=claim.kind,
+        statement=claim.statement,
+        origin=claim.origin,
+        scope=around.scope,
+        slack=plain(around.slack),
+        missed=tuple(map(str, around.missed)),
+        unread=around.unread,
+        expected=claim.expected,
+        corrected=_corrected(claim, judgement),
+        witness=WitnessResult(claim.witness.script) if claim.witness else None,
+        seconds=seconds,
+        numbers=plain(judgement.numbers),
+        what=claim.check,
+        **asdict(judgement.decision),
+    )
+
+
+def _corrected(claim: Claim, judgement: "Judgement") -> Corrected | None:
+    if claim.correction is None:
+        return None
+    decision = judgement.correction or judgement.decision
+    return Corrected(
+        kind=CorrectionKind(claim.correction.kind),
+        statement=claim.correction.statement,
+        verdict=decision.verdict,
+        expected=claim.correction.expected,
+        margin=decision.margin,
+        note=decision.note,
+        more=decision.more,
+    )
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,7 +11,7 @@ import re
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from importlib.resources import files
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from attnflow.papers.inventory import Statement, read_notes, read_statements, uses_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
-from attnflow.schema.declarations import Exhibit, Note, Recipe, Statistic
+from attnflow.schema.declarations import Exhibit, Note, Recipe, Request, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.installation import distribution_of, package_of, registered
 from attnflow.schema.libraries import xr
@@ -166,6 +166,11 @@ class Paper(AbstractPresentable):
         return look_up(
             f"experiment of {self.slug}", id, {r.id: r for r in self.recipes}
         )
+
+    def build_modules(self, requests: Iterable[Request]) -> set[str]:
+        """The modules that build the experiments of some requests."""
+        recipes = [self.recipe(request.experiment) for request in requests]
+        return {recipe.build.partition(":")[0] for recipe in recipes}
 
     def exhibit(self, id: str) -> Exhibit:
         """The figure, table or map with this id."""

@@ -183,12 +183,6 @@ def past_costs(store: Store) -> dict[tuple[str, str], float]:
     return {name: sum(times) / len(times) for name, times in seconds.items()}
 
 
-def build_modules(paper: Paper, requests: Iterable[Request]) -> set[str]:
-    """The modules that build the experiments of some requests."""
-    recipes = [paper.recipe(request.experiment) for request in requests]
-    return {recipe.build.partition(":")[0] for recipe in recipes}
-
-
 def _make(paper: Paper, request: Request, root: Path) -> MakeRun:
     run = described(paper, request)
     key = digest(paper.slug, canonical_json(run))

@@ -23,7 +23,6 @@ from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
     Job,
     Needs,
-    build_modules,
     carry_out,
     make_plan,
     runner_of,
@@ -215,5 +214,5 @@ def judging_code(paper: Paper, claim: Claim) -> str:
     conditions = (paper.conditions, paper.run_conditions)
     behind = modules_behind((judges, conditions))
     modules = {"attnflow.claims.judgement", *RUN, *behind}
-    modules |= build_modules(paper, claim.needs.values())
+    modules |= paper.build_modules(claim.needs.values())
     return digest(code_digest(*sorted(modules)), signature(judges))

@@ -21,7 +21,6 @@ from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
     Job,
     Needs,
-    build_modules,
     carry_out,
     make_plan,
     runner_of,
@@ -83,7 +82,7 @@ class Drawing:
         )
         needs = [*exhibit.needs.values(), *exhibit.sweeps.values()]
         modules = {"attnflow.site.pages.exhibit", *RUN, *modules_behind(functions)}
-        modules |= build_modules(self.paper, needs)
+        modules |= self.paper.build_modules(needs)
         texts = (canonical_json(part) for part in (runs, sweeps) if part)
         printed = map(repr, (exhibit.printed, exhibit.tolerance, exhibit.differs))
         code = (code_digest(*sorted(modules)), signature(functions))
