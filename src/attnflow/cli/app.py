@@ -83,7 +83,8 @@ def main() -> None:
     # Most objects of a short program live until it ends: looking for those that do not
     # takes a tenth of its time.
     gc.set_threshold(200_000, 20, 20)
-    if sys.argv[1:2] in (["run"], ["demo"], ["export"], ["observe"]):
+    is_alone = sys.argv[1:2] in (["run"], ["demo"], ["export"], ["observe"])
+    if is_alone and "xarray" not in sys.modules:
         # Where Dask is installed, xarray imports it (a third of a second) to see
         # whether an array is one of Dask's. Here none is.
         sys.modules.setdefault("dask", None)  # pyright: ignore[reportArgumentType] # Python's way to say "not to be imported"
