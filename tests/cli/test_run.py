@@ -1,4 +1,7 @@
 import json
+import os
+import stat
+import threading
 
 import numpy as np
 import pytest
@@ -198,3 +201,25 @@ def test_an_unwritable_store_costs_nothing_but_a_warning(
     with pytest.warns(UserWarning, match="ATTNFLOW_STORE"):
         (run,) = program.json("run", "toy/flow")["runs"]
     assert run["outcome"] == "finished"
+
+
+def test_files_that_a_user_names_stay_what_they_are(program, tmp_path):
+    """A link is followed, a pipe is written to, a file keeps its permissions."""
+    (tmp_path / "real.json").write_text("old")
+    (tmp_path / "real.json").chmod(0o600)
+    (tmp_path / "link.json").symlink_to("real.json")
+    assert program("run", "toy/flow", "--json", "link.json").exit_code == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "real.json").read_text())["version"] == 2
+    assert stat.S_IMODE((tmp_path / "real.json").stat().st_mode) == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    content = []
+    reader = threading.Thread(
+        target=lambda: content.append((tmp_path / "pipe").read_bytes())
+    )
+    reader.start()
+    assert program("run", "toy/flow", "--out", "pipe").exit_code == 0
+    reader.join()
+    assert content[0].startswith(b"\x89HDF")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert "is a directory" in program.refused("run", "toy/flow", "--out", tmp_path)

@@ -48,7 +48,7 @@ def test_wrong_usage(program, args, message):
 def test_export_into_nowhere(program):
     id = program.json("run", "toy/flow")["runs"][0]["id"]
     message = program.refused("export", id, "--netcdf", "absent/run.nc")
-    assert "directory that exists" in message
+    assert "there is no directory absent" in message
 
 
 def test_cite(program):

@@ -35,6 +35,17 @@ def test_a_file_that_is_damaged_is_no_verdict(verdicts, text):
     assert verdicts.read("key") is None
 
 
+def test_a_flipped_bit_is_no_verdict(verdicts):
+    verdicts.write("key", row())
+    (path,) = verdicts.root.glob("key.verdict")
+    whole = path.read_bytes()
+    for position in range(0, len(whole), 3):
+        harmed = bytearray(whole)
+        harmed[position] ^= 1 << position % 8
+        path.write_bytes(harmed)
+        assert verdicts.read("key") is None, position
+
+
 def test_a_disk_that_cannot_be_written_costs_no_verdict(tmp_path):
     (tmp_path / "file").write_text("")
     Verdicts(tmp_path / "file").write("key", row())

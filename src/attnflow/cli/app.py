@@ -23,7 +23,6 @@ from attnflow.cli.results import diff, export, export_site, runs
 from attnflow.cli.run import run
 from attnflow.cli.sweep import sweep
 from attnflow.cli.verify import verify
-from attnflow.schema.libraries import leave_out_dask
 
 app = typer.Typer(
     name="attnflow",
@@ -84,8 +83,11 @@ def main() -> None:
     # Most objects of a short program live until it ends: looking for those that do not
     # takes a tenth of its time.
     gc.set_threshold(200_000, 20, 20)
-    if sys.argv[1:2] in (["run"], ["demo"], ["export"], ["observe"]):
-        leave_out_dask()
+    is_alone = sys.argv[1:2] in (["run"], ["demo"], ["export"], ["observe"])
+    if is_alone and "xarray" not in sys.modules:
+        # Where Dask is installed, xarray imports it (a third of a second) to see
+        # whether an array is one of Dask's. Here none is.
+        sys.modules.setdefault("dask", None)  # pyright: ignore[reportArgumentType] # Python's way to say "not to be imported"
     warnings.showwarning = lambda message, *_, **__: complain(f"Warning: {message}")
     try:
         app(prog_name="attnflow")

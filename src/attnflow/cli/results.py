@@ -39,6 +39,11 @@ def runs(
     summaries = [s for s in store.list() if slug in (None, s["paper"])]
     output.give({"runs": summaries})
     output.say(f"{len(summaries)} runs in {store.root}\n")
+    if old := store.old_folders():
+        output.say(
+            f"{len(old)} runs of an earlier attnflow are there as folders without "
+            f"checksums. They are not read; remove them, {old[0]} the first.\n"
+        )
     columns = ("run", "experiment", "form", "outcome", "seeds", "time", "setting")
     rows = [
         (

@@ -57,7 +57,7 @@ def run(
     json: Json = None,
 ) -> int:
     """Run one experiment, or read its run where it is stored."""
-    from attnflow.runs.runner import Runner, find_experiment, stage_rows
+    from attnflow.runs.runner import Runner, find_experiment
     from attnflow.schema.declarations import Request
 
     output = Output(json)
@@ -77,10 +77,8 @@ def run(
         runner = Runner(rerun=rerun, progress=bar, call=in_background)
         summary = None if out else runner.stored_summary(paper, request, **inputs)
         if summary is None:
-            from attnflow.runs.summary import summarise
-
             dataset = runner.run(paper, request, **inputs)
-            summary = summarise(dataset, stage_rows(dataset, paper.stage_table))
+            summary = runner.summary(paper, dataset)
             if out:
                 from attnflow.runs.run_files import export_netcdf
 

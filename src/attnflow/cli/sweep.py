@@ -13,6 +13,7 @@ from attnflow.cli.output import (
     guarded,
     shown_progress,
 )
+from attnflow.runs.atomic import check_place
 
 
 @guarded

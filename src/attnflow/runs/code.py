@@ -115,14 +115,15 @@ def _closure(modules: Iterable[str]) -> dict[str, str]:
         path = _file(name) if name.partition(".")[0] in packages else None
         if path is not None and name not in reached:
             reached[name], references = files.module(name, path)
-            for reference in references:
-                waiting += _targets(files, *reference)
+            for module, imported, attributes in references:
+                waiting += _targets(files, module, imported, tuple(attributes))
     files.keep()
     return reached
 
 
+@functools.cache
 def _targets(
-    files: "_Files", module: str, name: str, attributes: Iterable[str]
+    files: "_Files", module: str, name: str, attributes: tuple[str, ...]
 ) -> list[str]:
     """The modules that a reference means."""
     if _file(module) is None:

@@ -73,6 +73,7 @@ class Runner:
         self.call = call
         self.memory = memory
         self._runs: dict[str, xr.Dataset] = {}
+        self._stages: dict[str, list[dict[str, Any]]] = {}
 
     @property
     def runs(self) -> tuple[xr.Dataset, ...]:
@@ -82,6 +83,14 @@ class Runner:
     def run(self, paper: Paper, request: Request, **inputs: Any) -> xr.Dataset:
         """The run that is asked for; `inputs` are those of `run_experiment`."""
         return self._run(self._order(paper, request, **inputs), paper.stage_table)
+
+    def summary(self, paper: Paper, run: xr.Dataset) -> dict[str, Any]:
+        """The summary of a run of this runner, with its stages, by `summarise`."""
+        # They were found already where the run was stored.
+        stages = self._stages.get(run.attrs["id"])
+        if stages is None:
+            stages = stage_rows(run, paper.stage_table)
+        return summarise(run, stages)
 
     def stored_summary(
         self, paper: Paper, request: Request, **inputs: Any
@@ -223,7 +232,9 @@ class Runner:
         if self.store is None:
             return
         try:
-            stages = _stages_or_warning(run, stage_table)
+            stages = self._stages[run.attrs["id"]] = _stages_or_warning(
+                run, stage_table
+            )
             code = _summary_code(stage_table)
             self.store.write(run, stages=stages, code=code, replace=self.rerun)
         except StoreError as error:

@@ -132,7 +132,7 @@ class Store:
             sealed.write(self.path(id), content, arrays, durable=True)
         except OSError as error:
             raise self._unwritable(f"The run {id}", error) from error
-        # As runs were stored before version 0.3.
+        # As an earlier attnflow stored it.
         shutil.rmtree(self.root / id, ignore_errors=True)
 
     def _is_whole(self, id: str) -> bool:
@@ -148,6 +148,10 @@ class Store:
             return []
         summaries = [_summary(path) for path in self.root.glob(f"*{SUFFIX}")]
         return sorted(filter(None, summaries), key=lambda s: s["created"], reverse=True)
+
+    def old_folders(self) -> list[Path]:
+        """Folders with runs of an earlier attnflow, which are not read."""
+        return sorted(folder.parent for folder in self.root.glob("*/run.zarr"))
 
     def find(self, start: str) -> str:
         """The address of the one stored run whose address starts so."""

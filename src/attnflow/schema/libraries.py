@@ -6,7 +6,6 @@ drawings name types of runs in annotations, which nobody evaluates under
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,13 +24,4 @@ else:
 
     scipy, xr = _Library("scipy"), _Library("xarray")
 
-__all__ = ["leave_out_dask", "scipy", "xr"]
-
-
-def leave_out_dask() -> None:
-    """Let nothing in this process import Dask, unless something has.
-
-    Where Dask is installed, xarray imports it (a third of a second) to see whether an
-    array is one of Dask's. A program that makes all of its arrays knows that none is.
-    """
-    sys.modules.setdefault("dask", None)  # pyright: ignore[reportArgumentType] # Python's way to say so
+__all__ = ["scipy", "xr"]

@@ -169,6 +169,21 @@ def test_a_result_whose_picture_is_gone_counts_as_not_made(tmp_path, evidence):
     assert earlier_result("fake", "figure1", tmp_path) is None
 
 
+@pytest.mark.parametrize("ending", [".svg", ".png", ".dark.svg", ".json"])
+def test_a_flipped_bit_of_a_kept_result_counts_as_not_made(tmp_path, evidence, ending):
+    """Of every file of an exhibit, at a few places."""
+    result = make(tmp_path, evidence)
+    path = tmp_path / f"figure1{ending}"
+    whole = path.read_bytes()
+    for position in range(0, len(whole), max(1, len(whole) // 40)):
+        harmed = bytearray(whole)
+        harmed[position] ^= 1 << position % 8
+        path.write_bytes(harmed)
+        assert earlier_result("fake", "figure1", tmp_path) is None, position
+    path.write_bytes(whole)
+    assert earlier_result("fake", "figure1", tmp_path) == result
+
+
 def test_the_layout_is_found_once_for_all_files(tmp_path, monkeypatch):
     with themed("light"):
         figure, axes = figures.panels()
