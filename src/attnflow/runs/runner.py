@@ -15,6 +15,7 @@ from attnflow.runs.code import RUN, code_digest, modules_behind
 from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
+from attnflow.schema.clock import measured
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES
@@ -203,9 +204,10 @@ class Runner:
                 total -= self._runs.pop(id).nbytes
 
     def _compute(self, order: _Order) -> xr.Dataset:
-        from attnflow.experiments import run as compute
+        with measured("imported"):
+            from attnflow.experiments import run as compute
 
-        experiment = order.build()
+            experiment = order.build()
         work = partial(compute, experiment, progress=self.progress, **order.options)
         return self.call(work)
 
@@ -213,7 +215,8 @@ class Runner:
         if self.store is None or not self.store.has(id):
             return None
         try:
-            return self.store.read(id)
+            with measured("read"):
+                return self.store.read(id)
         except StoreError as error:
             with suppress(StoreError):
                 self.store.remove(id)
@@ -224,9 +227,10 @@ class Runner:
         if self.store is None:
             return
         try:
-            stages = _stages_or_warning(run, stage_table)
-            code = _summary_code(stage_table)
-            self.store.write(run, stages=stages, code=code, replace=self.rerun)
+            with measured("stored"):
+                stages = _stages_or_warning(run, stage_table)
+                code = _summary_code(stage_table)
+                self.store.write(run, stages=stages, code=code, replace=self.rerun)
         except StoreError as error:
             # The run took time and is whole: losing it would be the greater harm.
             warnings.warn(

@@ -27,6 +27,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from attnflow.schema.clock import COUNTS, spend
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.installation import cache_directory
 
@@ -298,12 +299,30 @@ _COMPILED = [0]
 _CHECKED: dict[int, int] = {}
 
 
+_DONE = {
+    "/jax/core/compile/jaxpr_trace_duration": "traced",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lowered",
+    "/jax/core/compile/backend_compile_duration": "compiled",
+}
+_HIT = "/jax/compilation_cache/cache_hits"
+
+
 def _listen(event: str, duration_secs: float, **kwargs: str | int) -> None:
-    if event.startswith("/jax/core/compile/"):
-        _COMPILED[0] += 1
-        for watch in _ACTIVE:
-            watch.seconds += duration_secs
+    done = _DONE.get(event)
+    if done is None:
+        return
+    _COMPILED[0] += 1
+    COUNTS[done] += 1
+    own = spend(done, duration_secs)
+    for watch in _ACTIVE:
+        watch.seconds += own
+
+
+def _count(event: str, **kwargs: str | int) -> None:
+    if event == _HIT:
+        COUNTS["kept"] += 1
 
 
 # JAX keeps listeners for the life of the process: register exactly once.
 jax.monitoring.register_event_duration_secs_listener(_listen)
+jax.monitoring.register_event_listener(_count)
