@@ -65,7 +65,7 @@ def work(job: Job) -> Done:
     return Done(result, spent, tuple(texts))
 
 
-KEPT_BYTES = 2**29
+KEPT_BYTES = 2**28
 """Bytes of runs that a worker keeps in memory: those of all claims are gigabytes."""
 
 
