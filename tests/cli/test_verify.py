@@ -66,6 +66,20 @@ def test_claims_share_runs(program, toy):
     assert [call["seeds"] for call in toy.calls] == [(0, 1, 2), (0, 1, 2)]
 
 
+def test_the_profile_is_told_and_in_json(program):
+    assert "profile" not in program.json("verify", "toy/T-Thm2", "--seeds", 2)
+    profile = program.json("verify", "--seeds", 3, "--profile")["profile"]
+    assert {"computed", "stored", "judged"} <= set(profile["phases"])
+    names = {job["job"] for job in profile["jobs"]}
+    assert {"toy/T-Thm1", "toy/T-Thm2", "toy/flow"} <= names
+    assert set(profile["with_runs"]) == {"toy/T-Thm1", "toy/T-Thm2"}
+    assert profile["peak"] > 10**7
+    text = program("verify", "--seeds", 4, "--profile").output
+    assert "dearest experiments" in text and "judged" in text
+    again = program("verify", "--seeds", 4, "--profile").output
+    assert "Nothing was computed" in again
+
+
 def test_one_claim(program):
     assert len(program.json("verify", "toy/T-Thm2")["claims"]) == 1
 

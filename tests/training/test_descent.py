@@ -113,6 +113,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     from attnflow.experiments.course import Observe
     from attnflow.experiments.members import member
     from attnflow.training import descent
+    from attnflow.training.programs import Effort
     from attnflow.training.system import stack
 
     def buffers(gap):
@@ -128,7 +129,8 @@ def test_memory_does_not_grow_with_the_number_of_steps():
             carry = descent._begin(state, rules, np.zeros(1), 0)
             rates = {name: jnp.asarray(0.1) for name, _ in rules}
             gaps = jnp.full(5, gap)
-            lowered = descent._advance.lower(stacked, axes, carry, gaps, rates, loop)
+            advance = descent._advance.compiled(Effort.FULL)
+            lowered = advance.lower(stacked, axes, carry, gaps, rates, loop)
             sizes = lowered.compile().compiled.memory_analysis()
             return sizes.temp_size_in_bytes + sizes.output_size_in_bytes
 
@@ -234,9 +236,9 @@ def test_blocks_of_a_run_are_one_program(monkeypatch, name, settings):
     seen = []
     inner = descent._advance
 
-    def spy(system, axes, carry, *rest):
+    def spy(effort, system, axes, carry, *rest):
         seen.append(jax.tree.map(jax.typeof, carry))
-        return inner(system, axes, carry, *rest)
+        return inner(effort, system, axes, carry, *rest)
 
     monkeypatch.setattr(descent, "_advance", spy)
     af.run(name, steps=12, store=False, **settings)

@@ -200,6 +200,7 @@ def bench(
     """Time the reduced forms against plain weights and against PyTorch."""
     from attnflow import papers
     from attnflow.cli import benchmarks
+    from attnflow.schema.installation import MissingData
 
     output = Output(json)
     slug = papers.paper(paper).slug if paper else None
@@ -218,9 +219,11 @@ def bench(
                 rows.append(benchmarks.run_case(case, bar))
             except RuntimeError as problem:
                 failed.append(str(problem))
+            except MissingData as missing:
+                complain(f"{case.paper}/{case.id} is left out: {missing}")
     output.give({"cases": rows})
-    times = ("ours", "weights", "torch")
-    fields = ("size", *times, "ratio", "spread", "agreement", "memory")
+    times = ("first", "ours", "weights", "torch", "lean")
+    fields = ("size", *times, "ratio", "lean_ratio", "spread", "agreement", "memory")
     cells = [
         (f"{row['paper']}/{row['id']}", *(number(row[name]) for name in fields))
         for row in rows

@@ -18,6 +18,7 @@ from attnflow.cli.output import (
     seconds,
     shown_progress,
 )
+from attnflow.cli.profiled import Profiled, show_profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,7 @@ def reproduce(
             metavar="DIR", help=f"Where to; without it {OUTPUT}, or {QUICK} of --quick."
         ),
     ] = None,
+    profile: Profiled = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
@@ -49,9 +51,11 @@ def reproduce(
     What is there already and did not change is left. Killed, it goes on where it was.
     Maps are sweeps, which take minutes: they are made by name, or with --maps.
     """
+    from attnflow.runs.profile import Profile
     from attnflow.site.reproduce import reproduce as reproduce_papers
 
     output = Output(json)
+    times = Profile() if profile else None
     with shown_progress() as bar:
         if target is not None and "/" in target:
             bar.begin(target)
@@ -65,10 +69,14 @@ def reproduce(
             report=lambda result: bar.say(
                 f"{result.paper}/{result.id}  {' '.join(map(str, result.files))}"
             ),
+            profile=times,
             call=in_background,
         )
-    output.give({"exhibits": [as_json(result) for result in done.results]})
+    content: dict[str, Any] = {"exhibits": [as_json(result) for result in done.results]}
     output.show(exhibit_table(done.results))
+    if times is not None:
+        content["profile"] = show_profile(output, times)
+    output.give(content)
     for page in done.pages:
         output.say(f"page  {page}")
     return OTHERWISE if any(result.surprises for result in done.results) else 0

@@ -19,6 +19,7 @@ from attnflow.cli.output import (
     in_background,
     shown_progress,
 )
+from attnflow.cli.profiled import Profiled, show_profile
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,6 +55,7 @@ def verify(
     witness: Annotated[
         bool, typer.Option("--witness", help="Run the second programs of claims too.")
     ] = False,
+    profile: Profiled = False,
     workers: Workers = None,
     json: Json = None,
 ) -> int:
@@ -63,6 +65,7 @@ def verify(
     """
     from attnflow.claims import ClaimsTable
     from attnflow.cli.verdicts import is_surprise, show_claims, warning_of
+    from attnflow.runs.profile import Profile
     from attnflow.runs.run_files import read_run_file
     from attnflow.runs.verify import verify_claims
     from attnflow.runs.witnesses import with_witnesses
@@ -71,6 +74,7 @@ def verify(
     selection = chosen_claims(target, only or ())
     claim = _the_one(selection, changed=changed) if explain else None
     user_run = read_run_file(run) if run else None
+    times = Profile() if profile else None
     with shown_progress() as bar:
         rows = (
             _judge_file(selection, user_run, seeds, bar)
@@ -82,6 +86,7 @@ def verify(
                 changed=changed,
                 progress=bar,
                 report=lambda row: bar.say(f"{row.paper}/{row.id}  {row.words}"),
+                profile=times,
             )
         )
     if witness:
@@ -96,6 +101,8 @@ def verify(
 
         gather = partial(_evidence, *claim, user_run, seeds)
         content["explanation"] = explain_claim(output, *claim, rows[0], gather)
+    if times is not None:
+        content["profile"] = show_profile(output, times)
     output.give(content)
     for warning in filter(None, map(warning_of, rows)):
         complain(warning)

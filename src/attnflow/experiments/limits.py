@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,6 +26,7 @@ from attnflow.observables.curvature import (
 )
 from attnflow.observables.curvature.kernel import is_small, require_kernel
 from attnflow.training import Course, Stage
+from attnflow.training.programs import Effort, Program
 from attnflow.training.rules import GradientDescent, Momentum, Rule, per_part
 from attnflow.training.scaled_numbers import earliest
 
@@ -154,7 +154,7 @@ def _sharpness(
         traced = None
         if rates is not None:
             traced = {name: jnp.asarray(rate) for name, rate in rates.items()}
-        kernel, curvature = _kernels(system, axes, state, traced)
+        kernel, curvature = _kernels(Effort.LEAST, system, axes, state, traced)
         both = _top(np.asarray(kernel)[:, None], np.sqrt(np.asarray(curvature)))
         return both[:, 0], both[:, 1]
     pairs = []
@@ -172,8 +172,7 @@ def _sharpness(
     return both[:, 0], both[:, 1]
 
 
-@eqx.filter_jit
-def _kernels(
+def _kernels_of_seeds(
     system: Training, axes: Axes, state: PyTree, rates: Mapping[str, Array] | None
 ) -> tuple[Array, Array]:
     def kernel_and_curvature(system: Training, state: PyTree) -> tuple[Array, Array]:
@@ -184,6 +183,10 @@ def _kernels(
 
     in_axes = (axes.tree(system), 0)
     return jax.vmap(kernel_and_curvature, in_axes=in_axes)(system, state)
+
+
+# Computed once for each run: compiling takes the time.
+_kernels = Program(_kernels_of_seeds)
 
 
 def _top(kernel: np.ndarray, roots: np.ndarray) -> np.ndarray:

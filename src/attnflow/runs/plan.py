@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.pool import Here, Pool, Trouble
+from attnflow.runs.profile import Profile, Spent, spending
 from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.schema.declarations import Request
@@ -47,25 +48,24 @@ class Job(Hashable, Protocol):
 
 @dataclass(frozen=True)
 class Done:
-    """What came of a job, how long it took, and its warnings."""
+    """What came of a job, what it took, and its warnings."""
 
     result: Any
-    seconds: float
+    spent: Spent
     warnings: tuple[str, ...]
 
 
 def work(job: Job) -> Done:
     """Do a job."""
-    begun = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught:
+    with spending(job.verb) as spent, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         result = job.do()
     # Nobody reads a worker's terminal: the driver says each of them once.
     texts = dict.fromkeys(str(warning.message) for warning in caught)
-    return Done(result, time.perf_counter() - begun, tuple(texts))
+    return Done(result, spent, tuple(texts))
 
 
-KEPT_BYTES = 2**29
+KEPT_BYTES = 2**28
 """Bytes of runs that a worker keeps in memory: those of all claims are gigabytes."""
 
 
@@ -87,6 +87,10 @@ class MakeRun:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    def __str__(self) -> str:
+        changes = " ".join(f"{k}={v}" for k, v in self.request.overrides.items())
+        return f"{self.slug}/{self.request.experiment} {changes}".rstrip()
 
     def do(self) -> None:
         """Compute it, or read it; this worker keeps it in memory."""
@@ -212,7 +216,11 @@ def _cost(job: Job, costs: Costs) -> float:
 
 
 def carry_out(
-    plan: Plan, team: Pool | Here, what: str, progress: Progress | None = None
+    plan: Plan,
+    team: Pool | Here,
+    what: str,
+    progress: Progress | None = None,
+    profile: Profile | None = None,
 ) -> Iterator[tuple[Any, Any]]:
     """Each job but the making of runs, with what came of it, as they are done.
 
@@ -220,9 +228,12 @@ def carry_out(
 
     - `what`: what the jobs are called where progress is told, such as `claims`.
     - `progress`: called with the fraction done and how long the rest may take.
+    - `profile`: takes down what each job takes, the making of runs among them.
     """
     log = _Log.of(plan, what, progress)
     log.tell()
+    if profile is not None:
+        profile.needs |= {str(job): set(keys) for job, keys in plan.lacking.items()}
     said: set[str] = set()
     for job, answer in team.run(work, plan.waiting, pick):
         plan.settle(job)
@@ -234,6 +245,8 @@ def carry_out(
             raise RuntimeError(
                 f"{job} could not be {job.verb}. {answer.text}\n{answer.details}"
             )
+        if profile is not None:
+            profile.add(str(job), job.key if is_run else None, answer.spent)
         for text in answer.warnings:
             if text not in said:
                 said.add(text)

@@ -17,6 +17,7 @@ from attnflow.runs.store import Store, StoreError, StoreWarning
 from attnflow.runs.summary import summarise
 from attnflow.schema import outcomes_of
 from attnflow.schema.arrays import ArraySource
+from attnflow.schema.clock import measured
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
 from attnflow.schema.installation import LIBRARIES
@@ -213,9 +214,10 @@ class Runner:
                 total -= self._runs.pop(id).nbytes
 
     def _compute(self, order: _Order) -> xr.Dataset:
-        from attnflow.experiments import run as compute
+        with measured("imported"):
+            from attnflow.experiments import run as compute
 
-        experiment = order.build()
+            experiment = order.build()
         work = partial(compute, experiment, progress=self.progress, **order.options)
         return self.call(work)
 
@@ -223,7 +225,8 @@ class Runner:
         if self.store is None or not self.store.has(id):
             return None
         try:
-            return self.store.read(id)
+            with measured("read"):
+                return self.store.read(id)
         except StoreError as error:
             warnings.warn(f"{error} It is computed anew.", StoreWarning, stacklevel=4)
             return None
@@ -232,11 +235,11 @@ class Runner:
         if self.store is None:
             return
         try:
-            stages = self._stages[run.attrs["id"]] = _stages_or_warning(
-                run, stage_table
-            )
-            code = _summary_code(stage_table)
-            self.store.write(run, stages=stages, code=code, replace=self.rerun)
+            with measured("stored"):
+                stages = _stages_or_warning(run, stage_table)
+                self._stages[run.attrs["id"]] = stages
+                code = _summary_code(stage_table)
+                self.store.write(run, stages=stages, code=code, replace=self.rerun)
         except StoreError as error:
             # The run took time and is whole: losing it would be the greater harm.
             warnings.warn(

@@ -28,6 +28,7 @@ from attnflow.runs.plan import (
     runner_of,
 )
 from attnflow.runs.pool import Here, Pool
+from attnflow.runs.profile import Profile
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
 from attnflow.schema.settings import canonical_json, digest
@@ -50,6 +51,7 @@ def verify_claims(
     changed: bool = False,
     progress: Progress | None = None,
     report: Callable[[Row], None] | None = None,
+    profile: Profile | None = None,
 ) -> list[Row]:
     """Judge claims of papers in parallel, from runs that are computed once for all.
 
@@ -63,6 +65,7 @@ def verify_claims(
     - `changed`: leave out claims that have a verdict for their present code.
     - `progress`: called with the fraction done and how long the rest may take.
     - `report`: called with each row as soon as its claim is judged.
+    - `profile`: takes down where the time goes.
 
     **Returns:** the rows, in the order of the claims.
     """
@@ -83,7 +86,8 @@ def verify_claims(
             if key not in known
         }
         rows = {} if changed else known
-        for job, row in carry_out(make_plan(new, root), team, "claims", progress):
+        plan = make_plan(new, root)
+        for job, row in carry_out(plan, team, "claims", progress, profile):
             rows[job.key] = row
             if report is not None:
                 report(row)

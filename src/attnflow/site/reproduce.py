@@ -26,6 +26,7 @@ from attnflow.runs.plan import (
     runner_of,
 )
 from attnflow.runs.pool import Here, Pool
+from attnflow.runs.profile import Profile
 from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
@@ -166,6 +167,7 @@ def reproduce(
     workers: int | None = None,
     progress: Progress | None = None,
     report: Callable[[ExhibitResult], None] = lambda result: None,
+    profile: Profile | None = None,
     call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
 ) -> Reproduction:
     """Draw figures and tables of papers, in parallel, and write their pages.
@@ -178,7 +180,8 @@ def reproduce(
       `mixture/figure1a`, or all papers.
     - `quick`: smaller runs; `maps`: the maps too, which take minutes each.
     - `out`: the folder; without it `attnflow-output`, or its `quick`.
-    - `store`, `workers`, `progress`, `report`, `call`: as for `draw_exhibits`.
+    - `store`, `workers`, `progress`, `report`, `profile`, `call`: as for
+      `draw_exhibits`.
     """
     drawings, places = [], []
     for paper, id in select_papers(target):
@@ -193,6 +196,7 @@ def reproduce(
         workers=workers,
         progress=progress,
         report=report,
+        profile=profile,
         call=call,
     )
     return Reproduction(tuple(results), tuple(write_pages(places)))
@@ -222,6 +226,7 @@ def draw_exhibits(
     pool: Pool | Here | None = None,
     progress: Progress | None = None,
     report: Callable[[ExhibitResult], None] = lambda result: None,
+    profile: Profile | None = None,
     call: Callable[[Callable[[], xr.Dataset]], xr.Dataset] = lambda work: work(),
 ) -> list[ExhibitResult]:
     """Draw exhibits in parallel, from runs that are computed once for all.
@@ -233,6 +238,7 @@ def draw_exhibits(
 
     - `store`, `workers`, `pool`, `progress`: as for `verify_claims`.
     - `report`: called with each result as soon as its files are written.
+    - `profile`: takes down where the time of exhibits goes that workers draw.
     - `call`: calls long computations of this process, as for `Runner`.
 
     **Returns:** the results, in order. What needs a data set that is not on this
@@ -260,7 +266,7 @@ def draw_exhibits(
         with pool_of(workers, pool) as team, warnings.catch_warnings():
             if is_alone:
                 warnings.filterwarnings("ignore", message=".* is left out: ")
-            for job, result in carry_out(plan, team, "exhibits", progress):
+            for job, result in carry_out(plan, team, "exhibits", progress, profile):
                 results[str(job)] = result
                 if result is not None:
                     report(result)

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
+from attnflow.training.programs import Effort, Program, size_of
 from attnflow.training.rules import Adam, Descent, split
 from attnflow.training.scaled_numbers import AdamMemory, begin_adam, earliest
 from attnflow.training.system import (
@@ -25,6 +25,11 @@ from attnflow.training.system import (
     require_precise,
 )
 from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
+
+WORK = 10**10
+"""Steps times numbers of system and state, up to which compiling takes the time."""
+FEW = 100
+"""Steps that are few: with these, the code may be slow."""
 
 # A run is cut into blocks of records, between which it can show progress, be
 # interrupted, and stop early where every seed has diverged.
@@ -139,12 +144,15 @@ def _blocks(
     An interrupt is heard between blocks; what was recorded by then is kept.
     """
     size = _block_size(len(gaps))
+    effort = _effort(system, int(gaps.sum()), size_of(system, carry.state))
     padded = np.concatenate([gaps, np.zeros(-len(gaps) % size, int)])
     parts, living = [], []
     stopped = False
     for number, block in enumerate(padded.reshape(-1, size)):
         try:
-            after, rows, alive = _advance(system, axes, carry, put(block), rates, loop)
+            after, rows, alive = _advance(
+                effort, system, axes, carry, put(block), rates, loop
+            )
             part = jax.tree.map(np.asarray, rows)
         except KeyboardInterrupt:
             if not parts:
@@ -163,6 +171,13 @@ def _blocks(
     return joined, np.concatenate(living, axis=1), carry, stopped
 
 
+def _effort(system: DescentSystem, steps: int, numbers: int) -> Effort:
+    """What it is worth to compile so many steps of so many numbers."""
+    if steps * numbers > WORK and not getattr(system, "in_products", False):
+        return Effort.FULL
+    return Effort.LESS if steps > FEW else Effort.LEAST
+
+
 def _block_size(records: int) -> int:
     """How many records a block has: a power of two.
 
@@ -172,8 +187,7 @@ def _block_size(records: int) -> int:
     return 2 ** math.ceil(math.log2(max(1.0, records / BLOCKS)))
 
 
-@eqx.filter_jit
-def _advance(
+def _block(
     system: DescentSystem,
     axes: Axes,
     carry: Carry,
@@ -197,6 +211,9 @@ def _advance(
     each = {name: 0 if rate.ndim else None for name, rate in rates.items()}
     in_axes = (axes.tree(system), 0, each)
     return jax.vmap(of_seed, in_axes=in_axes)(system, carry, rates)
+
+
+_advance = Program(_block)
 
 
 def _finite(state: State) -> Array:

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import diffrax as dfx
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,6 +11,7 @@ import optimistix as optx
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
+from attnflow.training.programs import Effort, Program, size_of
 from attnflow.training.rules import Flow
 from attnflow.training.system import (
     CODES,
@@ -29,6 +29,10 @@ SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 
 FEW, SMALL = 16, 1000
 """Seeds, and numbers of each, up to which flows run one by one, or side by side."""
+
+
+NUMBERS = 1000
+"""Numbers of the states of all seeds, up to which compiling takes the time."""
 
 
 def flow(
@@ -61,11 +65,12 @@ def flow(
     # tolerance compiles nothing anew.
     plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0)
     numbers = put(np.array([rule.rtol, rule.atol, rule.scale], float))
-    return _flow(system, axes, state, *spans, marks, numbers, plain, observe, event)
+    effort = Effort.LEAST if size_of(state) <= NUMBERS else Effort.FULL
+    args = (system, axes, state, *spans, marks, numbers, plain, observe, event)
+    return _flow(effort, *args)
 
 
-@eqx.filter_jit
-def _flow(
+def _flow_of_seeds(
     system: FlowSystem,
     axes: Axes,
     state: State,
@@ -87,6 +92,9 @@ def _flow(
     if event is not None or not _side_by_side(state, len(start)):
         return axes.one_by_one(solve, system, carry)
     return jax.vmap(solve, in_axes=(axes.tree(system), 0))(system, carry)
+
+
+_flow = Program(_flow_of_seeds)
 
 
 def _side_by_side(state: State, seeds: int) -> bool:

@@ -27,6 +27,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from attnflow.schema.clock import COUNTS, spend
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.installation import cache_directory
 
@@ -51,8 +52,12 @@ CODES = (
     Outcome.DIVERGED,
     Outcome.INTERRUPTED,
 )
-# A quarter of what Linux allows a process unless told otherwise, and a gigabyte.
+# A quarter of what Linux allows a process unless told otherwise.
 MAPPINGS = 16_000
+MEMORY = 10**9
+"""Bytes of a process beyond which compiled programs are forgotten."""
+GROWTH = 4 * 10**8
+"""Bytes that a process may grow by before programs are forgotten once more."""
 
 S = TypeVar("S")
 Result = TypeVar("Result")
@@ -243,23 +248,25 @@ def keep_compiled() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 
 
-def make_room(limit: int = MAPPINGS) -> bool:
-    """Forget compiled programs where they take up much of a process's mappings.
+def make_room(limit: int = MAPPINGS, memory: int = MEMORY) -> bool:
+    """Forget compiled programs where they take up much of a process.
 
     Every program keeps pieces of memory mapped, of which Linux allows a process some
     65,000; beyond, XLA ends it without a word. Long sessions over many shapes, such as
-    the whole claims table, come there. Programs that are needed again are read from the
-    persistent cache. Mappings are counted only where something was compiled since they
-    were: reading them takes a millisecond.
+    the whole claims table, come there, and to gigabytes. Programs that are needed again
+    are read from the persistent cache. Mappings are counted only where something was
+    compiled since they were: reading them takes a millisecond.
     """
-    if _CHECKED.get(limit) == _COMPILED[0]:
+    if _CHECKED.get((limit, memory)) == _COMPILED[0]:
         return False
-    _CHECKED[limit] = _COMPILED[0]
+    _CHECKED[limit, memory] = _COMPILED[0]
     try:
         mapped = Path("/proc/self/maps").read_bytes().count(b"\n")
+        resident = _resident()
     except OSError:
         return False
-    if mapped <= limit:
+    # What is no program's stays: forgetting more of them would help nobody.
+    if mapped <= limit and resident <= max(memory, _LEFT[0] + GROWTH):
         return False
     jax.clear_caches()
     gc.collect()
@@ -267,7 +274,14 @@ def make_room(limit: int = MAPPINGS) -> bool:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
+    _LEFT[0] = _resident()
     return True
+
+
+def _resident() -> int:
+    """Bytes of memory that this process has, on Linux."""
+    pages = Path("/proc/self/statm").read_text("ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def compile_events() -> int:
@@ -295,15 +309,35 @@ def compile_time() -> Iterator[Stopwatch]:
 _ACTIVE: list[Stopwatch] = []
 # How often something was compiled, and how often that was when mappings were counted.
 _COMPILED = [0]
-_CHECKED: dict[int, int] = {}
+_CHECKED: dict[tuple[int, int], int] = {}
+# Bytes that were left when programs were last forgotten.
+_LEFT = [0]
+
+
+_DONE = {
+    "/jax/core/compile/jaxpr_trace_duration": "traced",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lowered",
+    "/jax/core/compile/backend_compile_duration": "compiled",
+}
+_HIT = "/jax/compilation_cache/cache_hits"
 
 
 def _listen(event: str, duration_secs: float, **kwargs: str | int) -> None:
-    if event.startswith("/jax/core/compile/"):
-        _COMPILED[0] += 1
-        for watch in _ACTIVE:
-            watch.seconds += duration_secs
+    done = _DONE.get(event)
+    if done is None:
+        return
+    _COMPILED[0] += 1
+    COUNTS[done] += 1
+    own = spend(done, duration_secs)
+    for watch in _ACTIVE:
+        watch.seconds += own
+
+
+def _count(event: str, **kwargs: str | int) -> None:
+    if event == _HIT:
+        COUNTS["kept"] += 1
 
 
 # JAX keeps listeners for the life of the process: register exactly once.
 jax.monitoring.register_event_duration_secs_listener(_listen)
+jax.monitoring.register_event_listener(_count)

@@ -8,6 +8,7 @@ import numpy as np
 from attnflow.cli.benchmarks.harness import Arrays, Case, Rows, run_rows, torch_losses
 
 RECORDS, RECORDED = 21, ("loss", "score", "value")
+LEAN = "both heads at once, W_Qᵀ W_K before its products with tokens"
 
 
 def _case(width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> Case:
@@ -19,6 +20,9 @@ def _case(width: int, *, K: int = 2, L: int = 3, steps: int = 2000) -> Case:
         weights=partial(ours, "weights") if weights else None,
         torch=partial(_torch, K, L, steps, weights) if weights else None,
         rival="full-batch autograd and SGD in PyTorch, float64, heads written out",
+        lean=(partial(_torch, K, L, steps, weights, lean=True), LEAN)
+        if weights
+        else None,
     )
 
 
@@ -48,19 +52,29 @@ def _ours(form: str, *, weights: Arrays | None, **sizes: int) -> Rows:
     return run_rows(experiment, weights=weights)
 
 
-def _torch(K: int, L: int, steps: int, weights: Arrays) -> Rows:
+def _torch(K: int, L: int, steps: int, weights: Arrays, *, lean: bool = False) -> Rows:
     import torch
 
     tokens, label, probability = (torch.tensor(a) for a in _samples(K, L))
     state = {n: torch.tensor(a, requires_grad=True) for n, a in weights.items()}
     optimiser = torch.optim.SGD(state.values(), lr=0.1)
 
-    def loss_of() -> torch.Tensor:
+    def each_head() -> list[torch.Tensor]:
         heads = []
         for W_K, W_Q, w in zip(state["W_K"], state["W_Q"], state["w"], strict=True):
             scores = (tokens @ W_Q.T) @ (tokens @ W_K.T).transpose(1, 2)
             read = torch.softmax(scores, dim=-1) @ (tokens @ w)[..., None]
             heads.append(read.sum(dim=(1, 2)))
+        return heads
+
+    def both_heads() -> torch.Tensor:
+        between = state["W_Q"].transpose(1, 2) @ state["W_K"]
+        scores = (tokens @ between[:, None]) @ tokens.transpose(1, 2)
+        values = (tokens @ state["w"].T).movedim(-1, 0)
+        return (torch.softmax(scores, dim=-1) @ values[..., None]).sum(dim=(2, 3))
+
+    def loss_of() -> torch.Tensor:
+        heads = both_heads() if lean else each_head()
         output = torch.relu(heads[0] + 0.5) - torch.relu(heads[1] + 0.5)
         return (probability * torch.nn.functional.softplus(-label * output)).sum()
 

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from attnflow.experiments import Experiment, SystemExperiment
     from attnflow.training.rules import Rules
 
+    Loss = Callable[[list[Tensor], Tensor, Tensor], Tensor]
+
 STEPS, SHARE, EVERY = 2000, 0.1, 10
 DIGIT_RECORDS = 20
 DIGIT_SNR = 0.9
 """Scaled SNR; at 0.5 descent swings, and rounding grows to 5e-3 in its 500 steps."""
 RIVAL = "full-batch autograd in PyTorch, float64, with {}"
+LEAN = "the same with neurons averaged before their product with tokens"
 NAMES = {
     "signgd": "signs of the gradients",
     "adam": "its own Adam",
@@ -48,6 +51,7 @@ def _case(row: str, *, rule: str = "signgd", tests: int = 0) -> Case:
         ours=partial(run_rows, experiment),
         torch=partial(_torch, experiment, arrays),
         rival=f"{RIVAL.format(NAMES[rule])} (the first 10% of the steps)",
+        lean=(partial(_torch, experiment, arrays, _lean_loss), LEAN),
         # 200 steps, each rounded once, of sums over 2000 coordinates.
         tolerance=1e-10,
         share=SHARE,
@@ -64,6 +68,7 @@ def _digits(rule: str) -> Case:
         ours=partial(run_rows, experiment),
         torch=partial(_torch_digits, experiment),
         rival=f"{RIVAL.format(NAMES[rule])}, tested every {every} steps",
+        lean=(partial(_torch_digits, experiment, _lean_loss), LEAN),
         # Hundreds of steps, each of sums over 32,000 patches.
         tolerance=1e-9,
         repeats=3,
@@ -107,32 +112,37 @@ def _step_count(experiment: "SystemExperiment") -> int:
     return int(until)
 
 
-def _torch(experiment: "Experiment", arrays: Arrays) -> Rows:
+def _torch(
+    experiment: "Experiment", arrays: Arrays, loss: "Loss | None" = None
+) -> Rows:
     import torch
+
+    of = loss or _loss
 
     tensors = {name: torch.tensor(array) for name, array in arrays.items()}
     state = [tensors[name].requires_grad_() for name in ("W_K", "W_Q", "W_V")]
     advance = _advance(experiment.stages[0].rule, state)
     rows: dict[str, list[np.ndarray]] = {name: [] for name in experiment.observables}
-    loss_of = partial(_loss, state, tensors["x"], tensors["y"])
-    for step, loss in torch_losses(loss_of, state, advance, round(SHARE * STEPS)):
+    loss_of = partial(of, state, tensors["x"], tensors["y"])
+    for step, now in torch_losses(loss_of, state, advance, round(SHARE * STEPS)):
         if step % EVERY == 0:
             with torch.no_grad():
                 means = state[2].mean(dim=1)
                 value = (means[0] - means[1]) @ tensors["shown"].T
                 rows["value"].append(value.numpy()[None])
-                rows["loss"].append(loss.detach().numpy().copy())
+                rows["loss"].append(now.detach().numpy().copy())
                 if "test_x" in tensors:
-                    tested = _loss(state, tensors["test_x"], tensors["test_y"])
+                    tested = of(state, tensors["test_x"], tensors["test_y"])
                     rows["test_loss"].append(tested.numpy().copy())
     return {name: np.array(values) for name, values in rows.items()}
 
 
-def _torch_digits(experiment: "SystemExperiment") -> Rows:
+def _torch_digits(experiment: "SystemExperiment", loss: "Loss | None" = None) -> Rows:
     import torch
 
     from attnflow.training import precise
 
+    of = loss or _loss
     with precise():
         system, start = experiment.model.members([0], None)[0]
         sets = {
@@ -145,12 +155,12 @@ def _torch_digits(experiment: "SystemExperiment") -> Rows:
     advance = _advance(experiment.stages[0].rule, state)
     rows: dict[str, list[float]] = {name: [] for name in sets}
     steps = _step_count(experiment)
-    loss_of = partial(_loss, state, *sets["loss"])
-    for step, loss in torch_losses(loss_of, state, advance, steps):
+    loss_of = partial(of, state, *sets["loss"])
+    for step, now in torch_losses(loss_of, state, advance, steps):
         if step % (steps // DIGIT_RECORDS) == 0:
             with torch.no_grad():
-                rows["loss"].append(loss.item())
-                rows["test_loss"].append(_loss(state, *sets["test_loss"]).item())
+                rows["loss"].append(now.item())
+                rows["test_loss"].append(of(state, *sets["test_loss"]).item())
     return {name: np.array(values) for name, values in rows.items()}
 
 
@@ -165,6 +175,17 @@ def _loss(state: "list[Tensor]", x: "Tensor", y: "Tensor") -> "Tensor":
     half = read.shape[1] // 2
     output = read[:, :half].mean(dim=1) - read[:, half:].mean(dim=1)
     return torch.nn.functional.softplus(-y * output).mean()
+
+
+def _lean_loss(state: "list[Tensor]", x: "Tensor", y: "Tensor") -> "Tensor":
+    import torch
+
+    W_K, W_Q, W_V = state
+    means = W_V.mean(dim=1)
+    keys, queries = x @ W_K.T, x @ W_Q.T
+    attention = torch.softmax(queries @ keys.transpose(1, 2), dim=-1)
+    read = attention @ (x @ (means[0] - means[1]))[..., None]
+    return torch.nn.functional.softplus(-y * read.sum(dim=(1, 2))).mean()
 
 
 def _advance(rule: "Rules", state: "list[Tensor]") -> Callable[[], object]:

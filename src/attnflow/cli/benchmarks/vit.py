@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from attnflow.experiments import Experiment
 
 RIVAL = "full-batch autograd and SGD in PyTorch, float64"
+LEAN = "the same with W_Vᵀ w_O before its product with patches"
 # Steps of ours and of PyTorch: each long enough beside what it costs to begin, and
 # records of ours few enough to cost nothing.
 STEPS = {2: (8000, 40), 4: (4000, 40), 10: (1000, 40), 20: (300, 20)}
@@ -36,13 +37,14 @@ SIZES = "M=16, d=1024, dh=dv=512"
 def _steps(samples: int, readout: str) -> Case:
     steps, theirs = STEPS[samples]
     experiment = _experiment(samples, steps, READOUTS[readout])
+    arrays = seed_arrays(experiment, tested=False)
+    loop = partial(_torch, arrays, readout == "trained", theirs)
     return Case(
         size=f"N={samples}, {SIZES}, {steps} steps, w_O {readout}",
         ours=partial(run_rows, experiment, at=RECORDED),
-        torch=partial(
-            _torch, seed_arrays(experiment, tested=False), readout == "trained", theirs
-        ),
+        torch=loop,
         rival=f"{RIVAL} (the first {theirs} of the steps)",
+        lean=(partial(loop, lean=True), LEAN),
         tolerance=1e-12,
         share=theirs / steps,
         repeats=5,
@@ -108,8 +110,8 @@ def _our_map(readout: str) -> Rows:
     return {n: grid[n].values[0].reshape(-1) for n in ("end_time", "test_loss")}
 
 
-def _torch(arrays: Arrays, trained: bool, steps: int) -> Rows:
-    return _loop(arrays, trained=trained, steps=steps)[0]
+def _torch(arrays: Arrays, trained: bool, steps: int, *, lean: bool = False) -> Rows:
+    return _loop(arrays, trained=trained, steps=steps, lean=lean)[0]
 
 
 def _torch_map(readout: str) -> Rows:
@@ -141,7 +143,12 @@ def _torch_map(readout: str) -> Rows:
 
 
 def _loop(
-    arrays: Arrays, *, trained: bool, steps: int, target: float = 0.0
+    arrays: Arrays,
+    *,
+    trained: bool,
+    steps: int,
+    target: float = 0.0,
+    lean: bool = False,
 ) -> tuple[Rows, float]:
     """The loop that the authors would write; rows, and the test loss at the end."""
     import torch
@@ -154,7 +161,9 @@ def _loop(
     def loss_of(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         scores = (x @ state["W_Q"].T) @ (x @ state["W_K"].T).transpose(1, 2)
         attention = torch.softmax(scores, dim=-1)
-        value = state["value"] = (x @ state["W_V"].T) @ state["w_O"]
+        W_V, w_O = state["W_V"], state["w_O"]
+        value = x @ (W_V.T @ w_O) if lean else (x @ W_V.T) @ w_O
+        state["value"] = value
         output = torch.einsum("nlj,nj->nl", attention, value).mean(dim=1)
         return torch.nn.functional.softplus(-y * output).mean()
 

@@ -131,6 +131,11 @@ class DeepTraining(eqx.Module):
         """Seeds run one after the other: side by side they would leave the caches."""
         return True
 
+    @property
+    def in_products(self) -> bool:
+        """Time goes into products of matrices, which no compiler makes faster."""
+        return True
+
     def weights(self, state: State) -> Weights:
         """The network's parts of a state."""
         return {name: state[name] for name in PARTS}

@@ -1,0 +1,48 @@
+"""Where the time of a process goes: seconds by what was done, each counted once."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SPENT: Counter[str] = Counter()
+"""Seconds of this process by what was done (`compiled`, `judged`)."""
+COUNTS: Counter[str] = Counter()
+"""How often, of what is counted: programs `compiled`, and those `kept` and read."""
+
+_ended: list[tuple[float, float]] = []
+
+
+@contextmanager
+def measured(what: str) -> Iterator[None]:
+    """Count the seconds inside the context, less those that are counted there."""
+    begun = time.perf_counter()
+    try:
+        yield
+    finally:
+        spend(what, time.perf_counter() - begun)
+
+
+def spend(what: str, seconds: float) -> float:
+    """Count seconds that end now, less those in between that are counted already.
+
+    JAX tells how long something took when it is done, and of what is inside before.
+
+    **Returns:** the seconds that were counted.
+    """
+    end = time.perf_counter()
+    begun = end - seconds
+    counted = 0.0
+    # The first of those inside may be told to have begun a microsecond earlier.
+    while _ended and _ended[-1][0] + _ended[-1][1] > 2 * begun:
+        first, last = _ended.pop()
+        counted += last - first
+    _ended.append((begun, end))
+    # A long session needs no more of the past than what may still go on.
+    del _ended[:-_MOST]
+    own = max(0.0, seconds - counted)
+    SPENT[what] += own
+    return own
+
+
+_MOST = 100_000
