@@ -111,7 +111,7 @@ class Index:
         self.constant, self.terms = int(constant), terms or {}
 
     def __add__(self, other: "Index | int") -> "Index":
-        if isinstance(other, int):
+        if not isinstance(other, Index):
             return Index(self.constant + other, self.terms)
         terms = dict(self.terms)
         for term, factor in other.terms.items():
