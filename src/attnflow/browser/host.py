@@ -43,7 +43,8 @@ class Instance:
         size = self._memory.data_len(self._store)
         data = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value
         assert data is not None
-        return np.frombuffer((ctypes.c_char * size).from_address(data), float)
+        cells = (ctypes.c_double * (size // CELL)).from_address(data)
+        return np.ctypeslib.as_array(cells)
 
     @property
     def integers(self) -> np.ndarray:

@@ -41,7 +41,8 @@ def _tanh_series(count: int) -> tuple[float, ...]:
     """Coefficients of x³, x⁵, … in tanh x, by `tanh' = 1 − tanh²`."""
     series = [Fraction(1)]
     for n in range(1, count + 1):
-        square = sum(series[i] * series[n - 1 - i] for i in range(n))
+        terms = (series[i] * series[n - 1 - i] for i in range(n))
+        square = sum(terms, Fraction(0))
         series.append(-square / (2 * n + 1))
     return tuple(float(x) for x in series[1:])
 

@@ -145,7 +145,8 @@ class Lowering:
 
         def read(atom: core.Var | core.Literal) -> Value:
             if isinstance(atom, core.Literal):
-                return self.literal(np.asarray(atom.val, atom.aval.dtype))
+                dtype = getattr(atom.aval, "dtype", None)
+                return self.literal(np.asarray(atom.val, dtype))
             return values[atom]
 
         for equation in _needed(jaxpr):
@@ -188,14 +189,14 @@ def place_of(value: Value) -> Place:
 
 
 def nest(
-    shape: Sequence[int], body: Callable[[list], list[Statement]]
+    shape: Sequence[int], body: Callable[[Indices], list[Statement]]
 ) -> list[Statement]:
     """Loops over a shape around statements that are a function of the indices."""
     if 0 in shape:
         return []
     variables = [Local("i32") if size > 1 else None for size in shape]
     indices = [ZERO if variable is None else at(variable) for variable in variables]
-    statements = body(indices)
+    statements: list[Statement] = body(indices)
     for variable, size in reversed(list(zip(variables, shape, strict=True))):
         if variable is not None:
             statements = [For(variable, size, statements)]

@@ -47,6 +47,7 @@ class Value:
     """
 
     __slots__ = ("example", "kind", "known", "lazy", "level", "place", "read", "shape")
+    kind: Kind
 
     def __init__(
         self,
@@ -59,7 +60,8 @@ class Value:
         place: Place | None = None,
         known: np.ndarray | None = None,
     ):
-        self.shape, self.kind, self.read = tuple(shape), kind, read
+        self.shape, self.read = tuple(shape), read
+        self.kind = kind
         self.level, self.lazy = level, lazy
         self.place: Place | None = place
         self.known = known

@@ -129,9 +129,9 @@ class Encoder:
             case Do(name, args):
                 code = [piece for arg in args for piece in self.node(arg)]
                 return [*code, b"\x10" + unsigned(self.numbers[name])]
-            case Return(None):
-                return [b"\x0f"]
             case Return(value):
+                if value is None:
+                    return [b"\x0f"]
                 self.count(value)
                 return [*self.node(value), b"\x0f"]
             case Block(body):

@@ -213,7 +213,7 @@ def _cond(lowering: Lowering, equation: Equation, inputs: Values, level: int) ->
         lowering.new(v.aval.shape, kind_of(v.aval.dtype), level)
         for v in equation.outvars
     ]
-    bodies = []
+    bodies: list[list[Statement]] = []
     for branch in branches:
         rest = enter(lowering, level)
         results = lowering.closed(branch, [_inside(v, level + 1) for v in args])
@@ -221,7 +221,7 @@ def _cond(lowering: Lowering, equation: Equation, inputs: Values, level: int) ->
             lowering.put(level + 1, copy(value, place_of(whole)))
         bodies.append(leave(lowering, rest))
     index = scalar(which)
-    chain = bodies[-1]
+    chain: list[Statement] = bodies[-1]
     for number in reversed(range(len(bodies) - 1)):
         beyond = index if which.kind == "bool" else compare("gt", index, number)
         chain = [If(beyond, chain, bodies[number])]
