@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import jax
 import xarray as xr
+from jaxtyping import PyTree
 
 from attnflow import schema
 from attnflow.experiments.course import (
+    Leg,
     Observe,
     Prepared,
     Progress,
@@ -241,18 +243,7 @@ def _train_system(
     """The run of a system, and what it reports of its form, rules and system."""
     model, (weights, check, progress) = experiment.model, options
     known = model.registry
-    for name in experiment.observables:
-        known.find(name)
-    members = model.members(seeds, weights)
-    system, axes = stack([member for member, _ in members])
-    state = jax.tree.map(stack_arrays, *[first for _, first in members])
-    legs = []
-    for stage in experiment.stages:
-        event = None
-        if isinstance(stage.until, Reach):
-            scalar = parse(stage.until.scalar, dict(model.labels()), known.find)
-            event = event_of(stage.until, scalar, known.view)
-        legs.append((stage, system, axes, event))
+    members, state, legs = prepare_system(experiment, seeds, weights)
     observe = DirectObserve(experiment.observables, known)
     course = course_of(experiment, legs, state, observe=observe, progress=progress)
     body = as_dataset(experiment, seeds, course, model.labels(), find=known.find)
@@ -266,6 +257,26 @@ def _train_system(
     rules = rule_names(experiment)
     notes = {"form": name, "form_reason": why, "rule": rules, "system": model.system}
     return body, notes
+
+
+def prepare_system(
+    experiment: SystemExperiment, seeds: Sequence[int], weights: Arrays | None
+) -> tuple[list[tuple[PyTree, PyTree]], PyTree, list[Leg]]:
+    """The members of a system, their stacked states, and the stages to train."""
+    model, known = experiment.model, experiment.model.registry
+    for name in experiment.observables:
+        known.find(name)
+    members = model.members(seeds, weights)
+    system, axes = stack([member for member, _ in members])
+    state = jax.tree.map(stack_arrays, *[first for _, first in members])
+    legs = []
+    for stage in experiment.stages:
+        event = None
+        if isinstance(stage.until, Reach):
+            scalar = parse(stage.until.scalar, dict(model.labels()), known.find)
+            event = event_of(stage.until, scalar, known.view)
+        legs.append((stage, system, axes, event))
+    return members, state, legs
 
 
 def _drift(system: Training, before: State, after: State) -> float:

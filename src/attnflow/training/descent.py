@@ -71,7 +71,7 @@ def descend(
     if not len(marks) or marks[-1] < stop:
         marks = np.append(marks, stop)
     gaps = np.diff(np.concatenate([[first], marks]))
-    carry = _begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
+    carry = begin(state, plain, start, first, scaled=getattr(system, "scaled", False))
     waits = bool((start != first).any())
     loop = Loop(plain, numbers, observe, event, waits=waits, every=every)
     rows, alive, carry, stopped = _blocks(
@@ -95,7 +95,7 @@ def _swamped(carry: Carry) -> np.ndarray | None:
     return earliest(steps) if steps else None
 
 
-def _begin(
+def begin(
     state: State,
     rules: Iterable[tuple[str, Descent]],
     start: np.ndarray,
@@ -103,6 +103,7 @@ def _begin(
     *,
     scaled: bool = False,
 ) -> Carry:
+    """What seeds carry at the start of a stage; `scaled` asks for Adam's own memory."""
     memory = {}
     for name, rule in rules:
         begin = rule.transformation().init

@@ -1,0 +1,1 @@
+"""Experiments compiled for the web: from jaxprs to loops to WebAssembly."""

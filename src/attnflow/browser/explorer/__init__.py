@@ -1,0 +1,1 @@
+"""The explorer: an experiment as one page that computes, without a server."""

@@ -1,0 +1,126 @@
+"""What an experiment computes in each stage, as pure functions of arrays.
+
+Inputs are the arrays of the system and the numbers of the rules: all that a setting's
+numbers can change. So one kernel serves every value of them; shapes are compiled in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, PyTree
+
+from attnflow.experiments.course import Leg, Observe, prepare
+from attnflow.experiments.record import Experiment, Trained
+from attnflow.experiments.run import prepare_system
+from attnflow.observables.registry import DirectObserve
+from attnflow.training import Stage, precise
+from attnflow.training.descent import begin
+from attnflow.training.rules import Descent, Flow, per_part, split
+from attnflow.training.system import Row
+from attnflow.training.walk import Loop, walk
+
+
+@dataclass(frozen=True)
+class StageFunctions:
+    """A stage of an experiment for one seed.
+
+    - `inputs`: a PyTree of arrays; `carry` another one, what a step or a flow changes.
+    - `move`: of inputs and carry, the next carry; for a flow, of inputs, time and state
+      the velocity.
+    - `observe`: of inputs and state, the observables; `event`: likewise a scalar.
+    """
+
+    stage: Stage
+    inputs: PyTree
+    carry: PyTree
+    state: PyTree
+    move: Callable[..., PyTree]
+    observe: Callable[[PyTree, PyTree], Row]
+    event: Callable[[PyTree, PyTree], Array] | None
+
+
+def stages_of(experiment: Trained, seed: int = 0) -> list[StageFunctions]:
+    """The stages of an experiment; all begin at the state of the first one."""
+    with precise():
+        if isinstance(experiment, Experiment):
+            plan = prepare(experiment, [seed])
+            state, legs = plan.members[0][1], plan.legs
+            observe: Callable[..., Row] = Observe(experiment.observables)
+        else:
+            members, _, legs = prepare_system(experiment, [seed], None)
+            state = members[0][1]
+            registry = experiment.model.registry
+            observe = DirectObserve(experiment.observables, registry)
+        state = jax.tree.map(jnp.asarray, state)
+        return [_functions(leg, state, observe) for leg in legs]
+
+
+def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFunctions:
+    stage, system, _, event = leg
+    arrays, static = eqx.partition((system, event), eqx.is_array)
+
+    def joined(inputs: PyTree) -> tuple[Any, Any]:
+        return eqx.combine(inputs["system"], static)
+
+    def observed(inputs: PyTree, state: PyTree) -> Row:
+        return observe(joined(inputs)[0], state)
+
+    def reached(inputs: PyTree, state: PyTree) -> Array:
+        system, event = joined(inputs)
+        return event(system, state)
+
+    def velocity(inputs: PyTree, time: Array, state: PyTree) -> PyTree:
+        return joined(inputs)[0].velocity(time, state)
+
+    inputs: dict[str, PyTree] = {"system": arrays}
+    event_of = reached if event else None
+    if isinstance(stage.rule, Flow):
+        return StageFunctions(stage, inputs, state, state, velocity, observed, event_of)
+    parts = _Step.of(stage, system, state)
+    inputs |= {"rates": parts.rates, "numbers": parts.numbers}
+
+    def step(inputs: PyTree, carry: PyTree) -> PyTree:
+        loop = Loop(parts.plain, inputs["numbers"], observed, None, waits=False)
+        return walk(joined(inputs)[0], carry, 1, inputs["rates"], loop)[0]  # pyright: ignore[reportArgumentType] # a fixed number of steps
+
+    carry = parts.carry
+    return StageFunctions(stage, inputs, carry, state, step, observed, event_of)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The parts of a step: rules to compile, their numbers, and the carry."""
+
+    plain: tuple
+    numbers: dict[str, Any]
+    rates: dict[str, Array]
+    carry: PyTree
+
+    @classmethod
+    def of(cls, stage: Stage, system: Any, state: PyTree) -> "_Step":
+        every = per_part(stage.rule, stage.trains)
+        rules: dict[str, Descent] = {
+            name: rule for name, rule in every.items() if not isinstance(rule, Flow)
+        }
+        parts = {name: split(rule) for name, rule in rules.items()}
+        plain = tuple((name, rule) for name, (rule, _) in parts.items())
+        stacked = jax.tree.map(lambda leaf: leaf[None], state)
+        scaled = getattr(system, "scaled", False)
+        carry = begin(stacked, plain, np.zeros(1, int), 0, scaled=scaled)
+        return cls(
+            plain,
+            {name: numbers for name, (_, numbers) in parts.items()},
+            {name: jnp.asarray(rule.learning_rate) for name, rule in rules.items()},
+            jax.tree.map(lambda leaf: leaf[0] if jnp.ndim(leaf) else leaf, carry),
+        )
+
+
+def named(tree: PyTree) -> list[tuple[str, np.ndarray]]:
+    """The leaves of a PyTree with their paths."""
+    pairs = jax.tree_util.tree_leaves_with_path(tree)
+    return [(jax.tree_util.keystr(path), np.asarray(leaf)) for path, leaf in pairs]
