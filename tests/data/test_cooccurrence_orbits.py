@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("precise")
 
 @pytest.mark.parametrize("length", [3, 5, 10])
 def test_one_representative_for_each_type(length):
-    task = CooccurrenceOrbits(60, length)
+    task = CooccurrenceOrbits(60, length, test_samples=1)
     data = task.sequences()
     assert data.group_names == TYPES
     assert np.asarray(data.key).shape == (4, length)
@@ -21,6 +21,18 @@ def test_one_representative_for_each_type(length):
     law = task.symmetry
     fillers = np.dot(law.counts, law.private)
     assert fillers == CooccurrenceTask(60, length, 10**4, "distinct").slots
+
+
+@pytest.mark.parametrize("length", [3, 4, 5, 400])
+def test_two_fillers_stand_for_all(length):
+    """Without test samples: as many keys and queries by mass and weight."""
+    data = CooccurrenceOrbits(60, length).sequences()
+    assert np.asarray(data.key).shape == (4, 5)
+    for counts in (data.mass, data.query_weight):
+        assert np.asarray(counts).sum(axis=1).tolist() == [length] * 4
+    names = [set(name.split()) for name in data.sample_names()]
+    assert ["mu1" in name for name in names] == [True, True, False, False]
+    assert ["mu2" in name for name in names] == [True, False, True, False]
 
 
 def test_test_samples_repeat_what_fresh_ones_do():

@@ -25,6 +25,7 @@ RATES = {
     "value": "value_rate",
     "key_self_score": "key_self_score_rate",
     "query_self_score": "query_self_score_rate",
+    "attention": "attention_rate",
 }
 
 
@@ -49,6 +50,22 @@ def test_rates_are_derivatives_in_time(dataset, name, rate):
     at = {i: dataset[name].values[0, i] for i in range(1, 6)}
     slope = (at[1] - 8 * at[2] + 8 * at[4] - at[5]) / (12 * h)
     np.testing.assert_allclose(dataset[rate].values[0, 3], slope, atol=2e-11)
+
+
+def test_rates_of_margins_by_part(dataset):
+    """They add up to the margin's rate, and their pulls give the loss's decrease."""
+    h = 1e-3
+    parts = [dataset[f"margin_rate_by_{part}"] for part in ("scores", "values")]
+    at = {i: dataset["margin"].values[0, i] for i in range(1, 6)}
+    slope = (at[1] - 8 * at[2] + 8 * at[4] - at[5]) / (12 * h)
+    np.testing.assert_allclose(sum(parts)[0, 3], slope, atol=2e-11)
+    forces = (("score_force", "score_rate"), ("token_force", "value_rate"))
+    for part, names in zip(parts, forces, strict=True):
+        force, rate = (dataset[name] for name in names)
+        power = (force * rate).sum([d for d in force.dims if d not in ("seed", "time")])
+        ours = (dataset["pull"] * part).mean("sample")
+        np.testing.assert_allclose(ours, power, rtol=1e-12, atol=1e-16)
+    assert float(abs(parts[0]).max()) > 1e-4
 
 
 def test_losses_and_accuracies_by_group_average_to_the_whole(dataset):

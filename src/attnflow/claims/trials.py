@@ -192,11 +192,14 @@ class Trial:
         )
 
 
-def try_out(judge: Judge, rule: Rule, evidence: Evidence) -> Trial:
+def try_out(
+    judge: Judge, rule: Rule, evidence: Evidence, *, fails: bool = False
+) -> Trial:
     """The verdicts on a statement under generated changes of its evidence.
 
     Once something makes it fail, a variable that matters in one run is not tried in
-    the others (ladders have the same in each of many runs), nor are settings.
+    the others (ladders have the same in each of many runs), nor are settings. `fails`:
+    whether something is known that does.
     """
     reading = watch(judge, evidence)
 
@@ -205,7 +208,6 @@ def try_out(judge: Judge, rule: Rule, evidence: Evidence) -> Trial:
 
     variables: dict[tuple[str, str], dict[str, Verdict | None]] = {}
     matter: set[str] = set()
-    fails = False
     for (run, name), changes in generated(evidence, reading.reads).items():
         if fails and name in matter:
             continue

@@ -17,7 +17,7 @@ import numpy as np
 from attnflow.data import random
 from attnflow.data.random import Key
 from attnflow.data.symmetries import PrivateTokens
-from attnflow.data.token_sequences import Sequences, Task, sequences
+from attnflow.data.token_sequences import Sequences, Task, on_device, sequences
 
 TYPES = ("both", "first", "second", "neither")
 TARGETS = {"both": (0, 1), "first": (0,), "second": (1,), "neither": ()}
@@ -161,6 +161,10 @@ class CooccurrenceOrbits(Task):
     - `unseen`: fillers that occur in no training sample, which test samples may hold.
     - `test_samples`: test samples to draw; those that look alike to the symmetry are
       kept once, with their share as probability.
+
+    Fillers of a sample are interchangeable. Without test samples, whose fillers come
+    from several samples, one asks for all of them, and two are its keys: itself, and
+    one with the mass of all others. So no array grows with L.
     """
 
     samples: float = 60.0
@@ -186,17 +190,39 @@ class CooccurrenceOrbits(Task):
             counts=tuple(self.samples * share for share in SHARES),
             private=tuple(self.length - 1 - len(TARGETS[kind]) for kind in TYPES),
             # A test sample draws its fillers from at most L − 1 training samples.
-            copies=self.length - 1,
+            copies=self.length - 1 if self.test_samples else 1,
+            listed=None if self.test_samples else 2,
         )
 
     def sequences(self, *, key: Key | None = None) -> Sequences:
         """The four representatives."""
         law = self.symmetry
+        if law.listed is not None:
+            return self._two_fillers()
         rows = [
             [*_named(kind), *(law.place(kind, 0, s) for s in range(law.private[kind]))]
             for kind in range(len(TYPES))
         ]
         return self._sequences(rows, range(len(TYPES)), SHARES)
+
+    def _two_fillers(self) -> Sequences:
+        """The representatives with two fillers each, padded by keys without mass."""
+        law = self.symmetry
+        width = NAMED + 2
+        keys, mass, weight = np.zeros((3, len(TYPES), width))
+        for kind, fillers in enumerate(law.private):
+            named = _named(kind)
+            own, other = (law.place(kind, 0, slot) for slot in range(2))
+            pad = NAMED - len(named)
+            one, rest = min(fillers, 1), max(fillers - 1, 0)
+            keys[kind] = [*named, own, other, *[other] * pad]
+            mass[kind] = [*[1] * len(named), one, rest, *[0] * pad]
+            weight[kind] = [*[1] * len(named), fillers, 0, *[0] * pad]
+        # Where it has no weight, a query is only padding.
+        rows = keys.astype(int)
+        data = self._sequences(rows.tolist(), range(len(TYPES)), SHARES)
+        masses = on_device({"mass": mass, "query_weight": weight})
+        return replace(data, **masses)
 
     def test_sequences(self, *, key: Key | None = None) -> Sequences | None:
         """Fresh samples of the law, up to the symmetry."""

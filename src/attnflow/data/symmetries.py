@@ -29,31 +29,40 @@ class PrivateTokens:
 
     The vocabulary is a window: the `shared` tokens; the private tokens of the first
     `copies` samples of each kind, ordered by kind, sample and slot; and last, a token
-    that occurs in no sample.
+    that occurs in no sample. With `listed` it has so many private tokens of a sample,
+    whatever their number, which may then be huge too.
     """
 
     shared: int
     counts: tuple[float, ...]
     private: tuple[int, ...]
     copies: int = 1
+    listed: int | None = None
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Number of private tokens of a sample that the window has, by kind."""
+        if self.listed is None:
+            return self.private
+        return (self.listed,) * len(self.private)
 
     def place(self, kind: int, sample: int, slot: int) -> int:
         """The index in the window of a private token."""
-        before = sum(self.private[:kind]) * self.copies
-        return self.shared + before + sample * self.private[kind] + slot
+        before = sum(self.slots[:kind]) * self.copies
+        return self.shared + before + sample * self.slots[kind] + slot
 
     @property
     def unseen(self) -> int:
         """The index of the token that occurs in no sample."""
-        return self.shared + sum(self.private) * self.copies
+        return self.shared + sum(self.slots) * self.copies
 
     def places(self) -> list[tuple[int, int, int]]:
         """Kind, sample and slot of every private token of the window."""
         return [
             (kind, sample, slot)
-            for kind, private in enumerate(self.private)
+            for kind, slots in enumerate(self.slots)
             for sample in range(self.copies)
-            for slot in range(private)
+            for slot in range(slots)
         ]
 
 

@@ -84,6 +84,14 @@ declare(
         "|∂l/∂f|, how hard each sample pulls on its output",
         lambda v: v.samples.pulls,
     ),
+    margin_rate_by_scores=(
+        "part of the margin's time derivative that is due to the scores (flow)",
+        lambda v: v.rate(lambda moved: moved.samples.margins, "scores"),
+    ),
+    margin_rate_by_values=(
+        "part of the margin's time derivative that is due to the values (flow)",
+        lambda v: v.rate(lambda moved: moved.samples.margins, "values"),
+    ),
 )
 declare(
     "test_sample",
@@ -99,6 +107,10 @@ declare(
     attention=(
         "attention p(key | query) at each sample's positions",
         lambda v: v.samples.attention,
+    ),
+    attention_rate=(
+        "time derivative of the attention (flow)",
+        lambda v: v.rate(lambda moved: moved.samples.attention),
     ),
     pair_score=("scores at each sample's positions", lambda v: v.samples.pairs.scores),
 )

@@ -224,13 +224,22 @@ class View:
         """Derivatives of the self-scores under gradient flow of the trained parts."""
         return self.rate(lambda moved: moved.self_scores)
 
-    def rate(self, function: Callable[["View"], Tree]) -> Tree:
-        """The derivative of a function under gradient flow of the trained parts."""
+    def rate(self, function: Callable[["View"], Tree], part: str = "") -> Tree:
+        """The derivative of a function under gradient flow of the trained parts.
+
+        With a `part`, as if it alone moved, at this moment.
+        """
 
         def of_state(state: State) -> Tree:
             return function(View(self.system, state))
 
-        return jax.jvp(of_state, (self.state,), (self._velocity,))[1]
+        velocity = {
+            name: jax.tree.map(jnp.zeros_like, tangent)
+            if part not in ("", name)
+            else tangent
+            for name, tangent in self._velocity.items()
+        }
+        return jax.jvp(of_state, (self.state,), (velocity,))[1]
 
     @cached_property
     def every_score(self) -> Array:

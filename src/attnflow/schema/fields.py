@@ -20,6 +20,8 @@ from typing import Annotated, Literal, TypeAlias, TypeVar
 # Apart from the rules themselves, which import JAX: settings are read without it.
 RuleName = Literal["flow", "gd", "momentum", "normalised-gd", "muon", "adam", "signgd"]
 ScheduleName = Literal["constant", "linear", "cosine", "inverse-root"]
+Trains = Literal["both", "scores", "values"]
+"""The parts that are trained: `values` leaves attention at its initial scores."""
 
 T = TypeVar("T")
 

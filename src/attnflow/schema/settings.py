@@ -19,6 +19,7 @@ from attnflow.schema.fields import LARGEST, LONGEST, TRACED, Length, Range
 from attnflow.schema.fields import Number as Number
 from attnflow.schema.fields import RuleName as RuleName
 from attnflow.schema.fields import ScheduleName as ScheduleName
+from attnflow.schema.fields import Trains as Trains
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

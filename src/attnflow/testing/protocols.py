@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -92,8 +92,13 @@ def check_both_ways(claim: Claim, evidence: Evidence) -> None:
     """
     rule = rule_of(claim)
     if claim.expected is Verdict.HOLDS:
-        trial = try_out(claim.judge, rule, evidence)
-        check_trial(claim, trial, evidence)
+        own = {
+            name: attempt(claim.judge, rule, evidence, mutation)
+            for name, mutation in claim.mutations.items()
+        }
+        fails = Verdict.FAILS in own.values()
+        trial = try_out(claim.judge, rule, evidence, fails=fails)
+        check_trial(claim, trial, own)
     elif claim.expected is Verdict.FAILS:
         assert claim.mends, f"{claim.id} fails, and no change is named that mends it."
         for name, mutation in claim.mends.items():
@@ -116,16 +121,18 @@ def check_both_ways(claim: Claim, evidence: Evidence) -> None:
         )
 
 
-def check_trial(claim: Claim, trial: Trial, evidence: Evidence) -> None:
-    """A claim that holds: all that it reads matters, and it can fail."""
+def check_trial(claim: Claim, trial: Trial, own: Mapping[str, Verdict | None]) -> None:
+    """A claim that holds: all that it reads matters, and it can fail.
+
+    `own` has the verdicts under the claim's own mutations.
+    """
     inert = [name for name in trial.inert if name not in claim.inert]
     assert not inert, (
         f"{claim.id} reads {inert}, and holds whatever they are. Read less, or say why "
         "in `inert`."
     )
-    rule, failing = rule_of(claim), list(trial.failing)
-    for name, mutation in claim.mutations.items():
-        verdict = attempt(claim.judge, rule, evidence, mutation)
+    failing = list(trial.failing)
+    for name, verdict in own.items():
         assert verdict is not Verdict.HOLDS, f"{claim.id} holds in spite of {name!r}."
         failing += [name] if verdict is Verdict.FAILS else []
     assert failing, (

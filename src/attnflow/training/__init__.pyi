@@ -1,5 +1,6 @@
 from .descent import descend as descend
 from .flows import flow as flow
+from .stages import TRAINS as TRAINS
 from .stages import Course as Course
 from .stages import Grid as Grid
 from .stages import Reach as Reach

@@ -8,9 +8,17 @@ import numpy as np
 from jaxtyping import ArrayLike
 
 from attnflow.schema.dataset import Outcome
+from attnflow.schema.settings import Trains
 from attnflow.training.descent import descend
 from attnflow.training.rules import Batches, Flow, Rules, per_part
 from attnflow.training.system import CODES, Axes, Event, Leg, Observe, State, System
+
+TRAINS: Mapping[Trains, tuple[str, ...]] = {
+    "both": ("scores", "values"),
+    "scores": ("scores",),
+    "values": ("values",),
+}
+"""Parts that a stage trains, by the `trains` of a setting."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Stage:
 
     rule: Rules
     until: float | Reach
-    trains: tuple[str, ...] = ("scores", "values")
+    trains: tuple[str, ...] = TRAINS["both"]
     group: str | None = None
     name: str = "training"
     batches: Batches | None = None

@@ -46,8 +46,9 @@ def _descend(system, state):
     return jax.lax.scan(step, state, length=STEPS)
 
 
-@pytest.fixture
-def pair(precise):
+@pytest.fixture(params=[0, 1], ids=["two fillers", "all fillers"])
+def pair(precise, request):
+    """An explicit training set, and its orbits without and with test samples."""
     explicit = CooccurrenceTask(60, 5, 183, "distinct").sequences(key=jax.random.key(0))
     rank = basis_of(explicit).rank
     full = _system(
@@ -57,7 +58,7 @@ def pair(precise):
         scores=rank,
         values=rank,
     )
-    task = CooccurrenceOrbits(60, 5)
+    task = CooccurrenceOrbits(60, 5, test_samples=request.param)
     orbits = task.sequences()
     symmetry = symmetry_of(task.symmetry, orbits)
     small = _system(

@@ -34,6 +34,11 @@ def test_runs_without_noise_have_no_random_weights():
     assert "normal" in unmet(replace(THEORY, {"draw": "expected"}))
 
 
+def test_frozen_attention_is_not_the_theorems():
+    assert "trained" in unmet(replace(THEORY, {"trains": "values"}))
+    assert "trained" in unmet(replace(Quotient(), {"trains": "values"}))
+
+
 def test_all_can_be_met():
     """L = 9 > ln 4096, n = 1500 > 81 ln 4096, and c0 c1 √(2 ln n) < 0.01."""
     large = {"length": 9, "samples": 1500, "embed": 20000, "c0": 0.05, "c1": 0.05}

@@ -98,10 +98,38 @@ def test_worst_entries_are_those_of_weights(precise):
         "read_neuron": (reads @ w["W"].T, sigma0 * sigma1 * np.sqrt(m / L)),
         "neurons_values": (w["W"] @ w["W_V"], sigma0 * sigma1 * m),
         "neuron_lengths": ((w["W"] ** 2).sum(1) / (sigma1**2 * m) - 1, 1.0),
+        "other_neurons": (_other_neurons(w), sigma1**2 * m),
     }
+    square, cross = _products(w, np.asarray(data.key))
+    readout_unit = sigma0**3 * sigma1 * np.sqrt(m * m1)
+    units["length_readout"] = (square, readout_unit * m)
+    units["cross_readout"] = (cross, readout_unit * np.sqrt(m))
     for name, (entries, unit) in units.items():
         expected = float(jnp.abs(entries).max()) / unit
         assert float(getattr(worst, name)) == pytest.approx(expected, rel=1e-11), name
+
+
+def _other_neurons(w):
+    """Σ_{j' ≠ j} a_j' ⟨w_j, w_j'⟩, neuron by neuron."""
+    W, a = np.asarray(w["W"]), np.asarray(w["a"])
+    pairs = [(j, k) for j in range(len(a)) for k in range(len(a)) if j != k]
+    sums = np.zeros(len(a))
+    for j, k in pairs:
+        sums[j] += a[k] * W[j] @ W[k]
+    return sums
+
+
+def _products(w, position):
+    """|k|² G and ⟨k, k'⟩ G for all tokens of each sample, and with queries."""
+    G = np.asarray(w["a"] @ w["W"] @ w["W_V"])
+    square, cross = [], []
+    for row in position:
+        for matrix in (np.asarray(w["W_K"]), np.asarray(w["W_Q"])):
+            gram = matrix[:, row].T @ matrix[:, row]
+            square += [x * g for x in np.diag(gram) for g in G[row]]
+            off = gram[~np.eye(len(row), dtype=bool)]
+            cross += [x * g for x in off for g in G[row]]
+    return jnp.array(square), jnp.array(cross)
 
 
 def sizes_at(width):
@@ -137,6 +165,7 @@ def test_bounds_are_broken_where_they_are_too_small(precise):
         "D.5, mended": 2 * n * L,
         "D.7": 2 * d,
         "D.8": 2 * n * L,
+        "E.5": 4 * m1,
     }
     assert set(vanishing) == set(LEMMAS)
     for name, is_broken in LEMMAS.items():
@@ -151,7 +180,7 @@ def test_concentration():
     assert dict(dataset.sizes) == {
         "seed": 2,
         "width": 2,
-        "lemma": 7,
+        "lemma": 8,
         "delta": 3,
         "lone_width": 3,
     }

@@ -18,13 +18,11 @@ from attnflow.models.problem import (
     Squared,
 )
 from attnflow.schema.settings import as_record, look_up
-from attnflow.training import Grid, Reach, Stage
+from attnflow.training import TRAINS, Grid, Reach, Stage
 from attnflow.training.rules import RULES, Batches, Rules, per_part, schedule_named
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
 
 
 def mix(
@@ -34,7 +32,7 @@ def mix(
     *,
     problem: Problem | None = None,
     initial: Initial | None = None,
-    trains: Sequence[str] = PARTS["both"],
+    trains: Sequence[str] = TRAINS["both"],
     batches: Batches | None = None,
     grid: Grid | None = None,
     record: Sequence[str] = RECORD,
@@ -108,7 +106,7 @@ def build(setting: AbstractMix) -> Experiment:
             setting.law,
             setting.merged,
         ),
-        trains=PARTS[setting.trains],
+        trains=TRAINS[setting.trains],
         batches=None if setting.batch is None else Batches(setting.batch),
         grid=Grid(
             stop=setting.steps,

@@ -15,6 +15,7 @@ from attnflow.data import (
     SignalNoiseTask,
 )
 from attnflow.experiments.record import Task
+from attnflow.schema.settings import Trains
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -78,7 +79,7 @@ class AbstractMix:
     clock: Literal["linear", "log"] | None = None
     schedule: str = "constant"
     batch: int | None = None
-    trains: Literal["both", "scores", "values"] = "both"
+    trains: Trains = "both"
     steps: float = 1000.0
     records: int = 201
     spacing: Literal["linear", "log"] = "linear"

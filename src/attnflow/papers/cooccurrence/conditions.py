@@ -27,7 +27,7 @@ WEIGHTS = ("normal", "a")
 """Weights as the model draws them."""
 CONDITION_1 = ("m", "m1", "σ0", "σ1", "n", "L", "δ")
 DATA = ("2.3(i)", "2.3(ii)")
-THEOREM = (*WEIGHTS, *CONDITION_1, "F(0)", *DATA, "flow")
+THEOREM = (*WEIGHTS, *CONDITION_1, "F(0)", *DATA, "trained", "flow")
 """All that the theorems about training assume."""
 _LOG = "the tilde read as one factor ln m"
 
@@ -37,15 +37,20 @@ def conditions(setting: Fields) -> list[Condition]:
     if "reading" in setting:
         is_drawn = setting["draw"] not in ("limit", "expected")
         items = _initial(setting, initial_scales(setting), is_drawn=is_drawn)
-        return [*items, *_data(setting), gradient_flow(setting)]
+        return [*items, *_data(setting), _trained(setting), gradient_flow(setting)]
     if "unseen" in setting:
         items = _initial(setting, initial_scales(setting), is_drawn=False)
-        return [*items, *_exact_data(), gradient_flow(setting)]
+        return [*items, *_exact_data(), _trained(setting), gradient_flow(setting)]
     if "scale0" in setting:
         at_widths = [_drawn(setting, width) for width in setting["widths"]]
         items = [_worst(same) for same in zip(*at_widths, strict=True)]
         return [*items, *_exact_data()]
     return []
+
+
+def _trained(setting: Fields) -> Condition:
+    parts = 2.0 if setting["trains"] == "both" else 1.0
+    return exactly("trained", "attention and the linear layer, both", parts, 2.0)
 
 
 def _drawn(setting: Fields, width: int) -> list[Condition]:

@@ -9,7 +9,7 @@ from attnflow.models.forms import Initial, Neurons
 from attnflow.models.problem import Logistic, Problem
 from attnflow.papers.cooccurrence import settings
 from attnflow.papers.cooccurrence.readings import Scales, scales
-from attnflow.training import Grid, Reach, Stage
+from attnflow.training import TRAINS, Grid, Reach, Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, rule_of
 
 BUILD = Builder("cooccurrence", "cooccurrence2024")
@@ -17,7 +17,7 @@ SYSTEMS = "attnflow.papers.cooccurrence.systems"
 
 
 def train(setting: settings.Train) -> Experiment:
-    """Training of all weights together on a random training set."""
+    """Training of all weights, or of one part, on a random training set."""
     deviations = _scales(setting)
     task = CooccurrenceTask(
         samples=setting.samples,
@@ -42,7 +42,7 @@ def train(setting: settings.Train) -> Experiment:
 
 
 def quotient(setting: settings.Quotient) -> Experiment:
-    """Training of all weights without noise, up to symmetry."""
+    """Training of all weights, or of one part, without noise, up to symmetry."""
     deviations = scales(
         "theory",
         embed=0,
@@ -70,7 +70,7 @@ def quotient(setting: settings.Quotient) -> Experiment:
         task=task,
         form="quotient",
         initial=_initial(setting, deviations, draw="expected"),
-        stages=(Stage(rule, setting.horizon * unit),),
+        stages=(Stage(rule, setting.horizon * unit, TRAINS[setting.trains]),),
         grid=Grid(
             start=setting.first_record * unit,
             stop=setting.horizon * unit,
@@ -142,7 +142,7 @@ def _stage(setting: settings.Train, unit: float) -> Stage:
     batches = None if setting.batch is None else Batches(setting.batch, "epochs")
     # Late training slows down like 1/t: the flow's steps should grow with time.
     rule = rule_of(setting, clock="log")
-    return Stage(rule, _end(setting, unit), batches=batches)
+    return Stage(rule, _end(setting, unit), TRAINS[setting.trains], batches=batches)
 
 
 def _initial(

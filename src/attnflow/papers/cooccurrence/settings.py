@@ -18,7 +18,7 @@ from attnflow.papers.cooccurrence.computations import (
 )
 from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number, RuleName, ScheduleName
+from attnflow.schema.settings import Number, RuleName, ScheduleName, Trains
 
 Fields = Mapping[str, Any]
 """A setting as runs and computations store it: values by field name."""
@@ -40,7 +40,7 @@ PHASES = (
 
 @dataclass(frozen=True)
 class Train:
-    """Training of W_K, W_Q, W_V and W together; a is frozen.
+    """Training of W_K, W_Q, W_V and W together, or of some of them; a is frozen.
 
     - `samples` n of `length` L tokens out of `embed` d; `fillers`, `shares` as in
       `CooccurrenceTask`; `test_samples` fresh ones.
@@ -51,6 +51,8 @@ class Train:
       all of them.
     - `steps` of a descent, or time of a `flow`, or instead `horizon`: training time in
       units of 1/b0, b0 = |a|² σ1² m. `level`: training ends when the loss falls to it.
+    - `trains`: `both`, `values` (W_V and W: attention stays as it was drawn) or
+      `scores` (W_K and W_Q).
     - `follow`: every neuron's readout is tracked too.
     - `show`: tables on the three `named` tokens, or on `all`.
     - `records`: number of records, evenly spaced or logarithmically from `first_record`
@@ -77,6 +79,7 @@ class Train:
     steps: float = 30000.0
     horizon: float | None = None
     level: float | None = None
+    trains: Trains = "both"
     draw: Draw = "auto"
     form: FormName = "auto"
     follow: bool = False
@@ -96,6 +99,7 @@ class Quotient:
     - `samples` n, `length` L; `unseen`: fillers of the test set alone; `test_samples`.
     - `width` m, `neurons` m1, `c0`, `c1`: scales of Condition 1, as in `Train`.
     - `horizon`: training time in units of 1/b0; `first_record` in the same units.
+    - `trains`: as in `Train`.
     """
 
     samples: float = 60.0
@@ -109,6 +113,7 @@ class Quotient:
     rule: Literal["flow", "gd"] = "flow"
     learning_rate: float = 1e-6
     horizon: float = 1e8
+    trains: Trains = "both"
     records: int = 241
     first_record: float = 0.01
     record: tuple[str, ...] = (

@@ -7,12 +7,11 @@ from attnflow.experiments import Builder, Experiment
 from attnflow.models.forms import Initial, Vector
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.papers.mixture import settings
-from attnflow.training import Grid, Reach, Stage
+from attnflow.training import TRAINS, Grid, Reach, Stage
 from attnflow.training.rules import Batches, Flow, GradientDescent, Rule, rule_of
 
 BUILD = Builder("mixture", "mixture2024")
 SYSTEMS = "attnflow.papers.mixture.systems"
-PARTS = {"both": ("scores", "values"), "scores": ("scores",), "values": ("values",)}
 # How long to wait for a detector. The paper's times are Θ(log 1/ω) and O(1/ε); these
 # are far longer for every ω and ε in float64.
 PATIENCE = {"T1_level": 1e4, "T2_level": 1e4, "epsilon": 1e7}
@@ -23,7 +22,7 @@ def simultaneous(setting: settings.Simultaneous) -> Experiment:
     stage = Stage(
         rule_of(setting),
         setting.steps,
-        PARTS[setting.trains],
+        TRAINS[setting.trains],
         batches=None if setting.batch is None else Batches(setting.batch),
     )
     return _experiment(

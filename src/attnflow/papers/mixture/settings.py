@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number, RuleName, ScheduleName
+from attnflow.schema.settings import Number, RuleName, ScheduleName, Trains
 
 Width = Number | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]
@@ -46,7 +46,7 @@ class Simultaneous:
     schedule: ScheduleName = "constant"
     batch: int | None = None
     steps: float = 2000.0
-    trains: Literal["both", "scores", "values"] = "both"
+    trains: Trains = "both"
     population: Population = "exact"
     embed: int | None = None
     draw: Literal["auto", "weights", "bartlett"] = "auto"

@@ -7,7 +7,7 @@ from functools import partial
 from attnflow import claims as c
 from attnflow import schema
 from attnflow.claims import mutations as mutate
-from attnflow.papers.cooccurrence.claims.evidence import EARLIER, PLAN
+from attnflow.papers.cooccurrence.claims.evidence import EARLIER, PLAN, WIDTHS
 from attnflow.papers.cooccurrence.claims.initial_laws import (
     ALONE,
     DRAWN,
@@ -150,6 +150,51 @@ CLAIMS: tuple[c.Claim, ...] = (
         "50 draws is a point of the ladder",
         source=f"{DRAWS} (2.9 on average); {EARLIER}: 2.4 to 3.7",
         mutations=c.named(mutate.swap("drawn", "broken", "lemma", ("D.7", "D.5"))),
+    ),
+    _claim(
+        id="A-E.5",
+        place="Proposition E.5, first display",
+        statement="For every neuron, |Σ_{j' ≠ j} a_j' ⟨w_j, w_j'⟩| at time 0 is at "
+        "most σ1² √m1 m (√(4/m log(2 m1²/δ)) + 4/m log(2 m1²/δ)) √(log(4 m1/δ)), with "
+        "probability 1 − δ.",
+        under=("normal", "a"),
+        judge=partial(_judge_bound, lemma="E.5"),
+        source=DRAWS,
+        mutations=c.named(mutate.swap("drawn", "broken", "lemma", ("E.5", "D.5"))),
+    ),
+    _claim(
+        id="A-E.22",
+        place="Proposition E.22",
+        statement="At time 0, for tokens of one sample, |k(μ)|² and |q(μ)|² times a "
+        "readout are O(σ0² m σ0 σ1 √(m m1 log(m1 d/δ) log(nd/δ))), and products of "
+        "different keys, or queries, times a readout Õ(σ0² √m σ0 σ1 √(m m1)).",
+        kind=c.Kind.ASYMPTOTIC,
+        delta=None,
+        under=("normal", "a"),
+        judge=c.All(
+            (
+                along_widths(
+                    "length_readout",
+                    "largest squared length times readout over σ0² m σ0 σ1 √(m m1)",
+                ),
+                along_widths(
+                    "cross_readout",
+                    "largest product times readout over σ0² √m σ0 σ1 √(m m1)",
+                ),
+            )
+        ),
+        predicate="the mean of 50 draws; logarithms are of m1, n, d and δ, which are "
+        "fixed",
+        settings=f"{SIZES}; tested in m alone",
+        source=DRAWS,
+        mutations=c.named(
+            mutate.mapped(
+                "cross_readout times m to the power 0.25",
+                "drawn",
+                "cross_readout",
+                lambda table: table * (table["width"] / WIDTHS[0]) ** 0.25,
+            )
+        ),
     ),
     _claim(
         id="A-D.8",

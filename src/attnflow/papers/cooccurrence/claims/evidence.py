@@ -171,11 +171,98 @@ def noise_free(samples: float, length: int = 5, **changes: Override) -> Request:
     return Request("quotient", setting, seeds=1)
 
 
+ATTENDED = (
+    "loss",
+    "margin",
+    "pull",
+    "pull_by_group",
+    "readout_gain",
+    "value",
+    "value_rate",
+    "inner_part_rate",
+    "score",
+    "score_rate",
+    "key_self_score",
+    "query_self_score",
+    "pair_score",
+    "attention_rate",
+    "margin_rate_by_scores",
+    "margin_rate_by_values",
+)
+"""What claims about attention at any L, n, m and m1 read."""
+
+
+def sized(horizon: float = 1e10, **changes: Override) -> Request:
+    """Request for the noise-free quotient with `ATTENDED`; no size is compiled in."""
+    setting = {"horizon": horizon, "first_record": 0.1, "records": 121, **changes}
+    return Request("quotient", {**setting, "record": ATTENDED}, seeds=1)
+
+
 def experiment(
     *, seeds: int | tuple[int, ...] | None = None, **changes: Override
 ) -> Request:
     """Request for the paper's experiment; `reading` selects the initialisation."""
     return Request("figure1", changes, seeds=seeds)
+
+
+def value_products(width: int, *, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Request for Phase 1 with inner products of values and forces on them.
+
+    c0 is so small that initial outputs are below the 0.01 of Lemma D.8.
+    """
+    recorded = ("readout_gain", "inner_part_rate", "value_self_score", "token_force")
+    setting = {
+        "width": width,
+        "c0": 0.0115,
+        "horizon": END_OF_PHASE_ONE,
+        "records": 9,
+        "first_record": 0.5,
+        "test_samples": 0,
+        "record": recorded,
+        "draw": "bartlett",
+    }
+    return Request("theory", setting, seeds=seeds)
+
+
+INSIDE: dict[str, Override] = {
+    "width": 200,
+    "neurons": 6,
+    "length": 6,
+    "samples": 192,
+    "embed": 707,
+    "c0": 0.05,
+    "c1": 0.06,
+}
+"""The smallest sizes that meet every item of the theorems' conditions.
+
+ln 200 is 5.3: L = 6 and m1 = 6 are above it, n = 192 above L² ln m = 190.7, which m is
+above too, and c0 c1 √(2 ln n) = 0.0097 is below the 0.01 of Lemma D.8.
+"""
+
+
+def inside(*, seeds: tuple[int, ...] = PLAN) -> Request:
+    """Request for drawn runs inside all conditions, until the loss is 1/m²."""
+    recorded = (
+        "loss",
+        "loss_by_group",
+        "margin",
+        "readout_gain",
+        "value",
+        "score_rate",
+        "value_self_score_rate",
+        "pull_by_group",
+    )
+    setting = {
+        **INSIDE,
+        "level": 1.0 / 200**2,
+        "horizon": 1e5,
+        "records": 61,
+        "first_record": 0.5,
+        "test_samples": 0,
+        "rtol": 1e-6,
+        "record": recorded,
+    }
+    return Request("theory", setting, seeds=seeds)
 
 
 LARGE = (8192, 32768, 131072, 524288, 1048576)
@@ -223,6 +310,7 @@ def _along(
     return {f"m={width}": request(width) for width in widths}
 
 
+VALUE_PRODUCTS = _along(value_products, LARGE)
 FIRST_PHASE = _along(phase_one, WIDTHS)
 ALL_WIDTHS = _along(whole, WIDTHS)
 LARGE_WIDTHS = _along(whole, LARGE)

@@ -20,6 +20,7 @@ from attnflow.papers.cooccurrence.claims.changes import (
 from attnflow.papers.cooccurrence.claims.neurons import (
     COMMON,
     NAMED,
+    TARGETS,
     error_term,
     fillers,
     largest,
@@ -70,7 +71,42 @@ def _self_scores(run: xr.Dataset, *, name: str) -> np.ndarray:
     return change(run, name=name) / (size.first * size.width**0.5)
 
 
+def _other_values(run: xr.Dataset) -> np.ndarray:
+    """|Σ_{ν ≠ μ} z_ν ⟨v(ν), v(μ)⟩| of the targets over L σ0² sqrt(m).
+
+    z_ν is (1/n) Σ_i g_i y_i Σ_l p(ν | l), and the sum over all ν is the part of G(μ)'
+    by W over m1.
+    """
+    size = sizes(run)
+    inner, force = (to_t1(run, name) for name in ("inner_part_rate", "token_force"))
+    products = to_t1(run, "value_self_score")
+    parts = [
+        inner.sel(token=token) / size.neurons
+        - products.sel(key=token, query=token) * force.sel(token=token)
+        for token in TARGETS
+    ]
+    unit = size.length * size.first * size.width**0.5
+    return look.largest(abs(xr.concat(parts, "target"))) / unit
+
+
 CLAIMS: tuple[c.Claim, ...] = (
+    _claim(
+        id="A-E.10",
+        place="Corollary E.10",
+        statement="Throughout Phase 1 what other tokens' values add to the velocity of "
+        "a neuron's readout of a target, (1/n) Σ_i g_i y_i Σ Σ p ⟨v, v(μ)⟩ over v ≠ "
+        "v(μ), is at most L Õ(σ0² √m).",
+        needs=ev.VALUE_PRODUCTS,
+        judge=ladder("it over L σ0² √m", _other_values, "O-tilde"),
+        predicate="for both targets, to b0·t = 20",
+        settings="tested in m alone, at n = 60, L = 5, m1 = 64 with distinct fillers, "
+        "σ0 = 0.0115/√(L m), σ1 = 0.3/√m1; m = 8192 … 1048576",
+        source=ev.THEORY_RUNS,
+        survives={"holes": "the largest value is at T1, with which the run ends"},
+        mutations=c.named(
+            with_width(("inner_part_rate", "inner_part_rate_at_end"), 1.5)
+        ),
+    ),
     _claim(
         id="A-E.14",
         place="Theorem E.14; Lemma E.17",

@@ -44,7 +44,7 @@ SAMPLES = {5: (60.0, 120.0, 240.0, 600.0, 6e3, 6e4), 10: (240.0, 600.0, 6e3, 6e4
 """n from 2.4 L² on, for two lengths L."""
 
 
-def _sums(run: xr.Dataset) -> xr.DataArray:
+def sums(run: xr.Dataset) -> xr.DataArray:
     """G1 + G2 + G3, −G1 − G3 and −G2 − G3."""
     first, second, common = _parts(run)
     return xr.concat([first + second - common, common - first, common - second], "sum")
@@ -121,7 +121,7 @@ CLAIMS: tuple[c.Claim, ...] = (
             (
                 c.AtLeast(
                     "G1 + G2 + G3, −G1 − G3 and −G2 − G3 at n = 60, L = 5",
-                    _sums,
+                    sums,
                     0.0,
                     of=("m=*",),
                     unit="difference",
@@ -132,7 +132,7 @@ CLAIMS: tuple[c.Claim, ...] = (
                 *(
                     c.Rungs(
                         f"least of the three without noise, in n, L = {length}",
-                        least(_sums),
+                        least(sums),
                         "Omega",
                         "samples",
                         of=(f"n=*, L={length}",),

@@ -141,11 +141,19 @@ def velocities(run: xr.Dataset) -> tuple[xr.DataArray, ...]:
 
 def with_width(names: mutate.Names, exponent: float) -> mutate.NamedMutation:
     """Mutation that multiplies variables by (m / 512)^exponent."""
+    return with_size(names, exponent, "width", WIDTHS[0])
+
+
+def with_size(
+    names: mutate.Names, exponent: float, field: str, unit: float
+) -> mutate.NamedMutation:
+    """Mutation that multiplies variables by a power of a size of the setting."""
     variables = (names,) if isinstance(names, str) else names
 
     def change(run: xr.Dataset) -> xr.Dataset:
-        factor = (schema.setting_of(run)["width"] / WIDTHS[0]) ** exponent
+        factor = (schema.setting_of(run)[field] / unit) ** exponent
         return run.assign({n: run[n] * factor for n in variables if n in run})
 
-    text = f"{', '.join(variables)} times m to the power {exponent:g}"
+    symbol = {"width": "m", "samples": "n"}.get(field, field)
+    text = f"{', '.join(variables)} times {symbol} to the power {exponent:g}"
     return mutate.on_run(text, mutate.EVERY, change)

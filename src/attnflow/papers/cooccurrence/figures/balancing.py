@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import figures
+from attnflow import figures, schema
 from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables, ramp
 from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import clock
@@ -46,7 +46,7 @@ LIMITS = {
 
 def machine(evidence: Evidence, samples: float, quantity: str) -> xr.DataArray:
     """A number of the hard-margin SVM of token counts with n samples."""
-    length = len(str(evidence[RUNS[MANY]]["sample"].values[0]).split())
+    length = schema.setting_of(evidence[RUNS[MANY]])["length"]
     table = evidence["machine"][quantity].isel(seed=0)
     return table.sel(samples=samples, length=length)
 

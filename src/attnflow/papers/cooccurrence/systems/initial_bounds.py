@@ -37,6 +37,7 @@ def concentration(setting: Fields, seeds: Sequence[int]) -> xr.Dataset:
     - `attention_gap`: m · max |L p − 1| (Corollary D.2); `token_readout`:
       max |G| / (σ0 σ1 sqrt(m m1)) (D.7); `largest_output`: max |F| (D.8); each the
       mean over draws. `small_output`: fraction of draws with max |F| <= 0.01.
+    - `length_readout`, `cross_readout`: as in `Worst` (Proposition E.22), the mean too.
     - `norm_failure`, `product_failure`: exact failure probabilities of Lemma H.2;
       `norm_broken`, `product_broken`: over draws. `count_failure`: of D.6, exact.
     """
@@ -75,6 +76,8 @@ def _at_width(
         "token_readout": float(worst.readout.mean()),
         "largest_output": float(output.mean()),
         "small_output": _share(output <= 0.01),
+        "length_readout": float(worst.length_readout.mean()),
+        "cross_readout": float(worst.cross_readout.mean()),
     }
 
 
@@ -126,6 +129,12 @@ def _outputs(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
     return worst.output > 2 * math.sqrt(2 * math.log(2 * L * n / delta))
 
 
+def _other_neurons(worst: Worst, sizes: Sizes, delta: float) -> Bool[Array, "*draws"]:
+    m, m1, _, _, _ = sizes
+    bound = reach(m, 2 * m1**2 / delta) * math.sqrt(m1 * math.log(4 * m1 / delta))
+    return worst.other_neurons > bound
+
+
 LEMMAS: dict[str, Broken] = {
     "D.1": _keys_queries,
     "D.3": _values_neurons,
@@ -134,6 +143,7 @@ LEMMAS: dict[str, Broken] = {
     "D.5, mended": _read_neurons_mended,
     "D.7": _readouts,
     "D.8": _outputs,
+    "E.5": _other_neurons,
 }
 
 

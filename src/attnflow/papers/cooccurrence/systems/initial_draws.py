@@ -52,6 +52,10 @@ class Worst(NamedTuple):
     - `read_neuron`: `w_j · W_V X p_l` over σ0 σ1 sqrt(m / L).
     - `attention`: `m (L p − 1)`.
     - `readout`: G over σ0 σ1 sqrt(m m1). `output`: F over σ0 σ1 sqrt(L m m1).
+    - `other_neurons`: `Σ_{j' ≠ j} a_j' ⟨w_j, w_j'⟩` over σ1² m.
+    - `length_readout`: `|k(μ)|² G(ν)`, or with queries, over σ0² m σ0 σ1 sqrt(m m1),
+      of tokens of one sample; `cross_readout`: `⟨k(ν), k(μ)⟩ G(ξ)`, μ ≠ ν, over σ0²
+      sqrt(m) σ0 σ1 sqrt(m m1).
     """
 
     keys_queries: Float[Array, "*draws"]
@@ -64,6 +68,9 @@ class Worst(NamedTuple):
     attention: Float[Array, "*draws"]
     readout: Float[Array, "*draws"]
     output: Float[Array, "*draws"]
+    other_neurons: Float[Array, "*draws"]
+    length_readout: Float[Array, "*draws"]
+    cross_readout: Float[Array, "*draws"]
 
 
 def worst_entries(
@@ -123,6 +130,8 @@ def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst
     G = (m / m1) ** 0.5 * grams.signs @ N
     F = jnp.einsum("ih,ihl->i", G[position], p) / L**0.5
     lengths_squared = jnp.diagonal(between)
+    largest_readout = jnp.abs(G[position]).max(axis=1)
+    square, cross = _of_samples(grams.keys_queries, position, d)
     return Worst(
         keys_queries=jnp.abs(grams.keys_queries - jnp.eye(2 * d)).max(),
         values=jnp.abs(A - jnp.eye(d)).max(),
@@ -134,4 +143,20 @@ def worst_of(grams: Grams, position: Array, scale: float, sizes: Sizes) -> Worst
         attention=m * jnp.abs(L * p - 1).max(),
         readout=jnp.abs(G).max(),
         output=jnp.abs(F).max(),
+        other_neurons=jnp.abs(
+            between @ grams.signs - lengths_squared * grams.signs
+        ).max(),
+        length_readout=(square * largest_readout).max(),
+        cross_readout=m**0.5 * (cross * largest_readout).max(),
     )
+
+
+def _of_samples(gram: Array, position: Array, embed: int) -> tuple[Array, Array]:
+    """Largest squared length of keys and queries, and product of two, by sample."""
+    rows, columns = position[:, :, None], position[:, None, :]
+    # The same token twice is a squared length too.
+    is_same = rows == columns
+    tables = jnp.stack([gram[s + rows, s + columns] for s in (0, embed)])
+    largest = [jnp.where(mask, jnp.abs(tables), 0.0) for mask in (is_same, ~is_same)]
+    square, cross = (table.max(axis=(0, 2, 3)) for table in largest)
+    return square, cross

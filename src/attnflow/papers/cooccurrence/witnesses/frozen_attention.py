@@ -48,6 +48,31 @@ def attention(state):
     return max(moved[1], -moved[2]) / loss(state)
 
 
+def gains(state):
+    """What moving attention adds to the margins of types 1 and 2, in one unit.
+
+    All pairs of tokens of a sample: D[key, query] of a pair of named tokens has a term
+    from each type that holds both, one with a filler from its own sample alone.
+    """
+    F, parts = outputs(state), []
+    pull = LABEL / (1 + np.exp(LABEL * F))
+    for kind in (0, 1):
+        named = list(np.flatnonzero(HELD[kind]))
+        tokens = [*named, *[-1] * int(SLOTS[kind])]
+        read = np.array([state[t] if t >= 0 else state[3 + kind] for t in tokens])
+        moved = np.zeros((L, L))
+        for q, query in enumerate(tokens):
+            for k, key in enumerate(tokens):
+                if min(key, query) < 0:
+                    moved[q, k] = pull[kind] / N * (read[k] - F[kind] / L)
+                else:
+                    both = HELD[:, key] * HELD[:, query]
+                    moved[q, k] = (both * SHARE * pull) @ (state[key] - F / L)
+        rate = moved - moved.mean(axis=1, keepdims=True)
+        parts.append(LABEL[kind] * (rate * read).sum())
+    return np.array(parts)
+
+
 clocks = np.geomspace(20, 2e7, 3000)
 course = solve_ivp(
     lambda s, state: np.exp(s) * np.array(velocity(state)),
@@ -69,5 +94,7 @@ for m in WIDTHS:
         print(f"-G(mu3) where the loss is 1/{m} = {-inside[-1][2]:.{digits}f}")
         learned = inside[-1][7] / (1 + L / np.sqrt(m))
         print(f"C12 over its printed size at width {m} = {learned:.{digits}e}")
+both, one = gains(course[np.argmin(abs(np.log(losses / 1e-5)))])
+print(f"attention's part of margins, one target over both = {one / both:.4f}")
 slope = np.polyfit(np.log(WIDTHS), np.log(largest), 1)[0]
 print(f"exponent of m of the rate of attention = {slope:.2f}")
