@@ -31,7 +31,7 @@ def concentration(run: xr.Dataset, query: str) -> xr.DataArray:
     return (plus - minus).sel(query=query, key="c1", drop=True)
 
 
-def _within_head(run: xr.Dataset, sample: str = HARD) -> xr.DataArray:
+def within_head(run: xr.Dataset, sample: str = HARD) -> xr.DataArray:
     """Difference of attention between the two class keys, for each query."""
     attention = ev.attention_map(run, sample)
     _, first, second = sample.split()
@@ -57,8 +57,8 @@ def _asymmetry(run: xr.Dataset) -> np.ndarray:
     attention = ev.attention_map(run, HARD).sel(key="c1", drop=True)
     return np.max(
         [
-            look.largest(_within_head(run)),
-            look.largest(_within_head(run, HARDER).sel(query="c1", drop=True)),
+            look.largest(within_head(run)),
+            look.largest(within_head(run, HARDER).sel(query="c1", drop=True)),
             look.largest(abs(attention.sel(query="v1") - attention.sel(query="-v2"))),
         ],
         axis=0,
@@ -107,7 +107,7 @@ ATTENTION = (
         statement="On X_{1,+,−} the positive head attends to both class keys alike, up "
         "to Õ(ω), from every query.",
         judge=ev.below_omega(
-            "asymmetry within a head", lambda run: look.largest(_within_head(run))
+            "asymmetry within a head", lambda run: look.largest(within_head(run))
         ),
         source="our runs at infinite width: very loose, the exponent in ω is 2.2 to "
         "2.9 for query c1, and class queries are exactly symmetric (B-R9)",

@@ -52,7 +52,7 @@ EVERYTHING = (
     "label",
 )
 _RECORDS = {"first_record": 10.0, "last_record": 4e4, "epsilon": 2e-4}
-_BRIEF = {
+BRIEF = {
     "stages": 2,
     "records": 41,
     "first_record": 10.0,
@@ -81,7 +81,7 @@ def two_stages(
 
     At infinite width all seeds are equal; 16 of them are cheaper than compiling again.
     """
-    setting = {**_BRIEF, "omega": omega, "T2": END_OF_STAGE_TWO[omega], **changes}
+    setting = {**BRIEF, "omega": omega, "T2": END_OF_STAGE_TWO[omega], **changes}
     return Request("three-stage", setting, seeds=seeds)
 
 
@@ -171,6 +171,14 @@ def in_stage(run: xr.Dataset, name: str, number: int) -> xr.DataArray:
 def group_value(run: xr.Dataset) -> xr.DataArray:
     """Alignment w_c = w₊ᵀc1 at T1, which is constant in stage 2."""
     return at_end(run, "value", 0).sel(head="+", token="c1", drop=True)
+
+
+def least_alignment(value: xr.DataArray, letter: str) -> xr.DataArray:
+    """The least alignment of tokens c or v over heads, −w₋ᵀv for class tokens."""
+    signs = xr.DataArray([1.0, -1.0], dims="head", coords={"head": ["+", "-"]})
+    tokens = [str(t) for t in value["token"].values if str(t).startswith(letter)]
+    signed = value.sel(token=tokens) * (signs if letter == "v" else 1.0)
+    return signed.min(("head", "token"), skipna=False)
 
 
 def entry(run: xr.Dataset, name: str, key: str, query: str) -> xr.DataArray:

@@ -21,11 +21,13 @@ EARLY = {"cut": "stage 2 ends before a tenth of the run's time"}
 _claim = partial(ev.of_ladder, kind=c.Kind.UNIVERSAL, under=ASSUMED)
 
 
-def _duration(run: xr.Dataset) -> xr.DataArray:
+def duration(run: xr.Dataset) -> xr.DataArray:
+    """T2 − T1."""
     return ev.stage_end(run, 1) - ev.stage_end(run, 0)
 
 
-def _log(run: xr.Dataset) -> float:
+def log_scale(run: xr.Dataset) -> float:
+    """ln(1/ω)."""
     return float(np.log(1 / ev.omega_of(run)))
 
 
@@ -46,7 +48,7 @@ def _self_growth(run: xr.Dataset, *, table: str, token: str) -> xr.DataArray:
     return (ev.entry(run, f"{table}_rate", token, token) - main) / _self_scores(run)
 
 
-def _other_main_score(run: xr.Dataset) -> xr.DataArray:
+def other_main_score(run: xr.Dataset) -> xr.DataArray:
     """−S[c1,v2] at T2."""
     return -ev.at_end(run, "score", 1).sel(head="+", key="c1", query="v2", drop=True)
 
@@ -125,7 +127,7 @@ def _is_uniform(run: xr.Dataset) -> xr.DataArray:
 
 def _over_closed_form(run: xr.Dataset) -> xr.DataArray:
     # Later records, which the mask leaves out, would overflow.
-    late = (run["time"] - ev.stage_end(run, 0)).clip(max=_duration(run))
+    late = (run["time"] - ev.stage_end(run, 0)).clip(max=duration(run))
     gamma = ev.group_value(run) / 18
     exact = ev.omega_of(run) ** 2 / 2 * np.sinh(4 * gamma * late)
     return ev.entry(run, "score", "c1", "v1") / exact
@@ -136,7 +138,7 @@ def _over_formula(run: xr.Dataset) -> xr.DataArray:
         formulas.stage_two_duration(ev.omega_of(run), float(value), 1.0)
         for value in ev.group_value(run)
     ]
-    return _duration(run) / np.array(durations)
+    return duration(run) / np.array(durations)
 
 
 STAGE_TWO = (
@@ -151,12 +153,12 @@ STAGE_TWO = (
             (
                 ev.along_omega(
                     "(T2 − T1) / ln(1/ω)",
-                    lambda run: _duration(run) / _log(run),
+                    lambda run: duration(run) / log_scale(run),
                     "O",
                 ),
-                ev.along_omega("−S[c1,v2] at T2", _other_main_score, "theta"),
+                ev.along_omega("−S[c1,v2] at T2", other_main_score, "theta"),
             ),
-            also={"T2 − T1": lambda e: [float(_duration(r)[0]) for r in e.values()]},
+            also={"T2 − T1": lambda e: [float(duration(r)[0]) for r in e.values()]},
         ),
         source="our runs at infinite width (deterministic), ω = 0.3 … 1e-4. The "
         "stricter slope 9/w_c, which is ours, has moved to B-R7",
@@ -229,8 +231,8 @@ STAGE_TWO = (
                 c.Near("T2 − T1 over its formula", _over_formula, 1.0, 0.05),
                 c.Line(
                     "(T2 − T1) w_c/9 against ln(1/ω)",
-                    lambda run: np.array([_log(run)]),
-                    lambda run: _duration(run) * ev.group_value(run) / 9,
+                    lambda run: np.array([log_scale(run)]),
+                    lambda run: duration(run) * ev.group_value(run) / 9,
                     1.0,
                     0.01,
                 ),

@@ -60,3 +60,11 @@ rate = score_rates(w)
 printed = 4 / 3 * 2 / 3 * 0.5 * OMEGA**2 * w[0, C1]  # g = 1/2 where f = 0
 print(f"error = {abs(rate[C1, V1] / printed - 1):.8f}")
 print(f"ratio less a half = {abs(rate[V1, C1] / rate[C1, V1] - 0.5):.8f}")
+
+# Appendix E.5 over g ω² w_c: ±8/9 for group keys and class queries, ∓4/9 for class keys
+# and group queries. Self-scores do not move, since all scores are 0.
+signs = np.array([[1, -1], [-1, 1]])
+displays = np.zeros((4, 4))
+displays[:2, 2:], displays[2:, :2] = 8 / 9 * signs, -4 / 9 * signs
+off = displays - rate / (0.5 * OMEGA**2 * w[0, C1])
+print(f"displays off = {np.abs(off).max():.8f}")

@@ -70,3 +70,15 @@ keys = flow.y.T.reshape(-1, 3, 2, 4, 4)[:, 1, 0]
 last = np.minimum(keys[:, V1, C1], -keys[:, V1, C2]) / np.abs(keys[-1]).max()
 print(f"T2 - T1 = {flow.t[-1]:.4f}")
 print(f"least of the last line = {last.min():.6f}")
+
+# The expanded updates of E.7 add up the four samples. Here the true rate of every entry
+# comes from differences of the solution in time, not from a formula.
+STEP = 1e-3
+middle = flow.t[-1] / 2
+state, before, after = (
+    solve_ivp(velocity, (0, t), start, rtol=1e-12, atol=1e-16).y[:, -1]
+    for t in (middle, middle - STEP, middle + STEP)
+)
+true = (after - before).reshape(3, 2, 4, 4)[:, 0] / (2 * STEP)
+added = len(HARD) * velocity(middle, state).reshape(3, 2, 4, 4)[:, 0]
+print(f"updates off = {np.abs(added - true).max() / np.abs(true).max():.4f}")
