@@ -1,6 +1,6 @@
-"""Settings of the computations in `systems`: lost signs, and sizes of Adam's updates.
+"""Settings of the computations in `systems`: lost signs, Adam's updates, and draws.
 
-They need single weights along a run, which no observable records.
+The first two need single weights along a run, which no observable records.
 """
 
 from dataclasses import dataclass
@@ -38,3 +38,31 @@ class Updates:
     epsilon: float = 1e-15
     steps: int = 2000
     every: int = 50
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Norms of noise and initial inner products, against the bounds of Appendix C.
+
+    `draws` of `samples` noise tokens with disjoint supports of `support` coordinates,
+    and of the weights of `key_neurons` and `value_neurons` in dimension `embed` (none:
+    (s n²)², as Condition 3.1 has it), for a `delta`; and `support_draws` of supports
+    that may cover the signal's coordinate.
+    """
+
+    samples: int = 20
+    support: int = 80
+    embed: int | None = None
+    sigma_p: float | None = None
+    key_neurons: int = 100
+    value_neurons: int = 20
+    delta: float = 0.1
+    draws: int = 100
+    support_draws: int = 0
+
+    @property
+    def dimension(self) -> int:
+        """d: `embed`, or that of Condition 3.1."""
+        return (
+            (self.support * self.samples**2) ** 2 if self.embed is None else self.embed
+        )

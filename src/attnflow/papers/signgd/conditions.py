@@ -30,8 +30,11 @@ LOGARITHM = "polylog(d) read as log d"
 def conditions(setting: Fields) -> list[Condition]:
     """The items of Condition 3.1 and of Definition 2.1 at the setting of a SignGD run.
 
-    None for other optimisers, deeper networks, noisy digits and computations.
+    Those of Lemmas C.2 to C.8 for draws; none for other optimisers, deeper networks,
+    noisy digits and other computations.
     """
+    if "support_draws" in setting:
+        return _of_draws(setting)
     if "supports" in setting and setting["rule"] == "signgd":
         size, embed = sizes(setting), setting["embed"]
         chance = 0.0 if setting["supports"] == "disjoint" else 1.0
@@ -101,4 +104,21 @@ def _data(sizes: Sizes, embed: float, *, chance: float) -> list[Condition]:
     return [
         at_most("C.1", "coordinates that two ξ share, in the mean", shared, n**-2),
         exactly("2.1", "ξ that are not orthogonal to μ, in the mean", covered, 0.0),
+    ]
+
+
+def _of_draws(setting: Fields) -> list[Condition]:
+    """The items of Lemmas C.2 and C.4 to C.8."""
+    n, s, delta = setting["samples"], setting["support"], setting["delta"]
+    m_k, m_v = setting["key_neurons"], setting["value_neurons"]
+    embed = setting["embed"] or (s * n**2) ** 2
+    noise, one = math.log(4 * n / delta), math.log(1 / delta)
+    return [
+        of_order("C.2 s", "s = Θ(d^½ n^−2)", s, math.sqrt(embed) / n**2),
+        at_least("C.4 s", "s = Ω(log(4n/δ))", s, noise),
+        at_least("C.5 s", "s = Ω(n² log(4n/δ))", s, n**2 * noise),
+        at_least("C.6 s", "s = Ω(log(m_v n/δ))", s, math.log(m_v * n / delta)),
+        at_least("C.6 m_v", "m_v = Ω(log(1/δ))", m_v, one),
+        at_least("C.8 s", "s = Ω(log(m_k n/δ))", s, math.log(m_k * n / delta)),
+        at_least("C.8 m_k", "m_k = Ω(log(1/δ))", m_k, one),
     ]

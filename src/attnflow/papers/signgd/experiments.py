@@ -67,6 +67,7 @@ def lattice(setting: settings.Lattice) -> Experiment:
             support=size.support,
             noise=size.sigma_p,
             classes="drawn",
+            test_samples=setting.test_samples,
         ),
         initial=_initial(size, learnable=False),
         stages=(Stage(SignGD(size.learning_rate, size.growth), float(steps)),),
@@ -114,3 +115,8 @@ def naive_signs(setting: computations.NaiveSigns) -> Computation:
 def updates(setting: computations.Updates) -> Computation:
     """Mean |update| of keys and queries under Adam."""
     return BUILD.computation(setting, f"{SYSTEMS}:updates")
+
+
+def draws(setting: computations.Draws) -> Computation:
+    """Norms and initial inner products over draws."""
+    return BUILD.computation(setting, f"{SYSTEMS}:draws")

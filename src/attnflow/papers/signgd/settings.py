@@ -106,6 +106,7 @@ class Lattice:
       1/`growth` on, a step is a fraction `growth` of the elapsed time.
     - `horizon` of training in units of the upper formula for T4⁻; `records`, evenly
       spaced in steps and so in the logarithm of the elapsed time.
+    - `test_samples` fresh samples, whose noise no training support meets.
     """
 
     samples: int = 9
@@ -118,6 +119,7 @@ class Lattice:
     growth: float = 1e-3
     horizon: float = 6.0
     records: int = 2001
+    test_samples: int = 0
     form: FormName = "auto"
     record: tuple[str, ...] = tuple(n for n in COURSE if not n.startswith("test_"))
 
@@ -251,6 +253,12 @@ RECIPES = (
         "How far Adam moves keys and queries, by its second memory",
         computations.Updates(),
         f"{_HERE}:updates",
+    ),
+    Recipe(
+        "draws",
+        "Norms of noise and initial inner products, against Lemmas C.2 to C.8",
+        computations.Draws(),
+        f"{_HERE}:draws",
     ),
     *deep_settings.RECIPES,
 )

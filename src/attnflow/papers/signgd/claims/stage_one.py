@@ -119,10 +119,12 @@ CLAIMS = (
             "From T1 on it is between tησ_p s and 2 tησ_p s, as in Appendix E.4.",
             _bounds(1.0),
         ),
-        mends=c.named(mutate.setting("lattice", value_neurons=1)),
+        mends=c.named(
+            mutate.both(*(mutate.setting(name, value_neurons=1) for name in ev.IDEAL))
+        ),
         witness=c.Witness(
             "witnesses/lattice.py",
-            {"least value ratio": ("least v_i over t η σ_p s", 0)},
+            {"least value ratio": ("odd: least v_i over t η σ_p s", 0)},
         ),
     ),
     ev.on_ladder(

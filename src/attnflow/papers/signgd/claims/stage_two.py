@@ -92,7 +92,7 @@ CLAIMS = (
         "have one sign, with probability 1 − δ.",
         kind=c.Kind.PROBABILITY,
         delta=ev.DELTA_LATTICE,
-        judged=("lattice",),
+        judged=tuple(ev.IDEAL),
         needs={**ev.SETTING_A, **ev.IDEAL},
         judge=c.All(
             (
@@ -100,12 +100,12 @@ CLAIMS = (
                     "share of pairs of one sign at T2_SGN",
                     _aligned,
                     1.0,
-                    of=("lattice",),
+                    of=tuple(ev.IDEAL),
                 ),
             ),
             also={
                 "in setting (a)": lambda e: c.look.extent(_aligned(e["a"])),
-                "pairs in two-cycles": lambda e: two_cycles(e["lattice"]).values,
+                "pairs in two-cycles": lambda e: two_cycles(e["odd"]).values,
             },
         ),
         predicate="δ is left open, and read as Theorem 3.2's n^−1/3",

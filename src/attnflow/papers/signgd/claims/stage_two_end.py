@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -44,6 +45,31 @@ def _sums(run: xr.Dataset) -> xr.DataArray:
     return abs(then.sum("token", skipna=False)) / threshold
 
 
+def _step_of_sum(run: xr.Dataset) -> xr.DataArray:
+    """|Σ ε_i ‖ξ_i‖₁| of each neuron over σ_p s/√2, with the signs ε at T2.
+
+    2 t η ‖ξ_i‖₁ is what the mean value noise has moved by the end of the run.
+    """
+    size, clocked = sizes_of(run), on_clock(run)
+    values = series.value_noise(clocked)
+    moved = at(run, c.look.ends(clocked), "value")
+    moved = series.value_noise(moved) - values.isel(time=0, drop=True)
+    norm = moved / (2 * c.look.ends(clocked) * size.learning_rate)
+    then = at(run, formula(run, "T2"), *TABLES)
+    signs = series.signs(series.noise(then, "query_neuron"))
+    total = abs((signs * norm).sum("token", skipna=False))
+    return total / (size.strength / np.sqrt(2))
+
+
+def neurons_below(
+    measure: Callable[..., xr.DataArray], bound: float, evidence: c.Evidence
+) -> float:
+    """How many neurons have a measure below a bound at n = 10, in the mean of seeds."""
+    table = measure(evidence["even"])
+    over = [dim for dim in table.dims if dim not in ("seed", "head", "neuron")]
+    return float((table.min(over) < bound).sum(("head", "neuron")).mean())
+
+
 def _signal_moves(run: xr.Dataset) -> np.ndarray:
     """The largest relative move of a signal up to T2, by seed."""
     signals = both(on_clock(run), "signal")
@@ -51,6 +77,27 @@ def _signal_moves(run: xr.Dataset) -> np.ndarray:
     return c.look.largest(away, between(run, 0.0, formula(run, "T2")))
 
 
+_SUMS, _STEP = "least |Σ noise|/(2 n β_μ)", "least |Σ ε_i ‖ξ_i‖₁|/(σ_p s/√2)"
+_TIED, _SMALL = (
+    "neurons with a small sum at n = 10",
+    "neurons with a small step at n = 10",
+)
+_EVEN = "witnesses/even_votes.py"
+_where_odd = partial(
+    c.Correction,
+    c.CorrectionKind.CONDITION,
+    "It is so at odd n. At even n the vote of a neuron is tied with probability "
+    "0.8/√n, so that n must be far above m_k².",
+)
+_votes = {
+    "kind": c.Kind.PROBABILITY,
+    "delta": ev.DELTA_LATTICE,
+    "predicate": "δ is left open, and read as Theorem 3.2's n^−1/3; the paper's own "
+    "bound, O(m_k/√n), says nothing at these sizes",
+    "expected": c.Verdict.FAILS,
+    "settings": f"{ev.LATTICE}. {WHERE}",
+    "mends": c.named(ev.ODD_FOR_EVEN),
+}
 CLAIMS = (
     ev.on_lattice(
         id="C-L4.3-1",
@@ -83,14 +130,34 @@ CLAIMS = (
         place="Lemma 4.3 (3); Lemma E.5 (3)",
         statement="At T2 the sums over samples of query noise and of key noise are at "
         "least 2 n β_μ in magnitude, in every neuron, with probability 1 − δ.",
-        kind=c.Kind.PROBABILITY,
-        delta=ev.DELTA_LATTICE,
-        judge=c.AtLeast("least |Σ noise|/(2 n β_μ)", _sums, 1.0),
-        predicate="δ is left open, and read as Theorem 3.2's n^−1/3; n is odd: no vote "
-        "is tied",
-        source="our runs, seeds 200–219 (60 times that on seeds 0–4). 98% of neurons "
-        "were asked for before; now all",
-        settings=f"{ev.LATTICE}. {WHERE}",
+        judge=c.All(
+            (c.AtLeast(_SUMS, _sums, 1.0),),
+            also={_TIED: partial(neurons_below, _sums, 1.0)},
+        ),
+        source="our runs, seeds 200–219 (60 times that at n = 9 on seeds 0–4). 98% of "
+        "neurons were asked for before, then all at n = 9; now n = 10 too, of which "
+        "three seeds had been seen to fail",
+        correction=_where_odd(
+            c.AtLeast(_SUMS, _sums, 1.0, of=("odd",)),
+        ),
+        witness=c.Witness(_EVEN, {"neurons with a small sum": (_TIED,)}),
+        **_votes,
+    ),
+    ev.on_lattice(
+        id="C-LE.5-2",
+        place="Lemma E.5 (2)",
+        statement="At T2 a step moves the sum of query noise in every neuron, Σ ε_i "
+        "‖ξ_i‖₁ η, by at least η σ_p s/√2, with probability 1 − δ.",
+        judge=c.All(
+            (c.AtLeast(_STEP, _step_of_sum, 1.0),),
+            also={_SMALL: partial(neurons_below, _step_of_sum, 1.0)},
+        ),
+        source="our runs, seeds 200–219. Written with those of C-L4.3-3 in view",
+        correction=_where_odd(
+            c.AtLeast(_STEP, _step_of_sum, 1.0, of=("odd",)),
+        ),
+        witness=c.Witness(_EVEN, {"neurons with a small step": (_SMALL,)}),
+        **_votes,
     ),
     ev.on_ladder(
         id="C-L4.3-4",

@@ -138,7 +138,7 @@ CLAIMS = (
         judge=c.AtMost("largest attention to the signal", attention_to_signal, 0.1),
         predicate="the Θ of T_attn is read as 1, and o(1) as 0.1",
         source="our runs, seeds 200–204",
-        settings=f"{ev.LATTICE}, up to 120 T4⁻",
+        settings=f"{ev.LATTICE_ODD}, up to 120 T4⁻",
         survives={"holes": "the hole ends before T_attn"},
     ),
 )
