@@ -25,12 +25,17 @@ T0 = {"D.3": "1/(ηd_h^¼‖μ‖²‖w_O‖²)", "E.1": "N/(ηd_h^¼σ_p²d‖w
 T0 |= {"D.6": "1/(η‖μ‖²‖w_O‖²L)", "E.4": "N/(ησ_p²d‖w_O‖²L)"}
 
 
+def _width(regime: Regime, target: float) -> float:
+    """d_h with equality in item (1)."""
+    least = max(STRENGTH[regime] / SAMPLES, SAMPLES / STRENGTH[regime])
+    return (least * SAMPLES / target) ** 2
+
+
 def _early(regime: Regime, target: float, share: float, **changes: Field) -> Request:
     """The flow up to `share` of N√d_h or √d_h times item (6)'s η, as in T0."""
     setting = inside(SAMPLES, STRENGTH[regime], target) | changes
-    width = setting["key_width"]
-    assert isinstance(width, int)
-    scale = width**0.5 * share * (SAMPLES if regime == "harmful" else 1)
+    scale = _width(regime, target) ** 0.5 * share
+    scale *= SAMPLES if regime == "harmful" else 1
     few = {"dense": 1, "records": 12, "test_samples": 0}
     setting |= {**few, "record": ("loss", "pair_value"), "steps": int(scale)}
     return Request(f"theory-{regime}", setting, seeds=ev.FEW)
@@ -38,10 +43,9 @@ def _early(regime: Regime, target: float, share: float, **changes: Field) -> Req
 
 def _by_width(regime: Regime) -> dict[str, Request]:
     """Rungs in d_h, which is tied to ε, up to twice T0."""
-    widths = [inside(SAMPLES, STRENGTH[regime], e)["key_width"] for e in TARGETS]
     return {
-        f"d_h={w:.1e}": _early(regime, e, 2 * w**-0.25)
-        for e, w in zip(TARGETS, widths, strict=True)
+        f"d_h={(width := _width(regime, e)):.1e}": _early(regime, e, 2 * width**-0.25)
+        for e in TARGETS
     }
 
 
@@ -92,6 +96,10 @@ _claim = partial(
     settings="all items met: N = 64, M = 2, N·SNR² = 400 (benign) or 1/4 (harmful), "
     "d_h = SNR^±4N²/ε², d = N²d_h/ε²; σ_V a tenth of item (7)'s",
 )
+_LEMMAS: tuple[tuple[Regime, str, str], ...] = (
+    ("benign", "D.3", "D.6"),
+    ("harmful", "E.1", "E.4"),
+)
 CLAIMS = (
     *(
         _claim(
@@ -104,7 +112,7 @@ CLAIMS = (
             predicate="O of T0 read as 1; ε from 0.018 to 1.8·10^−4, so that d_h goes "
             "over four decades",
         )
-        for name, regime in (("D.3", "benign"), ("E.1", "harmful"))
+        for regime, name, _ in _LEMMAS
     ),
     *(
         _claim(
@@ -117,6 +125,6 @@ CLAIMS = (
             predicate="O of T0 read as 1, L = log(6N²M²/δ): the largest value times L "
             "does not grow while δ goes from 0.1 to 10^−300 and L from 14 to 703",
         )
-        for name, regime in (("D.6", "benign"), ("E.4", "harmful"))
+        for regime, _, name in _LEMMAS
     ),
 )

@@ -39,31 +39,30 @@ def _finish_cut(ax: Axes, table: xr.DataArray) -> None:
         ax.text(*corner, text, transform=ax.transAxes, ha=side, color=ink)
 
 
-def _map(name: str, **fields: object) -> Map:
-    """The map of one reading of w_O."""
-    legend = panel.LEGEND if name == "map" else ""
-    # Names of curves stand above the map, between it and its title.
-    return panel.loss_map(
-        name=name,
-        title=TITLES[name],
-        of=partial(_losses, name=name),
-        names=legend,
-        **fields,
+def _maps(panel_of: partial[Map]) -> tuple[Map, Map]:
+    """The maps of both readings of w_O, curves named above the first."""
+    trained, fixed = (
+        partial(panel_of, name=name, title=title, of=partial(_losses, name=name))
+        for name, title in TITLES.items()
     )
+    return trained(names=panel.LEGEND), fixed(names="")
 
 
+_trained, _fixed = _maps(panel.loss_map)
 LOSSES = (
-    _map("map", level=replace(panel.CUT, seeds=True)),
-    _map("fixed", bar=panel.BAR),
+    replace(_trained, level=replace(panel.CUT, seeds=True)),
+    replace(_fixed, bar=panel.BAR),
 )
-ABOVE = tuple(
-    _map(
-        name,
+_trained, _fixed = _maps(
+    partial(
+        panel.loss_map,
         shown=lambda table: panel.SOFT * b.above(table).astype(float),
         limits=(0.0, 1.0),
-        finish=_finish_cut if name == "map" else panel.cross_wrong_cells,
     )
-    for name in NEEDS
+)
+ABOVE = (
+    replace(_trained, finish=_finish_cut),
+    replace(_fixed, finish=panel.cross_wrong_cells),
 )
 
 

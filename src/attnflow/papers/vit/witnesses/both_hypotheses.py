@@ -68,7 +68,7 @@ def excess(_: float, state: np.ndarray) -> float:
     return float(np.logaddexp(0, -y * out).mean() - EPS)
 
 
-excess.terminal = True
+setattr(excess, "terminal", True)  # noqa: B010
 start = np.concatenate([both.ravel(), v0])
 end = solve_ivp(velocity, (0, 1e4), start, events=excess, rtol=1e-6, atol=1e-9)
 q, k, v = parts(end.y[:, -1])
