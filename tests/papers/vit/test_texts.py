@@ -103,3 +103,17 @@ def test_conditions_are_listed_for_every_experiment_except_maps():
     }
     assert {item.name for item in tables["appendix-benign"] if not item.met} >= {"(1)"}
     assert all(item.met for item in tables["theory-benign"] if item.name == "(10)")
+
+
+def test_the_tail_of_initial_values():
+    """D-N16a: a normal tail at √log(2NM/δ) against δ/(NM)."""
+    tail = 2 * norm.sf(math.sqrt(math.log(2 * 40 * 3 / 0.1)))
+    assert tail / (0.1 / (40 * 3)) == pytest.approx(6.3, abs=0.05)
+    assert "6.3 times" in NOTES["D-N16a"].ours
+
+
+def test_where_both_hypotheses_hold():
+    """D-N15a: with M = 2, 2.3C_p² is 115 and the proof needs 60M²C_p² = 12000."""
+    square = 25 * 2
+    assert 2.3 * square == pytest.approx(115)
+    assert 60 * 2**2 * square == 12000

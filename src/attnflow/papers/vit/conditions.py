@@ -32,7 +32,7 @@ def condition(size: Sizes) -> dict[str, Condition]:
         Condition("(3)", "N ≥ polylog(d)", size.samples, least=log_d, reading=POLYLOG),
         of_order("(4)", "M = Θ(1)", size.length, 1.0),
         of_order("(5)", "‖w_O‖ = Θ(1)", math.sqrt(size.gain), 1.0),
-        at_most("(6)", "η ≤ m d_h^−½", size.learning_rate, small),
+        at_most("(6)", "η ≤ m d_h^−½", 0.0 if size.flow else size.learning_rate, small),
         at_most("(7)", "σ_V ≤ m^½ d_h^−¼/‖w_O‖", size.sigma_v, values),
         Condition(
             "(8)",
@@ -58,6 +58,15 @@ def _setup(setting: Fields, size: Sizes) -> list[Condition]:
         exactly("data", "noise orthogonal to the signals", float(projected), 1.0),
         exactly("initial", "normal initial weights", float(is_normal), 1.0),
         exactly("w_O", "w_O is not trained", float(size.trained), 0.0),
+        at_least(
+            "classes", "N ≥ 8 log(4/δ)", size.samples, 8 * math.log(4 / size.delta)
+        ),
+        at_least(
+            "noise",
+            "d ≥ log(4NM/δ)",
+            size.embed,
+            math.log(4 * size.samples * size.length / size.delta),
+        ),
         at_least("benign", "N · SNR² = Ω(1)", size.strength, 1.0),
         at_least("harmful", "N^−1 · SNR^−2 = Ω(1)", 1 / size.strength, 1.0),
     ]

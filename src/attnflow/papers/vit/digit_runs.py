@@ -64,16 +64,12 @@ def _cells(patch: int, counts: Sequence[int], ratios: Sequence[float]) -> Cells:
 
 CELLS = _cells(MAIN, SAMPLES, RATIOS)
 """Cells of the map."""
-ENDS = {
-    patch: _cells(patch, counts, (RATIOS[0], RATIOS[-1]))
-    for patch, counts in {
-        14: (SAMPLES[0], SAMPLES[-1]),
-        7: (SAMPLES[0], SAMPLES[-1]),
-        4: SAMPLES[:1],
-    }.items()
+BY_PATCH = {
+    patch: _cells(patch, (SAMPLES[0], SAMPLES[-1]), (RATIOS[0], RATIOS[-1]))
+    for patch in PATCHES
 }
-"""Cells at the smallest and the largest SNR by patch size; 49 patches take long."""
-NEEDS = {**CELLS, **{name: r for cells in ENDS.values() for name, r in cells.items()}}
+"""Cells at both ends of N and of the SNR by patch size; 49 patches take long."""
+NEEDS = CELLS | {name: run for few in BY_PATCH.values() for name, run in few.items()}
 
 
 def table(evidence: Evidence, name: str, cells: Iterable[str] = CELLS) -> xr.DataArray:
@@ -104,14 +100,14 @@ def _at_end(run: xr.Dataset, name: str) -> np.ndarray:
     return run[ends].isel(stage=-1).values if ends in run else run[name].values
 
 
-def trained(evidence: Evidence) -> xr.DataArray:
+def trained(evidence: Evidence, cells: Iterable[str] = CELLS) -> xr.DataArray:
     """Mask of the map's cells that have reached the target training loss."""
-    return table(evidence, "outcome") == Outcome.EVENT.label
+    return table(evidence, "outcome", cells) == Outcome.EVENT.label
 
 
 def gains(evidence: Evidence, patch: int) -> np.ndarray:
     """Test loss at the smallest SNR over that at the largest, by N and seed."""
-    losses = table(evidence, "test_loss", ENDS[patch]).values
+    losses = table(evidence, "test_loss", BY_PATCH[patch]).values
     return losses[:, 0] / losses[:, -1]
 
 

@@ -7,6 +7,7 @@ from attnflow.papers.vit.figures.dynamics import FIGURE3, FIGURE4
 from attnflow.papers.vit.figures.figure1 import FIGURE1A, FIGURE1B
 from attnflow.papers.vit.figures.loss_and_error import LOSS_AND_ERROR
 from attnflow.papers.vit.figures.readings import READINGS
+from attnflow.papers.vit.figures.sharp import SHARP
 from attnflow.papers.vit.figures.stage_order import STAGE_ORDER
 from attnflow.schema.declarations import Exhibit
 
@@ -19,6 +20,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE3,
     FIGURE4,
     CONTROL,
+    SHARP,
     STAGE_ORDER,
     LOSS_AND_ERROR,
 )

@@ -12,7 +12,7 @@ from attnflow.models.problem import Linear, Logistic, Problem
 from attnflow.papers.vit import settings
 from attnflow.papers.vit.sizes import Sizes, sizes
 from attnflow.training import Grid, Reach, Stage
-from attnflow.training.rules import GradientDescent
+from attnflow.training.rules import Flow, GradientDescent
 
 BUILD = Builder("vit", "vit2024")
 
@@ -23,6 +23,7 @@ def train(setting: settings.Train) -> Experiment:
     return _experiment(
         setting,
         size,
+        rule=GradientDescent(size.learning_rate),
         task=_task(
             setting,
             size,
@@ -46,9 +47,12 @@ def theory(setting: settings.Theory) -> Experiment:
     With ‖w_O‖ = 1 fixed, only the vector W_V w_O enters.
     """
     size = sizes(setting)
+    flows = setting.rule == "flow"
     return _experiment(
         setting,
         size,
+        rule=Flow(interpolate=True) if flows else GradientDescent(size.learning_rate),
+        unit=setting.rate * size.least if flows else 1.0,
         task=_task(setting, size, draw="sampled"),
         initial=Initial(
             setting.key_width,
@@ -62,6 +66,16 @@ def theory(setting: settings.Theory) -> Experiment:
 def phase_map(setting: settings.Map) -> Computation:
     """Computation of Figure 1's map: a cell for each number of samples and SNR."""
     return BUILD.computation(setting, "attnflow.papers.vit.maps:phase_map")
+
+
+def updates(setting: settings.Updates) -> Computation:
+    """Computation of Appendix B's update rules beside autograd."""
+    return BUILD.computation(setting, "attnflow.papers.vit.appendices:update_rules")
+
+
+def draws(setting: settings.Draws) -> Computation:
+    """Computation of how often Appendix C's bounds are violated."""
+    return BUILD.computation(setting, "attnflow.papers.vit.appendices:initial_draws")
 
 
 def _values(setting: settings.Train, size: Sizes) -> Chain:
@@ -120,16 +134,21 @@ def _experiment(
     setting: settings.Train | settings.Theory,
     size: Sizes,
     *,
+    rule: GradientDescent | Flow,
     task: NoisyPatchesTask,
     initial: Initial,
+    unit: float = 1.0,
 ) -> Experiment:
-    until = Reach("loss", size.target, float(setting.steps), "down")
+    """Training by a rule, whose `unit` of time is that of steps and records."""
+    # A flow's crossing is known to 1e-13 of its time: its end is beyond ε, not above.
+    level = size.target * (1 - 1e-9 * size.flow)
+    until = Reach("loss", level, setting.steps * unit, "down")
     left_out = () if setting.test_samples else ("test_",)
     return BUILD.experiment(
         setting,
         problem=Problem(Linear(1), Logistic()),
-        stages=(Stage(GradientDescent(size.learning_rate), until),),
-        grid=Grid(points=recorded_steps(setting)),
+        stages=(Stage(rule, until),),
+        grid=Grid(points=tuple(unit * step for step in recorded_steps(setting))),
         observables=tuple(n for n in setting.record if not n.startswith(left_out)),
         form=setting.form,
         task=task,

@@ -94,6 +94,8 @@ class Theory:
     - `strength`: N · SNR²; `ratio`: C_p = σ̃_p/σ_p (None: 5√M, as the condition
       requires).
     - `rate`: η = rate · m. The condition requires d_h^−½, which takes √d_h/ε steps.
+    - `rule`: gradient descent, or its limit at small η, the `flow`, whose time is ηt:
+      then `rate` is the unit in which `steps` and records are counted.
     - `spread`: σ_h² = m d_h^−½ log(6N²M²/δ)^−spread; the condition requires 3/2 to 2.
     - `values`: σ_V = values · m^½ d_h^−¼; at most 1.
     - `target` ε, at most `steps`; `delta` δ; records as in `Train`.
@@ -106,6 +108,7 @@ class Theory:
     strength: float = 2000.0
     ratio: float | None = None
     rate: float = 0.01
+    rule: Literal["gd", "flow"] = "gd"
     spread: float = 1.75
     values: float = 0.1
     target: float = 0.05
@@ -127,6 +130,34 @@ class Theory:
                     f"{name} is {getattr(self, name)}: it must be positive, as in "
                     f"{name}=1."
                 )
+
+
+@dataclass(frozen=True)
+class Draws(Theory):
+    """Initial weights and data alone: `draws` for each seed, at explicit `embed`."""
+
+    samples: int = 40
+    length: int = 3
+    embed: Number = 2048
+    strength: float = 1.0
+    values: float = 1.0
+    draws: int = 100
+
+
+@dataclass(frozen=True)
+class Updates:
+    """Weights and data at which the rules of Appendix B are compared with autograd.
+
+    An identity holds at all of them: these give scores and values of order 1.
+    """
+
+    samples: int = 6
+    length: int = 4
+    embed: int = 24
+    key_width: int = 12
+    value_width: int = 8
+    signal_norm: float = 1.5
+    learning_rate: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -252,5 +283,7 @@ RECIPES = (
     _appendix("harmful", 4, 10, 15.0),
     _theory("benign", Theory()),
     _theory("harmful", Theory(strength=0.25, rate=0.002)),
+    Recipe("updates", "Update rules of Appendix B", Updates(), f"{_HERE}:updates"),
+    Recipe("draws", "Initial draws of Appendix C", Draws(), f"{_HERE}:draws"),
     *DEEP_RECIPES,
 )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from attnflow.papers.vit._types import Fields, Regime
+from attnflow.papers.vit._types import Field, Fields, Regime
 from attnflow.papers.vit.settings import Theory, Train
 
 DIVISOR = 16.0
@@ -20,6 +20,8 @@ class Sizes:
       w_O is trained.
     - `sigma_h`, `sigma_v`: standard deviations of initial weights.
     - `learning_rate` η, `target` ε, `delta` δ.
+    - `flow`: whether η is 0. Times are then ηt, and `learning_rate`, by which formulas
+      divide, is 1.
     """
 
     samples: int
@@ -36,6 +38,7 @@ class Sizes:
     target: float
     delta: float
     trained: bool = False
+    flow: bool = False
 
     @property
     def power(self) -> float:
@@ -119,6 +122,7 @@ def _theory(fields: Fields) -> Sizes:
     least = min(1 / square, 1.0)
     large = logarithm(samples, length, fields["delta"])
     weak = 1 / math.sqrt(fields["embed"])
+    flow = fields["rule"] == "flow"
     return Sizes(
         samples=samples,
         length=length,
@@ -130,11 +134,35 @@ def _theory(fields: Fields) -> Sizes:
         gain=1.0,
         sigma_h=math.sqrt(least * width**-0.5 * large ** -fields["spread"]),
         sigma_v=fields["values"] * math.sqrt(least) * width**-0.25,
-        learning_rate=fields["rate"] * least,
+        learning_rate=1.0 if flow else fields["rate"] * least,
         target=fields["target"],
         delta=fields["delta"],
+        flow=flow,
     )
 
 
 def _or(value: float | None, default: float) -> float:
     return default if value is None else value
+
+
+def inside(
+    samples: int, strength: float, target: float, length: int = 2
+) -> dict[str, Field]:
+    """Sizes with equality in items (1) and (2); the flow, in units of item (6)'s η."""
+    fourth = max(strength / samples, samples / strength) ** 2
+    scarce = (samples / target) ** 2
+    # Rounded up, since both are whole numbers.
+    width = math.ceil(fourth * scarce * (1 + 1e-9))
+    return {
+        "samples": samples,
+        "strength": strength,
+        "target": target,
+        "length": length,
+        "key_width": width,
+        "embed": math.ceil(width * scarce * (1 + 1e-9)),
+        "rate": width**-0.5,
+        "rule": "flow",
+        "steps": 10**14,
+        "records": 0,
+        "record": ("loss", "test_loss"),
+    }

@@ -2,14 +2,17 @@
 
 from attnflow.claims import Claim
 from attnflow.papers.vit.claims import (
+    appendices,
     condition,
     digits,
+    early,
     figure1,
     fresh,
     ladders,
     losses,
     norms,
     scores,
+    sharp,
     stage_one,
     stage_three,
     stage_two,
@@ -23,6 +26,9 @@ CLAIMS: tuple[Claim, ...] = (
     *losses.CLAIMS,
     *condition.CLAIMS,
     *ladders.CLAIMS,
+    *sharp.CLAIMS,
+    *appendices.CLAIMS,
+    *early.CLAIMS,
     *updates.CLAIMS,
     *stage_one.CLAIMS,
     *stage_two.CLAIMS,

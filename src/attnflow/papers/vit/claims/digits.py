@@ -12,8 +12,8 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import ENDS_ALONE
 from attnflow.papers.vit.claims.measures import log
 from attnflow.papers.vit.digit_runs import (
+    BY_PATCH,
     CELLS,
-    ENDS,
     LAW,
     MAIN,
     NEEDS,
@@ -103,7 +103,7 @@ PATCHES = c.All(
             _fall,
             float(np.log(LARGE)),
             unit="difference",
-            of=tuple(ENDS[MAIN]),
+            of=tuple(BY_PATCH[MAIN]),
             together=True,
         ),
         *(
@@ -116,7 +116,7 @@ PATCHES = c.All(
                 of=tuple(cells),
                 together=True,
             )
-            for patch, cells in ENDS.items()
+            for patch, cells in BY_PATCH.items()
             if patch != MAIN
         ),
     )
@@ -183,10 +183,9 @@ CLAIMS = (
         statement="Whether the SNR matters depends on the patches: where each holds "
         "noise and digit, a tenfold SNR lowers the test loss three times or more; with "
         "patches of 7 × 7 or 4 × 4 it changes it by a factor of 1.5 at most.",
-        needs={name: NEEDS[name] for cells in ENDS.values() for name in cells},
+        needs={name: NEEDS[name] for cells in BY_PATCH.values() for name in cells},
         judge=PATCHES,
-        predicate="between SNR 0.2 and 2, at N = 3000 and 8400 (with 4 × 4 at 3000 "
-        "alone)",
+        predicate="between SNR 0.2 and 2, at N = 3000 and 8400",
         survives=ENDS_ALONE,
     ),
 )

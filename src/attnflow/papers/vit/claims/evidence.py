@@ -59,6 +59,13 @@ def sampled(regime: Regime, **changes: Field) -> Request:
 
 
 APPENDIX_RUNS = {regime: appendix(regime) for regime in REGIMES}
+TRAINED_RUNS = {
+    f"{regime}, w_O trained": appendix(
+        regime, readout="default16-trained", target=0.01, steps=5000
+    )
+    for regime in REGIMES
+}
+"""Appendix A with the reading of w_O that has Figure 1's boundary."""
 SAMPLED_RUNS = {regime: sampled(regime) for regime in REGIMES}
 
 claim = partial(

@@ -1,96 +1,132 @@
-"""Theorems 4.1 (1) and 4.2 (1): training time over two decades, with tied sizes."""
+"""Both theorems over two decades: inside the whole condition, and over N."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from attnflow.claims import All, Kind, Rungs, named
+from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit._types import Field, Regime
-from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, UNDER, claim
-from attnflow.papers.vit.claims.measures import over_formula, size_of
+from attnflow.papers.vit.claims.condition import FLOW
+from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, REGIMES, UNDER, claim
+from attnflow.papers.vit.claims.measures import at_target, over_formula, size_of
+from attnflow.papers.vit.sizes import inside
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
-STRENGTHS = tuple(2000.0 * 10**i for i in range(5))
-TARGETS = tuple(0.01 * 10 ** (-0.5 * i) for i in range(5))
+# ln d is 36 to 62 on these rungs: 64 samples are more, and 1/ε is.
+SAMPLES = 64
+STRENGTHS = tuple(400.0 * 10**i for i in range(5))
+TARGETS = tuple(0.018 * 10 ** (-0.5 * i) for i in range(5))
 COUNTS = (2, 6, 20, 64, 200)
 
 
-def _rung(regime: Regime, **changes: Field) -> Request:
-    """Request for a run at the theory's sizes that records only its end."""
-    setting = {"records": 0, "test_samples": 0, "record": ("loss",), **changes}
+def _rung(regime: Regime, setting: dict[str, Field]) -> Request:
     return Request(f"theory-{regime}", setting, seeds=FEW)
 
 
-def _strong(strength: float) -> Request:
-    """Rung with another ‖μ‖, and d_h and d tied to SNR⁴."""
-    # The largest is 5·10¹⁸: widths are numbers of 64 bits.
-    width = 5 * 10**10 * int(strength / STRENGTHS[0]) ** 2
-    return _rung("benign", strength=strength, key_width=width, embed=4 * 10**6 * width)
-
-
-def _small(regime: Regime, target: float, rate: float) -> Request:
-    """Rung with another ε, and d_h and d large enough for the smallest."""
-    sizes = {"key_width": 10**15, "embed": 10**26}
-    return _rung(regime, target=target, rate=rate, steps=400_000, **sizes)
+def _small(regime: Regime, strength: float) -> dict[str, Request]:
+    """Rungs with other ε, and d_h and d tied to it."""
+    return {f"ε={e:.2g}": _rung(regime, inside(SAMPLES, strength, e)) for e in TARGETS}
 
 
 def _many(samples: int) -> Request:
     """Rung with another N at equal N·SNR², with d_h and d large enough, and η ∝ N."""
-    sizes = {"samples": samples, "length": 2, "key_width": 10**14, "embed": 10**22}
-    return _rung("harmful", rate=5e-4 * samples, **sizes)
+    setting = {"samples": samples, "length": 2, "key_width": 10**14, "embed": 10**22}
+    ends = {"records": 0, "test_samples": 0, "record": ("loss",)}
+    return _rung("harmful", {**setting, **ends, "rate": 5e-4 * samples})
 
 
+IN_LOSS = {"benign": _small("benign", 400.0), "harmful": _small("harmful", 0.25)}
 BENIGN = {
-    **{f"‖μ‖²={s / 16:g}": _strong(s) for s in STRENGTHS},
-    **{f"ε={e:.2g}": _small("benign", e, 0.2) for e in TARGETS},
-}
-HARMFUL = {
-    **{f"N={n}": _many(n) for n in COUNTS},
-    **{f"ε={e:.2g}": _small("harmful", e, 0.02) for e in TARGETS},
+    **{
+        f"‖μ‖²={s / SAMPLES:g}": _rung("benign", inside(SAMPLES, s, 0.017))
+        for s in STRENGTHS
+    },
+    **IN_LOSS["benign"],
 }
 
 
-def _rungs(name: str, size: Callable[[xr.Dataset], float]) -> Rungs:
+def _rungs(name: str, size: Callable[[xr.Dataset], float]) -> c.Rungs:
     what = f"T over its leading order, in {name}"
-    return Rungs(what, over_formula, "theta", size, constant=2.0, of=(f"{name}=*",))
+    return c.Rungs(what, over_formula, "theta", size, constant=2.0, of=(f"{name}=*",))
 
 
-_IN_LOSS = _rungs("ε", lambda run: 1 / size_of(run).target)
+def _inverse(run: xr.Dataset) -> float:
+    return 1 / size_of(run).target
+
+
+def _test_loss(run: xr.Dataset) -> xr.DataArray:
+    return at_target(run, "test_loss")
+
+
+_TIMES = _rungs("ε", _inverse)
 _claim = partial(
     claim,
-    kind=Kind.ASYMPTOTIC,
+    kind=c.Kind.ASYMPTOTIC,
+    system=FLOW,
     source="our runs, seeds 200–202",
-    predicate="the leading order at small ε is ours, with every constant",
-    inert={"loss": "nothing but the end is recorded"},
-    mutations=named(mutate.power(mutate.EVERY, "end_time", 1.2)),
     survives=ENDS_ALONE,
 )
+_time = partial(
+    _claim,
+    predicate="the leading order at small ε is ours, with every constant",
+    inert={"loss": "nothing but the end is recorded"},
+    mutations=c.named(mutate.power(mutate.EVERY, "end_time", 1.2)),
+)
+_SIZES = "all items met: N = 64, M = 2, C_p = 5√2, d_h = SNR^±4N²/ε², d = N²d_h/ε²; "
+_DECADES = "ε from 0.018 to 1.8·10^−4"
 CLAIMS = (
-    _claim(
+    _time(
         id="D-Thm4.1-ladder",
         place="Theorem 4.1 (1)",
         statement="T = Θ(1/(ηε‖μ‖²‖w_O‖²)) over two decades of ‖μ‖ and of ε, with d_h "
         "and d tied to them.",
         under=UNDER["benign"],
         needs=BENIGN,
-        judge=All((_rungs("‖μ‖²", lambda run: size_of(run).signal), _IN_LOSS)),
-        settings="N = 16, M = 4, C_p = 10; ‖μ‖² from 125 to 1.25·10⁶ with d_h ∝ "
-        "‖μ‖⁴ from 5·10¹⁰ and d = 4·10⁶ d_h, ε = 0.05, η = 0.01‖μ‖^−2; ε from 10^−2 to "
-        "10^−4 with d_h = 10¹⁵, d = 10²⁶, η = 0.2‖μ‖^−2",
+        judge=c.All((_rungs("‖μ‖²", lambda run: size_of(run).signal), _TIMES)),
+        settings=f"{_SIZES}N·SNR² from 400 to 4·10⁶ with ε = 0.017; {_DECADES} with "
+        "N·SNR² = 400",
     ),
-    _claim(
+    _time(
         id="D-Thm4.2-ladder",
         place="Theorem 4.2 (1)",
-        statement="T = Θ(N/(ηεσ_p²d‖w_O‖²)) over two decades of N and of ε, with d_h "
-        "and d tied to them.",
+        statement="T = Θ(N/(ηεσ_p²d‖w_O‖²)) over two decades of ε, with d_h and d tied "
+        "to it.",
         under=UNDER["harmful"],
-        needs=HARMFUL,
-        judge=All((_rungs("N", lambda run: size_of(run).samples), _IN_LOSS)),
+        needs=IN_LOSS["harmful"],
+        judge=_TIMES,
+        settings=f"{_SIZES}{_DECADES}, N·SNR² = 1/4",
+    ),
+    _time(
+        id="D-Thm4.2-ladder-N",
+        place="Theorem 4.2 (1)",
+        statement="T = Θ(N/(ηεσ_p²d‖w_O‖²)) over two decades of N.",
+        system="full-batch gradient descent of W_Q, W_K and W_V, float64, w_O fixed",
+        under=UNDER["harmful"],
+        needs={f"N={n}": _many(n) for n in COUNTS},
+        judge=_rungs("N", lambda run: size_of(run).samples),
         settings="N·SNR² = 1/4; N from 2 to 200 with M = 2, C_p = 5√2, d_h = 10¹⁴, "
-        "d = 10²², ε = 0.05, η = 5·10^−4N/(σ_p²d); ε from 10^−2 to 10^−4 with N = 16, "
-        "M = 4, C_p = 10, d_h = 10¹⁵, d = 10²⁶, η = 0.02/(σ_p²d)",
+        "d = 10²², ε = 0.05, η = 5·10^−4N/(σ_p²d): item (3) has N ≥ 51",
+    ),
+    *(
+        _claim(
+            id=f"D-Thm4.{i + 1}-2-in",
+            place=f"Theorem 4.{i + 1} (2)",
+            statement=f"After {regime} training the test loss is {order}, inside "
+            "Condition 4.1.",
+            under=UNDER[regime],
+            needs=IN_LOSS[regime],
+            judge=c.Rungs(
+                "test loss where the training loss is ε",
+                _test_loss,
+                "o(1)" if regime == "benign" else "theta",
+                _inverse,
+            ),
+            predicate=f"{_DECADES}, with d_h and d tied to it",
+            settings=f"{_SIZES}{_DECADES}, N·SNR² = {(400, '1/4')[i]}",
+        )
+        for i, (regime, order) in enumerate(zip(REGIMES, ("o(1)", "Θ(1)"), strict=True))
     ),
 )

@@ -17,7 +17,8 @@ from attnflow.schema.declarations import Request
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
 from attnflow.schema.libraries import xr
 
-STEPS = 1200
+STEPS = 5000
+"""At most: runs end at ε = 0.01, the harmful ones after 3638 to 4206 steps."""
 ULPS = 64 * 2.0**-52
 NOISE = {KEY_POSITION: slice(1, None)}
 EVERY_STEP = {
@@ -129,7 +130,7 @@ _claim = partial(
     claim,
     source="our runs, seeds 200–202",
     settings="Appendix A's sizes with noise projected off the signals, as in "
-    "Definition 3.1; every one of the first 1200 steps",
+    "Definition 3.1; every step up to ε = 0.01",
 )
 _ALWAYS = {name: "an inequality at every step" for name in ("untrained", "cut")}
 _WITNESS = "witnesses/noise_updates.py"
@@ -156,8 +157,8 @@ CLAIMS = (
         under=("data", "w_O"),
         needs={"benign": EVERY_STEP["benign"]},
         judge=_printed("benign"),
-        predicate="every noise token in each of 1200 steps; the lemma names no "
-        "condition on sizes",
+        predicate="every noise token in each step; the lemma names no condition on "
+        "sizes",
         expected=c.Verdict.FAILS,
         source="our runs. On seeds 0–2 it holds (0.57 to 0.86); on seeds 200–202 it is "
         "exceeded in two of three, up to 3.2-fold and in 3% of steps at most, by "
@@ -182,9 +183,10 @@ CLAIMS = (
         under=("data", "w_O"),
         needs={"harmful": EVERY_STEP["harmful"]},
         judge=_printed("harmful"),
-        predicate="every noise token in each of 1200 steps",
+        predicate="every noise token in each step",
         expected=c.Verdict.FAILS,
-        source="our runs, seeds 200–202. The proof has the further term, equation (17)",
+        source="our runs, seeds 200–202: 14- to 22-fold in the first 1200 steps, and "
+        "31- to 50-fold up to ε = 0.01. The proof has the further term, equation (17)",
         correction=_CROSSED,
         mends=c.named(mutate.scale("harmful", "pair_value", 0.01)),
         witness=c.Witness(

