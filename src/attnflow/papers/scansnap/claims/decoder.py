@@ -34,6 +34,7 @@ HEIGHT_ITEMS = ("Eq. 26", "Y(0)")
 """What the definitions of h* and h assume, from Lemmas 3 and 5."""
 # 4000 updates, each rounded to 2.2e-16.
 ROUNDING = 1e-12
+LOGITS = 4000 * 14 * 2.2e-16
 LATE_VISITS = (200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
@@ -265,8 +266,9 @@ CLAIMS = (
         kind=c.Kind.IDENTITY,
         under=("Eq. 26", "Y(0)"),
         needs=UPDATES,
-        judge=c.Equal("e_n − α_n less the formula", _residual_error, ROUNDING),
-        predicate="rounding of 4000 updates; with h*, for which the corollary writes h",
+        judge=c.Equal("e_n − α_n less the formula", _residual_error, LOGITS),
+        predicate="relative errors of e_n − α_n are absolute ones of logits, whose "
+        "size is 14: 4000 roundings of it; with h*, for which the corollary writes h",
         source=ev.FEW_RUNS,
         settings=FEATURES,
     ),
