@@ -6,10 +6,8 @@ that meet Assumption 2 and on ones that do not.
 
 from __future__ import annotations
 
-import numpy as np
-
 from attnflow import schema
-from attnflow.papers.scansnap._types import SettingValue
+from attnflow.papers.scansnap._types import Setting, SettingValue
 from attnflow.papers.scansnap.seeds import ONE, PLAN
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.declarations import Request
@@ -30,7 +28,7 @@ MET = "Assumption 2 met"
 FIGURE_3 = "Figure 3"
 STRONG = "strong correlation"
 SMALL = "Syn-Small"
-GEOMETRIES: dict[str, dict[str, SettingValue]] = {
+GEOMETRIES: dict[str, Setting] = {
     MET: {"classes": 3, "vocabulary": 10**6, "distinct": RISING},
     FIGURE_3: {"classes": 10, "vocabulary": 1000},
     STRONG: {"classes": 5, "vocabulary": 1000, "distinct": FEW},
@@ -57,7 +55,7 @@ def request(system: str, geometry: str, ratio: float) -> Request:
         **sizes,
         "value_rate": VALUE_RATE,
         "score_rate": VALUE_RATE / ratio,
-        "until": CLOCKS[-1] * float(np.float64(sizes["classes"])) / VALUE_RATE,
+        "until": CLOCKS[-1] * sizes["classes"] / VALUE_RATE,
         "records": 112,
         "record": ("score", "score_velocity", "attention_unit", "gram"),
     }

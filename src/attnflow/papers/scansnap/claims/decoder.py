@@ -64,7 +64,7 @@ def _residual_error(run: xr.Dataset) -> xr.DataArray:
     """e_n − α_n less Equation 71's first form, over its largest entry."""
     M = schema.setting_of(run)["vocabulary"]
     onehot = np.eye(run.sizes["class"], M)
-    size = np.exp(run["rows"] - run["rows"].max("output"))
+    size = xr.ufuncs.exp(run["rows"] - run["rows"].max("output"))
     residual = onehot - size / size.sum("output")
     direction = (onehot - 1 / M) * M / (M - 1)
     share = (M - 1) / (M - 1 + np.exp(M * _heights(run)))
@@ -153,8 +153,8 @@ def _on_interval(run: xr.Dataset) -> xr.DataArray:
 def _first_height(run: xr.Dataset) -> xr.DataArray:
     """M h after the first visit at η_Y = 10 M^−0.99, over the lower root."""
     M = run["vocabulary"].values.astype(float)
-    first = np.array([float(log_odds(1.0, m, MUCH * m**-0.99)) for m in M])
-    return first / run["lower_root"]
+    first = [float(log_odds(1.0, m, MUCH * m**-0.99)) for m in M]
+    return xr.DataArray(first, dims="vocabulary") / run["lower_root"]
 
 
 def _changes(run: xr.Dataset) -> xr.DataArray:

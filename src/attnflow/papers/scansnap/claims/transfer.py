@@ -56,7 +56,9 @@ def _ratios(evidence: c.Evidence) -> dict[str, list[float]]:
     """Z of the common token in J over that in Q by time, for each cell of the map."""
     cells = [name.removeprefix("J, ") for name in evidence if name.startswith("J, ")]
     return {
-        cell: tm.over_q(evidence[f"J, {cell}"], evidence[f"Q, {cell}"])[0].values
+        cell: tm.over_q(evidence[f"J, {cell}"], evidence[f"Q, {cell}"])[
+            0
+        ].values.tolist()
         for cell in cells
     }
 

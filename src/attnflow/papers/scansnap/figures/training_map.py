@@ -73,7 +73,7 @@ def _map(geometry: str) -> Map:
         y=NU,
         scales=("log", "log"),
         of=partial(shares, geometry=geometry),
-        shown=lambda table: np.log10(table),
+        shown=lambda table: xr.ufuncs.log10(table),
         limits=(-5.5, 0.5),
         texts=lambda table: np.vectorize(_short)(table.values),
         kind="easy",
@@ -109,7 +109,7 @@ def _deviation(evidence: Evidence, geometry: str) -> xr.DataArray:
         gain = (unit.sel(token=top, drop=True) / others) ** 2 - 1
         gain = gain.isel(time=-1) / gain.isel(time=0)
         growth = 2 * run["score"].isel(query=0, time=-1).sel(token=top, drop=True)
-        errors.append(float(abs(np.log(gain) / growth - 1).max(skipna=False)))
+        errors.append(float(np.max(abs(np.log(gain) / growth - 1))))
     return xr.DataArray(errors, {RATIO: list(tm.RATIOS)}, (RATIO,))
 
 
