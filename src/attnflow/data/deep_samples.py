@@ -250,12 +250,15 @@ class WordWindows:
     - `vocabulary`: the words that are most frequent in training, of which one stands
       for all others.
     - `test_samples`: windows at even distances in the test split.
+    - `shown_batch`: the number of the batch of training windows that are shown, or the
+      last one of a text that has fewer.
     """
 
     vocabulary: int = 1000
     length: int = 35
     columns: int = 20
     test_samples: int = 40
+    shown_batch: int = 100
 
     def __post_init__(self) -> None:
         least_values = {"vocabulary": 2, "length": 2, "columns": 1, "test_samples": 1}
@@ -285,6 +288,13 @@ class WordWindows:
             )
         windows = [_windows(parts, start, self.length) for start in starts]
         return LabelledTokens(*map(np.concatenate, zip(*windows, strict=True)))
+
+    def shown(self, seed: int) -> np.ndarray:
+        """Training windows on which attention may be recorded."""
+        windows = self.training(seed).tokens
+        last = len(windows) // self.columns - 1
+        start = min(self.shown_batch, last) * self.columns
+        return windows[start : start + self.columns]
 
     def test(self, seed: int) -> LabelledTokens:
         """Windows of the test split."""

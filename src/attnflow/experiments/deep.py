@@ -12,7 +12,7 @@ from attnflow.experiments.record import Arrays
 from attnflow.models.deep.layers import DrawnWeights, Network
 from attnflow.models.deep.training import PARTS, Batch, DeepTraining, OutputLoss
 from attnflow.observables.deep import DEEP
-from attnflow.training.rules import Flow, Rule, SignGD
+from attnflow.training.rules import Flow, GradientDescent, Rule, SignGD
 
 _MODEL_STREAM = 1
 """Tells these streams of random numbers from those of a seed's data."""
@@ -60,6 +60,8 @@ class DeepModel:
       recorded at the end.
     - `scaled`: rescale forces, for rules that depend on signs alone.
     - `clip`: shorten gradients to this length.
+    - `paces`: by the name of a first layer's weights among the values, what their rate
+      is as a multiple of all others', for plain gradient descent.
     - `precision`: of weights and samples.
     """
 
@@ -71,6 +73,7 @@ class DeepModel:
     steps: int = 0
     scaled: bool = False
     clip: float | None = None
+    paces: tuple[tuple[str, float], ...] = ()
     precision: Literal["float64", "float32"] = "float64"
     system: ClassVar[str] = "all weights of a deep network"
     registry: ClassVar = DEEP
@@ -91,6 +94,8 @@ class DeepModel:
                 "Rescaled forces change the length of a gradient, which only SignGD "
                 "does not see: use scaled=False."
             )
+        if self.paces and not all(isinstance(rule, GradientDescent) for rule in rules):
+            return "A pace is a rate of its own under GradientDescent alone: use it."
         return None
 
     def form(self) -> tuple[str, str]:
@@ -137,6 +142,7 @@ class DeepModel:
             noisy=None if noisy is None else jax.device_put(np.asarray(noisy, float)),
             scaled=self.scaled,
             clip=self.clip,
+            paces=self.paces,
         )
         return system, self.begin(self.network.draw(weights))
 

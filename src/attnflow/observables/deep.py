@@ -32,6 +32,18 @@ class DeepView:
         return self.system.forward(self.state, self.system.test)
 
     @cached_property
+    def shown(self) -> Forward:
+        """Outputs and attention of the shown samples."""
+        if self.system.shown is None:
+            raise ValueError(
+                "No samples are shown, so that there is no shown_attention: record "
+                "test_attention."
+            )
+        return self.system.network.forward(
+            self.system.weights(self.state), self.system.shown
+        )
+
+    @cached_property
     def output(self) -> Array:
         """The outputs of all training samples."""
         return self.system.outputs(self.state, self.system.samples)
@@ -108,6 +120,13 @@ declare(
     test_attention=(
         "attention p(key | query) at each test sample's positions",
         lambda v: jnp.stack(v.tested.attention),
+    ),
+)
+declare(
+    *("layer", "shown_sample", "head", "query_position", "key_position"),
+    shown_attention=(
+        "attention p(key | query) at each shown training sample's positions",
+        lambda v: jnp.stack(v.shown.attention),
     ),
 )
 

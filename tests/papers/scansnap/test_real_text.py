@@ -10,6 +10,7 @@ import attnflow as af
 from attnflow.claims import Verdict, verify
 from attnflow.data.deep_samples import WordWindows
 from attnflow.papers.scansnap import PAPER
+from attnflow.papers.scansnap.deep_experiments import text
 from attnflow.papers.scansnap.deep_settings import Text
 from attnflow.papers.scansnap.text_runs import (
     COURSES,
@@ -21,6 +22,7 @@ from attnflow.papers.scansnap.text_runs import (
     by_rate,
     drift,
     entropy,
+    late_drift,
     on_frequent,
     share_of_uniform,
     uniform_entropy,
@@ -39,6 +41,8 @@ def synthetic_run(request, level, *, layers=1, moving=0.3, frequent=0.5):
     Frequent words end with so many times the attention that they began with.
     """
     seeds, times = len(request.seeds), np.array([0.0, 600.0, 1200.0])
+    shown = request.experiment == "wikitext-notebook"
+    name, dim = ("shown", "shown_sample") if shown else ("test", "test_sample")
     levels = np.full((seeds, 3, layers, LENGTH), 2.4)
     levels[:, -1, 0] = level
     maps = np.zeros((seeds, 3, layers, 2, 1, LENGTH, LENGTH))
@@ -46,12 +50,12 @@ def synthetic_run(request, level, *, layers=1, moving=0.3, frequent=0.5):
     maps[:, 1, ..., :2] = 1 - moving, moving
     words = np.full((seeds, 3, layers, 2 * FREQUENT), 1.0)
     words[:, -1, 0, : FREQUENT + 1] = frequent
-    dims = ("seed", "time", "layer", "test_sample", "head")
+    dims = ("seed", "time", "layer", dim, "head")
     setting = {"parametrisation": "encoder", "length": LENGTH, "learning_rate": 5.0}
     return xr.Dataset(
         {
             "attention_entropy_by_query": ((*dims[:3], "query_position"), levels),
-            "test_attention": ((*dims, "query_position", "key_position"), maps),
+            f"{name}_attention": ((*dims, "query_position", "key_position"), maps),
             "attention_by_word": ((*dims[:3], "word"), words),
             "test_loss": (dims[:2], np.ones((seeds, 3))),
         },
@@ -101,7 +105,6 @@ def test_claims_and_figures_read_the_same_runs():
     requests = {**PAPER.exhibit("figure10").needs, **PAPER.exhibit("figure7").needs}
     for id in ("E-Fig7-10", "E-Fig7-10-freeze"):
         assert all(r in requests.values() for r in PAPER.claim(id).needs.values())
-    assert all(r in by_rate(*KINDS).values() for r in COURSES.values())
 
 
 def test_maps_that_stand_still_are_frozen():
@@ -128,7 +131,7 @@ def test_figure_7(courses):
         for ax in exhibit.display(courses).draw().axes
         if ax.get_label() != "<colorbar>"
     ]
-    assert len(axes) == 12
+    assert len(axes) == 15
     numbers = exhibit.display(courses).values()
     assert numbers[OF_THREE]["entropy, layer 2, after"] == pytest.approx(2.4)
     assert numbers[ONE_LAYER]["attention to frequent words, after / before"] == 0.5
@@ -142,6 +145,7 @@ def test_what_is_read_off_runs(courses):
     assert entropy(run).values[0].tolist() == [2.4, 2.4, pytest.approx(0.4)]
     # From one key to another, and back.
     assert np.allclose(drift(run), 0.3)
+    assert np.allclose(late_drift(run), 0.3)
     assert uniform_entropy(run) == pytest.approx(np.log([11, 12, 13, 14]).mean())
     assert np.allclose(share_of_uniform(run) * uniform_entropy(run), entropy(run))
     # The word for all others is not among the frequent ones.
@@ -166,6 +170,30 @@ def test_without_the_data_claims_are_unchecked(tmp_path, monkeypatch):
 def test_wrong_settings(name):
     with pytest.raises(ValueError, match=name):
         Text(**{name: 0})
+
+
+def test_rates_of_two_groups(data_at_hand):
+    """The first ReLU layer moves twice as far with twice the rate, and no other."""
+    sizes = {"vocabulary": 50, "embed": 8, "hidden": 6, "length": 12, "dropout": 0.0}
+    sizes |= {"steps": 1, "records": 1, "test_samples": 3, "layers": 2}
+    moves = []
+    for rate in (None, 10.0):
+        model = text(Text(**sizes, hidden_rate=rate)).model
+        ((system, state),) = model.members((0,), None)
+        moves.append(system.direction(state)["values"])
+    for name, one in moves[0].items():
+        factor = np.ones_like(one)
+        if name in ("W_1", "b_1", "W_2", "b_2"):
+            factor[0] = 2.0
+        np.testing.assert_allclose(moves[1][name], factor * one, rtol=1e-5)
+
+
+def test_shown_windows_are_of_the_training_text(data_at_hand):
+    windows = WordWindows(50, 12, columns=4)
+    shown, every = windows.shown(0), windows.training(0).tokens
+    np.testing.assert_array_equal(shown, every[400:404])
+    late = WordWindows(50, 12, columns=4, shown_batch=10**6).shown(0)
+    np.testing.assert_array_equal(late, every[-4:])
 
 
 def test_a_small_run(data_at_hand):

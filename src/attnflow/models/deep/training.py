@@ -111,8 +111,10 @@ class DeepTraining(eqx.Module):
       all of them in each.
     - `scaled`: pulls are rescaled, for rules that see signs of gradients alone.
     - `clip`: gradients longer than this, all parts together, are shortened to it.
+    - `paces`: by the name of a first layer's weights among the values, what their rate
+      is as a multiple of all others'; gradients are shortened before that.
     - `dropping`: the raw key of what the network drops in training; none for nothing.
-    - `shown`: tokens on which the first layer is observed.
+    - `shown`: tokens on which the first layer is observed, or samples of them.
     """
 
     network: Network = eqx.field(static=True)
@@ -125,6 +127,7 @@ class DeepTraining(eqx.Module):
     noisy: Array | None = None
     scaled: bool = eqx.field(static=True, default=False)
     clip: float | None = eqx.field(static=True, default=None)
+    paces: tuple[tuple[str, float], ...] = eqx.field(static=True, default=())
 
     @property
     def apart(self) -> bool:
@@ -175,7 +178,9 @@ class DeepTraining(eqx.Module):
         output, back = jax.vjp(outputs, self.weights(state))
         pull = self.loss.pull(output, batch.label, scaled=self.scaled)
         (gradient,) = back(pull.force)
-        return gradient if self.clip is None else _shortened(gradient, self.clip)
+        if self.clip is not None:
+            gradient = _shortened(gradient, self.clip)
+        return _paced(gradient, self.paces)
 
     def log_divisor(self, state: State) -> Array:
         """The logarithm of what rescaling divided the next step's gradient by."""
@@ -199,6 +204,14 @@ class DeepTraining(eqx.Module):
         return jax.random.fold_in(
             jax.random.wrap_key_data(self.dropping, impl=KIND), state["step"]
         )
+
+
+def _paced(gradient: Weights, paces: tuple[tuple[str, float], ...]) -> Weights:
+    """A gradient whose first-layer entries of some names are multiplied."""
+    values = dict(gradient["values"])
+    for name, pace in paces:
+        values[name] = values[name].at[0].multiply(pace)
+    return {**gradient, "values": values}
 
 
 def _shortened(gradient: Weights, length: float) -> Weights:

@@ -111,20 +111,23 @@ class SingleSamples:
 
 @dataclass(frozen=True)
 class RandomClasses:
-    """Random classes with one common token and `distinct` ones each, in Q and in J.
+    """Random classes with common tokens and `distinct` ones each, in Q and in J.
 
-    J at each of `ratios` η_Y/η_Z, until the time `until`. The common token's
-    probability in each class is drawn from `common`.
+    J at each of `ratios` η_Y/η_Z, until the time `until`. `shared` tokens are common to
+    all classes, and their probability in each, all together, is drawn from `common`;
+    classes have `queries` in turn.
     """
 
     classes: int = 3
+    queries: int = 1
+    shared: int = 1
     distinct: int = 2
     common: tuple[float, float] = (0.05, 0.7)
     vocabulary: int = 100
     value_rate: float = 1.0
     quasi_static_ratio: float = 10.0
-    ratios: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
-    until: float = 30000.0
+    ratios: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+    until: float = 3e8
     records: int = 61
 
 

@@ -142,7 +142,7 @@ def _random_classes(setting: Setting) -> list[Condition]:
         much_more("t", "t ≫ K² samples", setting["until"], K**2),
         *_FACTS,
         _yes("Eq. 10", "the dynamics of Equation 10", not ratios),
-        _yes("common", "one common token"),
+        exactly("common", "one common token", setting["shared"], 1),
         at_least("distinct", "a distinct token", setting["distinct"], 1),
     ]
 

@@ -22,6 +22,7 @@ def text(setting: Text) -> SystemExperiment:
         in_turn=True,
         steps=setting.steps,
         clip=setting.clip,
+        paces=_paces(setting),
         precision=setting.precision,
     )
     return BUILD.system(
@@ -31,6 +32,14 @@ def text(setting: Text) -> SystemExperiment:
         grid=Grid(stop=float(setting.steps), count=setting.records + 1),
         observables=setting.record,
     )
+
+
+def _paces(setting: Text) -> tuple[tuple[str, float], ...]:
+    """The rate of the first ReLU layer over that of all other weights."""
+    if setting.hidden_rate is None:
+        return ()
+    pace = setting.hidden_rate / setting.learning_rate
+    return tuple((name, pace) for name in ("W_1", "b_1", "W_2", "b_2"))
 
 
 def _network(setting: Text) -> WordEncoder | PlainWords:

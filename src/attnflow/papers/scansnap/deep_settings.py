@@ -10,6 +10,7 @@ COURSE = (
     *("attention_entropy_by_query", "attention_by_word"),
 )
 MAPS = (*COURSE, "test_attention")
+SHOWN = (*COURSE, "shown_attention")
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Text:
       theory; `layers`.
     - `embed` (none: 200, or 64 for `plain`) and `hidden` neurons; `dropout`.
     - `vocabulary`: number of words; `length` of windows, `batch` of them.
-    - `learning_rate` of SGD with the gradient norm clipped to `clip`; `steps`;
-      `records` after the first.
+    - `learning_rate` of SGD with the gradient norm clipped to `clip`; `hidden_rate` of
+      the first ReLU layer, where it has one of its own; `steps`; `records` after the
+      first.
     - `test_samples`: number of windows of the split `test`.
     """
 
@@ -34,6 +36,7 @@ class Text:
     length: int = 35
     batch: int = 20
     learning_rate: float = 5.0
+    hidden_rate: float | None = None
     clip: float = 0.5
     steps: int = 1500
     records: int = 15
@@ -48,6 +51,11 @@ class Text:
                     f"{name} is {getattr(self, name)}: it must be positive, as in "
                     f"{name}=1."
                 )
+        if self.hidden_rate is not None and self.parametrisation == "plain":
+            raise ValueError(
+                f"hidden_rate is {self.hidden_rate}: the plain parametrisation has no "
+                "ReLU layer. Leave it out, or use parametrisation=encoder."
+            )
 
     @property
     def width(self) -> int:
@@ -64,6 +72,12 @@ RECIPES = (
         "wikitext",
         "A transformer encoder on WikiText-2, word by word",
         Text(),
+        f"{_HERE}:text",
+    ),
+    Recipe(
+        "wikitext-notebook",
+        "The encoder on WikiText-2 with the rates and steps of the authors' notebook",
+        Text(dropout=0.3, hidden_rate=10.0, record=SHOWN),
         f"{_HERE}:text",
     ),
     Recipe(

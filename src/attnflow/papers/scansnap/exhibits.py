@@ -1,4 +1,4 @@
-"""Exhibits of `scansnap`: the headline, then in the paper's order, then ours."""
+"""Exhibits of `scansnap`: the headlines, then in the paper's order, then ours."""
 
 from attnflow.papers.scansnap.figures.decomposition import DECOMPOSITION_FIGURE
 from attnflow.papers.scansnap.figures.figure3 import FIGURE3
@@ -15,10 +15,12 @@ from attnflow.papers.scansnap.figures.syn_small import (
 from attnflow.papers.scansnap.figures.systems import SYSTEMS_FIGURE
 from attnflow.papers.scansnap.figures.text_maps import FIGURE7
 from attnflow.papers.scansnap.figures.text_rates import FIGURE10
+from attnflow.papers.scansnap.figures.training_map import TRAINING_MAP
 from attnflow.schema.declarations import Exhibit
 
 EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE3,
+    TRAINING_MAP,
     FIGURE4_LEFT,
     FIGURE4_RIGHT,
     FIGURE5,

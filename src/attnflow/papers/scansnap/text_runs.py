@@ -19,6 +19,7 @@ _SMALL = {"vocabulary": 100, "length": 16, "batch": 6, "test_samples": 10}
 QUICK = {
     # Narrower, three layers do not become sparse.
     "wikitext": {**_SMALL, "embed": 128, "hidden": 32, "steps": 60, "records": 3},
+    "wikitext-notebook": {**_SMALL, "embed": 128, "hidden": 32, "steps": 60},
     "wikitext-plain": {**_SMALL, "embed": 32, "steps": 600, "records": 6},
 }
 """Settings of smaller runs, by experiment."""
@@ -56,8 +57,15 @@ def _at(kind: str, rate: float) -> Request:
     return Request(experiment, sizes, seeds=seeds, quick=QUICK[experiment])
 
 
-COURSES = {kind: _at(kind, OWN_RATE) for kind in (ONE_LAYER, OF_THREE)}
-"""Requests for attention maps along training, at the paper's rate."""
+COURSES = {
+    kind: Request(
+        "wikitext-notebook", {"layers": layers}, seeds, QUICK["wikitext-notebook"]
+    )
+    for kind, layers, seeds in ((ONE_LAYER, 1, FEW[:3]), (OF_THREE, 3, ONE))
+}
+"""Requests for attention maps along training, as in the authors' notebook."""
+MOMENTS = (0.0, 1 / 3, 2 / 3, 1.0)
+"""Shares of training at which maps are shown: steps 0, 500, 1000 and 1500 of them."""
 LONG = {
     PLAIN: Request(
         "wikitext-plain",
@@ -81,13 +89,31 @@ def share_of_uniform(run: xr.Dataset) -> xr.DataArray:
     return entropy(run) / uniform_entropy(run)
 
 
+def maps_of(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
+    """A layer's attention: on shown training windows, or on test windows."""
+    name = "shown_attention" if "shown_attention" in run else "test_attention"
+    return run[name].sel(layer=layer)
+
+
+def moment(run: xr.Dataset, share: float) -> int:
+    """The number of the record at a share of training."""
+    return round(share * (run.sizes[TIME] - 1))
+
+
+def late_drift(run: xr.Dataset) -> xr.DataArray:
+    """Total variation of the first layer's attention over the last third of training.
+
+    That is from step 1000 to step 1500, the last two maps of Figure 7.
+    """
+    return drift(run.isel({TIME: [moment(run, MOMENTS[2]), -1]})).isel({TIME: 0})
+
+
 def drift(run: xr.Dataset, layer: str = "1") -> xr.DataArray:
     """Total variation of a layer's attention from each record to the next.
 
     Half the sum of |changes| over keys, in the mean over windows, heads and queries.
     """
-    maps = run["test_attention"].sel(layer=layer)
-    maps = maps.isel(query_position=slice(SETTLED, None))
+    maps = maps_of(run, layer).isel(query_position=slice(SETTLED, None))
     changes = abs(maps.diff(TIME)).sum("key_position", skipna=False) / 2
     dims = [d for d in changes.dims if d not in (SEED, TIME)]
     return changes.mean(dims, skipna=False)

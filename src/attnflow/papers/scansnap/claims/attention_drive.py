@@ -28,6 +28,27 @@ MET = {
     )
 }
 """Random classes that meet Assumption 2 at every record."""
+QUERIES = {
+    "several queries": Request(
+        "random-classes",
+        {**MET["met"].overrides, "classes": 6, "queries": 3, "common": (0.05, 0.1)},
+        seeds=ev.PLAN,
+    )
+}
+COMMON = {
+    "several common tokens": Request(
+        "random-classes",
+        {
+            **MET["met"].overrides,
+            "classes": 5,
+            "queries": 2,
+            "shared": 3,
+            "common": (0.08, 0.16),
+        },
+        seeds=ev.PLAN,
+    )
+}
+"""More of them: six classes of three queries; and five of two with three common."""
 DRIVEN = {
     "driven": ev.flow(
         "classes",
@@ -38,11 +59,16 @@ DRIVEN = {
 }
 MET_SIZES = (
     "K = 3 random classes, M = 10⁸, one common token of probability 0.1 to 0.2 and two "
-    "distinct ones each, η_Y = 0.5, η_Y/η_Z = 10, up to η_Y t/K = 10⁴"
+    "distinct ones each, η_Y = 0.5, η_Y/η_Z = 10, up to t = 60000; the same with K = 6 "
+    "classes of three queries (common 0.05 to 0.1)"
+)
+COMMON_SIZES = (
+    f"{MET_SIZES}; and K = 5 classes of two queries with three common tokens (0.08 to "
+    "0.16 together)"
 )
 RANDOM_SIZES = (
     "K = 3 random classes, M = 100, one common token of probability 0.05 to 0.7 and "
-    "two distinct ones each, η_Y = 1, up to η_Y t/K = 10⁴"
+    "two distinct ones each, η_Y = 1, up to η_Y t/K = 10⁸"
 )
 SIGNS = "60 records; velocities over the largest of any token at the time"
 
@@ -115,12 +141,12 @@ CLAIMS = (
         statement="ξ_n(t) > 0 for every class at every time.",
         kind=Kind.UNIVERSAL,
         under=ev.THEOREM_1,
-        needs=MET,
+        needs={**MET, **QUERIES, **COMMON},
         judge=DRIVE,
         predicate="at all 60 records; each seed draws its own classes. ξ_n/γ is of the "
         "order of λ², small by nature: in units of the least that Assumption 2 allows",
         source=ev.PLAN_RUNS,
-        settings=MET_SIZES,
+        settings=COMMON_SIZES,
     ),
     _claim(
         id="E-R-Ass2",

@@ -39,12 +39,31 @@ def _coefficients(run: xr.Dataset, sign: float) -> np.ndarray:
 
 
 def _error(run: xr.Dataset, sign: float, *, diagonal: bool) -> xr.DataArray:
-    """Measured coefficients less the formula's, over the largest off the diagonal."""
+    """Measured coefficients less the formula's, over the largest of all."""
     measured = run["coupling"]
     is_own = np.eye(run.sizes["class"], dtype=bool)
     error = abs(measured - _coefficients(run, sign))
     size = abs(measured).max(("class", "other_class"))
     return (error / size).where(is_own == diagonal, 0.0)
+
+
+def _remainders(run: xr.Dataset, *, diagonal: bool) -> xr.DataArray:
+    """M δ₂ of Equation 87 on the diagonal, or M δ₃ of Equation 89 off it.
+
+    They are what remains of ι_n and β_nn' over 1 + σ beside (1 − E'_nn)(1 + δ₁) and
+    E'_nn'(1 + δ₁), with 1 + δ₁ = q₁(1 + θ_n).
+    """
+    setting = schema.setting_of(run)
+    M = setting["vocabulary"]
+    heights = discrete_heights(setting["steps"], M, setting["value_rate"])
+    h = heights[run["visits"].values.astype(int)][:, :, None]
+    mean = heights[-(-setting["steps"] // setting["classes"])]
+    speed = (M - 1) ** 2 * mean / (M - 1 + np.exp(M * h))
+    inner = np.eye(h.shape[1]) - np.linalg.inv(run["gram"].values)
+    is_own = np.eye(h.shape[1], dtype=bool)
+    main = np.where(is_own, 1 - inner, -inner) * (1 + 1 / (M - 1)) * h / mean
+    remainder = M * abs(run["coupling"] / speed - main)
+    return remainder.where(is_own == diagonal, 0.0)
 
 
 def _fitted_sign(evidence: c.Evidence) -> float:
@@ -98,6 +117,27 @@ CLAIMS = (
             partial(_error, sign=-1.0, diagonal=True),
             INVERSE,
         ),
+        expected=c.Verdict.HOLDS,
+    ),
+    _claim(
+        id="E-Thm1-orders",
+        place="Theorem 1, Equations 87 and 89",
+        statement="ι_n = (1 + σ)[(1 − E'_nn)(1 + δ₁) + δ₂] and β_nn' = (1 + "
+        "σ)[E'_nn'(1 + δ₁) + δ₃] with |δ₂|, |δ₃| < 3/M.",
+        kind=c.Kind.UNIVERSAL,
+        judge=c.All(
+            (
+                c.AtMost(
+                    "M |δ₂|", partial(_remainders, diagonal=True), 3.0, strict=True
+                ),
+                c.AtMost(
+                    "M |δ₃|", partial(_remainders, diagonal=False), 3.0, strict=True
+                ),
+            )
+        ),
+        predicate="after 4000 single samples, coefficients by least squares; 1 + δ₁ = "
+        "q₁(1 + θ_n), 1 + θ_n = h*(N_n)/h*(N̄)",
+        inert={},
         expected=c.Verdict.HOLDS,
     ),
     _claim(

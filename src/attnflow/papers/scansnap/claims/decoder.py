@@ -9,7 +9,8 @@ import numpy as np
 from attnflow import claims as c
 from attnflow import schema
 from attnflow.papers.scansnap.claims import evidence as ev
-from attnflow.papers.scansnap.systems.decoder import discrete_heights
+from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
+from attnflow.schema.conditions import MUCH
 from attnflow.schema.declarations import Request
 from attnflow.schema.libraries import xr
 
@@ -33,6 +34,7 @@ HEIGHT_ITEMS = ("Eq. 26", "Y(0)")
 """What the definitions of h* and h assume, from Lemmas 3 and 5."""
 # 4000 updates, each rounded to 2.2e-16.
 ROUNDING = 1e-12
+LOGITS = 4000 * 14 * 2.2e-16
 LATE_VISITS = (200, 500, 1000, 2000, 5000, 10000, 20000)
 
 
@@ -49,6 +51,34 @@ def _height_error(run: xr.Dataset) -> xr.DataArray:
     reached = heights[run["visits"].values.astype(int)]
     formula = reached[..., None] * (M * np.eye(setting["classes"], M) - 1)
     return (run["alone"] - formula) / np.abs(formula).max()
+
+
+def _heights(run: xr.Dataset) -> np.ndarray:
+    """h*(N_n) of each seed and class."""
+    setting = schema.setting_of(run)
+    sizes = setting["steps"], setting["vocabulary"], setting["value_rate"]
+    return discrete_heights(*sizes)[run["visits"].values.astype(int)]
+
+
+def _residual_error(run: xr.Dataset) -> xr.DataArray:
+    """e_n − α_n less Equation 71's first form, over its largest entry."""
+    M = schema.setting_of(run)["vocabulary"]
+    onehot = np.eye(run.sizes["class"], M)
+    size = xr.ufuncs.exp(run["rows"] - run["rows"].max("output"))
+    residual = onehot - size / size.sum("output")
+    direction = (onehot - 1 / M) * M / (M - 1)
+    share = (M - 1) / (M - 1 + np.exp(M * _heights(run)))
+    formula = share[..., None] * direction
+    return (residual - formula) / np.abs(formula).max()
+
+
+def _solution_error(run: xr.Dataset) -> xr.DataArray:
+    """Y less F(I − E')(I + Θ)W̄ of Equation 70, over its largest entry."""
+    M = schema.setting_of(run)["vocabulary"]
+    rows = _heights(run)[..., None] * (M * np.eye(run.sizes["class"], M) - 1)
+    features = run["features"].values
+    dual = features @ np.linalg.inv(run["gram"].values)
+    return (run["values"] - dual @ rows) / np.abs(dual @ rows).max()
 
 
 def _gap(run: xr.Dataset) -> xr.DataArray:
@@ -108,6 +138,38 @@ def _omega0(run: xr.Dataset) -> xr.DataArray:
     return (xr.ufuncs.log(M) + xr.ufuncs.log(run["lower_root"])) * M**0.99
 
 
+def _sides(run: xr.Dataset) -> xr.DataArray:
+    """ln(e^u/((M − 1)u)), which Lemma 8 has not positive on J₁ and positive beside."""
+    u = run["log_odds"]
+    return u - xr.ufuncs.log((run["vocabulary"] - 1.0) * u)
+
+
+def _on_interval(run: xr.Dataset) -> xr.DataArray:
+    """Heights between both roots."""
+    u = run["log_odds"]
+    return (u >= run["lower_root"]) & (u <= run["upper_root"])
+
+
+def _first_height(run: xr.Dataset) -> xr.DataArray:
+    """M h after the first visit at η_Y = 10 M^−0.99, over the lower root."""
+    M = run["vocabulary"].values.astype(float)
+    first = [float(log_odds(1.0, m, MUCH * m**-0.99)) for m in M]
+    return xr.DataArray(first, dims="vocabulary") / run["lower_root"]
+
+
+def _changes(run: xr.Dataset) -> xr.DataArray:
+    """Changes of sign of e^u − (M − 1)u after the first visit at η_Y = 10 M^−0.99."""
+    M = run["vocabulary"].astype(float)
+    later = run["clock"] >= MUCH * M**-0.99
+    is_above = (_sides(run) > 0).where(later, False)
+    return abs(is_above.astype(float).diff("clock")).sum("clock")
+
+
+def _small_omega0(run: xr.Dataset) -> xr.DataArray:
+    M = run["vocabulary"].astype(float)
+    return xr.ufuncs.log(M * run["lower_root"]) / xr.ufuncs.log(M)
+
+
 def _root_error(run: xr.Dataset, which: str) -> xr.DataArray:
     u = run[which]
     return xr.ufuncs.exp(u - xr.ufuncs.log(run["vocabulary"] - 1.0)) / u - 1
@@ -125,6 +187,23 @@ ROOTS = c.All(
         c.Equal("e^u = (M − 1)u at u₁", partial(_root_error, which="upper_root"), 1e-9),
         c.Rungs("ω₁ over ln ln M/ln M", _omega1, "theta", "vocabulary", constant=2.0),
         c.Rungs("ω₀ M^0.99 ln M", _omega0, "O", "vocabulary", constant=2.0),
+        c.AtMost(
+            "ln of e^{Mh} over (M − 1)Mh on J₁",
+            _sides,
+            0.0,
+            unit="difference",
+            when=_on_interval,
+            period="between both roots",
+        ),
+        c.AtLeast(
+            "ln of e^{Mh} over (M − 1)Mh beside J₁",
+            _sides,
+            0.0,
+            unit="difference",
+            strict=True,
+            when=lambda run: ~_on_interval(run),
+            period="outside the roots",
+        ),
     )
 )
 HEIGHT = c.All(
@@ -179,6 +258,32 @@ CLAIMS = (
         predicate="rounding of 4000 updates; a thousand steps of the flow at 1e-12",
         source=ev.FEW_RUNS,
         settings=f"{FEATURES}; the flow for M = 10³ … 10⁷, to η t/K = 10⁶",
+    ),
+    _claim(
+        id="E-Cor1-71",
+        place="Corollary 1, Equation 71, first line; Lemma 5, Equation 32",
+        statement="e_n − α_n = (M − 1)/(M − 1 + e^{Mh*(N_n)}) ζ_n after N_n visits.",
+        kind=c.Kind.IDENTITY,
+        under=("Eq. 26", "Y(0)"),
+        needs=UPDATES,
+        judge=c.Equal("e_n − α_n less the formula", _residual_error, LOGITS),
+        predicate="relative errors of e_n − α_n are absolute ones of logits, whose "
+        "size is 14: 4000 roundings of it; with h*, for which the corollary writes h",
+        source=ev.FEW_RUNS,
+        settings=FEATURES,
+    ),
+    _claim(
+        id="E-Thm5",
+        place="Theorem 5, Equation 70",
+        statement="The solution of Equation 26 is Y = F(I − E')(I + Θ)W̄(N).",
+        kind=c.Kind.IDENTITY,
+        under=("Eq. 26", "Y(0)", *ev.ASSUMPTION_2, "uniform", "t"),
+        needs=UPDATES,
+        judge=c.Equal("Y less the formula", _solution_error, 1e-10),
+        predicate="rounding through the inverse of FᵀF; 1 + θ_n = h*(N_n)/h(N̄), whose "
+        "size is E-Lem12's question",
+        source=ev.FEW_RUNS,
+        settings=FEATURES,
     ),
     _claim(
         id="E-Lem7a",
@@ -257,7 +362,27 @@ CLAIMS = (
         under=("M",),
         needs=COURSES,
         judge=ROOTS,
-        predicate="roots by bisection to 1e-9",
+        predicate="roots by bisection to 1e-9; e^{Mh} ≤ (M − 1)Mh between them and > "
+        "beside them, at all heights of a flow",
+        source=ev.FLOW_RUN,
+        settings="M = 10³ … 10⁷",
+    ),
+    _claim(
+        id="E-Rem3",
+        place="Remark 3",
+        statement="For M ≫ 100 and η_Y ≫ M^−0.99, ω₀ ≪ 0.01, h(1) ≫ M^−(2 − ω₀), and "
+        "e^{Mh} − (M − 1)Mh vanishes once from the first visit on.",
+        kind=c.Kind.UNIVERSAL,
+        under=("M",),
+        needs=COURSES,
+        judge=c.All(
+            (
+                c.AtMost("ω₀", _small_omega0, 0.01 / MUCH),
+                c.AtLeast("M h(1) over the lower root", _first_height, MUCH),
+                c.Equal("changes of sign, less 1", lambda r: _changes(r) - 1, 0.0),
+            )
+        ),
+        predicate="≪ is a factor of ten; at η_Y = 10 M^−0.99, the least that is meant",
         source=ev.FLOW_RUN,
         settings="M = 10³ … 10⁷",
     ),

@@ -10,6 +10,7 @@ from attnflow.papers.scansnap._types import SettingValue
 from attnflow.papers.scansnap.seeds import FEW as FEW
 from attnflow.papers.scansnap.seeds import ONE as ONE
 from attnflow.papers.scansnap.seeds import PLAN as PLAN
+from attnflow.papers.scansnap.training_map import RISING
 from attnflow.schema.declarations import Request
 
 PUBLISHED = tuple(range(1, 11))
@@ -36,12 +37,9 @@ THEOREM_1 = (
 )
 """Names of the items of conditions that statements assume."""
 
-RATIOS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 RATES = (0.5, 1.0, 2.0, 5.0, 10.0)
 THIN = (1.0,) * 42
 """Weights of distinct tokens beside which a common one has f² = 1/43 = 0.023."""
-RISING = tuple(round(0.14 * i, 2) for i in range(1, 11))
-"""Weights of distinct tokens beside which a common one has f² = 0.117."""
 
 VELOCITY = ("score", "score_velocity")
 QUASI = (
@@ -86,10 +84,6 @@ FIGURE_3_Q = {
 }
 FIGURE_3_C = {f"C, {rate:g}": flow("figure3-c", value_rate=rate) for rate in RATES}
 THIN_SIZES = ((2, 1000), (10, 1000), (10, 10**6))
-LAWS_J = {
-    f"J, {ratio:g}": small("J", until=1e5, score_rate=1 / ratio, ratio=ratio)
-    for ratio in RATIOS
-}
 LAWS_Q = {
     f"Q, ratio {ratio:g}": small("Q", until=1e5, score_rate=1 / ratio, ratio=ratio)
     for ratio in (1.0, 10.0)

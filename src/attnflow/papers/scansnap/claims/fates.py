@@ -50,7 +50,7 @@ _claim = partial(c.Claim, system=ev.Q, expected=c.Verdict.HOLDS)
 _fate = partial(
     _claim,
     kind=c.Kind.UNIVERSAL,
-    needs=q.MET,
+    needs={**q.MET, **q.QUERIES},
     predicate=f"{q.SIGNS}; each seed draws its own classes",
     source=ev.PLAN_RUNS,
     settings=q.MET_SIZES,
@@ -88,7 +88,9 @@ CLAIMS = (
         place="Theorem 2(a)",
         statement="Every distinct token's score grows at every time.",
         under=(*ev.ASSUMPTION_2, "Eq. 10"),
+        needs={**q.MET, **q.QUERIES, **q.COMMON},
         judge=q.GAINS,
+        settings=q.COMMON_SIZES,
     ),
     _fate(
         id="E-Thm2-b",

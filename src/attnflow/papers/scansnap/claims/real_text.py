@@ -18,6 +18,7 @@ from attnflow.papers.scansnap.text_runs import (
     by_rate,
     drift,
     entropy,
+    late_drift,
     name_of,
     on_frequent,
 )
@@ -29,7 +30,7 @@ FALL, RISE = 0.3, 0.1
 """Nats: the required fall of entropy from the smallest rate to the largest, and the
 allowed rise from a rate to the next, where attention has hardly begun to move."""
 FROZEN = 0.1
-"""Total variation in 150 steps; the largest possible is 1."""
+"""Total variation in 500 steps; the largest possible is 1."""
 SPARSE, SLOWER, MOVING, GAIN = 0.5, 2 / 3, 0.05, 1.1
 """For the long run: the fall of entropy in nats; the late drift in 300 steps, at most
 as a share of the largest, and at least; and the gain of frequent words."""
@@ -38,6 +39,12 @@ LATE = 4
 SIZES = (
     "WikiText-2, split valid for training and test for tests, 1000 words, 1200 steps "
     "of 20 windows of 35 words, gradient norm clipped to 0.5, float32"
+)
+NOTEBOOK = (
+    "as the authors' notebook: rate 10 for the ReLU layer and 5 for all other weights, "
+    "dropout 0.3, 1500 steps of 20 windows of 35 words, gradient norm clipped to 0.5, "
+    "maps of a training window; otherwise than there, the split valid (five epochs of "
+    "it, where 1500 steps are half an epoch of train) and 1000 words"
 )
 
 
@@ -64,10 +71,6 @@ def _by_rate(kind: str) -> tuple[AtLeast, AtMost]:
 
 def _final_entropy(run: xr.Dataset) -> xr.DataArray:
     return last(entropy(run))
-
-
-def _last_drift(run: xr.Dataset) -> xr.DataArray:
-    return last(drift(run))
 
 
 def _late(series: xr.DataArray) -> xr.DataArray:
@@ -139,25 +142,29 @@ CLAIMS = (
         judge=All(
             (
                 AtMost(
-                    "total variation of maps in the last 150 steps",
-                    _last_drift,
+                    "total variation of maps from step 1000 to step 1500",
+                    late_drift,
                     FROZEN,
                     unit="difference",
                 ),
             ),
-            also={"entropy": by_run(_final_entropy)},
+            also={
+                "total variation": by_run(late_drift),
+                "entropy": by_run(_final_entropy),
+            },
         ),
-        predicate="maps of test windows, one layer and the first of three; the largest "
-        "possible is 1",
+        predicate="the last two maps of Figure 7, on 20 training windows, one layer "
+        "and the first of three; the largest possible is 1",
         expected=Verdict.FAILS,
-        source=f"{FEW_RUNS} (three layers: 200); one layer moves by 0.59 to 0.72",
-        settings=f"{SIZES}; learning rate 5, PyTorch's encoder",
+        source="our runs, seeds 200–202 (three layers: 200); before, on test windows "
+        "in the last 150 of 1200 steps at rate 5, which moved by 0.59 to 0.72",
+        settings=f"{NOTEBOOK}; PyTorch's encoder",
         no_witness="a network of PyTorch's encoder layers, trained on WikiText-2 for "
         "minutes: no short script does that",
         mends={
             "maps of the first record": mutate.both(
-                mutate.constant(ONE_LAYER, "test_attention"),
-                mutate.constant(OF_THREE, "test_attention"),
+                mutate.constant(ONE_LAYER, "shown_attention"),
+                mutate.constant(OF_THREE, "shown_attention"),
             )
         },
     ),

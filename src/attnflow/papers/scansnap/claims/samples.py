@@ -19,6 +19,11 @@ ACCURACIES = (3, 10, 30, 100, 300, 1000)
 """1/ε."""
 DELTA = 0.05
 VISITS = {"visits": Request("visits", seeds=FEW)}
+LATE_VISITS = {
+    f"N = {steps}": Request("visits", {"steps": steps}, seeds=FEW)
+    for steps in (400, 4000, 40000)
+}
+"""Numbers of samples beyond 2K(1 + ω₁) ln M/η_Y = 128, for Lemma 11 and Corollary 1."""
 
 
 def _time_ratios(run: xr.Dataset) -> xr.DataArray:
@@ -51,13 +56,19 @@ def _time_error(run: xr.Dataset) -> xr.DataArray:
     return (times / run["clock"] - 1).where(error < 0.5, 0.0)
 
 
-def _rarely(what: str, name: str) -> c.Rarely:
+def _rarely(what: str, name: str, of: tuple[str, ...] = ("*",)) -> c.Rarely:
     return c.Rarely(
         what,
         lambda run: int(run[name].sum()),
         lambda run: schema.setting_of(run)["samples"] * run.sizes["seed"],
         DELTA,
+        of=of,
     )
+
+
+def _rarely_late(what: str, name: str) -> c.All:
+    """Failures at each number of samples, one by one."""
+    return c.All(tuple(_rarely(f"{what}, {N}", name, of=(N,)) for N in LATE_VISITS))
 
 
 _claim = partial(c.Claim, system=DECODER, expected=c.Verdict.HOLDS)
@@ -68,6 +79,13 @@ _probable = partial(
     needs=VISITS,
     source=FEW_RUNS,
     settings="K = 3, M = 4000, η_Y = 0.5, N = 4000; 2000 draws of each seed",
+)
+_late = partial(
+    _probable,
+    under=("uniform", "t", "M", "η_Y < 1"),
+    needs=LATE_VISITS,
+    settings="K = 3, M = 4000, η_Y = 0.5, N = 400, 4000 and 40000; 2000 draws of each "
+    "seed",
 )
 CLAIMS = (
     _probable(
@@ -103,6 +121,31 @@ CLAIMS = (
             ("heights_outside", "errors_outside"),
             "few draws are outside: ten times as few too",
         ),
+    ),
+    _late(
+        id="E-Lem11-late",
+        place="Lemma 11, Equation 62",
+        statement="From N = 2K(1 + ω₁) ln M/η_Y on, 1/(M − 1 + e^{Mh}) is its value at "
+        "N̄ up to the share Δ/N̄, with probability 1 − δ and the constant 1.",
+        judge=_rarely_late("1/(M − 1 + e^{Mh}) leaves its band", "late_errors_outside"),
+        predicate="δ = 0.05, the worst class, Δ = √(N ln(1/δ)) rounded up; the hidden "
+        "constant read as 1. 2K(1 + ω₁) ln M/η_Y is 128 samples",
+        mutations=c.named(
+            *(mutate.add(name, "late_errors_outside", 300) for name in LATE_VISITS)
+        ),
+        inert={"late_errors_outside": "few draws are outside: ten times as few too"},
+    ),
+    _late(
+        id="E-Cor1-sigma",
+        place="Corollary 1, Equation 71",
+        statement="For large N the factor 1 + σ between e_n − α_n and its value at N̄ "
+        "has |σ| ≤ (K/√N) √ln(1/δ), with probability 1 − δ and the constant 1.",
+        judge=_rarely_late("|σ| is above its bound", "sigma_outside"),
+        predicate="δ = 0.05, the worst class, the hidden constant read as 1",
+        mutations=c.named(
+            *(mutate.add(name, "sigma_outside", 300) for name in LATE_VISITS)
+        ),
+        inert={"sigma_outside": "few draws are outside: ten times as few too"},
     ),
     _probable(
         id="E-Lem12",

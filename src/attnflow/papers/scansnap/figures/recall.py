@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HIGH = 2.0
 """The threshold, in 1/M, at which descents are compared."""
+HIGHER = (1.5, 3.0)
+"""Further ones, at which ends of a family are compared."""
 LOW = 0.2
 """Upper bound on recall at the largest threshold."""
 AXES = {
@@ -82,6 +84,13 @@ def high(t: Tables, axis: str) -> dict[int, xr.DataArray]:
     """Recall at the high threshold by seed and along the axis, by panel."""
     tables = {queries: recalls(t.runs, queries, axis) for queries in runs.PANELS}
     return {queries: table.sel(threshold=HIGH) for queries, table in tables.items()}
+
+
+def _ends(t: Tables, axis: str, queries: int) -> xr.DataArray:
+    """Recall at the first of an axis less that at the last, at further thresholds."""
+    recall = recalls(t.runs, queries, axis).sel(threshold=list(HIGHER))
+    mean = recall.mean(SEED, skipna=False)
+    return mean.isel({axis: 0}, drop=True) - mean.isel({axis: -1}, drop=True)
 
 
 def _falls(t: Tables) -> list[bool]:
@@ -152,6 +161,9 @@ FIGURE11 = _figure(
         "with one query ratio 1 is the slowest": lambda t: _is_slowest(
             high(t, RATIO)[1], 1.0
         ),
+        "with one query recall at 1.5/M and 3/M too is larger at ratio 1 than at 10": (
+            lambda t: _ends(t, RATIO, 1) > 0
+        ),
         "with ten queries ratio 1 is not: ratio 2 is slower, as in Figure 6": (
             lambda t: _is_larger(high(t, RATIO)[10], RATIO, 2.0, 1.0)
         ),
@@ -176,6 +188,10 @@ FIGURE12 = _figure(
         "with a large η_Z it falls more slowly: at 2/M it is larger at η_Z = 3 than "
         "at 1 and below, in every panel": lambda t: [
             _is_larger(row, RATE, 3.0, row[RATE] <= 1) for row in high(t, RATE).values()
+        ],
+        "recall at 1.5/M and 3/M too is larger at the largest η_Z than at the "
+        "smallest, in every panel": lambda t: [
+            _ends(t, RATE, queries) < 0 for queries in runs.PANELS
         ],
         "with several queries recall at 2/M grows with η_Z throughout": lambda t: [
             bool((row.mean(SEED).diff(RATE) > 0).all())

@@ -38,9 +38,9 @@ def sharing_features(draw: np.random.Generator, sizes: Decorrelated) -> Table:
 def decorrelated(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     """Equation 26 with fixed features: rows of W, visits, back-propagated gradient.
 
-    `rows` is FᵀY at the end, `alone` each row trained on its own samples only,
-    `coupling` the coefficients of Y(e_n − α_n) on F by least squares, `beside` the
-    relative part of it outside F's span.
+    `features` is F, `values` Y at the end and `rows` FᵀY, `alone` each row trained on
+    its own samples only, `coupling` the coefficients of Y(e_n − α_n) on F by least
+    squares, `beside` the relative part of it outside F's span.
     """
     sizes = Decorrelated(**setting)
     K, M, rate = sizes.classes, sizes.vocabulary, sizes.value_rate
@@ -53,6 +53,8 @@ def decorrelated(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     outputs = ("class", "output")
     pair = ("class", "other_class")
     dims = {
+        "features": ("token", "class"),
+        "values": ("token", "output"),
         "rows": outputs,
         "alone": outputs,
         "coupling": pair,
@@ -86,6 +88,8 @@ def _train_decoder(
     coupling = np.linalg.lstsq(features, back, rcond=None)[0].T
     outside = np.abs(back - features @ coupling.T).max(axis=0)
     return {
+        "features": features,
+        "values": values,
         "rows": features.T @ values,
         "alone": alone,
         "coupling": coupling,
@@ -101,7 +105,8 @@ def visits(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     With Δ = √(N ln(1/δ)) and N̄ = N/K, both rounded up: `visits_outside` has N_n off N̄
     by more than √(N ln(2/δ)/2) + 1; `heights_outside` has h(N_n) off h(N̄) by more than
     the share Δ/N̄; `errors_outside` has 1/(M − 1 + e^{Mh}) off by more than the share
-    η_Y Δ/3, all of the worst class; `theta_outside` has some |θ_n| above (K/√N)
+    η_Y Δ/3, and `late_errors_outside` by more than Δ/N̄; `sigma_outside` by more than
+    (K/√N) √ln(1/δ), all of the worst class; `theta_outside` has some |θ_n| above (K/√N)
     √ln(K/δ).
     """
     plan = Visits(**setting)
@@ -117,10 +122,13 @@ def visits(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
         errors = np.abs((M - 1 + np.exp(middle)) / (M - 1 + np.exp(u)) - 1)
         near = math.sqrt(N / 2 * math.log(2 / plan.delta)) + 1
         far = K / math.sqrt(N) * math.sqrt(math.log(K / plan.delta))
+        sigma = K / math.sqrt(N) * math.sqrt(math.log(1 / plan.delta))
         outside = (
             (np.abs(drawn - mean) > near).sum(axis=0).max(),
             (theta > radius / mean).sum(axis=0).max(),
             (errors > plan.value_rate * radius / 3).sum(axis=0).max(),
+            (errors > radius / mean).sum(axis=0).max(),
+            (errors > sigma).sum(axis=0).max(),
             (theta > far).any(axis=1).sum(),
         )
         for name, count in zip(_BOUNDED, outside, strict=True):
@@ -128,7 +136,10 @@ def visits(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     return xr.Dataset({name: ("seed", column) for name, column in counts.items()})
 
 
-_BOUNDED = ("visits_outside", "heights_outside", "errors_outside", "theta_outside")
+_BOUNDED = (
+    *("visits_outside", "heights_outside", "errors_outside"),
+    *("late_errors_outside", "sigma_outside", "theta_outside"),
+)
 
 
 def single_samples(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:

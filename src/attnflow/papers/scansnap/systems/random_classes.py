@@ -18,12 +18,13 @@ COURSE = ("score", "score_velocity", "gram")
 
 
 def random_classes(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
-    """Fates of tokens in Q and, by η_Y/η_Z, in J, with one common token.
+    """Fates of tokens in Q and, by η_Y/η_Z, in J.
 
     Over all records after the first: `slowest_distinct`, the least velocity of a
-    distinct token, `fastest_common`, the largest of the common one, both over the
-    largest speed of any token then. Of Q: `least_drive`, the least ξ_n/γ, and
-    `weakest` and `strongest`, the least and the largest |λ_i(E)|.
+    distinct token with its query, `fastest_common`, the largest of a common one with
+    any query, both over the largest speed of any token then with this query; `weakest`
+    and `strongest`, the least and the largest |λ_i(E)|. Of Q: `least_drive`, the least
+    ξ_n/γ.
     """
     sizes = RandomClasses(**setting)
     cases: list[tuple[System, float]] = [
@@ -34,28 +35,34 @@ def random_classes(setting: Setting, seeds: Sequence[int]) -> xr.Dataset:
     by_seed = [[_fates(sizes, table, *case) for case in cases] for table in tables]
     fates = {
         name: (("seed", "case"), np.array([[c[name] for c in row] for row in by_seed]))
-        for name in ("slowest_distinct", "fastest_common")
+        for name in ("slowest_distinct", "fastest_common", "weakest", "strongest")
     }
     quasi = {
-        name: ("seed", np.array([row[0][name] for row in by_seed]))
-        for name in ("least_drive", "weakest", "strongest")
+        "least_drive": ("seed", np.array([row[0]["least_drive"] for row in by_seed]))
     }
     names = [f"{system}, {ratio:g}" for system, ratio in cases]
     return xr.Dataset(fates | quasi, {"case": names})
 
 
 def draw_table(sizes: RandomClasses, seed: int) -> np.ndarray:
-    """Table P(l | n) with one common token, and distinct tokens of each class."""
+    """Table P(l | n) with common tokens first, then distinct tokens of each class."""
     draw = np.random.default_rng(seed)
-    K, distinct = sizes.classes, sizes.distinct
-    table = np.zeros((K, 1 + K * distinct))
+    K, shared = sizes.classes, sizes.shared
+    table = np.zeros((K, shared + K * sizes.distinct))
     for n in range(K):
-        table[n, 0] = draw.uniform(*sizes.common)
-        weights = draw.uniform(0.1, 1.0, distinct)
-        table[n, 1 + n * distinct : 1 + (n + 1) * distinct] = (
-            (1 - table[n, 0]) * weights / weights.sum()
-        )
+        common = draw.uniform(*sizes.common)
+        weights = draw.uniform(0.1, 1.0, sizes.distinct)
+        table[n, _own(sizes, n)] = (1 - common) * weights / weights.sum()
+        # The last draw, so that classes with one common token are as they were.
+        parts = draw.uniform(0.5, 1.0, shared) if shared > 1 else np.ones(1)
+        table[n, :shared] = common * parts / parts.sum()
     return table
+
+
+def _own(sizes: RandomClasses, n: int) -> slice:
+    """Columns of the distinct tokens of a class."""
+    start = sizes.shared + n * sizes.distinct
+    return slice(start, start + sizes.distinct)
 
 
 def _fates(
@@ -66,6 +73,7 @@ def _fates(
         system=system,
         classes=len(table),
         probability=tuple(table.ravel().tolist()),
+        query=tuple(n % sizes.queries for n in range(len(table))),
         vocabulary=sizes.vocabulary,
         value_rate=sizes.value_rate,
         score_rate=sizes.value_rate / ratio,
@@ -74,13 +82,16 @@ def _fates(
         record=record,
     )
     course = run(general_flows(plan), seeds=(0,)).isel(seed=0, time=slice(1, None))
-    velocity = course["score_velocity"].isel(query=0).values
-    # Rows of the run are in the order of the table's columns.
-    scaled = velocity / np.abs(velocity).max(axis=1, keepdims=True)
+    velocity = course["score_velocity"].transpose("time", "query", "token").values
+    # Tokens of the run are in the order of the table's columns.
+    scaled = velocity / np.abs(velocity).max(axis=2, keepdims=True)
+    distinct = [
+        scaled[:, n % sizes.queries, _own(sizes, n)].min() for n in range(len(table))
+    ]
     eigenvalues = np.abs(np.linalg.eigvalsh(course["gram"].values - np.eye(len(table))))
     return {
-        "slowest_distinct": scaled[:, 1 : table.shape[1]].min(),
-        "fastest_common": scaled[:, 0].max(),
+        "slowest_distinct": min(distinct),
+        "fastest_common": scaled[:, :, : sizes.shared].max(),
         "least_drive": _least_drive(course) if system == "Q" else np.nan,
         "weakest": eigenvalues.min(),
         "strongest": eigenvalues.max(),

@@ -52,13 +52,25 @@ def theorem_1(K: int, M: int, rho: float, time: float) -> float:
     return speed * np.linalg.solve(rho + (1 - rho) * np.eye(K), q)[1]
 
 
-K, M, rho = 3, 10000, 0.1
-for time, state in zip((1.0, 100.0), train(K, M, rho, [1.0, 100.0]), strict=True):
-    own, other, unseen = residual(state[:3], np.array([1.0, K - 1, M - K]))
-    s_own, s_other, s_unseen = state[3:]
-    true = s_other * own + (s_own + (K - 2) * s_other) * other
-    true += (M - K) * s_unseen * unseen
-    print(f"clock {time:g} = {true / theorem_1(K, M, rho, time):.6f}")
+def over_theorem_1(K: int, M: int, rho: float, times: list[float]) -> list[float]:
+    """The coefficient of f_n' in g_n over Theorem 1's, at each time."""
+    ratios = []
+    for time, state in zip(times, train(K, M, rho, times), strict=True):
+        own, other, unseen = residual(state[:3], np.array([1.0, K - 1, M - K]))
+        s_own, s_other, s_unseen = state[3:]
+        true = s_other * own + (s_own + (K - 2) * s_other) * other
+        true += (M - K) * s_unseen * unseen
+        ratios.append(true / theorem_1(K, M, rho, time))
+    return ratios
+
+
+early, later = over_theorem_1(3, 10000, 0.1, [1.0, 100.0])
+print(f"clock 1 = {early:.6f}")
+print(f"clock 100 = {later:.6f}")
+print(f"large vocabulary = {over_theorem_1(3, 10**6, 0.1, [1e8])[0]:.6f}")
+early, later = over_theorem_1(5, 1000, 0.3, [100.0, 1e8])
+print(f"strong, clock 100 = {early:.5f}")
+print(f"strong, clock 1e8 = {later:.4f}")
 
 (state,) = train(5, 1000, 0.3, [20.0])
 print(f"own_other = {state[0] - state[1]:.4f}")

@@ -1,7 +1,7 @@
-"""The common token's score under the quasi-static decoder, and in training.
+"""The common token's score under the quasi-static decoder.
 
 K = 2 identical classes, M = 1000, one common token beside 42 distinct ones of the same
-weight, η_Y = η_Z = 1, t = 10⁴ K. Outputs are two next tokens and 998 others alike.
+weight, η_Y = η_Z = 1, t = 10⁴ K.
 """
 
 import numpy as np
@@ -11,7 +11,6 @@ from scipy.optimize import root_scalar
 K, M, DISTINCT, END = 2, 1000, 42, 2e4
 TOKENS = 1 + K * DISTINCT
 Q1, Q0 = 1 + 1 / (M - 1), -M / (M - 1) ** 2
-COUNTS = np.array([1.0, 1.0, M - K])
 
 P = np.hstack([np.ones((K, 1)), np.kron(np.eye(K), np.ones(DISTINCT))])
 P /= P.sum(axis=1, keepdims=True)
@@ -41,20 +40,7 @@ def quasi_static(time: float, z: np.ndarray) -> np.ndarray:
     return push(f, speed * q @ np.linalg.inv(f @ f.T) @ f)
 
 
-def training(_: float, state: np.ndarray) -> np.ndarray:
-    """Lemma 1 in the limit of long sequences, classes equally frequent."""
-    z, Y = state[:TOKENS], state[TOKENS:].reshape(TOKENS, 3)
-    f = features(z)
-    weight = np.exp(f @ Y)
-    pull = np.eye(K, 3) - weight / (weight @ COUNTS)[:, None]
-    return np.append(push(f, (pull * COUNTS) @ Y.T), (f.T @ pull / K).ravel())
-
-
 slow = solve_ivp(
     quasi_static, (0.0, END), np.zeros(TOKENS), method="DOP853", rtol=1e-9, atol=1e-13
 ).y[0, -1]
-true = solve_ivp(
-    training, (0.0, END), np.zeros(4 * TOKENS), method="DOP853", rtol=1e-9, atol=1e-13
-).y[0, -1]
 print(f"z = {slow:.5f}")
-print(f"ratio = {true / slow:.5f}")

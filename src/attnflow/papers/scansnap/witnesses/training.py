@@ -1,4 +1,4 @@
-"""What does not carry over to training: Theorems 2(a) and 3, and two insights.
+"""What does not carry over to training: Theorem 2(a), and two insights.
 
 Lemma 1 in the limit of long sequences: gradient flow of both tables from 0, classes
 equally frequent, time in samples. Next tokens that never occur move alike. NumPy and
@@ -50,12 +50,6 @@ print(f"z of the loser = {train(PAIR, 100, 1.0, 1.0, 1e5)[1]:.5f}")
 for ratio in (1, 10, 20):
     z = train(SMALL, 33, 1.0, float(ratio), 1e5)
     print(f"H(DT) at ratio {ratio} = {entropy(z):.5f}")
-    if ratio == 1:
-        top, others = 19, [10, 14, 18]
-        units = features(SMALL, z)[0], features(SMALL, 0 * z)[0]
-        gain, first = ((f[top] / f[others]) ** 2 - 1 for f in units)
-        law = abs(np.log(gain / first) / (2 * z[top]) - 1)
-        print(f"deviation from Equation 11 = {np.median(law):.5f}")
 for rate in (1, 10, 1000):
     z = train(SMALL, 33, float(rate), float(rate), 1e3)
     print(f"H(DT) at both rates {rate} = {entropy(z):.5f}")
