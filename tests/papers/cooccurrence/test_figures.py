@@ -1,5 +1,6 @@
 import pytest
 
+from attnflow import schema
 from attnflow.papers.cooccurrence import PAPER
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
@@ -8,7 +9,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::attnflow.experiments.limits.LearningRateWarning"
 )
 
-SLOW = {"overview", "learning-rate", "test-loss", "width-scan"}
+SLOW = {"overview", "frozen-attention", "learning-rate", "test-loss", "width-scan"}
 """Many programs to compile."""
 # Changes of a run; under some of them a sentence must become false.
 
@@ -31,7 +32,22 @@ def blunt(run):
     return replaced(run, lambda sharpness: sharpness / 10, "tangent_sharpness")
 
 
-CHANGES = (frozen, negated, groups_exchanged, another_clock, blunt)
+def attention_matters(run):
+    """Frozen attention costs more than all of the loss, and the more the larger m."""
+    setting = schema.setting_of(run) if "time" in run.dims else {}
+    if "width" not in setting:
+        return run
+    size = float(setting["width"] * setting["length"])
+    run = replaced(run, lambda rate: rate * size**6, "margin_rate_by_scores")
+    if setting.get("trains") != "values":
+        return run
+    return replaced(run, lambda loss: loss * (2 + size), "loss")
+
+
+CHANGES = (
+    *(frozen, negated, groups_exchanged, another_clock, blunt),
+    attention_matters,
+)
 
 
 class TestExhibits(ExhibitProtocol):
@@ -42,7 +58,9 @@ class TestExhibits(ExhibitProtocol):
 def test_the_papers_figures_are_all_there():
     ids = [exhibit.id for exhibit in PAPER.exhibits]
     assert ids[0] == PAPER.headline == "overview"
-    assert ids[1:3] == ["figure1a", "figure1b"]
+    # What a visitor should see first: the paper's own question, answered.
+    assert ids[1] == "frozen-attention"
+    assert ids[2:4] == ["figure1a", "figure1b"]
     for exhibit in PAPER.exhibits:
         assert not exhibit.printed, "the paper prints no numbers in its figure"
 

@@ -24,11 +24,13 @@ from attnflow.papers.cooccurrence.claims.phase_two import (
 )
 from attnflow.papers.cooccurrence.claims.phase_two_changes import at_first
 from attnflow.papers.cooccurrence.claims.windows import (
+    BEGINS,
     Series,
     largest,
     least,
     phase_two,
     sizes,
+    weights_by_type,
     with_size,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
@@ -295,13 +297,14 @@ def _attention_part(run: xr.Dataset) -> xr.DataArray:
 
 def _weights(run: xr.Dataset) -> xr.DataArray:
     """Gaps of the order of class weights, and of 1/2 ≤ Σ2/Σ3 ≤ 2, over their sum."""
-    kinds = ("both", "first", "second", "neither")
-    both, first, second, neither = (
-        run["pull_by_group"].sel(group=kind, drop=True) for kind in kinds
-    )
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    both, first, second, neither = weights_by_type(run)
     rest = first + second + neither
-    gaps = [low - neither, both - high, rest - both, 2 * low - high]
+    gaps = [
+        *(one - neither for one in (first, second)),
+        *(both - one for one in (first, second)),
+        rest - both,
+        *(2 * first - second, 2 * second - first),
+    ]
     return xr.concat(gaps, "gap") / (both + rest)
 
 
@@ -313,7 +316,7 @@ def _readouts(run: xr.Dataset) -> xr.DataArray:
 def _filler_part(run: xr.Dataset) -> xr.DataArray:
     """|Σ_l Σ_fillers G p| of each type, at uniform attention."""
     value = run["value"].isel(head=0, drop=True)
-    parts = [
+    parts: list[xr.DataArray] = [
         abs(value.sel(token=f"{kind}:0.0", drop=True)) * slots
         for kind, slots in zip(quiet.KINDS, quiet.slots(sizes(run).length), strict=True)
     ]
@@ -336,11 +339,13 @@ _claim = partial(
     source=SOURCE,
     survives={"cut": "the loss is 1/m before a tenth of the time"},
 )
+EARLY = {name: "T1 is long before" for name in ("cut", "holes")}
 _along_m = partial(_claim, needs=needs_of(EVERY), settings=ALONG_M)
 
 CLAIMS: tuple[c.Claim, ...] = (
     _along_m(
         id="A-E.3",
+        survives=EARLY,
         mutations=_growing("pair_score"),
         place="Proposition E.3",
         statement="To T1 attention changes by at most O(1/(√m L) + L/m).",
@@ -355,6 +360,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _along_m(
         id="A-E.24-fillers",
+        survives=EARLY,
         mutations=_growing("pair_score"),
         place="Corollary E.24, first and third bullet, and both rates",
         statement="To T1 the attention between two fillers changes by Õ((1/L + 1/n) "
@@ -492,6 +498,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _along_m(
         id="A-F.17-change",
+        inert=BEGINS,
         mutations=_growing("pair_score"),
         place="Corollary F.17, Furthermore",
         statement="In phase 2 attention stays within O(1/L²) of its initial value.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnflow import figures
+from attnflow import figures, schema
 from attnflow.claims import look
 from attnflow.figures.exhibits import Course, Curve, Curves, Line, Panels, Tables
 from attnflow.papers.cooccurrence import stages
@@ -41,7 +41,8 @@ def _experiment(trains: str) -> Request:
         "records": 121,
         "record": ("loss", "margin", "readout_gain"),
     }
-    quick = {"samples": 24, "length": 3, "embed": 20, "width": 32, "steps": 1e4}
+    # With fewer or shorter samples, or a smaller width, attention matters more.
+    quick = {"steps": 1e4, "records": 61}
     return Request("flow", overrides, seeds=3, quick=quick)
 
 
@@ -89,12 +90,13 @@ def margin_excess(evidence: Evidence, name: str) -> xr.DataArray:
 
 def share_along(evidence: Evidence, requests: Mapping[str, Request], size: str) -> Any:
     """Attention's share of the loss's decrease where the loss is 1/m, by size."""
+    of_runs = [evidence[name] for name in requests]
     rows = [
         look.at(run, stages.loss_reaches(run), joint.share(run), how="linear").values
-        for run in (evidence[name] for name in requests)
+        for run in of_runs
     ]
     key = other_sizes.FIELDS[size]
-    values = [float(request.overrides[key]) for request in requests.values()]
+    values = [float(schema.setting_of(run)[key]) for run in of_runs]
     return xr.DataArray(np.array(rows), {key: values}, (key, "seed"))
 
 
