@@ -6,7 +6,7 @@ from attnflow.papers.mixture import PAPER
 from attnflow.papers.mixture.figures import closed_form
 from attnflow.testing import ExhibitProtocol, another_clock, frozen, replaced
 
-SLOW = {"figure6", "figure7", "stage1-closed-form"}
+SLOW = {"figure6", "figure7", "observation1-grid", "stage1-closed-form"}
 """Like figure5 with more samples, or with programs of several stages."""
 FIGURES = ("1a", "1b", "1c", "2", "3", "4", "5", "6", "7")
 # Changes of a run, under each of which some sentence must become false.

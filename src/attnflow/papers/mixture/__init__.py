@@ -28,6 +28,7 @@ PAPER = Paper(
         "B-Thm4.1-T3",
         "B-Thm4.1-conc",
         "B-E.5",
+        "B-Obs1-grid",
     ),
     summary=(
         "A one-layer transformer with two heads must learn which of its tokens decides "
@@ -35,7 +36,9 @@ PAPER = Paper(
         "learns in stages: first the neurons, which suffices where all signs agree; "
         "then, after a long plateau, attention, which is needed where they conflict. "
         "At infinite width the paper proves that the plateau lasts O(log 1/ω) and "
-        "convergence takes O(1/ε)."
+        "convergence takes O(1/ε). With more than two groups the bias decides: with "
+        "four groups, five tokens and b = 1/2 a group token learns to repel its own "
+        "class token."
     ),
     stage_table=stage_table,
     maps="attnflow.papers.mixture.swept_maps:MAPS",

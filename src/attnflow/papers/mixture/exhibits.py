@@ -1,8 +1,9 @@
-"""All figures of `mixture`: the paper's nine, an overview, and four of ours."""
+"""All figures of `mixture`: the paper's nine, an overview, and five of ours."""
 
 from attnflow.papers.mixture.figures.attention_maps import FIGURE2
 from attnflow.papers.mixture.figures.attention_only import FIGURE3
 from attnflow.papers.mixture.figures.closed_form import STAGE1
+from attnflow.papers.mixture.figures.grid import GRID
 from attnflow.papers.mixture.figures.groups import FIGURE5, FIGURE6, FIGURE7
 from attnflow.papers.mixture.figures.overview import OVERVIEW
 from attnflow.papers.mixture.figures.scores import FIGURE1C, FIGURE4
@@ -23,6 +24,7 @@ EXHIBITS: tuple[Exhibit, ...] = (
     FIGURE5,
     FIGURE6,
     FIGURE7,
+    GRID,
     STAGE1,
     STAGE2,
     STAGE3,
