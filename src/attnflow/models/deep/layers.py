@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-Weights = dict[str, dict[str, Array]]
-"""By part: `scores` are all key and query weights, `values` all others."""
-DrawnWeights = dict[str, dict[str, np.ndarray]]
+Weights = dict[str, dict[str, Any]]
+"""By part: `scores` are all key and query weights, `values` all others.
+
+Arrays, with layers first where there are several; or a tuple with an array for each.
+"""
+DrawnWeights = dict[str, dict[str, Any]]
 HeadVectors = Float[Array, "samples length heads width"]
 NORM_EPSILON = 1e-5
 """PyTorch's default, under the root of a layer's variance."""

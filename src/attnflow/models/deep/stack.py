@@ -71,8 +71,9 @@ class Stack:
             for name in ("W_K", "W_Q")
         }
         scale = self.block_deviation or self.deviation
+        # An array for each block: the gradient of a slice would fill all of them.
         values = {
-            name: scale * blocks((self.blocks, *shape))
+            name: tuple(scale * blocks((self.blocks, *shape)))
             for name, shape in self._block_shapes().items()
         }
         readout = self.deviation * first((self.heads, 2, self.neurons, self.embed))

@@ -194,6 +194,10 @@ CLAIMS = (
         predicate="at t = 2000; 95% of pairs; an attention of 1/2 in the median sample",
         settings="row (d) of Table 3 with L = 10, at d = 600 and a rate at which "
         "events keep their steps",
+        survives={
+            "holes": "the hole ends before the last record, and begins after "
+            "noise has converged"
+        },
     ),
     _claim(
         id="C-B5",
