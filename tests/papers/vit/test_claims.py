@@ -45,7 +45,7 @@ def test_what_is_missed_of_the_condition():
     without = {"D-Lem5.1-gamma", "D-Lem5.1-rho", "D-Lem5.1-rho-harmful"}
     without |= {"D-LemD.1", "D-LemD.2", *(f"D-LemB.{i}" for i in (1, 2, 3))}
     without |= {"D-LemC.1", "D-LemC.2", "D-LemC.4"}
-    early = {"D-LemD.3", "D-LemE.1", "D-LemD.6-o", "D-LemE.4-o"}
+    early = {"D-LemD.3", "D-LemE.1"}
     theorems = {"D-Thm4.1-in", "D-Thm4.2-in", "D-Thm4.1-2-in", "D-Thm4.2-2-in"}
     theorems |= {"D-Thm4.1-ladder", "D-Thm4.2-ladder", "D-sharp"}
     assert inside == without | early | theorems

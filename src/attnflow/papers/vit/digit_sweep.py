@@ -37,7 +37,7 @@ DIGITS = Map(
         "Test loss on noisy digits when the training loss is at most 0.05: the map of "
         "`figure2c`, which has 4 × 5 cells, in steps of 600 samples and of 0.2 in the "
         "SNR, one seed. Dots: where it crosses 1.5; line: a power law through them. "
-        "About ten minutes of CPU time; an interrupted sweep can be resumed."
+        "Six minutes of CPU time; an interrupted sweep can be resumed."
     ),
     sweeps={
         "map": SweepRequest(

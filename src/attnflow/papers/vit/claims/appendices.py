@@ -18,6 +18,15 @@ DELTA = 0.1
 TOLERANCE = 1e-12
 
 
+def _large(run: str, value: float, *names: str) -> dict[str, object]:
+    """Mutations of what is too small to matter tenfold."""
+    reason = "nearly nothing: ten times as much is as little"
+    return {
+        "inert": dict.fromkeys(names, reason),
+        "mutations": c.named(*(mutate.replace(run, name, value) for name in names)),
+    }
+
+
 def _rarely(what: str, name: str) -> c.Rarely:
     """How often a bound is violated."""
     return c.Rarely(
@@ -61,6 +70,7 @@ CLAIMS = (
         place="Lemma B.1",
         statement="The gradients of the loss in W_Q, W_K and W_V are as printed.",
         judge=c.All(tuple(_equal(f"gradient of W_{name}") for name in "QKV")),
+        **_large("updates", 1.0, *(f"gradient of W_{name}" for name in "QKV")),
     ),
     _rule(
         id="D-LemB.2",
@@ -68,6 +78,7 @@ CLAIMS = (
         statement="γ_V± and ρ_V,n,i move in a step as printed, with products of noise "
         "of all samples.",
         judge=_equal("step of V"),
+        **_large("updates", 1.0, "step of V"),
     ),
     _rule(
         id="D-LemB.3",
@@ -75,6 +86,7 @@ CLAIMS = (
         statement="Scores of signals and of noise move in a step as printed, to second "
         "order in α and β.",
         judge=_equal("step of scores"),
+        **_large("updates", 1.0, "step of scores"),
     ),
     _draw(
         id="D-LemC.1",
@@ -83,6 +95,7 @@ CLAIMS = (
         "where N ≥ 8 log(4/δ).",
         under=("classes",),
         judge=_rarely("a class outside N/4 to 3N/4", "classes"),
+        mutations=c.named(mutate.replace("drawn", "classes", 50.0)),
     ),
     _draw(
         id="D-LemC.2",
@@ -99,6 +112,7 @@ CLAIMS = (
             "logarithm.",
             _rarely("a value above d_h^−¼ with the smaller σ_V", "smaller values"),
         ),
+        mutations=c.named(mutate.replace("drawn", "smaller values", 50.0)),
         mends=c.named(mutate.replace("drawn", "values", 0.0)),
         witness=c.Witness(
             "witnesses/initial_values.py",
@@ -119,6 +133,7 @@ CLAIMS = (
                 _rarely("a product above its bound", "products"),
             )
         ),
+        **_large("drawn", 50.0, "norms", "products"),
         predicate="at Appendix A's d; the constant of d = Ω(log(4NM/δ)) read as 1 "
         "would allow d = 9",
     ),

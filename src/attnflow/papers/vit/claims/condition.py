@@ -59,6 +59,7 @@ CLAIMS = (
         "SNR⁴N²/ε² = 2.6·10⁸, d = N²d_h/ε² = 6.6·10¹⁴. Descent with η = "
         "d_h^−½‖μ‖^−2, 430,000 steps: N = 32, M = 2, N·SNR² = 200, ε = 0.0317",
         survives=ENDS_ALONE,
+        inert={"loss": "nothing but the end is recorded"},
     ),
     claim(
         id="D-Thm4.2-in",
@@ -76,6 +77,7 @@ CLAIMS = (
         "SNR^−4N²/ε² = 1.2·10¹¹, d = N²d_h/ε² = 5·10¹⁷; at item (6)'s η descent would "
         "take 9 million steps",
         survives=ENDS_ALONE,
+        inert={"loss": "nothing but the end is recorded"},
     ),
     claim(
         id="D-Thm4.1-const",
@@ -93,5 +95,6 @@ CLAIMS = (
         settings="N = 16, M = 4, N·SNR² = 400, ε = 0.1, d_h = SNR⁴N²/ε² = 1.6·10⁷, "
         "d = N²d_h/ε² = 4.1·10¹¹",
         survives=ENDS_ALONE,
+        inert={"loss": "nothing but the end is recorded"},
     ),
 )

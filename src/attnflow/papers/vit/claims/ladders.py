@@ -61,6 +61,13 @@ def _test_loss(run: xr.Dataset) -> xr.DataArray:
     return at_target(run, "test_loss")
 
 
+def _learned(run: xr.Dataset) -> xr.Dataset:
+    return run.assign(test_loss_at_end=run["loss_at_end"])
+
+
+LEARNED = mutate.on_run("test loss is the training loss", mutate.EVERY, _learned)
+LEVEL = mutate.replace(mutate.EVERY, "test_loss_at_end", 0.5)
+ENDS_ONLY = {"loss": "nothing but the end is recorded"}
 _TIMES = _rungs("ε", _inverse)
 _claim = partial(
     claim,
@@ -72,7 +79,7 @@ _claim = partial(
 _time = partial(
     _claim,
     predicate="the leading order at small ε is ours, with every constant",
-    inert={"loss": "nothing but the end is recorded"},
+    inert=ENDS_ONLY,
     mutations=c.named(mutate.power(mutate.EVERY, "end_time", 1.2)),
 )
 _SIZES = "all items met: N = 64, M = 2, C_p = 5√2, d_h = SNR^±4N²/ε², d = N²d_h/ε²; "
@@ -125,6 +132,8 @@ CLAIMS = (
                 _inverse,
             ),
             predicate=f"{_DECADES}, with d_h and d tied to it",
+            inert=ENDS_ONLY,
+            mutations=c.named(LEVEL if regime == "benign" else LEARNED),
             settings=f"{_SIZES}{_DECADES}, N·SNR² = {(400, '1/4')[i]}",
         )
         for i, (regime, order) in enumerate(zip(REGIMES, ("o(1)", "Θ(1)"), strict=True))
