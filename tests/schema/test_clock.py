@@ -1,6 +1,6 @@
 """Seconds are counted once, however what is measured is nested."""
 
-from collections import Counter
+from collections import defaultdict
 
 import pytest
 
@@ -24,7 +24,7 @@ class Watch:
 def watch(monkeypatch):
     watch = Watch()
     monkeypatch.setattr(clock, "time", watch)
-    monkeypatch.setattr(clock, "SPENT", Counter())
+    monkeypatch.setattr(clock, "SPENT", defaultdict(float))
     monkeypatch.setattr(clock, "_ended", [])
     return watch
 

@@ -5,7 +5,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -50,18 +50,18 @@ class Spent:
 
 
 @contextmanager
-def spending(what: str) -> Iterator[Spent]:
+def spending(what: str) -> Generator[Spent]:
     """Measure what the context takes; what nothing else accounts for is `what`."""
     spent = Spent(process=os.getpid())
-    seconds, counts, peak = Counter(SPENT), Counter(COUNTS), _peak()
+    seconds, counts, peak = dict(SPENT), Counter(COUNTS), _peak()
     try:
         with measured(what):
             yield spent
     finally:
         spent.seconds = {
-            name: SPENT[name] - seconds[name]
-            for name in SPENT
-            if SPENT[name] > seconds[name]
+            name: own
+            for name, now in SPENT.items()
+            if (own := now - seconds.get(name, 0.0)) > 0
         }
         spent.programs = COUNTS["compiled"] - counts["compiled"]
         spent.kept = COUNTS["kept"] - counts["kept"]
@@ -92,10 +92,9 @@ class Profile:
     @property
     def phases(self) -> dict[str, float]:
         """Seconds of all jobs by what was done."""
-        total: Counter[str] = Counter()
-        for _, spent in self.jobs:
-            total.update(spent.seconds)
-        return {name: total[name] for name in PHASES if total[name]}
+        every = [spent.seconds for _, spent in self.jobs]
+        total = {name: sum(s.get(name, 0.0) for s in every) for name in PHASES}
+        return {name: seconds for name, seconds in total.items() if seconds}
 
     @property
     def experiments(self) -> dict[str, tuple[int, float, int]]:

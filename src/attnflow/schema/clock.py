@@ -1,11 +1,11 @@
 """Where the time of a process goes: seconds by what was done, each counted once."""
 
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Generator
 from contextlib import contextmanager
 
-SPENT: Counter[str] = Counter()
+SPENT: defaultdict[str, float] = defaultdict(float)
 """Seconds of this process by what was done (`compiled`, `judged`)."""
 COUNTS: Counter[str] = Counter()
 """How often, of what is counted: programs `compiled`, and those `kept` and read."""
@@ -14,7 +14,7 @@ _ended: list[tuple[float, float]] = []
 
 
 @contextmanager
-def measured(what: str) -> Iterator[None]:
+def measured(what: str) -> Generator[None]:
     """Count the seconds inside the context, less those that are counted there."""
     begun = time.perf_counter()
     try:

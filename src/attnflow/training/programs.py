@@ -56,7 +56,8 @@ class Program:
         # Other backends have options of their own.
         ours = jax.default_backend() == "cpu"
         options = dict(effort.value) if ours else {}
-        return eqx.filter_jit(self.function, compiler_options=options or None)
+        # Equinox hands on every option of jax.jit, and declares some of them.
+        return eqx.filter_jit(self.function, compiler_options=options or None)  # pyright: ignore[reportCallIssue]
 
 
 def size_of(*trees: PyTree) -> int:
