@@ -40,7 +40,7 @@ def room_for_programs():
     import sys
 
     if "jax" in sys.modules:
-        from attnflow.training.system import make_room
+        from attnflow.training.programs import make_room
 
         make_room()
 

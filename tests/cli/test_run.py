@@ -9,8 +9,7 @@ import xarray as xr
 
 from attnflow.cli.run import error_lines, rate_lines, sign_lines
 from attnflow.runs.run_files import read_run_file
-from attnflow.runs.store import Store
-from attnflow.runs.summary import summarise
+from attnflow.runs.store import Store, summarise
 from tests.toy import make_run
 
 FIELDS = {

@@ -9,6 +9,7 @@ import pytest
 from attnflow.experiments import run
 from attnflow.papers.base import paper
 from attnflow.schema.settings import numbers
+from attnflow.training.programs import compile_events
 from attnflow.training.rules import (
     Adam,
     GradientDescent,
@@ -26,7 +27,6 @@ from attnflow.training.rules.schedules import (
     StepDecay,
     Warmup,
 )
-from attnflow.training.system import compile_events
 
 SLOW = pytest.mark.slow
 SIGNS = {"embed": 200, "steps": 40, "samples": 6, "support": 20, "test_samples": 4}

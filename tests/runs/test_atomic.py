@@ -9,8 +9,8 @@ import threading
 
 import pytest
 
-from attnflow.runs import atomic
-from attnflow.runs.atomic import WriteError, check_place, write_text
+from attnflow.runs import files
+from attnflow.runs.files import WriteError, check_place, write_text
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_long_name(tmp_path):
 
 def test_an_error_inside_leaves_the_old_file(place):
     write_text(place, "old")
-    with pytest.raises(ZeroDivisionError), atomic.new_file(place) as file:
+    with pytest.raises(ZeroDivisionError), files.new_file(place) as file:
         file.write(b"half")
         raise ZeroDivisionError
     assert place.read_text() == "old"
@@ -105,7 +105,7 @@ def test_an_error_inside_leaves_the_old_file(place):
 ORDINARY = """
 import os, sys
 from pathlib import Path
-from attnflow.runs.atomic import write_text
+from attnflow.runs.files import write_text
 os.setuid(65534)
 try:
     write_text(Path(sys.argv[1]), "new")
@@ -172,8 +172,8 @@ def test_netcdf_on_a_full_disk_is_a_sentence(small_disk, tmp_path):
 
 
 def test_what_dead_processes_left_is_removed(place):
-    code = "from pathlib import Path; from attnflow.runs import atomic\n"
-    code += "print(atomic._temporary(Path('abc')).name)"
+    code = "from pathlib import Path; from attnflow.runs import files\n"
+    code += "print(files._temporary(Path('abc')).name)"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from attnflow.runs.profile import Profile, Spent, spending
-from attnflow.training.system import precise
+from attnflow.training.programs import precise
 
 
 def test_compiling_is_told_from_computing():

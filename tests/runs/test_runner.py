@@ -7,8 +7,7 @@ import xarray as xr
 
 import attnflow as af
 from attnflow.runs.runner import Runner, stage_rows
-from attnflow.runs.store import Store, StoreWarning
-from attnflow.runs.summary import summarise
+from attnflow.runs.store import Store, StoreWarning, summarise
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import seed_numbers
 from tests.runs.test_store import flip

@@ -8,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from attnflow.runs import sealed
-from attnflow.runs.sealed import SealError
+from attnflow.runs import files
+from attnflow.runs.files import SealError
 from attnflow.runs.store import Store, StoreError
 from tests.toy import make_run
 
@@ -26,12 +26,12 @@ CONTENT = {"summary": {"loss": 0.25, "nan": [1, None]}}
 
 @pytest.fixture
 def path(tmp_path):
-    sealed.write(tmp_path / "file", CONTENT, ARRAYS)
+    files.write_sealed(tmp_path / "file", CONTENT, ARRAYS)
     return tmp_path / "file"
 
 
 def is_as_written(path):
-    content, arrays = sealed.read(path)
+    content, arrays = files.read_sealed(path)
     assert content == CONTENT and list(arrays) == list(ARRAYS)
     for name, array in ARRAYS.items():
         assert arrays[name].dtype == array.dtype and arrays[name].flags.writeable
@@ -41,7 +41,7 @@ def is_as_written(path):
 
 def test_round_trip(path):
     assert is_as_written(path)
-    assert sealed.read_content(path) == CONTENT
+    assert files.read_head(path) == CONTENT
 
 
 def test_other_layouts_and_texts(tmp_path):
@@ -50,8 +50,10 @@ def test_other_layouts_and_texts(tmp_path):
         "strided": np.arange(10)[::3],
         "objects": np.array(["x", "yz"], dtype=object),
     }
-    sealed.write(tmp_path / "file", {"n": np.float64(2.0), "v": np.arange(2)}, arrays)
-    content, again = sealed.read(tmp_path / "file")
+    files.write_sealed(
+        tmp_path / "file", {"n": np.float64(2.0), "v": np.arange(2)}, arrays
+    )
+    content, again = files.read_sealed(tmp_path / "file")
     assert content == {"n": 2.0, "v": [0, 1]}
     np.testing.assert_array_equal(again["fortran"], arrays["fortran"])
     np.testing.assert_array_equal(again["strided"], [0, 3, 6, 9])
@@ -60,7 +62,9 @@ def test_other_layouts_and_texts(tmp_path):
 
 def test_objects_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"mixed holds object.*numbers or texts"):
-        sealed.write(tmp_path / "file", {}, {"mixed": np.array(["x", 1], dtype=object)})
+        files.write_sealed(
+            tmp_path / "file", {}, {"mixed": np.array(["x", 1], dtype=object)}
+        )
     assert not list(tmp_path.iterdir())
 
 
@@ -72,7 +76,7 @@ def test_no_bit_of_a_file_changes_unseen(path):
         harmed[position] ^= 1 << position % 8
         path.write_bytes(harmed)
         with pytest.raises(SealError):
-            sealed.read(path)
+            files.read_sealed(path)
     path.write_bytes(whole)
     assert is_as_written(path)
 
@@ -82,19 +86,19 @@ def test_no_length_is_taken_for_another(path):
     for length in range(0, len(whole), 7):
         path.write_bytes(whole[:length])
         with pytest.raises(SealError):
-            sealed.read(path)
+            files.read_sealed(path)
         with pytest.raises(SealError):
-            sealed.read_content(path)
+            files.read_head(path)
     path.write_bytes(whole + b"\0")
     with pytest.raises(SealError, match="added"):
-        sealed.read(path)
+        files.read_sealed(path)
 
 
 def test_a_claimed_length_allocates_nothing(path):
     whole = path.read_bytes()
     path.write_bytes(whole[:11] + b"9" * 12 + whole[23:])
     with pytest.raises(SealError, match="head"):
-        sealed.read(path)
+        files.read_sealed(path)
 
 
 def test_flipped_bits_of_a_stored_run_are_found_or_harmless(tmp_path):
@@ -116,7 +120,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from attnflow.runs import sealed
+from attnflow.runs import files
 
 moment = int(sys.argv[2])
 calls = 0
@@ -149,7 +153,7 @@ Path.replace = at_the_moment(Path.replace)
 Path.unlink = at_the_moment(Path.unlink)
 os.fsync = at_the_moment(os.fsync)
 arrays = {"numbers": np.full(1000, 2.0)}
-sealed.write(Path(sys.argv[1]), "new", arrays, durable=True)
+files.write_sealed(Path(sys.argv[1]), "new", arrays, durable=True)
 sys.exit(0)
 """
 
@@ -158,10 +162,10 @@ sys.exit(0)
 def test_a_kill_at_any_moment_of_a_write_leaves_the_old_file_or_the_new(tmp_path):
     path, seen, left = tmp_path / "file", [], 0
     for moment in range(20):
-        sealed.write(path, "old", {"numbers": np.full(1000, 1.0)})
+        files.write_sealed(path, "old", {"numbers": np.full(1000, 1.0)})
         command = [sys.executable, "-c", KILLED, str(path), str(moment)]
         code = subprocess.run(command).returncode
-        content, arrays = sealed.read(path)
+        content, arrays = files.read_sealed(path)
         expected = {"old": 1.0, "new": 2.0}[content]
         assert (arrays["numbers"] == expected).all()
         seen.append(content)

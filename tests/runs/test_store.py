@@ -68,7 +68,7 @@ def test_a_failing_writer_leaves_nothing(store, run, monkeypatch, error, raised)
     def fail(descriptor):
         raise error
 
-    monkeypatch.setattr("attnflow.runs.atomic.os.fsync", fail)
+    monkeypatch.setattr("attnflow.runs.files.os.fsync", fail)
     with pytest.raises(raised) as caught:
         store.write(run)
     assert names(store) == []

@@ -113,8 +113,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
     from attnflow.experiments.course import Observe
     from attnflow.experiments.members import member
     from attnflow.training import descent
-    from attnflow.training.programs import Effort
-    from attnflow.training.system import stack
+    from attnflow.training.programs import Effort, stack
 
     def buffers(gap):
         with attnflow.precise():

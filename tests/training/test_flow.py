@@ -11,8 +11,9 @@ from attnflow.papers.mixture import formulas
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Grid, Reach, Stage
 from attnflow.training.flows import flow
+from attnflow.training.programs import stack
 from attnflow.training.rules import Flow
-from attnflow.training.system import CODES, stack
+from attnflow.training.system import CODES
 from tests.core import experiment, given_weights, largest_difference
 
 INFINITE = Initial(width="infinite", omega=0.1)

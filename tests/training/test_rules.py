@@ -11,6 +11,7 @@ import pytest
 from attnflow.experiments import run
 from attnflow.schema.settings import RuleName
 from attnflow.training import Stage
+from attnflow.training.programs import compile_time
 from attnflow.training.rules import (
     RULES,
     SCHEDULES,
@@ -33,7 +34,6 @@ from attnflow.training.rules import (
     schedule_named,
     split,
 )
-from attnflow.training.system import compile_time
 from tests.core import allowed, experiment, given_weights, largest_difference
 
 

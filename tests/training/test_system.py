@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from attnflow.training import system
-from attnflow.training.system import make_room
+from attnflow.training.programs import make_room
 
 MAPS = Path("/proc/self/maps")
 

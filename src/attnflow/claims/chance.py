@@ -14,7 +14,7 @@ import numpy as np
 
 from attnflow.claims.base import Verdict
 from attnflow.claims.statistics import fit_line
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 from attnflow.schema.settings import JsonObject
 
 if TYPE_CHECKING:

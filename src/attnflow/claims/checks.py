@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from attnflow.schema.declarations import Numbers
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import numpy as np
 
 from attnflow.claims.checks import Ladder, Slope
 from attnflow.claims.statistics import fit_line
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 BAND = 0.05
 QUARTER = 0.25

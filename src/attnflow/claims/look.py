@@ -13,7 +13,7 @@ import numpy as np
 
 from attnflow.claims.stages.events import Event
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 How = Literal["before", "nearest", "linear"]
 Closed = Literal["both", "left", "right", "neither"]

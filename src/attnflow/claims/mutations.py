@@ -17,7 +17,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims.base import Evidence, Mutation
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import Scalar, Value, look_up
 
 Names = str | tuple[str, ...]

@@ -19,7 +19,7 @@ from attnflow.claims.base import Claim, Evidence, Kind, Origin, Scope, Verdict
 from attnflow.schema.conditions import Condition, unread
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import canonical_json
 
 _READING = {

@@ -8,7 +8,7 @@ import typer
 
 from attnflow.cli.output import Json, Output, guarded
 from attnflow.cli.run import give_and_show, parse_names, parse_overrides, parse_times
-from attnflow.runs.atomic import check_place
+from attnflow.runs.files import check_place
 
 
 @guarded
@@ -54,7 +54,7 @@ def observe(
     from attnflow import observe as observe_checkpoints
     from attnflow.runs.run_files import export_netcdf
     from attnflow.runs.runner import find_experiment, stage_rows
-    from attnflow.runs.summary import summarise
+    from attnflow.runs.store import summarise
     from attnflow.schema import left_out_of
 
     output = Output(json)

@@ -17,7 +17,7 @@ from attnflow.cli.output import (
     seconds,
 )
 from attnflow.cli.reproduce import OUTPUT, QUICK
-from attnflow.runs.atomic import check_place
+from attnflow.runs.files import check_place
 from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:

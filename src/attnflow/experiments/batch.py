@@ -18,8 +18,8 @@ from attnflow.experiments.run import attributes
 from attnflow.observables import find
 from attnflow.schema.settings import address
 from attnflow.training import Course, Records, Stage, precise
+from attnflow.training.programs import compile_time, keep_compiled, make_room
 from attnflow.training.rules import Flow, GradientDescent, Rule, per_part
-from attnflow.training.system import compile_time, keep_compiled, make_room
 
 Cell = tuple[int, Experiment, Built]
 

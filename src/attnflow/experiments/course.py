@@ -22,8 +22,8 @@ from attnflow.models.tables import Forward
 from attnflow.observables import Scalar, View, find, parse
 from attnflow.observables.registry import Observable
 from attnflow.training import Course, Reach, Stage, stack, stack_arrays, train
+from attnflow.training.programs import Axes, put
 from attnflow.training.rules import Flow
-from attnflow.training.system import Axes, put
 
 Labels = Mapping[str, tuple[str, ...]]
 """The labels of each dim."""

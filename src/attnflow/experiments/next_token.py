@@ -32,8 +32,8 @@ from attnflow.models.systems.next_token import (
 )
 from attnflow.observables.conserved import balance_drift, table_drift
 from attnflow.observables.next_token import NEXT_TOKEN
+from attnflow.training.programs import require_precise
 from attnflow.training.rules import Flow, Rule
-from attnflow.training.system import require_precise
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"

@@ -51,7 +51,7 @@ from attnflow.schema.arrays import ArraySource, load
 from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import address, canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
-from attnflow.training.system import compile_time, keep_compiled, make_room
+from attnflow.training.programs import compile_time, keep_compiled, make_room
 
 
 def run(
@@ -100,13 +100,14 @@ def run(
         compile_seconds = 0.0
     else:
         experiment = _adjusted(experiment, record, at)
-        options = _Options(load(weights), check, progress)
+        options = _Options(weights and load(weights), check, progress)
         with precise(), compile_time() as watch:
             if isinstance(experiment, SystemExperiment):
                 _require_none(data=bool(data), lift=lift)
                 body, notes = _train_system(experiment, seeds, options)
             else:
-                body, notes = _train(experiment, seeds, load(data), options, lift=lift)
+                arrays = data and load(data)
+                body, notes = _train(experiment, seeds, arrays, options, lift=lift)
         compile_seconds = watch.seconds
     body.attrs = attributes(
         experiment,

@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Scale = Literal["linear", "log"]
 

@@ -14,7 +14,7 @@ from attnflow.claims.stages import select
 from attnflow.figures.axes import number_axis, selector_label, typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Band = Literal["range", "quartiles", "seeds", "none"]
 Role = Literal["finite", "limit"]

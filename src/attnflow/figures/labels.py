@@ -19,7 +19,7 @@ from matplotlib.transforms import IdentityTransform
 from attnflow.figures.axes import typeset
 from attnflow.figures.style import current_theme, styled
 from attnflow.schema.dims import STAGE
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 
 GAP = 8.0
 """Points between the axes and a label."""

@@ -21,7 +21,7 @@ from attnflow.figures.axes import Scale, number, number_axis, panels, typeset
 from attnflow.figures.curves import DASHES
 from attnflow.figures.style import current_theme, mix, styled
 from attnflow.schema import mean_over_seeds
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 # Pale enough for a curve to be seen on them, and apart in lightness too.
 _VERDICTS = {

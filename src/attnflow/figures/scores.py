@@ -17,7 +17,7 @@ from attnflow.figures.curves import series
 from attnflow.figures.maps import field_bar
 from attnflow.figures.style import FULL_WIDTH, current_theme, styled
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Pair = tuple[str, str]
 

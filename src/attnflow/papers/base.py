@@ -22,8 +22,7 @@ from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request, Statistic
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.installation import distribution_of, package_of, registered
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import distribution_of, package_of, registered, xr
 from attnflow.schema.settings import look_up
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from attnflow.runs import sealed
+from attnflow.runs import files
 from attnflow.schema.installation import cache_directory, library_versions
 
 RUN = ("attnflow.experiments.run", "attnflow.observables")
@@ -171,7 +171,7 @@ class _Files:
         self.changed = False
         self.files: dict[str, list] = {}
         with suppress(OSError, ValueError, KeyError, TypeError):
-            content = sealed.read_content(path)
+            content = files.read_head(path)
             self.files = content["files"] if content["format"] == _FORMAT else {}
 
     def module(self, name: str, path: Path) -> tuple[str, list[Reference]]:
@@ -209,7 +209,7 @@ class _Files:
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 content = {"format": _FORMAT, "files": self.files}
-                sealed.write(self.path, content)
+                files.write_sealed(self.path, content)
                 self.changed = False
 
 

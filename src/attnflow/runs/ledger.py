@@ -13,7 +13,7 @@ from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_user_run
 from attnflow.runs.verify import verify_claims
 from attnflow.schema.facts import AbstractPresentable, Facts
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def paper(slug: str) -> PaperView:

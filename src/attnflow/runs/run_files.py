@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.runs import atomic
+from attnflow.runs import files
 from attnflow.runs.store import SUFFIX, StoreError, read_run
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _ENGINE = "h5netcdf"
 # Times are training times, whatever their units are called, and never dates.
@@ -27,9 +27,9 @@ def export_netcdf(run: xr.Dataset, path: str | Path) -> Path:
     # In memory: where a disk fills up, HDF5 ends the process when it closes the file.
     content = for_netcdf(run).to_netcdf(engine=_ENGINE)
     try:
-        with atomic.new_file(path) as file:
+        with files.new_file(path) as file:
             file.write(content)
-    except atomic.WriteError as error:
+    except files.WriteError as error:
         raise StoreError(str(error)) from error
     return path
 

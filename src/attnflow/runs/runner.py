@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attnflow.papers.base import Paper
 from attnflow.runs.code import RUN, code_digest, modules_behind
-from attnflow.runs.store import Store, StoreError, StoreWarning
-from attnflow.runs.summary import summarise
+from attnflow.runs.store import Store, StoreError, StoreWarning, summarise
 from attnflow.schema import outcomes_of
 from attnflow.schema.arrays import ArraySource
 from attnflow.schema.clock import measured
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Request
-from attnflow.schema.installation import LIBRARIES
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import LIBRARIES, xr
 from attnflow.schema.settings import (
     JsonObject,
     address,
@@ -359,7 +357,7 @@ def run_code(*paths: str) -> str:
 
 def _summary_code(stage_table: Callable[[xr.Dataset], Any] | None) -> str:
     """A digest of the code behind the summary of a run."""
-    return code_digest("attnflow.runs.summary", *modules_behind(stage_table))
+    return code_digest("attnflow.runs.store", *modules_behind(stage_table))
 
 
 def find_experiment(name: str) -> tuple[Paper, str]:

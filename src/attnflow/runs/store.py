@@ -1,6 +1,6 @@
 """The store: runs on disk under the addresses of their content, one file each.
 
-    <root>/<id>.run     a sealed file (`attnflow.runs.sealed`): the summary, which is
+    <root>/<id>.run     a sealed file (`attnflow.runs.files`): the summary, which is
                         what is listed and shown, and the Dataset
 
 The summary is read without the arrays and without xarray.
@@ -13,18 +13,17 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attnflow import schema
-from attnflow.runs import sealed
-from attnflow.runs.summary import summarise
+from attnflow.runs import files
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.installation import cache_directory
-from attnflow.schema.libraries import xr
+from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.installation import cache_directory, xr
 from attnflow.schema.settings import did_you_mean
 
 VARIABLE = "ATTNFLOW_STORE"
@@ -121,7 +120,7 @@ class Store:
 
     def replace_summary(self, id: str, summary: Mapping[str, Any]) -> None:
         """Put a newer summary in the place of a stored run's."""
-        content, arrays = sealed.read(self.path(id))
+        content, arrays = files.read_sealed(self.path(id))
         self._write(id, {**content, "summary": dict(summary)}, arrays)
 
     def _write(
@@ -129,7 +128,7 @@ class Store:
     ) -> None:
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            sealed.write(self.path(id), content, arrays, durable=True)
+            files.write_sealed(self.path(id), content, arrays, durable=True)
         except OSError as error:
             raise self._unwritable(f"The run {id}", error) from error
         # As an earlier attnflow stored it.
@@ -137,7 +136,7 @@ class Store:
 
     def _is_whole(self, id: str) -> bool:
         try:
-            sealed.read(self.path(id))
+            files.read_sealed(self.path(id))
         except (OSError, ValueError):
             return False
         return True
@@ -204,7 +203,7 @@ class Store:
 
 def _summary(path: Path) -> dict[str, Any] | None:
     try:
-        summary = sealed.read_content(path)["summary"]
+        summary = files.read_head(path)["summary"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return summary if summary["id"] == path.name.removesuffix(SUFFIX) else None
@@ -212,7 +211,7 @@ def _summary(path: Path) -> dict[str, Any] | None:
 
 def read_run(path: Path) -> xr.Dataset:
     """The run in a file of the store, loaded into memory."""
-    content, arrays = sealed.read(path)
+    content, arrays = files.read_sealed(path)
     return as_dataset(content["run"], arrays)
 
 
@@ -238,3 +237,123 @@ def as_dataset(
         for name, (dims, attrs) in about["variables"].items()
     }
     return xr.Dataset(variables, attrs=about["attrs"]).set_coords(about["coords"])
+
+
+# The last of these that a seed met is the outcome of the run.
+_FROM_GOOD_TO_BAD = (
+    Outcome.FINISHED,
+    Outcome.EVENT,
+    Outcome.EVENT_NOT_REACHED,
+    Outcome.OUT_OF_STEPS,
+    Outcome.DIVERGED,
+    Outcome.INTERRUPTED,
+)
+
+
+def summarise(
+    run: xr.Dataset, stages: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """The `run` as a table of plain values.
+
+    **Arguments:**
+
+    - `stages`: rows of the run's stage table.
+
+    **Returns:** `id`, `paper`, `experiment`, `setting`, `form`, `form_reason`,
+    `system`, `outcome` (the worst of the seeds'), `outcomes` (the seeds of each),
+    `stages`, `final` (scalar observable → last value: a number for one seed, a list by
+    seed otherwise), `seconds`, `compile_seconds`, `seeds`; and, None where there are
+    none, the worst over seeds of `drift`, `refinement` (with the observable that was
+    `refined_most`) and `rate_threshold` (with all `rate_thresholds` and the
+    `learning_rate`), and how many `signs` of updates were zero or tied.
+    """
+    return {
+        "id": str(run.attrs["id"]),
+        "paper": str(run.attrs["paper"]),
+        "experiment": str(run.attrs["experiment"]),
+        "setting": schema.setting_of(run),
+        "form": str(run.attrs["form"]),
+        "form_reason": str(run.attrs["form_reason"]),
+        "system": run.attrs.get("system"),
+        "outcome": worst_outcome(run).label,
+        "outcomes": _seeds_by_outcome(run),
+        "stages": [dict(row) for row in stages],
+        "final": final_values(run),
+        "seconds": float(run.attrs["wall_seconds"]),
+        "compile_seconds": float(run.attrs["compile_seconds"]),
+        "seeds": [int(seed) for seed in run[SEED].values],
+        "drift": _worst(run, "drift", np.max),
+        # One seed without a finer run leaves the whole without one.
+        "refinement": _worst(run, "refinement", np.max),
+        "refined_most": _refined_most(run),
+        "rate_threshold": _worst(run, "rate_threshold", np.min),
+        **_rate(run),
+        "signs": _signs(run),
+    }
+
+
+def _seeds_by_outcome(run: xr.Dataset) -> dict[str, list[int]]:
+    seeds: dict[str, list[int]] = {}
+    for seed, outcome in zip(run[SEED].values, schema.outcomes_of(run), strict=True):
+        seeds.setdefault(outcome.label, []).append(int(seed))
+    return seeds
+
+
+def _refined_most(run: xr.Dataset) -> str | None:
+    if "refinement_by_observable" not in run:
+        return None
+    each = run["refinement_by_observable"].values.max(axis=0)
+    return str(run["observable"].values[each.argmax()])
+
+
+def _rate(run: xr.Dataset) -> dict[str, Any]:
+    if "rate_threshold" not in run:
+        return {"rate_thresholds": None, "learning_rate": None}
+    limits = run["rate_threshold"]
+    rate = float(limits.attrs["learning_rate"])
+    return {"rate_thresholds": limits.values.tolist(), "learning_rate": rate}
+
+
+def _signs(run: xr.Dataset) -> dict[str, int] | None:
+    names = {"zero": "zero_signs", "tied": "tied_signs", "count": "signs_count"}
+    if any(name not in run for name in names.values()):
+        return None
+    recorded = {key: run[name].where(run["recorded"]) for key, name in names.items()}
+    return {key: int(counts.sum().item()) for key, counts in recorded.items()}
+
+
+def _worst(
+    run: xr.Dataset, name: str, choose: Callable[[np.ndarray], Any]
+) -> float | None:
+    return float(choose(run[name].values)) if name in run else None
+
+
+def worst_outcome(run: xr.Dataset) -> Outcome:
+    """The worst of the seeds' outcomes."""
+    return max(schema.outcomes_of(run), key=_FROM_GOOD_TO_BAD.index)
+
+
+def final_values(run: xr.Dataset) -> dict[str, Any]:
+    """The last recorded value of each scalar observable."""
+    return {
+        name: _by_seed(_last(run, name))
+        for name in map(str, run.data_vars)
+        if _is_scalar_observable(run, name)
+    }
+
+
+def _is_scalar_observable(run: xr.Dataset, name: str) -> bool:
+    if name in schema.BOOKKEEPING or run[name].dtype.kind not in "fiub":
+        return False
+    dims = {SEED, TIME} if TIME in run.dims else {SEED}
+    return set(run[name].dims) == dims
+
+
+def _last(run: xr.Dataset, name: str) -> np.ndarray:
+    if TIME not in run.dims:
+        return run[name].values
+    return schema.last(run, name).values
+
+
+def _by_seed(values: np.ndarray) -> Any:
+    return values[0].item() if values.size == 1 else values.tolist()

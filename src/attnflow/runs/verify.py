@@ -18,7 +18,7 @@ from typing import Literal
 from attnflow.claims import Claim, Row, Verdict, verify, with_seeds
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
-from attnflow.runs import sealed
+from attnflow.runs import files
 from attnflow.runs.code import RUN, code_digest, modules_behind, signature
 from attnflow.runs.plan import (
     Job,
@@ -152,12 +152,12 @@ class Verdicts:
     """
 
     def __init__(self, root: str | Path | None = None):
-        self.root = Store(root).root / "verdicts"
+        self.root = Store(root).verdicts
 
     def read(self, key: str) -> Row | None:
         """The row with this key; `None` where there is none that can be read."""
         with suppress(OSError, ValueError):
-            return Row.from_json(sealed.read_content(self._path(key)))
+            return Row.from_json(files.read_head(self._path(key)))
         return None
 
     def write(self, key: str, row: Row) -> None:
@@ -170,7 +170,7 @@ class Verdicts:
             return
         with suppress(OSError):
             self.root.mkdir(parents=True, exist_ok=True)
-            sealed.write(self._path(key), row.as_json())
+            files.write_sealed(self._path(key), row.as_json())
 
     def _path(self, key: str) -> Path:
         return self.root / f"{key}.verdict"

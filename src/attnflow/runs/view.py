@@ -5,7 +5,7 @@ from typing import Any
 import xarray as xr
 
 from attnflow import schema
-from attnflow.runs.summary import final_values, worst_outcome
+from attnflow.runs.store import final_values, worst_outcome
 from attnflow.schema.facts import AbstractPresentable, Facts
 from attnflow.schema.settings import typed
 

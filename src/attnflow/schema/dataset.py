@@ -43,7 +43,7 @@ from collections.abc import Collection
 import numpy as np
 
 from attnflow.schema import dims as _dims
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import JsonObject
 
 ATTRIBUTES = (

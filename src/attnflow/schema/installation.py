@@ -9,12 +9,33 @@ This file only finds entry points; `attnflow.papers` loads them.
 """
 
 import functools
+import importlib
 import importlib.metadata
 import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+# SciPy, and xarray as `xr`, take longer to import than a paper to list, or a stored run
+# to show: modules that declare, judge or draw take them from here, and they are
+# imported when they are first used.
+if TYPE_CHECKING:
+    import scipy as scipy  # pyright: ignore[reportMissingTypeStubs] # it has none
+    import xarray as xr  # pyright: ignore[reportUnusedImport] # for others
+else:
+
+    class _Library:
+        """A library by its name; the first attribute imports it."""
+
+        def __init__(self, name: str):
+            self._name = name
+
+        def __getattr__(self, attribute: str) -> Any:
+            return getattr(importlib.import_module(self._name), attribute)
+
+    scipy, xr = _Library("scipy"), _Library("xarray")
 
 GROUP = "attnflow.papers"
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")

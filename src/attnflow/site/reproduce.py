@@ -31,8 +31,7 @@ from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
-from attnflow.schema.installation import MissingData, library_versions
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import MissingData, library_versions, xr
 from attnflow.schema.settings import canonical_json, digest
 from attnflow.site.pages import (
     ExhibitResult,

@@ -6,6 +6,7 @@ from pathlib import Path
 from attnflow.claims import Claim, Row
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
+from attnflow.runs.store import Store
 from attnflow.runs.verify import Verdicts, verdict_key
 from attnflow.site.pages import (
     Place,
@@ -62,9 +63,9 @@ def known_rows(paper: Paper) -> list[Row]:
 
     Of several the one with the most seeds, of the numbers in `SEEDS`.
     """
-    verdicts = Verdicts()
-    if not verdicts.root.is_dir():
+    if not Store().verdicts.is_dir():
         return []
+    verdicts = Verdicts()
     rows = [_best(verdicts, paper, claim) for claim in paper.claims]
     return [row for row in rows if row is not None]
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from attnflow.runs import atomic, sealed
+from attnflow.runs import files
 from attnflow.runs.store import Store, StoreError, as_arrays, as_dataset
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.sweeps.plan import Batch
 
 PENDING = "pending"
@@ -62,7 +62,7 @@ class BatchStore:
     def read(self, key: str) -> xr.Dataset:
         """The batch, loaded into memory."""
         with self._readable(key) as path:
-            return as_dataset(*sealed.read(path))
+            return as_dataset(*files.read_sealed(path))
 
     def failed(self, key: str) -> int:
         """How many cells of a batch have no result."""
@@ -118,7 +118,7 @@ class BatchStore:
         """Remove what processes that no longer live left half-written."""
         for directory in (self.root, self._batches):
             if directory.is_dir():
-                atomic.remove_stale(directory)
+                files.remove_stale(directory)
 
     def register(self, id: str, about: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Remember what a sweep requested, so that its status can be listed."""
@@ -142,12 +142,12 @@ class BatchStore:
     def _request(self, path: Path) -> dict[str, Any] | None:
         """What a sweep requested; `None` where that is not there, or damaged."""
         with suppress(OSError, ValueError):
-            return sealed.read_content(path)
+            return files.read_head(path)
         return None
 
     def _attributes(self, key: str) -> dict[str, Any]:
         with self._readable(key) as path:
-            return sealed.read_content(path)["attrs"]
+            return files.read_head(path)["attrs"]
 
     @contextmanager
     def _readable(self, key: str) -> Iterator[Path]:
@@ -167,7 +167,7 @@ def _write(path: Path, content: Any, arrays: Any = None) -> None:
     """Write a sealed file, in a folder that is made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        sealed.write(path, content, arrays)
+        files.write_sealed(path, content, arrays)
     except OSError as error:
         raise StoreError(
             f"{path.name} could not be stored in {path.parent}: "

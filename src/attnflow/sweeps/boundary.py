@@ -23,7 +23,7 @@ import numpy as np
 
 from attnflow.claims.statistics import Boundary, fit_partial, nearest
 from attnflow.schema import mean_over_seeds
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.dataset import Options, assemble, complete, register
 from attnflow.sweeps.executors import Executor

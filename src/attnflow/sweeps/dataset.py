@@ -14,7 +14,7 @@ import numpy as np
 
 from attnflow.runs.plan import time_left
 from attnflow.runs.store import StoreError, StoreWarning
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.batch_store import PENDING, BatchStore
 from attnflow.sweeps.executors import Executor

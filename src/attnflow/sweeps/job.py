@@ -11,7 +11,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims.stages import EVERY, parse_selector
 from attnflow.schema.dataset import Outcome
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.sweeps.batch_store import FAILED
 from attnflow.sweeps.grid import Value
 from attnflow.sweeps.plan import Batch, Sweep

@@ -27,7 +27,7 @@ from attnflow.claims.stages import first_crossing, parse_selector, select
 from attnflow.claims.statistics.slopes import fit_line
 from attnflow.schema.declarations import Statistic
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import look_up
 from attnflow.sweeps.grid import Value
 

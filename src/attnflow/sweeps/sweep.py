@@ -12,7 +12,7 @@ from attnflow.runs.runner import Progress, find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import did_you_mean, seed_numbers
 from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.boundary import run_refined

@@ -12,7 +12,7 @@ from attnflow.papers.base import Paper
 from attnflow.runs.runner import Runner
 from attnflow.runs.verify import judging_code
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import canonical_json
 from attnflow.sweeps.grid import Value
 from attnflow.sweeps.statistic import Cell, Column, Outline

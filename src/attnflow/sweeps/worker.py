@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from attnflow.runs.store import StoreError
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.sweeps.batch_store import BEGUN, FAILED, FAILURES, SECONDS, BatchStore
 from attnflow.sweeps.job import Failure, Job, as_batch, compute
 from attnflow.sweeps.plan import Batch

@@ -1,5 +1,9 @@
 from .descent import descend as descend
 from .flows import flow as flow
+from .programs import precise as precise
+from .programs import require_precise as require_precise
+from .programs import stack as stack
+from .programs import stack_arrays as stack_arrays
 from .stages import TRAINS as TRAINS
 from .stages import Course as Course
 from .stages import Grid as Grid
@@ -8,7 +12,3 @@ from .stages import Records as Records
 from .stages import Stage as Stage
 from .stages import train as train
 from .system import Leg as Leg
-from .system import precise as precise
-from .system import require_precise as require_precise
-from .system import stack as stack
-from .system import stack_arrays as stack_arrays

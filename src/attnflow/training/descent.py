@@ -9,20 +9,24 @@ import numpy as np
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.programs import Effort, Program, size_of
+from attnflow.training.programs import (
+    Axes,
+    Effort,
+    Program,
+    put,
+    require_precise,
+    size_of,
+)
 from attnflow.training.rules import Adam, Descent, split
 from attnflow.training.scaled_numbers import AdamMemory, begin_adam, earliest
 from attnflow.training.system import (
     CODES,
-    Axes,
     DescentSystem,
     Event,
     Leg,
     Observe,
     Row,
     State,
-    put,
-    require_precise,
 )
 from attnflow.training.walk import Carry, Loop, Rates, evaluate, walk
 

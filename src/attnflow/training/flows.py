@@ -11,19 +11,16 @@ import optimistix as optx
 from jaxtyping import Array
 
 from attnflow.schema.dataset import Outcome
-from attnflow.training.programs import Effort, Program, size_of
-from attnflow.training.rules import Flow
-from attnflow.training.system import (
-    CODES,
+from attnflow.training.programs import (
     Axes,
-    Event,
-    FlowSystem,
-    Leg,
-    Observe,
-    State,
+    Effort,
+    Program,
     put,
     require_precise,
+    size_of,
 )
+from attnflow.training.rules import Flow
+from attnflow.training.system import CODES, Event, FlowSystem, Leg, Observe, State
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 

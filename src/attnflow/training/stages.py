@@ -10,8 +10,9 @@ from jaxtyping import ArrayLike
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.settings import Trains
 from attnflow.training.descent import descend
+from attnflow.training.programs import Axes
 from attnflow.training.rules import Batches, Flow, Rules, per_part
-from attnflow.training.system import CODES, Axes, Event, Leg, Observe, State, System
+from attnflow.training.system import CODES, Event, Leg, Observe, State, System
 
 TRAINS: Mapping[Trains, tuple[str, ...]] = {
     "both": ("scores", "values"),

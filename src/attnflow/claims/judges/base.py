@@ -14,7 +14,7 @@ from attnflow.claims import look
 from attnflow.claims.base import Evidence
 from attnflow.claims.checks import Finding, Measurement
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Table: TypeAlias = "xr.DataArray | np.ndarray | float"
 Measure = Callable[..., Table]

@@ -25,7 +25,7 @@ from attnflow.claims.judges.base import (
 )
 from attnflow.claims.stages import Stage
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Bound = float | Callable[..., Table] | Mapping[str, float]
 """A number, a function of the same runs as the measure, or numbers by run."""

@@ -13,7 +13,7 @@ from attnflow.claims.base import Evidence
 from attnflow.claims.checks import Finding, HighProbability, Ladder, LargeEnough, Slope
 from attnflow.claims.judges.base import AbstractJudge, Measure, as_table
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Size: TypeAlias = "str | Callable[[xr.Dataset], float]"
 """A field of the setting, a dim of the table, or a function of the run."""

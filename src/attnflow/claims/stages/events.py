@@ -34,7 +34,7 @@ from attnflow.claims.stages.series import (
 )
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import JsonObject
 
 if TYPE_CHECKING:

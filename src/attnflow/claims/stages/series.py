@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import look_up, unknown
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Confidence intervals of a proportion."""
 
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 Interval = tuple[float, float]
 

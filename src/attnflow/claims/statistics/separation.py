@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attnflow.claims.statistics.margin import max_margin
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 if TYPE_CHECKING:
     from jaxtyping import Float

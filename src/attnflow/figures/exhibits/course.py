@@ -13,7 +13,7 @@ from attnflow.claims.stages import Event, select
 from attnflow.figures.exhibits.panels import AbstractPanel
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from attnflow import figures
 from attnflow.figures.exhibits.panels import AbstractPanel, tabulate
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

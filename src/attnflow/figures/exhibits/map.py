@@ -13,7 +13,7 @@ from attnflow.figures.exhibits.panels import AbstractPanel, tabulate
 from attnflow.figures.swept import Curve, Level
 from attnflow.schema import mean_over_seeds
 from attnflow.schema.declarations import Evidence
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from attnflow.schema.declarations import (
     nothing,
 )
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

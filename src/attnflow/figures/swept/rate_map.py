@@ -18,7 +18,7 @@ import numpy as np
 from attnflow.figures.swept.map import Curve, Key, Level, Map, Numbers, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import Value
 
 Values = str | Sequence[float]

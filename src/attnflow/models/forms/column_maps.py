@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, Int
 from attnflow.data import Sequences
 from attnflow.data.token_sequences import on_device
 from attnflow.models.problem.base import finite
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 from attnflow.training.scaled_numbers import Scaled
 
 # Up to this share of entries that are not zero, picking them out beats a product with

@@ -38,7 +38,7 @@ from attnflow.observables.curvature.local import (
     Widths,
     local_part,
 )
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 from attnflow.training import require_precise
 
 # Up to this size the whole block costs no more than products with it (both 40 ms at

@@ -33,7 +33,7 @@ from attnflow.observables.curvature.kernel import (
     table_rates,
     tangent_kernel,
 )
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 from attnflow.training import require_precise
 
 

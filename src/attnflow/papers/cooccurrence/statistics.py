@@ -9,7 +9,7 @@ import numpy as np
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.schema.declarations import Statistic
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 
 LEVEL = 2e-6
 """The training loss at which test losses are compared."""

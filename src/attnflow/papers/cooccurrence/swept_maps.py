@@ -8,7 +8,7 @@ from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.papers.cooccurrence.figures.runs import SILENT_THEORY
 from attnflow.papers.cooccurrence.statistics import LEVEL, sufficient_samples
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LOSS = "test_loss_at_level"
 FOLLOWS = 10.0

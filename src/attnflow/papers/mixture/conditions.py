@@ -19,7 +19,7 @@ from attnflow.schema.conditions import (
     gradient_flow,
 )
 from attnflow.schema.dataset import setting_of
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SMALL = 0.3
 """C of Condition 1."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from attnflow.papers.mixture.settings import Setting
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnflow.figures.swept import Curve, Level, Map, RateMap, boundary
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LEARNED = "loss@0.1"
 """The first time at which the loss is 0.1."""

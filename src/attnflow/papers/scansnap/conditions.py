@@ -23,7 +23,7 @@ from attnflow.schema.conditions import (
 )
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def conditions(setting: Setting) -> list[Condition]:

@@ -10,7 +10,7 @@ from attnflow.figures.swept import Curve, Level, Map, boundary
 from attnflow.figures.swept.map import law
 from attnflow.papers.scansnap.figures.runs import SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ENTROPY = "mean_distinct_entropy"
 CUT = Level(1.9)

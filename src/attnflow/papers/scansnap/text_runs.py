@@ -9,7 +9,7 @@ from attnflow.papers.scansnap.deep_settings import MAPS
 from attnflow.papers.scansnap.seeds import FEW, ONE
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RATES = (0.5, 1.0, 2.0, 5.0)
 OWN_RATE = RATES[-1]

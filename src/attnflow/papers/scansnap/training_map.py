@@ -11,7 +11,7 @@ from attnflow.papers.scansnap._types import Setting, SettingValue
 from attnflow.papers.scansnap.seeds import ONE, PLAN
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RATIOS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 """ν = η_Y/η_Z."""

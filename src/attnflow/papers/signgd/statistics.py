@@ -7,7 +7,7 @@ import numpy as np
 from attnflow.claims.stages import order_gap
 from attnflow.papers.signgd import stages
 from attnflow.schema.declarations import Statistic
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ENDS = (
     stages.values_positive,

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow.figures.swept import Curve, Level, Map
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEURONS = 40
 SMALLEST = 0.1

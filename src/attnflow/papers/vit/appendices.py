@@ -8,7 +8,7 @@ import numpy as np
 
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.sizes import Sizes, sizes
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.training import precise
 
 Arrays = tuple[np.ndarray, ...]

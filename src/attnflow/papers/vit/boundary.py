@@ -7,7 +7,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims.statistics import Boundary, agreement, best_constant, fit_boundary
 from attnflow.papers.vit._types import Values
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 CUT = 0.2
 """Test loss at which Figure 1b cuts the map."""

@@ -7,7 +7,7 @@ import numpy as np
 from attnflow.data.deep_samples import SIDE, NoisyDigits, at_ratio
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.deep_experiments import ALL
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 DIMS = ("seed", "row", "column")
 

@@ -11,7 +11,7 @@ from attnflow.papers.vit.seeds import PLAN
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Cells = dict[str, Request]
 

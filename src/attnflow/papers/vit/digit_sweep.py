@@ -7,7 +7,7 @@ from attnflow.papers.vit.digit_runs import QUICK
 from attnflow.papers.vit.figures.digit_map import DIGITS_SILENT
 from attnflow.schema.dataset import Outcome
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def digit_losses(evidence: Evidence) -> xr.DataArray:

@@ -10,7 +10,7 @@ from attnflow.experiments import run_cells
 from attnflow.papers.vit._types import Fields
 from attnflow.papers.vit.experiments import train
 from attnflow.papers.vit.settings import END, Train
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 AXES = ("samples", "snr_low", "snr_high", "snr_count")
 

@@ -14,7 +14,7 @@ from attnflow.papers.vit.digit_sweep import DIGITS
 from attnflow.papers.vit.figures.phase_map import BAR, CUT, NAMES, PAPER, TOP
 from attnflow.papers.vit.figures.runs import MAP_SILENT, SEEDS_SILENT, SMALLER
 from attnflow.schema.declarations import Evidence, SweepRequest
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _LAW = "boundary"
 PRINTED = {_LAW: {"exponent": b.EXPONENT, "constant": b.CURVE}}

@@ -31,10 +31,10 @@ from attnflow.runs.checkpoints.records import (
 from attnflow.runs.checkpoints.states import Checkpoints, Names, State, read_series
 from attnflow.runs.checkpoints.systems import Subject
 from attnflow.schema.arrays import ArraySource, load
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import Value, address, digest, seed_numbers
 from attnflow.training import precise
-from attnflow.training.system import compile_time, keep_compiled, make_room
+from attnflow.training.programs import compile_time, keep_compiled, make_room
 
 
 def observe(

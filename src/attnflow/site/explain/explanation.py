@@ -27,7 +27,7 @@ from attnflow.papers.inventory import statements_with, users_of
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import JsonObject, canonical_json, plain
 from attnflow.site.explain.failing import fails_where
 

@@ -20,7 +20,7 @@ from attnflow.figures.curves import thin
 from attnflow.figures.style import FULL_WIDTH, styled
 from attnflow.papers.base import Paper
 from attnflow.schema.dims import SEED, STAGE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.site.explain.check_panels import (
     caption,
     draw_check,

@@ -17,7 +17,7 @@ from attnflow.claims.judges.seeds import AbstractComparison, AtLeast, AtMost, Ne
 from attnflow.claims.stages import Detection
 from attnflow.claims.trials import Reading
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.site.explain.explanation import Explanation
 
 _RANKS = (Verdict.FAILS, Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.UNCHECKED)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from attnflow.figures.style import themed
-from attnflow.runs.atomic import new_file
+from attnflow.runs.files import new_file
 from attnflow.site.pages.formulas import mathematics
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 

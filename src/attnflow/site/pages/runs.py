@@ -15,7 +15,7 @@ from attnflow.claims.stages import StageRow
 from attnflow.papers.base import Paper
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 from attnflow.schema.settings import seed_numbers
 
 

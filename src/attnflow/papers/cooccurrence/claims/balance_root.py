@@ -10,7 +10,7 @@ from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.evidence import NOISE_FREE, noise_free
 from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Evidence
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RESOLVED = 1e-6
 """Smallest |R − R*| whose sign is judged: o(1) terms, 16/n and m1/m, are below 1e-7.

@@ -19,7 +19,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     velocities,
     weights_by_type,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 SMALL = 0.2

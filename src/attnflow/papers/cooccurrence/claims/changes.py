@@ -13,7 +13,7 @@ from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 GRAM, VALUE, SCORE, KEY, QUERY, ATTENTION = (
     "largest_neuron_gram_change",

@@ -11,7 +11,7 @@ from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims.windows import phase_two
 from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ROUNDING = 1e-12
 """Sums of n L² m1 = 4e5 terms of like size: sqrt(4e5) · 1.1e-16 = 7e-14, and room."""

@@ -17,7 +17,7 @@ from attnflow.papers.cooccurrence.claims.initial_laws import (
 )
 from attnflow.papers.cooccurrence.conditions import CONDITION_1
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 DELTAS = (0.1, 0.5)
 SMALL = Request("concentration", {**ALONE, "scale0": 0.03, "scale1": 0.03}, seeds=PLAN)

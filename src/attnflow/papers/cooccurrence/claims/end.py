@@ -21,7 +21,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     with_width,
 )
 from attnflow.schema.declarations import Evidence
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]

@@ -26,7 +26,7 @@ from attnflow.papers.cooccurrence.claims.phases import (
     steps_of_second,
 )
 from attnflow.schema.declarations import Evidence
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 READINGS = ("fig1", "kaiming", "default-signs", "kaiming-signs")

@@ -24,7 +24,7 @@ from attnflow.papers.cooccurrence.claims.phases import (
     steps_of_second,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 GAP = 0.2

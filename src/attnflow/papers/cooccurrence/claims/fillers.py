@@ -17,7 +17,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     with_width,
 )
 from attnflow.papers.cooccurrence.conditions import DATA, WEIGHTS
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NAMED = ["mu1", "mu2", "mu3"]
 _claim = templates.at_large_widths

@@ -10,7 +10,7 @@ from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.windows import at_end
 from attnflow.papers.cooccurrence.conditions import THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 SAMPLES = (60.0, 120.0, 240.0, 600.0, 6e3, 6e4)

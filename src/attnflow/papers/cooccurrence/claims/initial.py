@@ -24,7 +24,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes
 from attnflow.papers.cooccurrence.conditions import CONDITION_1, DATA, WEIGHTS
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 START = {f"m={width}": ev.start(width) for width in ev.WIDTHS}

@@ -12,7 +12,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.evidence import PLAN, WIDTHS
 from attnflow.papers.cooccurrence.conditions import CONDITION_1
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 NEURONS = (8, 64, 512)

@@ -16,7 +16,7 @@ from attnflow.papers.cooccurrence.claims.phases import TEN, at_last
 from attnflow.papers.cooccurrence.claims.windows import phase_two, sizes, with_width
 from attnflow.papers.cooccurrence.conditions import DATA, THEOREM
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 WIDTHS = tuple(10**power for power in range(5, 10))

@@ -10,7 +10,7 @@ from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.phases import TEN
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 
 SEEDS = TEN[:5]
 TIMES = {"fig1": 40.0, "kaiming": 8.0}

@@ -13,7 +13,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims import look
 from attnflow.papers.cooccurrence.claims.windows import sizes, to_t1
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TARGETS = ["mu1", "mu2"]
 COMMON = "mu3"

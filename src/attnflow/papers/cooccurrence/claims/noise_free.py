@@ -12,7 +12,7 @@ from attnflow.papers.cooccurrence.claims.evidence import NOISE_FREE, noise_free
 from attnflow.papers.cooccurrence.claims.quiet import NAMED
 from attnflow.papers.cooccurrence.conditions import DATA
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _RECORDED = ("loss", "score", "value", "readout_gain", "margin", "pull_by_group")
 _COMMON = {

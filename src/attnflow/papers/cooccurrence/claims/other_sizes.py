@@ -37,7 +37,7 @@ from attnflow.papers.cooccurrence.conditions import THEOREM
 from attnflow.papers.cooccurrence.stages.events import clock_rate
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Measure: TypeAlias = "Callable[[xr.Dataset], np.ndarray]"
 LENGTH, WIDTH, NEURONS = 50, 10**10, 64

@@ -14,7 +14,7 @@ from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.neurons import largest_output
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
 from attnflow.papers.cooccurrence.conditions import THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 SMALL = {f"c0={c0:g}": ev.small_outputs(c0) for c0 in ev.SMALLER}

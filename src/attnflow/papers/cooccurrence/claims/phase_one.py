@@ -12,7 +12,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import templates
 from attnflow.papers.cooccurrence.claims.windows import at_t1, ladder, sizes, with_width
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 MARGIN = 0.1

@@ -29,7 +29,7 @@ from attnflow.papers.cooccurrence.claims.neurons import (
     unit,
 )
 from attnflow.papers.cooccurrence.claims.windows import ladder, sizes, to_t1, with_width
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEURONS = {f"neurons, m={width}": ev.neurons(width) for width in ev.WIDTHS}
 READ = ("neuron_value", "neuron_value_at_end")

@@ -21,7 +21,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 _claim = templates.of_phase_two

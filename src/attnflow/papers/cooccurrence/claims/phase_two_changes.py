@@ -20,7 +20,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     sizes,
     with_width,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _claim = partial(templates.at_large_widths, needs=ev.LARGE_WIDTHS)
 _bounded = partial(ladder, constant=2.0)

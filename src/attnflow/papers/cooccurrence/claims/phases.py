@@ -14,7 +14,7 @@ from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims.evidence import experiment
 from attnflow.papers.cooccurrence.claims.phase_two import Signs, signed
 from attnflow.papers.cooccurrence.claims.windows import at_end
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TEN = tuple(range(200, 210))
 """Seeds on which claims are judged; predicates were chosen on seeds 0 to 9."""

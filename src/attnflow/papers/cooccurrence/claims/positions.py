@@ -13,7 +13,7 @@ import numpy as np
 
 from attnflow.papers.cooccurrence.claims import quiet
 from attnflow.papers.cooccurrence.claims.windows import sizes
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NAMED = quiet.HELD.sum(axis=1).astype(int)
 """Number of named tokens of each type, which are its first positions."""

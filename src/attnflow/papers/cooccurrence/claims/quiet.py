@@ -17,7 +17,7 @@ from attnflow import schema
 from attnflow.claims import look
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 KINDS = ("both", "first", "second", "neither")
 SHARES = np.array([1 / 2, 1 / 6, 1 / 6, 1 / 6])

@@ -18,7 +18,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     phase_two,
 )
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 NAMED = ["mu1", "mu2", "mu3"]

@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence.claims.learning_rates import RATE_CLAIMS
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EPS = float(np.finfo(float).eps)
 FORMS = {"forms": Request("conformance", seeds=(200, 201))}

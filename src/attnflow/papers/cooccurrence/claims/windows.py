@@ -22,7 +22,7 @@ from attnflow.papers.cooccurrence.claims.evidence import WIDTHS
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.papers.cooccurrence.stages.events import clock_rate
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Series: TypeAlias = "Callable[[xr.Dataset], xr.DataArray]"
 """From a run to a table along time."""

@@ -12,7 +12,7 @@ from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables, ramp
 from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

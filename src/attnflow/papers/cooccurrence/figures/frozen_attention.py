@@ -17,7 +17,7 @@ from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import joint, other_sizes
 from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from attnflow.papers.cooccurrence.statistics import (
     sufficient_samples,
 )
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

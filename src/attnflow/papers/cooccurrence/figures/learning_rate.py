@@ -13,7 +13,7 @@ from attnflow.papers.cooccurrence.claims import learning_rates
 from attnflow.papers.cooccurrence.figures.runs import three_numbers
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

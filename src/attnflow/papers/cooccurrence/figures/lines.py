@@ -10,7 +10,7 @@ import numpy as np
 from attnflow.claims.stages import select
 from attnflow.papers.cooccurrence.stages import clock
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TOKENS: dict[str, dict[str, Any]] = {
     "mu1": {"kind": "signal"},

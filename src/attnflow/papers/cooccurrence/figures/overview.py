@@ -19,7 +19,7 @@ from attnflow.papers.cooccurrence.stages import (
     formulas,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from attnflow.papers.cooccurrence.figures import lines, runs
 from attnflow.papers.cooccurrence.stages import all_correct, formulas, loss_level
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

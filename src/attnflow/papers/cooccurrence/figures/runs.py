@@ -12,7 +12,7 @@ from attnflow.papers.cooccurrence.claims import evidence
 from attnflow.papers.cooccurrence.stages import STAGES, clock_times
 from attnflow.schema.declarations import Evidence, Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 QUICK_EXPERIMENT: Mapping[str, evidence.Override] = {
     "steps": 15000.0,

@@ -29,7 +29,7 @@ from attnflow.papers.cooccurrence.stages import (
     loss_reaches,
 )
 from attnflow.schema.declarations import Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

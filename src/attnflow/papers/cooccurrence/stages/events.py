@@ -15,7 +15,7 @@ from attnflow.papers.cooccurrence.settings import Fields
 from attnflow.papers.cooccurrence.stages import formulas
 from attnflow.papers.cooccurrence.stages.formulas import END_OF_PHASE_ONE
 from attnflow.schema.declarations import FormulaTime
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from jaxtyping import Float

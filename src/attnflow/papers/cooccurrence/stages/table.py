@@ -11,7 +11,7 @@ from attnflow.claims import look
 from attnflow.claims.stages import Event, Stage, StageRow
 from attnflow.papers.cooccurrence.stages import events, formulas
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NOT_SMALL = 0.1
 """Ratio of |a|² σ0² m to b0 from which on the clock gets a caveat."""

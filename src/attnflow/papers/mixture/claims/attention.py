@@ -11,7 +11,7 @@ from attnflow.claims import look
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 HARD, HARDER = "c1 v1 -v2", "c1 -v1 v2"

@@ -9,7 +9,7 @@ import numpy as np
 from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 # A few operations on probabilities, which are at most 1.

@@ -18,7 +18,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.judges import Measure
 from attnflow.claims.look import Closed
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 FLOW = "gradient flow of Algorithm 1 at infinite width"
 DESCENT = "gradient descent of all weights, learning rate 0.1"

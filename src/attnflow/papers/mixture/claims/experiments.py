@@ -12,7 +12,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import stages
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 MAIN = {"main": Request("figure1")}

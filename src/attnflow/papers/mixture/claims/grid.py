@@ -9,7 +9,7 @@ from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture import grid
 from attnflow.papers.mixture.claims import evidence as ev
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 RUNS = {**grid.WIDE, **grid.FINITE}

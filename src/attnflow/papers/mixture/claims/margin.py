@@ -14,7 +14,7 @@ from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO
 from attnflow.papers.mixture.features import feature_margin
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 _claim = partial(

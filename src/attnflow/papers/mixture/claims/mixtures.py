@@ -12,7 +12,7 @@ from attnflow.claims.stages import Stage
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.grid import LEARNED as LEARNED_LOSS
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 NO_ERRORS = 1 - ev.ALL_RIGHT

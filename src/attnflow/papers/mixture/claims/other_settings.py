@@ -22,7 +22,7 @@ from attnflow.papers.mixture.claims.stage_two import (
 )
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 OMEGAS = (0.1, 0.03, 0.01, 0.003, 0.001)

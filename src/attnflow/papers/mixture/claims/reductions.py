@@ -13,7 +13,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims.evidence import LADDER, omega_of
 from attnflow.papers.mixture.stages import main_score_reaches
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 EPS = float(np.finfo(float).eps)

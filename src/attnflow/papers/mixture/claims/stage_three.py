@@ -13,7 +13,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.stages import first_crossing
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO, THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 EPSILONS = (0.03, 0.01, 0.003, 0.001, 0.0003)

@@ -12,7 +12,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_TWO as ASSUMED
 from attnflow.papers.mixture.conditions import THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 GROWTH = 0.99 / 18

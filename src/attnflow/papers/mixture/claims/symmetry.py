@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_ONE, STAGE_TWO, THEOREM
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 # Both sides undergo the same operations in another order: they diverge by a few ulps

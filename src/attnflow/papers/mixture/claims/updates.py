@@ -11,7 +11,7 @@ from attnflow import schema
 from attnflow.claims import mutations as mutate
 from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.conditions import STAGE_ONE, STAGE_TWO
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 TABLES = ("score", "key_self_score", "query_self_score")

@@ -13,7 +13,7 @@ from attnflow.papers.mixture.claims import evidence as ev
 from attnflow.papers.mixture.claims.attention import concentration
 from attnflow.papers.mixture.conditions import ALGORITHM, STAGE_ONE, THEOREM
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
 OMEGAS = tuple(ev.END_OF_STAGE_TWO)

@@ -8,7 +8,7 @@ from attnflow import figures
 from attnflow.figures.exhibits import Panels, Table, Tables
 from attnflow.papers.mixture.figures.courses import FINITE, SILENT_TRAINING
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SAMPLES = {
     "X1++": "c1 v1 v2",

@@ -14,7 +14,7 @@ from attnflow.figures.exhibits import Course, Line, Series
 from attnflow.figures.exhibits.course import Edges
 from attnflow.papers.mixture.stages import shading
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from attnflow.figures.exhibits import Course, Line, Panels, Table, Tables
 from attnflow.papers.mixture import grid
 from attnflow.papers.mixture.figures.courses import SCORE
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 FAILING, LEARNING = (grid.named(4, 5, b, "inf") for b in (0.5, 1.0))
 

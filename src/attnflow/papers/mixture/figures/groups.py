@@ -28,7 +28,7 @@ from attnflow.papers.mixture.stages import (
     neurons_aligned,
 )
 from attnflow.schema.declarations import Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def _names(run: xr.Dataset, letter: str) -> list[str]:

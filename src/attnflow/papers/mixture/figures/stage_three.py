@@ -14,7 +14,7 @@ from attnflow.figures.exhibits.ladder import slope
 from attnflow.papers.mixture.figures.courses import LAST, algorithm
 from attnflow.papers.mixture.stages import convergence_margins, steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EPSILONS = 10.0 ** (-np.arange(6, 17) / 4)
 assert EPSILONS[-1] > LAST

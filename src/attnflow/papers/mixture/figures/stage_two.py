@@ -14,7 +14,7 @@ from attnflow.papers.mixture import formulas
 from attnflow.papers.mixture.figures.courses import DASHED, algorithm, line
 from attnflow.papers.mixture.stages import steps_per_time
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

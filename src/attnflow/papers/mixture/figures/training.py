@@ -18,7 +18,7 @@ from attnflow.papers.mixture.figures.courses import (
 )
 from attnflow.papers.mixture.stages import attention_grown, learned, neurons_aligned
 from attnflow.schema.declarations import Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SIZE = (7.2, 3.9)
 OBSERVED = "Section 3.1"

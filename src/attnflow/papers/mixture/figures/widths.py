@@ -9,7 +9,7 @@ import numpy as np
 from attnflow.figures.exhibits import Course, Ladder, Line, Panels, Tables, ramp
 from attnflow.figures.exhibits.ladder import slope
 from attnflow.schema.declarations import Evidence, Exhibit, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     pass

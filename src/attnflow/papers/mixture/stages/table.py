@@ -26,7 +26,7 @@ from attnflow.papers.mixture.formulas import (
 from attnflow.papers.mixture.settings import Setting
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import SEED, STAGE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALIGNED, ONSET, GROWN = 0.25, 0.1, 0.5
 """Levels of the neurons' alignment, and of the main and the largest score."""

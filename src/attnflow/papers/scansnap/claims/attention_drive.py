@@ -11,7 +11,7 @@ from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import score
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RANDOM = {"random": Request("random-classes", seeds=ev.PLAN)}
 MET = {

@@ -11,7 +11,7 @@ from attnflow import schema
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW_RUNS, THEOREM_1
 from attnflow.papers.scansnap.systems.decoder import discrete_heights
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def _parts(run: xr.Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

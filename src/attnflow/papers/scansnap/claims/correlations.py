@@ -12,7 +12,7 @@ from attnflow.papers.scansnap import training_map as tm
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.decoder import FEATURES, UPDATES
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 GRAMS = {"grams": Request("random-grams", seeds=tuple(range(200, 400)))}
 PAIR = ("class", "other_class")

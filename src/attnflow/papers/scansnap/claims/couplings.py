@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.papers.scansnap import training_map as tm
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.systems.decoder import log_odds
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 COUPLINGS = {"couplings": ev.flow("couplings")}
 SETUPS = (

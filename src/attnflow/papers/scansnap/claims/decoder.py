@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.systems.decoder import discrete_heights, log_odds
 from attnflow.schema.conditions import MUCH
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 UPDATES = {"updates": Request("decorrelated", seeds=ev.FEW)}
 COURSES = {"courses": ev.flow("decoder-courses")}

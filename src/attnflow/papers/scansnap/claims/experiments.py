@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.papers.scansnap.claims.evidence import PLAN, PLAN_RUNS, STEPS
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, favourites, last
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ENDS = ("mean_distinct_entropy", "common_mass", "top_share", "batch_loss")
 FIGURE_4 = {

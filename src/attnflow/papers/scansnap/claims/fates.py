@@ -11,7 +11,7 @@ from attnflow.papers.scansnap.claims import attention_drive as q
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import COMMON, by_run, last, score
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 QUICK = {"score_rate": 0.02, "value_rate": 0.02, "until": 20000.0}
 ALIKE = {"classes": 5, "vocabulary": 100, "distinct": (0.2, 0.3, 0.5)}

@@ -7,7 +7,7 @@ from functools import partial
 from attnflow.claims import All, AtLeast, AtMost, Claim, Equal, Kind, Verdict
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import TOP, last, score
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 OTHERS = ("distinct0@0", "distinct4@0", "distinct8@0")
 # The flows keep to 1e-10 per step over some hundred steps; the gain of the nearest

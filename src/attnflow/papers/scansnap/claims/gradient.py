@@ -11,7 +11,7 @@ from attnflow.claims import All, Claim, Equal, Kind, Near, Rarely, Rungs, Verdic
 from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 # Sums of some thirty terms, each rounded to 2.2e-16, through four matrix products.
 ROUNDING = 1e-12

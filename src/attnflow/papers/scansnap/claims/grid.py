@@ -7,7 +7,7 @@ from functools import partial
 from attnflow.claims import All, AtLeast, Claim, Evidence, Falling, Kind, Verdict
 from attnflow.papers.scansnap.claims.evidence import PUBLISHED, STEPS
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 FIGURE_6 = {
     f"{queries} queries": Request(

@@ -11,7 +11,7 @@ from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import by_run, entropy, last
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SCALES = (1.0, 10.0, 100.0, 1000.0)
 RISING = (1.0, 2.0, 5.0, 10.0, 20.0)

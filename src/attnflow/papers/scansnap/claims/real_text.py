@@ -22,7 +22,7 @@ from attnflow.papers.scansnap.text_runs import (
     name_of,
     on_frequent,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 JUDGED = (ONE_LAYER, PLAIN)
 """Networks of one layer, the subject of Figure 10."""

@@ -10,7 +10,7 @@ from attnflow import schema
 from attnflow.claims import Claim, Equal, Kind, Verdict
 from attnflow.papers.scansnap.claims.evidence import FLOW_RUN, J, flow
 from attnflow.papers.scansnap.claims.snapping import SCALED_J
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 BALANCE = {
     "balance": flow(

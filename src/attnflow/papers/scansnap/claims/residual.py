@@ -11,7 +11,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.statistics import by_run, favourites, last, score
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 # Classes 0 and 1 have one query, 2 and 3 another. Token 0 is common to classes 0 and 2,
 # and so distinct within its query; tokens 1 and 2 are common within one.

@@ -13,7 +13,7 @@ from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FEW, FEW_RUNS, FLOW_RUN
 from attnflow.papers.scansnap.claims.speed import SIZES
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ACCURACIES = (3, 10, 30, 100, 300, 1000)
 """1/ε."""

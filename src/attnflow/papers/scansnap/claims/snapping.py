@@ -13,7 +13,7 @@ from attnflow.papers.scansnap.claims.evidence import FIGURE_3_C, FLOW_RUN, C, fl
 from attnflow.papers.scansnap.claims.statistics import by_run, last, units
 from attnflow.papers.scansnap.stages import ATTENTION_SNAP, SLOW_GROWTH
 from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 SCALED_C = {

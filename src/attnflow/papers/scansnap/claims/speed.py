@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.papers.scansnap.claims.decoder import COURSES
 from attnflow.papers.scansnap.claims.evidence import DECODER, FLOW_RUN
 from attnflow.schema.conditions import MUCH
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 # The flow keeps to 1e-12 per step, over a thousand steps.
 FLOW = 1e-9

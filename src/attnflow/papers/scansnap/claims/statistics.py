@@ -11,7 +11,7 @@ from attnflow import schema
 from attnflow.claims import Evidence
 from attnflow.papers.scansnap.stages.formulas import classes_of
 from attnflow.schema.dims import CLASS, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 COMMON = "common0"
 TOP = "distinct9@0"

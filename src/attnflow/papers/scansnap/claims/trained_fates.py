@@ -22,7 +22,7 @@ from attnflow.papers.scansnap import training_map as tm
 from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims.attention_drive import RANDOM, RANDOM_SIZES, SIGNS
 from attnflow.papers.scansnap.claims.statistics import last, score, velocities
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 MET_SIZES = (
     "K = 3 random classes, M = 10⁸, one common token of probability 0.1 to 0.2 and two "

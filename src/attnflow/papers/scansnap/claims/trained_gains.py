@@ -13,7 +13,7 @@ from attnflow.papers.scansnap.claims import evidence as ev
 from attnflow.papers.scansnap.claims import statistics as st
 from attnflow.papers.scansnap.claims.gains import OTHERS, deviations
 from attnflow.schema.conditions import MUCH
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 MET = tm.runs_of("J", geometry=tm.MET)
 """Training at all ratios of the map where Assumption 2 is met."""

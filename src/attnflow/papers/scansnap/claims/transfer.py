@@ -14,7 +14,7 @@ from attnflow.papers.scansnap.claims import statistics as st
 from attnflow.papers.scansnap.claims.insights import FIXED, RAISED, by_ratio, scaled
 from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.conditions import MUCH
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 THIN_Q = {
     f"K = {K}, M = {M:g}": ev.thin("Q", classes=K, vocabulary=M)

@@ -11,7 +11,7 @@ from attnflow.figures.exhibits import Bars, Panels
 from attnflow.papers.scansnap.figures.readings import named
 from attnflow.schema.declarations import Evidence
 from attnflow.schema.dims import CLASS, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ITERATIONS = (0, 2, 4, 6, 8, 10, 48)
 STEPS = 100

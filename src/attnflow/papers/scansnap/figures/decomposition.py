@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.figures.runs import DECOMPOSITION, SYN_MEDIUM_SILENT
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 PLAIN, HEAVY = "plain descent, 1000 steps", "heavy ball 0.9, 100 steps"
 RULES = {PLAIN: "plain descent", HEAVY: "heavy ball"}

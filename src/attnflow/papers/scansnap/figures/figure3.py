@@ -11,7 +11,7 @@ from attnflow.figures.exhibits import Course, Panels, Tables, over_runs, ramp, t
 from attnflow.papers.scansnap.figures import readings, runs
 from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.schema.declarations import Exhibit, Numbers
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 GROWTH = r"growth $\chi_l(t) - 1$"
 SYSTEMS = {

@@ -13,7 +13,7 @@ from attnflow.figures.exhibits import Curves, Panels, Tables, family, tabulate
 from attnflow.papers.scansnap.figures import published, readings, runs
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Sentences
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NOISE = 2.0
 """Standard errors within which two means count as ordered either way."""

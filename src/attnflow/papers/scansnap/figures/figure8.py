@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.settings import Heights
 from attnflow.papers.scansnap.systems.decoder import log_odds
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers, Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SMALL_RATE_GAP = 1 / (2 * math.e)
 """The largest (h* − h) M/η_Y for small rates, by second order of Euler's method."""

@@ -10,7 +10,7 @@ from attnflow.papers.scansnap.figures import readings
 from attnflow.papers.scansnap.stages.formulas import decoder_of, scale_of
 from attnflow.schema.declarations import Exhibit, Request
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RATES = {rate: f"η_Z = {rate:g}" for rate in (0.1, 0.3, 1.0, 3.0)}
 """Names of the runs, by η_Z."""

@@ -13,7 +13,7 @@ from attnflow.papers.scansnap.stages import series
 from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema import dims as _dims
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

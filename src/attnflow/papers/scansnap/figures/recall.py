@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.figures.figure6 import RATE, RATIO, cells, rises
 from attnflow.papers.scansnap.figures.readings import named
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

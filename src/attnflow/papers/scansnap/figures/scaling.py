@@ -16,7 +16,7 @@ from attnflow.papers.scansnap.stages.formulas import decoder_of
 from attnflow.papers.scansnap.systems.decoder import Decoder
 from attnflow.schema.declarations import Exhibit, Numbers
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 BYTES = 8
 COST = 10.0

@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.figures import runs as requests
 from attnflow.papers.scansnap.figures.readings import named
 from attnflow.schema.declarations import Exhibit, Numbers, Predicates
 from attnflow.schema.dims import CLASS, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LOGGED = {"0": 3.52636, "10": 0.01295, "48": 2.51e-5, "98": 2.22e-5}
 """Batch losses in the authors' log of Figure 4, left."""

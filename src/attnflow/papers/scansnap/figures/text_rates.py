@@ -14,7 +14,7 @@ from attnflow.papers.scansnap import text_runs
 from attnflow.papers.scansnap.text_runs import KINDS, ONE_LAYER, RATES, name_of
 from attnflow.schema.declarations import Evidence, Exhibit, Numbers
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

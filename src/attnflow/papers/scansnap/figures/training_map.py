@@ -11,7 +11,7 @@ from attnflow.figures.exhibits import Course, Curve, Curves, Line, Map, Panels, 
 from attnflow.papers.scansnap import training_map as tm
 from attnflow.papers.scansnap.figures import readings
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

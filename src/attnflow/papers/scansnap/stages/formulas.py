@@ -17,7 +17,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.papers.scansnap._types import Setting
 from attnflow.papers.scansnap.systems.decoder import Decoder
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def decoder_of(run: xr.Dataset) -> Decoder:

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnflow import schema
 from attnflow.schema import dims as _dims
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 CLASS = _dims.CLASS
 DOUBLING = 2.0

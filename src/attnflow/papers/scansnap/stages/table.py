@@ -12,7 +12,7 @@ from attnflow.papers.scansnap.stages import series
 from attnflow.papers.scansnap.stages.formulas import formula_times, pace
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LEAST_RECORDS = 3
 """Two records determine neither a peak nor a slope."""

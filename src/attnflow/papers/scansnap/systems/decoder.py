@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attnflow.schema.libraries import scipy
+from attnflow.schema.installation import scipy
 
 if TYPE_CHECKING:
     from jaxtyping import Float

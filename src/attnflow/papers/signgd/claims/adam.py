@@ -13,7 +13,7 @@ from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.statistics import at, share_among
 from attnflow.papers.signgd.stages import minority, series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 PICK, END = 100.0, 2000.0
 """The steps at which the paper selects the minority, and ends."""

@@ -9,7 +9,7 @@ from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.adam import MEMORIES, RATES, limit
 from attnflow.schema.dataset import setting_of
-from attnflow.schema.libraries import scipy, xr
+from attnflow.schema.installation import scipy, xr
 
 START = 1500
 """From here on the second moment is that of a single exponential, up to β2^500."""

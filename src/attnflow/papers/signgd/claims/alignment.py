@@ -26,7 +26,7 @@ from attnflow.papers.signgd.stages import (
     two_cycles,
 )
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEURONS = (20, 60, 200, 600, 2000)
 WIDE = {

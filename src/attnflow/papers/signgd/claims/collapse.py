@@ -18,7 +18,7 @@ from attnflow.papers.signgd.claims.statistics import (
     when,
 )
 from attnflow.papers.signgd.stages import keys_turn, series
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def exponent(run: xr.Dataset) -> xr.DataArray:

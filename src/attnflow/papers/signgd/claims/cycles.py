@@ -8,7 +8,7 @@ from attnflow.papers.signgd.claims.statistics import TABLES
 from attnflow.papers.signgd.conditions import DISJOINT as DISJOINT_SUPPORTS
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 FINE, COARSE = 1.6e-13, 2.56e-12
 """Rates at which noise moves by its initial size in 60 steps, and in 4."""

@@ -9,7 +9,7 @@ from attnflow.claims.look import extent
 from attnflow.claims.mutations import mapped, named
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import Blocks, models, name_of, rounding, smaller
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EMBED = 400
 SIGNS = "zero_signs"

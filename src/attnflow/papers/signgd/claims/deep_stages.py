@@ -12,7 +12,7 @@ from attnflow.papers.signgd.seeds import PLAN
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import HEAD, SAMPLE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EMBED, STEPS = 400, 400
 NEEDS = {

@@ -11,7 +11,7 @@ from attnflow.papers.signgd.claims import fits
 from attnflow.papers.signgd.claims.statistics import TABLES, at
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEEDS = {
     **ev.A_FEW,

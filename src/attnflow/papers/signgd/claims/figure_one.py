@@ -21,7 +21,7 @@ from attnflow.papers.signgd.claims.theorem import (
 from attnflow.papers.signgd.claims.turning import delay
 from attnflow.papers.signgd.stages import keys_turn, series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 OTHERS = {row: Request(f"setting-{row}", seeds=ev.FEW) for row in ("b", "c", "d")}
 VOTE_FROM = 15.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnflow.claims.statistics import Fall, fit_fall
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def falls(run: xr.Dataset, start: float, end: float = np.inf) -> list[Fall]:

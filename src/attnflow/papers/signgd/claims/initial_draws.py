@@ -12,7 +12,7 @@ from attnflow import schema
 from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SUPPORTS = (100, 316, 1000, 3162, 10_000)
 NORMS = {

@@ -21,7 +21,7 @@ from attnflow.papers.signgd.claims.statistics import (
 from attnflow.papers.signgd.claims.theorem import LONG
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def _noise(run: xr.Dataset) -> xr.DataArray:

@@ -11,7 +11,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES
 from attnflow.schema import last
 from attnflow.schema.declarations import Evidence
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TRAINED = 0.05
 NEARLY = 0.1

@@ -13,7 +13,7 @@ from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import TABLES, sizes_of
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ALL_TABLES = ("value", *TABLES)
 STEPS = 2000

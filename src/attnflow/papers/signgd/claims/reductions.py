@@ -12,7 +12,7 @@ from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TABLES = ("value", "key_neuron", "query_neuron")
 _APART = {"test_samples": 0, "steps": 60, "embed": 1000}

@@ -21,7 +21,7 @@ from attnflow.papers.signgd.claims.statistics import (
     on_clock,
     sizes_of,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LARGEST = 0.5
 """Below 1/2 the interval from (1 + θ_c) T4⁻ to (2 − θ_c) T4⁻ is not empty."""

@@ -16,7 +16,7 @@ from attnflow.papers.signgd.claims.statistics import (
 )
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME, TOKEN
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ROUNDING = 1e-9
 """A move between records is about 1e-3 of what has moved: its error is 1e-13."""

@@ -17,7 +17,7 @@ from attnflow.papers.signgd.claims.statistics import (
     sizes_of,
 )
 from attnflow.papers.signgd.stages import series
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 VOTES = (("query", "key", 1.0), ("key", "query", -1.0))
 """Whose signal moves, whose noise votes, and with which sign."""

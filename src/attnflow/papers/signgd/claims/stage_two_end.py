@@ -20,7 +20,7 @@ from attnflow.papers.signgd.claims.statistics import (
     sizes_of,
 )
 from attnflow.papers.signgd.stages import series
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 WHERE = "T2 is beyond the end of every experiment of the paper (14000 steps in (a))"
 

@@ -10,7 +10,7 @@ from attnflow.claims.stages import Event
 from attnflow.papers.signgd.sizes import Sizes, sizes
 from attnflow.papers.signgd.stages import clock_of, formulas, series
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TABLES = ("query_neuron", "key_neuron")
 EARLY = ("T1", "T2_SGN", "T2", "T3")

@@ -11,7 +11,7 @@ from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import at, sizes_of
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.schema.declarations import Evidence, Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LEVELS = (0.1, 0.01, 0.001)
 OVERLAP, APART = "setting (a)", "disjoint"

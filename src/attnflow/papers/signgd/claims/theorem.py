@@ -13,7 +13,7 @@ from attnflow.papers.signgd.claims.statistics import at, formula, sizes_of, when
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LEVELS = (0.1, 0.01, 0.001)
 LONG = {"longer": Request("lattice", {"horizon": 120.0}, seeds=ev.PLAN[:5])}

@@ -17,7 +17,7 @@ from attnflow.papers.signgd.stages import (
     queries_turn,
     turned_share,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def _turn_of_keys(run: xr.Dataset) -> xr.DataArray:

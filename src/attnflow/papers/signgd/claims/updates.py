@@ -12,7 +12,7 @@ from attnflow.papers.signgd.claims.statistics import TABLES, both, by_rest, size
 from attnflow.papers.signgd.conditions import DISJOINT
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 STEPS = 60
 ROUNDING = 1e-9

@@ -22,7 +22,7 @@ from attnflow.papers.signgd.stages import (
 )
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 END = 2000.0
 LIGHT = ("loss", "value", "key_neuron", "query_neuron", "attention")

@@ -9,7 +9,7 @@ from attnflow.papers.signgd.claims import evidence as ev
 from attnflow.papers.signgd.claims.statistics import at
 from attnflow.papers.signgd.conditions import CONDITION_3_1
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _BRIEF = {
     "record": ("loss", "test_accuracy"),

@@ -14,7 +14,7 @@ from attnflow.figures.exhibits import Course, Line, Panels, Tables
 from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.schema.declarations import Exhibit, Request
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SETTING_SILENT = "The setting of Figures 16 and 17 is not stated. We take (a)."
 

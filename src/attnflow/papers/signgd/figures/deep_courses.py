@@ -28,7 +28,7 @@ from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Exhibit, Predicates
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EMBED = 600
 SIZE = {**smaller(EMBED), "steps": 400, "every": 10}

@@ -16,7 +16,7 @@ from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Exhibit
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from attnflow.papers.signgd.figures.optimisers import MOMENTUM
 from attnflow.papers.signgd.stages import series, winners
 from attnflow.schema.declarations import Exhibit
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEEDS = {
     "SignGD": runs.long_samples("length10"),

@@ -13,7 +13,7 @@ from attnflow.papers.signgd.digit_runs import MAP, RULES, SHARES, ends
 from attnflow.papers.signgd.figures import runs
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 COLOURS = {"SignGD": "signal", "Adam": "common", "GD": "easy"}
 LOSSES = {"test loss": "test_loss", "loss": "loss"}

@@ -12,7 +12,7 @@ from attnflow.claims.statistics import Fall
 from attnflow.figures.exhibits import Course, Free, Line, Panels, Tables
 from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,7 +19,7 @@ from attnflow.papers.signgd.figures.optimisers import (
     turned_by_optimiser,
 )
 from attnflow.schema.declarations import Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 DENSE = {
     "SignGD": runs.signgd("d"),

@@ -21,7 +21,7 @@ from attnflow.papers.signgd.sizes import RATES, sizes
 from attnflow.papers.signgd.stages import series, with_attended_noise
 from attnflow.papers.signgd.stages.attended_tokens import is_long
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

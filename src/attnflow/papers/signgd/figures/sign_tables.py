@@ -19,7 +19,7 @@ from attnflow.papers.signgd.figures import runs, statistics
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import HEAD, SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

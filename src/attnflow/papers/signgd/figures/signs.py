@@ -12,7 +12,7 @@ from attnflow.figures.exhibits import Course, Line, Panels, Series, Tables
 from attnflow.papers.signgd.figures import panels, runs
 from attnflow.schema.declarations import Exhibit, Request
 from attnflow.schema.dims import SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

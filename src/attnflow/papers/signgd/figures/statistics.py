@@ -14,7 +14,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures.panels import SIDES, WRONG, zero_one
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 Three = dict[str, float]
 Detectors: TypeAlias = "Mapping[str, Callable[[xr.Dataset], Event]]"

@@ -18,7 +18,7 @@ from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.figures import runs
 from attnflow.papers.signgd.sizes import sizes
 from attnflow.schema.declarations import Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,7 @@ from attnflow.papers.signgd.figures import panels, runs, statistics
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import HEAD, SAMPLE, TOKEN
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

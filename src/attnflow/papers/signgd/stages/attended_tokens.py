@@ -11,7 +11,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.papers.signgd.stages import series
 from attnflow.schema.dims import HEAD, KEY_POSITION, SAMPLE, SEED, TOKEN
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TABLES = ("value", "key_neuron", "query_neuron")
 

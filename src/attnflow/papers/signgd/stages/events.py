@@ -19,7 +19,7 @@ from attnflow.papers.signgd.sizes import sizes
 from attnflow.papers.signgd.stages import formulas, series
 from attnflow.papers.signgd.stages.clock import clock_of
 from attnflow.schema.dims import HEAD, SAMPLE, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from jaxtyping import Float

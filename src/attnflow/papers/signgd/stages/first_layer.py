@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnflow.claims.stages import Event, settled
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 def first_layer(run: xr.Dataset) -> xr.Dataset:

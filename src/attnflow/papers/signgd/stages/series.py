@@ -13,7 +13,7 @@ import numpy as np
 
 from attnflow import schema
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TOKEN
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEURON = "neuron"
 SIGNAL = "mu"

@@ -14,7 +14,7 @@ from attnflow.papers.signgd.stages.attended_tokens import is_long, with_attended
 from attnflow.papers.signgd.stages.clock import steps_at
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 
 @dataclass(frozen=True)

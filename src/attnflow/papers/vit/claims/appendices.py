@@ -9,7 +9,7 @@ from attnflow import schema
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims.evidence import FEW, claim
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 RULES = {"updates": Request("updates", {}, seeds=FEW)}
 DRAWN = {"drawn": Request("draws", {}, seeds=FEW)}

@@ -21,7 +21,7 @@ from attnflow.papers.vit.digit_runs import (
     level_power,
     powers,
 )
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 HARMFUL, BENIGN = 0.5, 0.2
 """Test errors of harmful (at least) and benign (at most) cells; guessing has 0.9."""

@@ -17,7 +17,7 @@ from attnflow.papers.vit.sizes import inside
 from attnflow.papers.vit.stages import largest_value
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 STRENGTH = {"benign": 400.0, "harmful": 0.25}
 T0 = {"D.3": "1/(ηd_h^¼‖μ‖²‖w_O‖²)", "E.1": "N/(ηd_h^¼σ_p²d‖w_O‖²)"}

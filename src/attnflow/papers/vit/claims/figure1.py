@@ -15,7 +15,7 @@ from attnflow.papers.vit._types import Field
 from attnflow.papers.vit.claims.evidence import FEW, PLAN, SOME
 from attnflow.papers.vit.claims.measures import log
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEAR = 0.15
 # With three seeds of 0 to 4 the bootstrap's 95% reach ±0.12; ten have √(3/10) of it.

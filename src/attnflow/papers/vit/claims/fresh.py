@@ -9,7 +9,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures as m
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TEST = "test_sample"
 LOW = 0.05

@@ -13,7 +13,7 @@ from attnflow.papers.vit.claims.evidence import ENDS_ALONE, FEW, REGIMES, UNDER,
 from attnflow.papers.vit.claims.measures import at_target, over_formula, size_of
 from attnflow.papers.vit.sizes import inside
 from attnflow.schema.declarations import Request
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 # ln d is 36 to 62 on these rungs: 64 samples are more, and 1/ε is.
 SAMPLES = 64

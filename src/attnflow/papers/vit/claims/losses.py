@@ -11,7 +11,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures
 from attnflow.papers.vit.claims.measures import INVERSE
 from attnflow.papers.vit.stages import loss_reached
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 FLOOR = 0.1
 EPSILON = 0.01

@@ -20,7 +20,7 @@ from attnflow.papers.vit.stages import (
     values_at,
 )
 from attnflow.schema.dims import HEAD, KEY_POSITION, STAGE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SIGNAL, STRONG = 0, 1
 INVERSE = "1/ε"

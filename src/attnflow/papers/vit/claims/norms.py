@@ -10,7 +10,7 @@ from attnflow import claims as c
 from attnflow.claims import mutations as mutate
 from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import at_target, size_of, up_to
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SQUARES = ("query_square", "key_square")
 PRODUCTS = ("query_self_score", "key_self_score")

@@ -9,7 +9,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import during, scores, size_of, up_to
 from attnflow.papers.vit.stages import WINNER, others
 from attnflow.schema.dims import KEY_POSITION, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 _FROM_T1 = during("T1", "T3")
 

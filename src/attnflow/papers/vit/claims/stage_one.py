@@ -17,7 +17,7 @@ from attnflow.papers.vit.claims.measures import formula, size_of
 from attnflow.papers.vit.stages import STAGES, WINNER, largest_value
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import KEY_POSITION
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 NEEDED = 60 * 4**2 * 100
 """60M²C_p² with M = 4: Lemma 5.2's T1 is positive where N·SNR² is above it."""

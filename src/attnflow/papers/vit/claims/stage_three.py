@@ -9,7 +9,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures
 from attnflow.papers.vit.claims.measures import during, exp, size_of, stage_end, winner
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 CONSTANTS = {"benign": 0.07, "harmful": 20.0}
 

@@ -9,7 +9,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims import measures
 from attnflow.papers.vit.claims.measures import during, exp, gaps, size_of, stage_end
 from attnflow.schema.dims import QUERY_POSITION, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 ROWS = {"row μ": slice(0, 1), "rows ξ": slice(1, None)}
 # The least C over T1 to T2 on seeds 0–4, halved.

@@ -16,7 +16,7 @@ from attnflow.papers.vit.claims.measures import INVERSE
 from attnflow.papers.vit.stages import loss_reached
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TOLERANCE = 0.05
 RATES = (1.0, 10**-0.5, 0.1, 10**-1.5, 0.01)

@@ -15,7 +15,7 @@ from attnflow.papers.vit.claims.evidence import FEW, REGIMES, claim
 from attnflow.papers.vit.stages import largest_value, values_at
 from attnflow.schema.declarations import Request
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 STEPS = 5000
 """At most: runs end at ε = 0.01, the harmful ones after 3638 to 4206 steps."""

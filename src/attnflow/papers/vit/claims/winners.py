@@ -9,7 +9,7 @@ from attnflow.papers.vit.claims import evidence as ev
 from attnflow.papers.vit.claims.measures import STRONG, scores, size_of
 from attnflow.papers.vit.stages import WINNER, loss_reached, values_at
 from attnflow.schema.dims import KEY_POSITION, QUERY_POSITION, SAMPLE, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 EPSILON = 0.01
 OVER = (SAMPLE, QUERY_POSITION)

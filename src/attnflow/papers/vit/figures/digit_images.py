@@ -12,7 +12,7 @@ from attnflow import figures, schema
 from attnflow.figures.exhibits import Free, Panels, Tables
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -23,7 +23,7 @@ from attnflow.papers.vit.digit_runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 TOP = 7.0
 """End of the colour scale: the largest mean test loss is 6.6."""

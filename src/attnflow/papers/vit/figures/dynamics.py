@@ -16,7 +16,7 @@ from attnflow.papers.vit.figures.runs import (
 from attnflow.papers.vit.stages import STAGES, values_at
 from attnflow.schema.declarations import Exhibit, Predicates
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 QUERIES = (HEAD, QUERY_POSITION)
 PANELS: dict[str, tuple[str, Callable[[xr.Dataset], xr.DataArray]]] = {

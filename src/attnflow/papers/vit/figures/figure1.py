@@ -15,7 +15,7 @@ from attnflow.papers.vit._types import Values
 from attnflow.papers.vit.figures import phase_map as panel
 from attnflow.papers.vit.figures.runs import LITERAL, MAP_SILENT, phase_map
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

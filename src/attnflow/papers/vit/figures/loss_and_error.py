@@ -18,7 +18,7 @@ from attnflow.papers.vit.figures.runs import (
 )
 from attnflow.schema.declarations import Evidence, Exhibit
 from attnflow.schema.dims import SEED, STAGE
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 LEAST = 0.1
 """Lower bound on the test loss (Lemma E.6)."""

@@ -11,7 +11,7 @@ from attnflow import figures
 from attnflow.figures.exhibits import Map
 from attnflow.figures.swept import Curve, Level
 from attnflow.papers.vit import boundary as b
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

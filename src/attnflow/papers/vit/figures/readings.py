@@ -23,7 +23,7 @@ from attnflow.papers.vit.figures.runs import (
     phase_map,
 )
 from attnflow.schema.declarations import Evidence, Exhibit
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

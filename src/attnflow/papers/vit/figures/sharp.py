@@ -13,7 +13,7 @@ from attnflow.papers.vit.figures.runs import SEEDS_SILENT
 from attnflow.papers.vit.sizes import inside, sizes
 from attnflow.schema.declarations import Evidence, Exhibit, Request
 from attnflow.schema.dims import SEED, STAGE
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,7 +16,7 @@ from attnflow.papers.vit.stages import series
 from attnflow.papers.vit.stages.formulas import FORMULAS
 from attnflow.schema.declarations import FormulaTime
 from attnflow.schema.dims import TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 SMALL_VALUE = 0.1
 """Our reading of o(1) in stage two, where all values are still small."""

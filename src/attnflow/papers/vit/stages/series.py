@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnflow import schema
 from attnflow.papers.vit._types import Regime
 from attnflow.schema.dims import HEAD, KEY_POSITION, QUERY_POSITION, SAMPLE, SEED, TIME
-from attnflow.schema.libraries import xr
+from attnflow.schema.installation import xr
 
 WINNER: dict[Regime, int] = {"benign": 0, "harmful": 1}
 """The position that wins: the signal, or the strong noise."""
