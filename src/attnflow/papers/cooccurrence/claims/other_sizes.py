@@ -411,6 +411,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _claim(
         id="A-F.14-sizes",
+        inert=BEGINS,
         mutations=_growing("value_rate"),
         place="Lemma F.14, both displays",
         statement="In phase 2 readouts of fillers move at rates of at most O(Loss σ1² "
@@ -434,6 +435,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _claim(
         id="A-F.16-sizes",
+        inert=BEGINS,
         mutations=_growing("score"),
         place="Lemma F.16, second and third item",
         statement="Along L, n and m1 the largest change of a score between named "
@@ -487,6 +489,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _along_m(
         id="A-F.17-fillers",
+        inert=BEGINS,
         mutations=_growing("attention_rate"),
         place="Corollary F.17, second item",
         statement="In phase 2 the attention of a target to a filler moves at a rate of "
