@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from attnflow import claims as c
+from attnflow.claims import mutations as mutate
 from attnflow.papers.signgd import stages
 from attnflow.papers.signgd.deep_runs import COURSE, models, smaller
 from attnflow.papers.signgd.deep_settings import READINGS
@@ -206,5 +207,11 @@ CLAIMS = (
         "d = 600, in view",
         settings=f"readings of the README; d = {EMBED} at five times the paper's rate, "
         "so that events keep their steps",
+        mutations=c.named(mutate.replace("mean, without", "attention", 0.9)),
+        inert=dict.fromkeys(
+            ("query_neuron", "key_neuron"),
+            "`mean` misses Figure 15 by its attention, and a change of noise does not "
+            "bring another reading near both",
+        ),
     ),
 )

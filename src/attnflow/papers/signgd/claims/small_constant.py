@@ -127,7 +127,8 @@ CLAIMS = (
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
             "It is so where no vote is tied, as at odd n. A tied vote, which a neuron "
-            "has with probability 0.8/√n at even n, ends (29) before T3.",
+            "has with a probability of order n^−½ at even n (0.14 at n = 10), ends "
+            "(29) before T3.",
             c.All(
                 (
                     c.AtLeast(
@@ -200,6 +201,7 @@ CLAIMS = (
             0.0,
             unit="difference",
         ),
+        inert={"value": "it is the unit of moves for both θ_c alike"},
     ),
     _theta(
         id="C-LE.36",

@@ -86,8 +86,8 @@ _EVEN = "witnesses/even_votes.py"
 _where_odd = partial(
     c.Correction,
     c.CorrectionKind.CONDITION,
-    "It is so at odd n. At even n the vote of a neuron is tied with probability "
-    "0.8/√n, so that n must be far above m_k².",
+    "It is so at odd n. At even n the vote of a neuron is tied with a probability of "
+    "order n^−½ (0.14 at n = 10), so that n must be far above m_k².",
 )
 _votes = {
     "kind": c.Kind.PROBABILITY,
