@@ -113,7 +113,7 @@ def test_the_tail_of_initial_values():
 
 
 def test_where_both_hypotheses_hold():
-    """D-N15a: with M = 2, 2.3C_p² is 115 and the proof needs 60M²C_p² = 12000."""
+    """D-N15a: with M = 2, 82 is 1.6C_p², and the proof needs 60M²C_p² = 12000."""
     square = 25 * 2
-    assert 2.3 * square == pytest.approx(115)
+    assert 82 / square == pytest.approx(1.6, abs=0.05)
     assert 60 * 2**2 * square == 12000

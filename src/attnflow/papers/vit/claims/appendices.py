@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from attnflow import claims as c
 from attnflow import schema
@@ -18,7 +19,7 @@ DELTA = 0.1
 TOLERANCE = 1e-12
 
 
-def _large(run: str, value: float, *names: str) -> dict[str, object]:
+def _large(run: str, value: float, *names: str) -> dict[str, Any]:
     """Mutations of what is too small to matter tenfold."""
     reason = "nearly nothing: ten times as much is as little"
     return {

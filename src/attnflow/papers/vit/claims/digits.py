@@ -31,6 +31,10 @@ LARGE, SMALL = 3.0, 1.5
 """Factors of the test loss over a tenfold SNR that count as a transition or as none."""
 
 
+# With 49 patches N = 8400 is shown in Figure 2c, and not judged.
+JUDGED = {p: tuple(cells)[: 2 if p == 4 else None] for p, cells in BY_PATCH.items()}
+
+
 def _losses(*runs: xr.Dataset) -> xr.DataArray:
     return cells_table(runs, "test_loss")
 
@@ -103,7 +107,7 @@ PATCHES = c.All(
             _fall,
             float(np.log(LARGE)),
             unit="difference",
-            of=tuple(BY_PATCH[MAIN]),
+            of=JUDGED[MAIN],
             together=True,
         ),
         *(
@@ -113,10 +117,10 @@ PATCHES = c.All(
                 0.0,
                 float(np.log(SMALL)),
                 unit="difference",
-                of=tuple(cells),
+                of=cells,
                 together=True,
             )
-            for patch, cells in BY_PATCH.items()
+            for patch, cells in JUDGED.items()
             if patch != MAIN
         ),
     )
@@ -183,9 +187,10 @@ CLAIMS = (
         statement="Whether the SNR matters depends on the patches: where each holds "
         "noise and digit, a tenfold SNR lowers the test loss three times or more; with "
         "patches of 7 × 7 or 4 × 4 it changes it by a factor of 1.5 at most.",
-        needs={name: NEEDS[name] for cells in BY_PATCH.values() for name in cells},
+        needs={name: NEEDS[name] for cells in JUDGED.values() for name in cells},
         judge=PATCHES,
-        predicate="between SNR 0.2 and 2, at N = 3000 and 8400",
+        predicate="between SNR 0.2 and 2, at N = 3000 and 8400 (with 4 × 4 at 3000 "
+        "alone)",
         survives=ENDS_ALONE,
     ),
 )

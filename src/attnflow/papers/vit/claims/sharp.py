@@ -59,7 +59,7 @@ CLAIMS = (
         correction=c.Correction(
             c.CorrectionKind.CONDITION,
             "With N·SNR² ≥ 8C_p² = 200M in place of Ω(1). Figure `sharp` has the "
-            "transition near 2.3C_p².",
+            "transition near 1.6C_p².",
             _test_loss(ABOVE),
         ),
         inert=ENDS_ONLY,

@@ -45,7 +45,9 @@ def _maps(panel_of: partial[Map]) -> tuple[Map, Map]:
         partial(panel_of, name=name, title=title, of=partial(_losses, name=name))
         for name, title in TITLES.items()
     )
-    return trained(names=panel.LEGEND), fixed(names="")
+    # Above the title.
+    legend = {**panel.LEGEND, "bbox_to_anchor": (-0.01, 1.07)}
+    return trained(names=legend), fixed(names="")
 
 
 _trained, _fixed = _maps(panel.loss_map)

@@ -47,7 +47,7 @@ def _name_lines(ax: Axes, table: object) -> None:
         ax.axvline(place, color=theme.colour("theory"), lw=1.1, ls=(0, (4, 2.2)))
         ax.annotate(
             text,
-            (place, 0.02),
+            (place, 0.3),
             xytext=(-4, 0),
             textcoords="offset points",
             ha="right",
@@ -92,8 +92,8 @@ SHARP = Exhibit(
         "three seeds). Dashed: N·SNR² = 1, where the hypotheses of Theorem 4.1 (the "
         "test loss is o(1)) and of Theorem 4.2 (it is Θ(1)) are both met with their "
         "constants read as 1; and 60M²C_p² = 12000, above which the printed T1 of "
-        "Lemma 5.2 is positive. The transition lies between them, at a multiple of "
-        "C_p² = 25M, which Ω(1) hides."
+        "Lemma 5.2 is positive. The transition lies between them, near 82 = 1.6C_p², "
+        "which Ω(1) hides."
     ),
     needs={f"{s:g}, {e:g}": _request(s, e) for s in STRENGTHS for e in TARGETS},
     shows=Panels(
