@@ -64,6 +64,11 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.root)!r})"
 
+    @property
+    def verdicts(self) -> Path:
+        """The directory of verdicts, whether or not it exists."""
+        return self.root / "verdicts"
+
     def path(self, id: str) -> Path:
         """The file of a run, whether or not it exists."""
         if not _ID.fullmatch(id):

@@ -74,7 +74,7 @@ Positive: TypeAlias = Annotated[float, Range(0, HUGE, above=True)]
 NonNegative: TypeAlias = Annotated[float, Range(0, HUGE)]
 """A scale, a rate or a ratio that may be zero."""
 Real: TypeAlias = Annotated[float, Range(-HUGE, HUGE)]
-Duration: TypeAlias = Annotated[float, Range(0, 1e15, unit="steps or time of the flow")]
+Duration: TypeAlias = Annotated[float, Range(0, HUGE, unit="steps or time")]
 """How long is trained: steps of a descent, or time of a flow."""
 Fraction: TypeAlias = Annotated[float, Range(0, 1)]
 Probability: TypeAlias = Annotated[float, Range(0, 1, above=True)]

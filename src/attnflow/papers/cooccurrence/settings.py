@@ -18,7 +18,21 @@ from attnflow.papers.cooccurrence.computations import (
 )
 from attnflow.papers.cooccurrence.readings import Reading
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number, RuleName, ScheduleName, Trains
+from attnflow.schema.fields import (
+    Absolute,
+    Count,
+    Decay,
+    Duration,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Relative,
+    RuleName,
+    ScheduleName,
+    Size,
+)
+from attnflow.schema.settings import Trains
 
 Fields = Mapping[str, Any]
 """A setting as runs and computations store it: values by field name."""
@@ -59,37 +73,37 @@ class Train:
       (in steps or time, or in units of 1/b0 with a horizon).
     """
 
-    samples: int = 60
-    length: int = 5
-    embed: int = 64
+    samples: Size = 60
+    length: Size = 5
+    embed: Size = 64
     fillers: Literal["repeated", "distinct"] = "repeated"
     shares: Literal["exact", "drawn"] = "exact"
-    test_samples: int = 0
+    test_samples: Count = 0
     width: Number = 128
     neurons: Number = 256
     reading: Reading = "fig1"
     law: Literal["reading", "normal"] = "reading"
-    c0: float = 0.3
-    c1: float = 0.3
+    c0: Positive = 0.3
+    c1: Positive = 0.3
     rule: RuleName = "gd"
-    learning_rate: float = 0.01
-    momentum: float = 0.9
+    learning_rate: NonNegative = 0.01
+    momentum: Decay = 0.9
     schedule: ScheduleName = "constant"
-    batch: int | None = None
-    steps: float = 30000.0
-    horizon: float | None = None
-    level: float | None = None
+    batch: Size | None = None
+    steps: Duration = 30000.0
+    horizon: Duration | None = None
+    level: Real | None = None
     trains: Trains = "both"
     draw: Draw = "auto"
     form: FormName = "auto"
     follow: bool = False
     show: Literal["named", "all"] = "named"
-    records: int = 301
+    records: Count = 301
     spacing: Literal["even", "log"] = "even"
-    first_record: float = 1.0
+    first_record: Positive = 1.0
     record: tuple[str, ...] = PHASES
-    rtol: float = 1e-9
-    atol: float = 1e-14
+    rtol: Relative = 1e-9
+    atol: Absolute = 1e-14
 
 
 @dataclass(frozen=True)
@@ -102,20 +116,20 @@ class Quotient:
     - `trains`: as in `Train`.
     """
 
-    samples: float = 60.0
-    length: int = 5
-    unseen: float = 20.0
-    test_samples: int = 0
+    samples: Positive = 60.0
+    length: Size = 5
+    unseen: NonNegative = 20.0
+    test_samples: Count = 0
     width: Number = 10**6
     neurons: Number = 64
-    c0: float = 0.3
-    c1: float = 0.3
+    c0: Positive = 0.3
+    c1: Positive = 0.3
     rule: Literal["flow", "gd"] = "flow"
-    learning_rate: float = 1e-6
-    horizon: float = 1e8
+    learning_rate: NonNegative = 1e-6
+    horizon: Duration = 1e8
     trains: Trains = "both"
-    records: int = 241
-    first_record: float = 0.01
+    records: Count = 241
+    first_record: Positive = 0.01
     record: tuple[str, ...] = (
         *CURVES,
         "margin",
@@ -123,8 +137,8 @@ class Quotient:
         "score_rate",
         "value_rate",
     )
-    rtol: float = 1e-10
-    atol: float = 1e-18
+    rtol: Relative = 1e-10
+    atol: Absolute = 1e-18
 
 
 _HERE = "attnflow.papers.cooccurrence.experiments"

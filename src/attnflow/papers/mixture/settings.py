@@ -10,7 +10,24 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number, RuleName, ScheduleName, Trains
+from attnflow.schema.fields import (
+    Absolute,
+    Count,
+    Decay,
+    Duration,
+    NonNegative,
+    Number,
+    Positive,
+    Probability,
+    Real,
+    Relative,
+    RuleName,
+    ScheduleName,
+    Several,
+    Size,
+    Whole,
+)
+from attnflow.schema.settings import Trains
 
 Width = Number | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]
@@ -34,24 +51,24 @@ class Simultaneous:
     - `records`: number of evenly spaced records; `record`: the observables.
     """
 
-    K: int = 2
-    L: int = 3
-    bias: float = 0.5
+    K: Size = 2
+    L: Size = 3
+    bias: Real = 0.5
     width: Width = 128
-    omega: float = 0.1
-    value_scale: float = 0.0
+    omega: NonNegative = 0.1
+    value_scale: NonNegative = 0.0
     rule: RuleName = "gd"
-    learning_rate: float = 0.1
-    momentum: float = 0.9
+    learning_rate: NonNegative = 0.1
+    momentum: Decay = 0.9
     schedule: ScheduleName = "constant"
-    batch: int | None = None
-    steps: float = 2000.0
+    batch: Size | None = None
+    steps: Duration = 2000.0
     trains: Trains = "both"
     population: Population = "exact"
-    embed: int | None = None
+    embed: Size | None = None
     draw: Literal["auto", "weights", "bartlett"] = "auto"
     form: FormName = "auto"
-    records: int = 401
+    records: Count = 401
     record: tuple[str, ...] = (
         "loss",
         "loss_by_group",
@@ -60,8 +77,8 @@ class Simultaneous:
         "value",
         "largest_score",
     )
-    rtol: float = 1e-10
-    atol: float = 1e-16
+    rtol: Relative = 1e-10
+    atol: Absolute = 1e-16
 
 
 @dataclass(frozen=True)
@@ -75,27 +92,27 @@ class ThreeStage:
     `time / learning_rate` steps. `stages` is how many of the three to run.
     """
 
-    K: int = 2
-    L: int = 3
-    bias: float = 0.5
+    K: Size = 2
+    L: Size = 3
+    bias: Real = 0.5
     width: Width = "infinite"
-    omega: float = 0.1
+    omega: NonNegative = 0.1
     rule: Literal["flow", "gd"] = "flow"
-    learning_rate: float = 0.1
-    stages: int = 3
-    T1: float = 10.0
-    T1_level: float | None = None
-    T2: float | None = None
-    T2_level: float = 1.0
-    T3: float | None = None
-    epsilon: float = 0.01
+    learning_rate: NonNegative = 0.1
+    stages: Size = 3
+    T1: Duration = 10.0
+    T1_level: Real | None = None
+    T2: Duration | None = None
+    T2_level: Real = 1.0
+    T3: Duration | None = None
+    epsilon: NonNegative = 0.01
     population: Population = "exact"
     draw: Literal["auto", "weights", "bartlett"] = "auto"
     form: FormName = "auto"
-    records: int = 401
+    records: Count = 401
     spacing: Literal["linear", "log"] = "log"
-    first_record: float = 0.1
-    last_record: float | None = None
+    first_record: Positive = 0.1
+    last_record: Positive | None = None
     record: tuple[str, ...] = (
         "loss",
         "loss_by_group",
@@ -104,19 +121,19 @@ class ThreeStage:
         "pooled_token",
         "label",
     )
-    rtol: float = 1e-10
-    atol: float = 1e-16
+    rtol: Relative = 1e-10
+    atol: Absolute = 1e-16
 
 
 @dataclass(frozen=True)
 class StageOne:
     """Stage 1 alone by gradient flow, split when the first ReLU switches off."""
 
-    bias: float = 0.5
-    T1: float = 10.0
+    bias: Real = 0.5
+    T1: Duration = 10.0
     width: Width = "infinite"
-    omega: float = 0.1
-    records: int = 401
+    omega: NonNegative = 0.1
+    records: Count = 401
     record: tuple[str, ...] = (
         "loss",
         "value",
@@ -125,8 +142,8 @@ class StageOne:
         "head_output",
         "score",
     )
-    rtol: float = 1e-13
-    atol: float = 1e-16
+    rtol: Relative = 1e-13
+    atol: Absolute = 1e-16
     form: FormName = "auto"
 
 
@@ -137,9 +154,9 @@ Trained = Simultaneous | ThreeStage | StageOne
 class Construction:
     """Lemma 6.1's construction and a corrected one, by enumeration."""
 
-    groups: tuple[int, ...] = (2, 3, 4, 5, 6)
-    sharpness: tuple[float, ...] = (0.01, 1.0, 5.0, 30.0)
-    biases: tuple[float, ...] = (0.0, 0.5, 2.0)
+    groups: Several[Whole] = (2, 3, 4, 5, 6)
+    sharpness: Several[NonNegative] = (0.01, 1.0, 5.0, 30.0)
+    biases: Several[Real] = (0.0, 0.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -153,19 +170,19 @@ class Separability:
 class InitialMargin:
     """Section 5.1: the margin of the attention features at initialisation."""
 
-    omegas: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)
-    widths: tuple[int, ...] = (32, 512, 8192)
-    bias: float = 0.5
+    omegas: Several[Positive] = (1.0, 0.3, 0.1, 0.03)
+    widths: Several[Whole] = (32, 512, 8192)
+    bias: Real = 0.5
 
 
 @dataclass(frozen=True)
 class Concentration:
     """Lemma G.1: how often initial inner products violate its bounds."""
 
-    width: int = 64
-    omega: float = 0.1
-    delta: float = 0.1
-    draws: int = 4000
+    width: Size = 64
+    omega: NonNegative = 0.1
+    delta: Probability = 0.1
+    draws: Size = 4000
 
 
 @dataclass(frozen=True)
@@ -176,10 +193,10 @@ class Conformance:
     rounding error that any computation of this run has.
     """
 
-    width: int = 64
-    omega: float = 0.1
-    steps: float = 2000.0
-    twins: int = 10
+    width: Size = 64
+    omega: NonNegative = 0.1
+    steps: Duration = 2000.0
+    twins: Count = 10
 
 
 _HERE = "attnflow.papers.mixture"

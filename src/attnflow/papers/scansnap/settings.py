@@ -18,7 +18,20 @@ from attnflow.papers.scansnap.checks import (
 from attnflow.papers.scansnap.computations import COMPUTATIONS
 from attnflow.papers.scansnap.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.settings import Number
+from attnflow.schema.fields import (
+    Count,
+    Decay,
+    Duration,
+    Fraction,
+    NonNegative,
+    Number,
+    Positive,
+    Real,
+    Relative,
+    Several,
+    Size,
+    Whole,
+)
 
 FormName = Literal[
     "auto", "joint", "active", "merged-outputs", "token-classes", "symmetric"
@@ -57,28 +70,28 @@ class Steps:
     - Recorded at every `every`-th step and at the last.
     """
 
-    queries: int = 2
-    classes_per_query: int = 1
-    common: int = 10
-    common_per_query: int = 0
-    distinct: int = 10
-    score_rate: float = 1.0
-    value_rate: float = 1.0
-    ratio: float | None = None
+    queries: Size = 2
+    classes_per_query: Size = 1
+    common: Count = 10
+    common_per_query: Count = 0
+    distinct: Size = 10
+    score_rate: NonNegative = 1.0
+    value_rate: NonNegative = 1.0
+    ratio: Positive | None = None
     optimiser: Literal["momentum", "descent", "adam"] = "momentum"
-    momentum: float = 0.9
-    length: int | None = 128
-    batch: int = 128
-    steps: int = 100
+    momentum: Decay = 0.9
+    length: Size | None = 128
+    batch: Size = 128
+    steps: Size = 100
     start: Literal["zero", "uniform"] = "zero"
-    score_start: float | None = None
-    value_start: float | None = None
+    score_start: Real | None = None
+    value_start: Real | None = None
     stream: Literal["own", "published"] = "own"
     normalised: bool = True
     residual: Residual = "none"
-    embed: int | None = None
+    embed: Size | None = None
     form: FormName = "auto"
-    every: int = 1
+    every: Size = 1
     record: tuple[str, ...] = STEPS
 
     def __post_init__(self) -> None:
@@ -103,14 +116,14 @@ class Course:
 
     system: Literal["J", "Q"] = "J"
     per_class: bool = True
-    score_rate: float = 1.0
-    value_rate: float = 1.0
+    score_rate: NonNegative = 1.0
+    value_rate: NonNegative = 1.0
     normalised: bool = True
     residual: Residual = "none"
     form: FormName = "auto"
-    until: float = 1e5
-    records: int = 141
-    rtol: float = 1e-10
+    until: Duration = 1e5
+    records: Count = 141
+    rtol: Relative = 1e-10
     record: tuple[str, ...] = COURSE
 
     def __post_init__(self) -> None:
@@ -128,11 +141,11 @@ class Flows(Course):
       tokens of a class.
     """
 
-    classes: int = 10
+    classes: Size = 10
     vocabulary: Number = 1000
     own_queries: bool = False
-    common: int = 1
-    distinct: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    common: Count = 1
+    distinct: Several[Positive] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -144,10 +157,10 @@ class Given(Course):
     one query for all.
     """
 
-    classes: int = 2
-    probability: tuple[float, ...] = (0.5, 0.5, 0.0, 0.1, 0.0, 0.9)
+    classes: Size = 2
+    probability: Several[Fraction] = (0.5, 0.5, 0.0, 0.1, 0.0, 0.9)
     query: tuple[int, ...] = ()
-    vocabulary: int = 100
+    vocabulary: Size = 100
 
 
 @dataclass(frozen=True)
@@ -158,17 +171,17 @@ class Scalar:
     `printed`, else ρ₀⁴/(K − 1); `scale` sets C₀ directly.
     """
 
-    classes: int = 10
+    classes: Size = 10
     vocabulary: Number = 1000
-    common: int = 1
-    distinct: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    scale: float | None = None
+    common: Count = 1
+    distinct: Several[Positive] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    scale: NonNegative | None = None
     printed: bool = True
-    score_rate: float = 1.0
-    value_rate: float = 1.0
-    until: float = 1e5
-    records: int = 201
-    rtol: float = 1e-11
+    score_rate: NonNegative = 1.0
+    value_rate: NonNegative = 1.0
+    until: Duration = 1e5
+    records: Count = 201
+    rtol: Relative = 1e-11
     record: tuple[str, ...] = SCALAR
 
     def __post_init__(self) -> None:
@@ -186,14 +199,14 @@ class EntropyGrid:
     fields are as in `Steps`.
     """
 
-    queries: tuple[int, ...] = (1, 3, 5, 10)
-    score_rates: tuple[float, ...] = (0.5, 1.0, 2.0, 3.0)
-    ratios: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0)
-    thresholds: tuple[float, ...] = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
-    momentum: float = 0.9
-    length: int | None = 128
-    batch: int = 128
-    steps: int = 100
+    queries: Several[Whole] = (1, 3, 5, 10)
+    score_rates: Several[Positive] = (0.5, 1.0, 2.0, 3.0)
+    ratios: Several[Positive] = (1.0, 2.0, 5.0, 10.0)
+    thresholds: Several[Positive] = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+    momentum: Decay = 0.9
+    length: Size | None = 128
+    batch: Size = 128
+    steps: Size = 100
     start: Literal["zero", "uniform"] = "uniform"
     stream: Literal["own", "published"] = "own"
 
@@ -211,13 +224,13 @@ class Decomposition:
     and batches of `length`; zero and uniform initial tables.
     """
 
-    queries: int = 1
-    score_rates: tuple[float, ...] = (0.5, 1.0, 2.0, 3.0)
-    ratio: float = 1.0
-    momentum: float = 0.9
-    length: int = 128
-    batch: int = 128
-    steps: int = 100
+    queries: Size = 1
+    score_rates: Several[Positive] = (0.5, 1.0, 2.0, 3.0)
+    ratio: Positive = 1.0
+    momentum: Decay = 0.9
+    length: Size = 128
+    batch: Size = 128
+    steps: Size = 100
 
     def __post_init__(self) -> None:
         check_grid(self)
@@ -228,9 +241,9 @@ class Decomposition:
 class Heights:
     """Setting of Figure 8: h* by steps and h, for several η_Y and vocabularies M."""
 
-    vocabularies: tuple[int, ...] = (30, 1000)
-    value_rates: tuple[float, ...] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
-    steps: int = 20000
+    vocabularies: Several[Whole] = (30, 1000)
+    value_rates: Several[Positive] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
+    steps: Size = 20000
 
     def __post_init__(self) -> None:
         check_grid(self)

@@ -9,7 +9,14 @@ from typing import Literal
 
 from attnflow.papers.signgd import computations, deep_settings
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.fields import Vast
+from attnflow.schema.fields import (
+    Count,
+    Decay,
+    Duration,
+    NonNegative,
+    Size,
+    Vast,
+)
 
 FormName = Literal["auto", "weights", "coordinates", "signs"]
 COURSE = (
@@ -47,32 +54,32 @@ class Train:
     """
 
     row: Literal["a", "b", "c", "d"] = "a"
-    embed: int = 2000
-    samples: int | None = None
-    support: int | None = None
-    sigma_p: float | None = None
-    sigma_0: float | None = None
-    key_neurons: int | None = None
-    value_neurons: int | None = None
+    embed: Size = 2000
+    samples: Size | None = None
+    support: Size | None = None
+    sigma_p: NonNegative | None = None
+    sigma_0: NonNegative | None = None
+    key_neurons: Size | None = None
+    value_neurons: Size | None = None
     orthogonal: bool | None = None
-    length: int = 2
-    noise_tokens: int | None = None
+    length: Size = 2
+    noise_tokens: Count | None = None
     classes: Literal["equal", "drawn"] = "equal"
     supports: Literal["drawn", "disjoint"] = "drawn"
-    test_samples: int = 500
-    heads: int = 1
+    test_samples: Count = 500
+    heads: Size = 1
     head: Literal["fixed", "learnable"] = "fixed"
     rule: Literal["signgd", "adam", "gd"] = "signgd"
-    learning_rate: float | None = None
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-15
-    steps: int = 2000
+    learning_rate: NonNegative | None = None
+    beta1: Decay = 0.9
+    beta2: Decay = 0.999
+    epsilon: NonNegative = 1e-15
+    steps: Size = 2000
     form: FormName = "auto"
-    dense: int = 60
-    every: int = 5
-    fine: int = 600
-    coarse: int = 20
+    dense: Count = 60
+    every: Size = 5
+    fine: Count = 600
+    coarse: Count = 20
     record: tuple[str, ...] = COURSE
 
     def __post_init__(self) -> None:
@@ -109,17 +116,17 @@ class Lattice:
     - `test_samples` fresh samples, whose noise no training support meets.
     """
 
-    samples: int = 9
+    samples: Size = 9
     support: Vast = 10**6
-    sigma_p: float | None = None
-    sigma_0: float = 1e-8
-    key_neurons: int = 20
-    value_neurons: int = 20
-    learning_rate: float | None = None
-    growth: float = 1e-3
-    horizon: float = 6.0
-    records: int = 2001
-    test_samples: int = 0
+    sigma_p: NonNegative | None = None
+    sigma_0: NonNegative = 1e-8
+    key_neurons: Size = 20
+    value_neurons: Size = 20
+    learning_rate: NonNegative | None = None
+    growth: NonNegative = 1e-3
+    horizon: Duration = 6.0
+    records: Count = 2001
+    test_samples: Count = 0
     form: FormName = "auto"
     record: tuple[str, ...] = tuple(n for n in COURSE if not n.startswith("test_"))
 

@@ -9,8 +9,18 @@ from typing import Literal
 
 from attnflow.papers.vit.deep_settings import RECIPES as DEEP_RECIPES
 from attnflow.schema.declarations import Recipe
-from attnflow.schema.fields import Vast
-from attnflow.schema.settings import Number
+from attnflow.schema.fields import (
+    Count,
+    NonNegative,
+    Number,
+    Positive,
+    Probability,
+    Real,
+    Several,
+    Size,
+    Vast,
+    Whole,
+)
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
 Readout = Literal["default16-fixed", "default16-trained", "default-fixed", "unit-fixed"]
@@ -38,34 +48,34 @@ class Train:
       spaced in their logarithm; with `records=0` only at the end.
     """
 
-    samples: int = 20
-    length: int = 16
+    samples: Size = 20
+    length: Size = 16
     embed: Vast = 1024
-    snr: float = 10.0
-    signal: float | None = None
-    sigma_p: float = 0.2
-    sigma_strong: float = 4.0
+    snr: Positive = 10.0
+    signal: Real | None = None
+    sigma_p: NonNegative = 0.2
+    sigma_strong: NonNegative = 4.0
     projected: bool = False
-    key_width: int = 512
-    value_width: int = 512
+    key_width: Size = 512
+    value_width: Size = 512
     readout: Readout = "default16-trained"
-    gain: float | None = None
+    gain: Real | None = None
     law: Literal["uniform", "normal"] = "uniform"
-    sigma_h: float | None = None
-    sigma_v: float | None = None
-    learning_rate: float = 0.1
-    target: float = 0.01
+    sigma_h: NonNegative | None = None
+    sigma_v: NonNegative | None = None
+    learning_rate: NonNegative = 0.1
+    target: Positive = 0.01
     steps: Number = 5000
     classes: Literal["drawn", "equal"] = "drawn"
     cells: Literal["pooled", "independent"] = "pooled"
     draw: Literal["explicit", "sampled"] = "explicit"
     shown: Literal["all", "first"] = "all"
-    room: int | None = None
-    test_samples: int = 100
-    delta: float = 0.1
+    room: Count | None = None
+    test_samples: Count = 100
+    delta: Probability = 0.1
     form: FormName = "auto"
-    dense: int = 60
-    records: int = 120
+    dense: Count = 60
+    records: Count = 120
     record: tuple[str, ...] = END
 
     def __post_init__(self) -> None:
@@ -101,25 +111,25 @@ class Theory:
     - `target` ε, at most `steps`; `delta` δ; records as in `Train`.
     """
 
-    samples: int = 16
-    length: int = 4
+    samples: Size = 16
+    length: Size = 4
     embed: Vast = 4 * 10**18
     key_width: Number = 10**12
-    strength: float = 2000.0
-    ratio: float | None = None
-    rate: float = 0.01
+    strength: Positive = 2000.0
+    ratio: Positive | None = None
+    rate: NonNegative = 0.01
     rule: Literal["gd", "flow"] = "gd"
-    spread: float = 1.75
-    values: float = 0.1
-    target: float = 0.05
+    spread: NonNegative = 1.75
+    values: Real = 0.1
+    target: Positive = 0.05
     steps: Number = 20000
     classes: Literal["drawn", "equal"] = "equal"
     cells: Literal["pooled", "independent"] = "pooled"
-    test_samples: int = 10
-    delta: float = 0.1
+    test_samples: Count = 10
+    delta: Probability = 0.1
     form: FormName = "auto"
-    dense: int = 60
-    records: int = 200
+    dense: Count = 60
+    records: Count = 200
     record: tuple[str, ...] = COURSE
 
     def __post_init__(self) -> None:
@@ -136,12 +146,12 @@ class Theory:
 class Draws(Theory):
     """Initial weights and data alone: `draws` for each seed, at explicit `embed`."""
 
-    samples: int = 40
-    length: int = 3
+    samples: Size = 40
+    length: Size = 3
     embed: Number = 2048
-    strength: float = 1.0
-    values: float = 1.0
-    draws: int = 100
+    strength: Positive = 1.0
+    values: Real = 1.0
+    draws: Size = 100
 
 
 @dataclass(frozen=True)
@@ -151,13 +161,13 @@ class Updates:
     An identity holds at all of them: these give scores and values of order 1.
     """
 
-    samples: int = 6
-    length: int = 4
-    embed: int = 24
-    key_width: int = 12
-    value_width: int = 8
-    signal_norm: float = 1.5
-    learning_rate: float = 0.5
+    samples: Size = 6
+    length: Size = 4
+    embed: Size = 24
+    key_width: Size = 12
+    value_width: Size = 8
+    signal_norm: Positive = 1.5
+    learning_rate: NonNegative = 0.5
 
 
 @dataclass(frozen=True)
@@ -169,24 +179,24 @@ class Map:
     is trained until its loss is `target`, in at most `steps`.
     """
 
-    samples: tuple[int, ...] = tuple(range(2, 21, 2))
-    snr_low: float = 0.16
-    snr_high: float = 15.6
-    snr_count: int = 12
-    length: int = 16
+    samples: Several[Whole] = tuple(range(2, 21, 2))
+    snr_low: Positive = 0.16
+    snr_high: Positive = 15.6
+    snr_count: Size = 12
+    length: Size = 16
     embed: Vast = 1024
-    sigma_p: float = 0.2
-    sigma_strong: float = 4.0
+    sigma_p: NonNegative = 0.2
+    sigma_strong: NonNegative = 4.0
     projected: bool = False
-    key_width: int = 512
-    value_width: int = 512
+    key_width: Size = 512
+    value_width: Size = 512
     readout: Readout = "default16-trained"
-    learning_rate: float = 0.1
-    target: float = 0.01
+    learning_rate: NonNegative = 0.1
+    target: Positive = 0.01
     steps: Number = 5000
     classes: Literal["drawn", "equal"] = "drawn"
     cells: Literal["pooled", "independent"] = "pooled"
-    test_samples: int = 100
+    test_samples: Count = 100
     form: FormName = "auto"
 
     def __post_init__(self) -> None:
