@@ -189,6 +189,7 @@ CLAIMS = (
             0.0,
             unit="difference",
         ),
+        inert={"value": "it is the unit of moves for both θ_c alike"},
     ),
     _theta(
         id="C-L4.7-2",
