@@ -100,13 +100,13 @@ def run(
         compile_seconds = 0.0
     else:
         experiment = _adjusted(experiment, record, at)
-        options = _Options(weights and load(weights), check, progress)
+        options = _Options(_arrays(weights), check, progress)
         with precise(), compile_time() as watch:
             if isinstance(experiment, SystemExperiment):
                 _require_none(data=bool(data), lift=lift)
                 body, notes = _train_system(experiment, seeds, options)
             else:
-                arrays = data and load(data)
+                arrays = _arrays(data)
                 body, notes = _train(experiment, seeds, arrays, options, lift=lift)
         compile_seconds = watch.seconds
     body.attrs = attributes(
@@ -142,6 +142,10 @@ def attributes(
         "citation": experiment.citation,
         **more,
     }
+
+
+def _arrays(source: ArraySource | None) -> Arrays | None:
+    return None if source is None else load(source)
 
 
 class _Options(NamedTuple):

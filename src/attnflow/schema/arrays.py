@@ -24,10 +24,8 @@ NUMBERS = "biuf"
 UNREADABLE = (ValueError, OSError, EOFError, BadZipFile, BadStream, NotImplementedError)
 
 
-def load(source: ArraySource | None) -> "dict[str, np.ndarray] | None":
+def load(source: ArraySource) -> "dict[str, np.ndarray]":
     """The arrays of a mapping, or of an npz file by its path: real numbers alone."""
-    if source is None:
-        return None
     if isinstance(source, Mapping):
         return {str(name): real(str(name), value) for name, value in source.items()}
     path = Path(source)
@@ -102,11 +100,9 @@ def _read_array(file: ZipFile, member: ZipInfo) -> "np.ndarray":
         return npy.read_array(stream, allow_pickle=False)
 
 
-def fingerprint(source: ArraySource | None) -> str | None:
+def fingerprint(source: ArraySource) -> str:
     """A digest of arrays, their names, types and shapes."""
     arrays = load(source)
-    if arrays is None:
-        return None
     total = hashlib.sha256()
     for name in sorted(arrays):
         total.update(f"{name} {arrays[name].dtype} {arrays[name].shape} ".encode())

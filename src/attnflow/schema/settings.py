@@ -346,8 +346,8 @@ def address(
     parts = {
         "experiment": content,
         "seeds": [int(seed) for seed in seeds],
-        "data": data and fingerprint(data),
-        "weights": weights and fingerprint(weights),
+        "data": None if data is None else fingerprint(data),
+        "weights": None if weights is None else fingerprint(weights),
         "check": check,
         "lift": lift,
         "code": code,

@@ -90,7 +90,8 @@ def observe(
         raise ValueError(f"{NO_SAMPLES}, or name an experiment.")
     else:
         plan = problem_experiment(experiment, {*(names or ()), *_first_names(series)})
-    arrays = load(sample_arrays(data) if isinstance(data, Sequences) else data)
+    samples = sample_arrays(data) if isinstance(data, Sequences) else data
+    arrays = None if samples is None else load(samples)
     required = [record] if isinstance(record, str) else list(record or ())
     keep_compiled()
     make_room()

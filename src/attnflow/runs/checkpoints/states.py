@@ -293,7 +293,7 @@ def _read_torch(path: Path) -> Mapping[Any, Any]:
 
 
 _READERS: dict[str, Callable[[Path], Mapping[Any, Any]]] = {
-    ".npz": lambda path: load(path) or {},
+    ".npz": load,
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,

@@ -34,6 +34,7 @@ def train(rng):
             least = np.minimum(abs(q.sum(1)), abs(k.sum(1)))
             steps = abs((np.sign(q) * ones).sum(1))
             sums = least < 2 * N * mu, steps < STRENGTH / np.sqrt(2)
+    assert sums is not None
     ended = abs(q.sum(1)) / 4 < N / 2 * abs(q_mu)
     vote = np.sign(q.sum(1))
     weak = np.minimum(vote * q_mu, -vote * k_mu) < 0.5 * 3 * mu
