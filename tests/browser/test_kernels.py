@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnflow.browser.lowering import Unsupported
 from attnflow.browser.simulate import Player, Simulation, kernels_of, simulate
 from attnflow.browser.trace import stages_of
 from attnflow.experiments import run
@@ -98,6 +99,12 @@ def test_a_kernel_refuses_another_shape():
     kernels = kernels_of(experiment_of("mixture/figure1"))
     with pytest.raises(ValueError, match="compile a kernel"):
         simulate(experiment_of("mixture/figure1", L=5), kernels)
+
+
+def test_what_cannot_be_compiled_says_so():
+    recipe = paper("mixture").recipe("construction")
+    with pytest.raises(Unsupported, match="trains nothing"):
+        kernels_of(recipe.experiment(recipe.setting))
 
 
 @pytest.mark.filterwarnings("ignore")
