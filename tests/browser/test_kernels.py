@@ -23,9 +23,7 @@ OTHERS = {
     "cooccurrence/flow": {"steps": 1.0, "records": 5, "test_samples": 20},
     "mixture/attention-only": {"steps": 60.0, "records": 7},
 }
-# A flow of 168,000 numbers, which takes minutes here; cooccurrence/flow is of its kind.
-LARGE = ("cooccurrence/theory",)
-CASES = {name: SMALL[name] for name in SMALL if name not in LARGE} | OTHERS
+CASES = SMALL | OTHERS
 # Where a stage ends as the first ReLU switches off, its twins by symmetry are at their
 # kinks too, and rounding says which of them are on: the rate there has many values.
 AT_KINKS = {("StageOne", "value_rate")}
