@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnflow.browser.lowering import Unsupported
 from attnflow.browser.simulate import Player, Simulation, kernels_of, simulate
 from attnflow.browser.trace import stages_of
 from attnflow.experiments import run
@@ -22,9 +23,7 @@ OTHERS = {
     "cooccurrence/flow": {"steps": 1.0, "records": 5, "test_samples": 20},
     "mixture/attention-only": {"steps": 60.0, "records": 7},
 }
-# A flow of 168,000 numbers, which takes minutes here; cooccurrence/flow is of its kind.
-LARGE = ("cooccurrence/theory",)
-CASES = {name: SMALL[name] for name in SMALL if name not in LARGE} | OTHERS
+CASES = SMALL | OTHERS
 # Where a stage ends as the first ReLU switches off, its twins by symmetry are at their
 # kinks too, and rounding says which of them are on: the rate there has many values.
 AT_KINKS = {("StageOne", "value_rate")}
@@ -98,6 +97,12 @@ def test_a_kernel_refuses_another_shape():
     kernels = kernels_of(experiment_of("mixture/figure1"))
     with pytest.raises(ValueError, match="compile a kernel"):
         simulate(experiment_of("mixture/figure1", L=5), kernels)
+
+
+def test_what_cannot_be_compiled_says_so():
+    recipe = paper("mixture").recipe("construction")
+    with pytest.raises(Unsupported, match="trains nothing"):
+        kernels_of(recipe.experiment(recipe.setting))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -125,7 +125,7 @@ def test_memory_does_not_grow_with_the_number_of_steps():
             rules = (("scores", GradientDescent(1.0)), ("values", GradientDescent(1.0)))
             none = {name: {} for name, _ in rules}
             loop = descent.Loop(rules, none, Observe(("loss",)), None, waits=False)
-            carry = descent._begin(state, rules, np.zeros(1), 0)
+            carry = descent.begin(state, rules, np.zeros(1), 0)
             rates = {name: jnp.asarray(0.1) for name, _ in rules}
             gaps = jnp.full(5, gap)
             advance = descent._advance.compiled(Effort.FULL)

@@ -13,7 +13,7 @@ from attnflow.browser.host import Instance
 from attnflow.browser.kernel import Field, Kernel, compile_stage
 from attnflow.browser.lowering.values import as_cells
 from attnflow.browser.trace import StageFunctions, named, stages_of
-from attnflow.experiments.record import Trained
+from attnflow.experiments.record import Runnable, Trained
 from attnflow.schema.dataset import Outcome
 from attnflow.training import Reach
 from attnflow.training.rules import Flow
@@ -33,7 +33,7 @@ class Simulation:
     evaluations: int = 0
 
 
-def kernels_of(experiment: Trained, seed: int = 0) -> list[Kernel]:
+def kernels_of(experiment: Runnable, seed: int = 0) -> list[Kernel]:
     """A kernel for each stage of an experiment."""
     return [compile_stage(stage) for stage in stages_of(experiment, seed)]
 

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
 
+from attnflow.browser.lowering.values import Unsupported
 from attnflow.experiments.course import Leg, Observe, prepare
-from attnflow.experiments.record import Experiment, Trained
+from attnflow.experiments.record import Computation, Experiment, Runnable
 from attnflow.experiments.run import prepare_system
 from attnflow.observables.registry import DirectObserve
 from attnflow.training import Stage, precise
@@ -44,8 +45,12 @@ class StageFunctions:
     event: Callable[[PyTree, PyTree], Array] | None
 
 
-def stages_of(experiment: Trained, seed: int = 0) -> list[StageFunctions]:
+def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
     """The stages of an experiment; all begin at the state of the first one."""
+    if isinstance(experiment, Computation):
+        raise Unsupported(
+            f"{experiment.id} trains nothing, so that there is no kernel of it."
+        )
     with precise():
         if isinstance(experiment, Experiment):
             plan = prepare(experiment, [seed])
