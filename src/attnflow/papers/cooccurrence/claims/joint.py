@@ -185,7 +185,9 @@ CLAIMS: tuple[c.Claim, ...] = (
         source="our runs without noise, in which nothing is drawn: attention shrinks "
         "the margins of samples with one target, since what raises μ2 for the query μ1 "
         "in samples with both takes from the common token in those with one. The paper "
-        "says of all terms of equation (3) that they enlarge the margin",
+        "says of all terms of equation (3) that they enlarge the margin. It was first "
+        "recorded as holding; the correction and the scale of the comparison (−1e-11 "
+        "is rounding) came with the result in view",
         mends=c.named(mutate.mapped("absolute values", ALL, SCORES, abs)),
         correction=c.Correction(
             c.CorrectionKind.WEAKER,

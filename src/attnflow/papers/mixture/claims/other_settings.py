@@ -30,7 +30,7 @@ SETTINGS = ((0.1, 10.0), (0.25, 10.0), (0.9, 100.0), (0.5, 30.0), (0.5, 100.0))
 """Bias and T1. T1 must exceed T_half, which is 3.4 where b = 0.9."""
 SHORT = ((0.5, 3.0), (0.9, 10.0))
 """Settings that are judged up to T2: T1 comes soon after T_half, so that group tokens
-have small values, and in stage 3 the flow sticks where a ReLU switches."""
+have small values, and in stage 3 our solver ends early."""
 
 
 def _named(bias: float, end: float) -> str:
@@ -168,9 +168,9 @@ OTHER_SETTINGS = (
         ),
         predicate="a ladder in ω for each (b, T1)",
         source="our runs at infinite width (deterministic). (0.5, 3) and (0.9, 10) "
-        "were first run through stage 3 too: there the flow sticks where a ReLU "
-        "switches, about 10 after T2, and our solver ends, at each ω or at the two "
-        "smallest. (0.5, 30) and (0.9, 100) took their place",
+        "were first run through stage 3 too: there our solver ends about 10 after T2, "
+        "at each ω or at the two smallest; why was not looked into (a ReLU that "
+        "switches would do it). (0.5, 30) and (0.9, 100) took their place",
         mutations=c.named(
             ev.times_omega("stage_end", -0.3),
             ev.times_omega("value_at_end", 0.5),

@@ -89,7 +89,7 @@ CLAIMS = (
         predicate="at all records for three pairs of tokens, at η_Y/η_Z = 10 … 10⁴",
         expected=c.Verdict.FAILS,
         source=f"{ev.FLOW_RUN}: off by up to 0.76, 0.21, 0.02 and 0.002 at η_Y/η_Z = "
-        "10, 100, 1000 and 10⁴",
+        "10, 100, 1000 and 10⁴. The correction was written with these in view",
         settings=tm.SIZES,
         mends={"attention by the law": _exactly_the_law},
         correction=c.Correction(
