@@ -14,6 +14,7 @@ from attnflow.experiments import Experiment, run
 from attnflow.models.forms import Initial
 from attnflow.models.problem import Logistic, Problem, ReluPair
 from attnflow.training import Grid, Stage
+from attnflow.training.programs import Program
 from attnflow.training.rules import Flow, GradientDescent
 
 TABLES = ("loss", "score", "value")
@@ -155,7 +156,7 @@ def mutated(owner: Any, name: str, mutant: Any) -> Iterator[None]:
 
 def _programs() -> list[tuple[Any, str, Any]]:
     """Our compiled functions: where they are, their names, and themselves."""
-    compiled = type(eqx.filter_jit(abs))
+    compiled = (type(eqx.filter_jit(abs)), Program)
     ours = [m for name, m in sys.modules.items() if name.startswith("attnflow.")]
     return [
         (module, name, value)
@@ -167,5 +168,7 @@ def _programs() -> list[tuple[Any, str, Any]]:
 
 def _compiled_anew(program: Any) -> Callable[..., Any]:
     """The same function without what was compiled of it: jit looks at its identity."""
+    if isinstance(program, Program):
+        return Program(lambda *args: program.function(*args))
     function = program.__wrapped__
     return eqx.filter_jit(lambda *args: function(*args))

@@ -61,7 +61,7 @@ def test_a_sweep_its_status_and_its_file(program, tmp_path):
 
 
 def test_failed_cells_are_told_and_are_no_success(program):
-    cells = ("mixture/concentration", "width=8,0", "draws=5")
+    cells = ("mixture/concentration", "width=8,2147483647", "draws=5")
     done = program("sweep", *cells, *ASKED)
     assert done.exit_code == 1
     assert "1 have no result (1 failed); --retry computes them" in done.stdout

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import attnflow
-from attnflow.experiments import JointTables, SystemExperiment, run
+from attnflow.experiments import SystemExperiment, run
+from attnflow.experiments.next_token import JointTables
 from attnflow.models.forms.token_classes import spell_out
 from attnflow.observables.next_token import NEXT_TOKEN
 from attnflow.observables.registry import DirectObserve

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from attnflow.data.sequence_classes import AlikeClasses
-from attnflow.experiments import JointTables, SystemExperiment, run
+from attnflow.experiments import SystemExperiment, run
+from attnflow.experiments.next_token import JointTables
 from attnflow.models.forms.token_classes import token_form
 from attnflow.training import Grid, Stage
 from attnflow.training.rules import Adam, Momentum

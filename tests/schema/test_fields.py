@@ -74,7 +74,7 @@ def test_ends_are_admitted(field, value):
         ("omega", "1e200", "a number above 0, up to 1e+100"),
         ("value_scale", -1.0, "'none' or a number from 0 to 1e+100"),
         ("steps", -1, "a number from 0 to 1e+100"),
-        ("memory", 1.0, "a number from 0 to 1"),
+        ("memory", 1.0, "a number from 0, below 1"),
         ("delta", 0.0, "a number above 0, up to 1"),
         ("rtol", 1e23, "a number from 1e-15 to 0.1"),
         ("atol", -1e-16, "a number from 0 to 1"),

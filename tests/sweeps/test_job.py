@@ -107,10 +107,10 @@ def test_settings_that_cannot_be_are_failed_cells(tmp_path):
     result = run_sweep(sweep, HERE, store=BatchStore(tmp_path))
     assert result["error"].sel(b=-1).item() == "ValueError: b=-1 is negative. Raise it."
     assert result["sum"].sel(b=3, seed=0) == 3.0
-    wide = af.sweep("mixture/figure1", {"K": "2,0"}, steps=20, executor="here", L=3)
-    assert wide["outcome"].sel(K=2).item() == "finished"
-    assert wide["outcome"].sel(K=0).item() == "failed"
-    assert wide["error"].sel(K=0).item().startswith("ValueError")
+    wide = af.sweep("mixture/figure1", {"L": "3,1"}, steps=20, executor="here", K=2)
+    assert wide["outcome"].sel(L=3).item() == "finished"
+    assert wide["outcome"].sel(L=1).item() == "failed"
+    assert wide["error"].sel(L=1).item().startswith("ValueError")
 
 
 @pytest.mark.parametrize(

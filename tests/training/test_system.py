@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from attnflow.training import system
+from attnflow.training import programs
 from attnflow.training.programs import make_room
 
 MAPS = Path("/proc/self/maps")
@@ -29,14 +29,14 @@ def test_programs_are_forgotten_beyond_the_limit_alone():
 
 @pytest.mark.skipif(not MAPS.exists(), reason="only Linux tells its memory")
 def test_programs_are_forgotten_where_memory_grows(monkeypatch):
-    monkeypatch.setattr(system, "_LEFT", [0])
+    monkeypatch.setattr(programs, "_LEFT", [0])
     jax.jit(lambda x: jnp.sin(x) * 5.5)(jnp.ones(4))
     assert not make_room(10**9, 10**12)
     assert make_room(10**9, 1)
     jax.jit(lambda x: jnp.sin(x) * 6.5)(jnp.ones(4))
     # What is left after programs were forgotten is something else's.
     assert not make_room(10**9, 2)
-    system._LEFT[0] -= system.GROWTH + 10**8
+    programs._LEFT[0] -= programs.GROWTH + 10**8
     jax.jit(lambda x: jnp.sin(x) * 7.5)(jnp.ones(4))
     assert make_room(10**9, 2)
 

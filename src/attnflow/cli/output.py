@@ -265,6 +265,8 @@ def _exit_code(command: Callable[[], int]) -> int:
 
 def _advice(error: Exception) -> str:
     """What to do where the operating system says only what is wrong."""
+    if isinstance(error, MemoryError):
+        return ". Give smaller sizes: this machine has no room for these."
     is_full = isinstance(error, OSError) and error.errno == errno.ENOSPC
     if not is_full or isinstance(error, WriteError):
         return ""
@@ -280,7 +282,7 @@ def _is_usage(error: Exception) -> bool:
 
         # Without a number it is no answer of the operating system.
         return isinstance(error, StoreError) or error.errno is not None
-    return isinstance(error, ValueError | MissingData)
+    return isinstance(error, ValueError | MissingData | MemoryError)
 
 
 def in_background(work: Callable[[], T]) -> T:

@@ -20,6 +20,8 @@ checksum after it has been read, where it was read to. A reader opens a file onc
 writer replaces it whole, so that what is read was written together.
 """
 
+from __future__ import annotations
+
 import errno
 import hashlib
 import json
@@ -36,7 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
+from attnflow.schema.installation import np
 
 _DAY = 86400.0
 _TEMPORARY = re.compile(r"\.tmp-(?P<host>[^-]*)-(?P<process>\d+)-[0-9a-f]{8}-.*")

@@ -41,13 +41,14 @@ class Range:
     **Arguments:**
 
     - `low`, `high`: the least and the largest value.
-    - `above`: whether the least value itself is left out.
+    - `above`, `below`: whether the least, or the largest, is itself left out.
     - `unit`: of the values, where they have one.
     """
 
     low: float = -math.inf
     high: float = math.inf
     above: bool = False
+    below: bool = False
     unit: str = ""
 
 
@@ -78,7 +79,7 @@ Duration: TypeAlias = Annotated[float, Range(0, HUGE, unit="steps or time")]
 """How long is trained: steps of a descent, or time of a flow."""
 Fraction: TypeAlias = Annotated[float, Range(0, 1)]
 Probability: TypeAlias = Annotated[float, Range(0, 1, above=True)]
-Decay: TypeAlias = Annotated[float, Range(0, 1 - 2**-53)]
+Decay: TypeAlias = Annotated[float, Range(0, 1, below=True)]
 """Of a memory: the share that one step keeps, below 1."""
 Relative: TypeAlias = Annotated[float, Range(1e-15, 0.1)]
 """A relative tolerance, which float64 can meet."""

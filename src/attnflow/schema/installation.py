@@ -18,10 +18,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-# SciPy, and xarray as `xr`, take longer to import than a paper to list, or a stored run
-# to show: modules that declare, judge or draw take them from here, and they are
-# imported when they are first used.
+# SciPy and xarray take longer to import than a paper to list, or a stored run to show,
+# and NumPy as long as help: modules that declare, judge or draw take them from here,
+# and they are imported when they are first used.
 if TYPE_CHECKING:
+    import numpy as np  # pyright: ignore[reportUnusedImport] # for others
     import scipy as scipy  # pyright: ignore[reportMissingTypeStubs] # it has none
     import xarray as xr  # pyright: ignore[reportUnusedImport] # for others
 else:
@@ -35,7 +36,7 @@ else:
         def __getattr__(self, attribute: str) -> Any:
             return getattr(importlib.import_module(self._name), attribute)
 
-    scipy, xr = _Library("scipy"), _Library("xarray")
+    np, scipy, xr = map(_Library, ("numpy", "scipy", "xarray"))
 
 GROUP = "attnflow.papers"
 LIBRARIES = ("jax", "jaxlib", "diffrax", "equinox", "optax", "numpy", "scipy")

@@ -198,8 +198,8 @@ def _bounds(hint: Hint) -> tuple[Hint, tuple[Range | Length, ...]]:
 def _admits(limit: Range | Length, value: Any) -> bool:
     if isinstance(limit, Length):
         return len(value) >= limit.least
-    is_end = limit.above and value == limit.low
-    return limit.low <= value <= limit.high and not is_end
+    ends = [limit.low] * limit.above + [limit.high] * limit.below
+    return limit.low <= value <= limit.high and value not in ends
 
 
 def _limit(limit: Range | Length) -> str:
@@ -207,6 +207,8 @@ def _limit(limit: Range | Length) -> str:
     if isinstance(limit, Length):
         return f"at least {limit.least} of them"
     low, high = _power(limit.low), _power(limit.high)
+    if limit.below:
+        return f"from {low}, below {high}"
     return f"above {low}, up to {high}" if limit.above else f"from {low} to {high}"
 
 

@@ -127,12 +127,12 @@ def test_nothing_of_tests_is_recorded_without_tests():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"steps": 0}, "take at least one step"),
-        ({"target": 0.0}, "target is 0.0: the training loss never reaches it"),
+        ({"steps": 0}, "an integer from 1"),
+        ({"target": 0.0}, "a number above 0"),
         ({"delta": 1.0}, "delta is 1.0: it is a probability"),
         ({"draw": "sampled"}, "only normal weights have the same law in every basis"),
         ({"readout": "unit"}, "readout"),
-        ({"samples": 0}, "samples is 0"),
+        ({"samples": 0}, "an integer from 1"),
         ({"gain": 0.0}, "gain is 0.0: .* must be positive"),
         ({"length": 1}, "length is 1"),
     ],
