@@ -14,6 +14,8 @@ NAN = float("nan")
         ({"width": 10**30}, "an integer from 1"),
         ({"seeds": NAN}, "neither a number of seeds nor a list"),
         ({"seeds": 10**22}, "more than 1000000"),
+        ({"seeds": [0, 0.5]}, "no integer"),
+        ({"seeds": [None]}, "no integer"),
         ({"record": [3]}, "names of observables"),
         ({"at": [NAN]}, "finite and not negative"),
         ({"weights": {"W_K": np.array(["a"])}}, "real numbers"),

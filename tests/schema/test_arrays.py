@@ -3,10 +3,11 @@
 import io
 import zipfile
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from attnflow.schema.arrays import fingerprint, load
+from attnflow.schema.arrays import fingerprint, load, read_npz
 
 
 def test_files_and_mappings_give_the_same_arrays(tmp_path):
@@ -80,6 +81,35 @@ def test_what_is_no_npz_file_is_said_to_be_none(tmp_path, content):
     (tmp_path / "weights.npz").write_bytes(content)
     with pytest.raises(ValueError, match="not a readable npz file"):
         load(tmp_path / "weights.npz")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,",
+        b"{'descr': ['<f8', 3], 'fortran_order': False, 'shape': (2,), }",
+        b"(" * 4000,
+        b"[1, 2]",
+    ],
+)
+def test_hostile_headers_are_sentences(tmp_path, header):
+    padded = header.ljust(8000) + b"\n"
+    content = b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded
+    path = archive(tmp_path / "a.npz", **{"W_K.npy": content + bytes(16)})
+    with pytest.raises(ValueError, match="not a readable npz file"):
+        load(path)
+
+
+def test_a_checkpoint_may_hold_other_entries(tmp_path):
+    np.savez(tmp_path / "a.npz", W_K=np.zeros(2), rule="adam")
+    assert set(read_npz(tmp_path / "a.npz")) == {"W_K", "rule"}
+    with pytest.raises(ValueError, match="rule has the type"):
+        load(tmp_path / "a.npz")
+
+
+def test_bfloat16_is_a_number():
+    array = load({"W_K": np.ones(2, jnp.bfloat16)})["W_K"]
+    assert array.dtype == float and (array == 1).all()
 
 
 def test_pickled_objects_are_refused(tmp_path):

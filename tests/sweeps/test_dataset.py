@@ -17,7 +17,7 @@ from attnflow.sweeps import (
     status_in,
     status_of,
 )
-from attnflow.sweeps.batch_store import BEGUN
+from attnflow.sweeps.batch_store import BEGUN, MERCY
 from attnflow.sweeps.executors import Here
 from attnflow.sweeps.worker import DEATHS, work
 from tests.sweeps.trivial import Direct, make_sweep
@@ -223,6 +223,15 @@ def test_drivers_that_were_killed_blame_no_cell(store):
             run_sweep(sweep, Killed(), store=store)
     result = run_sweep(sweep, HERE, store=store)
     assert np.isfinite(result["sum"]).all()
+
+
+def test_a_cell_that_ends_its_driver_is_given_up_at_last(store):
+    sweep = make_sweep({"a": "1,2"}, size=1)
+    for batch in make_batches(sweep):
+        for _ in range(MERCY + DEATHS):
+            store.note(batch.key, BEGUN)
+            store.forgive([batch.key])
+    assert (run_sweep(sweep, HERE, store=store)["outcome"] == "killed").all()
 
 
 def test_deaths_that_a_driver_saw_still_count(store):

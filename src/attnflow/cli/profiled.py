@@ -23,7 +23,7 @@ def show_profile(output: Output, profile: "Profile") -> Mapping[str, Any]:
 
     content = profile.as_json()
     if not profile.jobs:
-        output.say("Nothing was computed: all of it was kept.")
+        output.say("No job of a worker was measured: what was needed was stored.")
         return content
     total = sum(profile.phases.values())
     rows = [

@@ -125,7 +125,10 @@ class Store:
 
     def replace_summary(self, id: str, summary: Mapping[str, Any]) -> None:
         """Put a newer summary in the place of a stored run's."""
-        content, arrays = files.read_sealed(self.path(id))
+        try:
+            content, arrays = files.read_sealed(self.path(id))
+        except (OSError, ValueError) as error:
+            raise StoreError(f"The run {id} could not be read: {error}.") from error
         self._write(id, {**content, "summary": dict(summary)}, arrays)
 
     def _write(
@@ -137,11 +140,12 @@ class Store:
         except OSError as error:
             raise self._unwritable(f"The run {id}", error) from error
         # As an earlier attnflow stored it.
-        shutil.rmtree(self.root / id, ignore_errors=True)
+        if (self.root / id / "run.zarr").is_dir():
+            shutil.rmtree(self.root / id, ignore_errors=True)
 
     def _is_whole(self, id: str) -> bool:
         try:
-            files.read_sealed(self.path(id))
+            self.read(id)
         except (OSError, ValueError):
             return False
         return True
@@ -209,9 +213,10 @@ class Store:
 def _summary(path: Path) -> dict[str, Any] | None:
     try:
         summary = files.read_head(path)["summary"]
+        is_its_own = summary["id"] == path.name.removesuffix(SUFFIX)
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return summary if summary["id"] == path.name.removesuffix(SUFFIX) else None
+    return summary if is_its_own else None
 
 
 def read_run(path: Path) -> xr.Dataset:

@@ -1,13 +1,13 @@
-"""Types of fields of settings, with the range and the unit of their values.
+"""Types of fields of settings, with the range of their values.
 
-A setting declares each field once, and everybody reads that declaration: the command
-line, Python and sweeps check values against it, tables of settings print it.
+A setting declares each field once, and the command line, Python and sweeps check values
+against that declaration.
 
     @dataclass(frozen=True)
     class Setting:
         width: Number | Literal["infinite"] = 128    # an integer from 1
         learning_rate: Positive = 0.1                # a number above 0
-        steps: Duration = 2000.0                     # a number from 0, in steps
+        steps: Duration = 2000.0                     # a number from 0
 
 A field that is declared as a plain `int` or `float` takes every integer of 64 bits, or
 every finite number.
@@ -42,14 +42,12 @@ class Range:
 
     - `low`, `high`: the least and the largest value.
     - `above`, `below`: whether the least, or the largest, is itself left out.
-    - `unit`: of the values, where they have one.
     """
 
     low: float = -math.inf
     high: float = math.inf
     above: bool = False
     below: bool = False
-    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ Positive: TypeAlias = Annotated[float, Range(0, HUGE, above=True)]
 NonNegative: TypeAlias = Annotated[float, Range(0, HUGE)]
 """A scale, a rate or a ratio that may be zero."""
 Real: TypeAlias = Annotated[float, Range(-HUGE, HUGE)]
-Duration: TypeAlias = Annotated[float, Range(0, HUGE, unit="steps or time")]
+Duration: TypeAlias = Annotated[float, Range(0, HUGE)]
 """How long is trained: steps of a descent, or time of a flow."""
 Fraction: TypeAlias = Annotated[float, Range(0, 1)]
 Probability: TypeAlias = Annotated[float, Range(0, 1, above=True)]

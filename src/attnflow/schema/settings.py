@@ -8,6 +8,7 @@ import difflib
 import hashlib
 import json
 import math
+import operator
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
@@ -95,7 +96,11 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
         )
     if isinstance(seeds, int) and seeds > MOST_SEEDS:
         raise ValueError(f"seeds={seeds} is more than {MOST_SEEDS}: give fewer.")
-    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(map(int, seeds))
+    try:
+        each = range(seeds) if isinstance(seeds, int) else seeds
+        numbers = tuple(operator.index(seed) for seed in each)
+    except TypeError:
+        raise ValueError(f"seeds={seeds!r} has one that is no integer.") from None
     if not numbers or min(numbers) < 0:
         raise ValueError(f"seeds={seeds!r} gives no seeds. Write for example seeds=3.")
     if len(set(numbers)) != len(numbers):
@@ -129,9 +134,10 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
             continue
     allowed = " or ".join(_describe(option) for option in options)
     example = _typed(getattr(setting, name))
+    advice = f": write for example {name}={example}" if example else ""
     raise ValueError(
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
-        f"{name} must be {allowed}: write for example {name}={example}."
+        f"{name} must be {allowed}{advice}."
     )
 
 
@@ -266,7 +272,10 @@ def _as_float(value: Value) -> float:
 def _describe(option: Hint) -> str:
     """What a field takes, in words: `an integer from 1 to 2^31 - 1`."""
     kind, limits = _bounds(option)
-    return " ".join([_describe_plain(kind), *map(_limit, limits)])
+    words = _describe_plain(kind)
+    for limit in limits:
+        words += f"{',' if isinstance(limit, Length) else ''} {_limit(limit)}"
+    return words
 
 
 def _describe_plain(kind: Hint) -> str:
@@ -276,7 +285,7 @@ def _describe_plain(kind: Hint) -> str:
         inner, limits = _bounds(typing.get_args(kind)[0])
         entries = {int: "integers", float: "numbers", str: "texts"}
         words = " ".join([entries.get(inner, str(inner)), *map(_limit, limits)])
-        return f"a list of {words}, with commas,"
+        return f"a list of {words}, with commas"
     names = {int: "an integer", float: "a number", bool: "true or false", str: "a text"}
     return names.get(kind, "'none'" if kind is type(None) else str(kind))
 
@@ -309,7 +318,9 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a `name` that is not among the `known` ones of its `kind`."""
     known = list(known)
     if not name:
-        raise UnknownName(f"A {kind} has no name. Known: {', '.join(known) or 'none'}.")
+        return UnknownName(
+            f"The name of the {kind} is empty. Known: {', '.join(known) or 'none'}."
+        )
     return UnknownName(
         f"There is no {kind} {name!r}.{did_you_mean(name, known)} "
         f"Known: {', '.join(known) or 'none'}."

@@ -35,6 +35,8 @@ SECONDS = "cpu_seconds"
 """The attribute of a batch with its CPU time, with compilation."""
 BEGUN, FORGIVEN = "begun", "forgiven"
 """Lines of a journal: the work began, and did not end by a fault of its own."""
+MERCY = 20
+"""How often a batch is forgiven that its worker ended."""
 
 
 class BatchStore:
@@ -99,14 +101,16 @@ class BatchStore:
     def forgive(self, keys: Iterable[str]) -> None:
         """Take back the last beginning of the work on batches and on their cells.
 
-        Who interrupts a sweep ends its workers, which have not died of their work.
+        Who interrupts a sweep ends its workers, which have not died of their work. A
+        cell that ends its driver too is not forgiven for ever.
         """
         keys = set(keys)
         with suppress(OSError):
             for name in [path.name for path in self._journal.iterdir()]:
                 # The journal of a cell has the batch's key, and its number.
                 is_ours = name.partition("-")[0] in keys
-                if is_ours and self.notes(name)[-1:] == [BEGUN]:
+                notes = self.notes(name)
+                if is_ours and notes[-1:] == [BEGUN] and notes.count(FORGIVEN) < MERCY:
                     self.note(name, FORGIVEN)
 
     def forget(self, key: str) -> None:

@@ -12,7 +12,6 @@ from typing import (
     Protocol,
     Self,
     TypeAlias,
-    TypeVar,
     runtime_checkable,
 )
 
@@ -42,9 +41,6 @@ CODES = (
     Outcome.DIVERGED,
     Outcome.INTERRUPTED,
 )
-
-S = TypeVar("S")
-Result = TypeVar("Result")
 
 
 class Leg(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attnflow.models.forms.initial import OpenShape
-from attnflow.schema.arrays import load, real
+from attnflow.schema.arrays import read_npz, real
 from attnflow.schema.settings import did_you_mean, unknown
 
 State = Mapping[str, Any]
@@ -293,7 +293,7 @@ def _read_torch(path: Path) -> Mapping[Any, Any]:
 
 
 _READERS: dict[str, Callable[[Path], Mapping[Any, Any]]] = {
-    ".npz": load,
+    ".npz": read_npz,
     ".safetensors": _read_safetensors,
     ".pt": _read_torch,
     ".pth": _read_torch,
