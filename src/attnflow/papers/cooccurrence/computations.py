@@ -6,6 +6,8 @@ something else.
 
 from dataclasses import dataclass
 
+from attnflow.schema.fields import Several, Size
+
 
 @dataclass(frozen=True)
 class Gradients:
@@ -62,12 +64,12 @@ class Concentration:
     samples: int = 60
     length: int = 5
     neurons: int = 64
-    widths: tuple[int, ...] = (512, 4096, 32768)
+    widths: Several[Size] = (512, 4096, 32768)
     deltas: tuple[float, ...] = (0.01, 0.1, 0.5)
     scale0: float = 0.3
     scale1: float = 0.3
     draws: int = 50
-    lone_widths: tuple[int, ...] = (1, 3, 10, 30, 100, 1000)
+    lone_widths: Several[Size] = (1, 3, 10, 30, 100, 1000)
     lone_draws: int = 4000
 
 

@@ -31,8 +31,8 @@ from attnflow.schema.fields import (
     RuleName,
     ScheduleName,
     Size,
+    Trains,
 )
-from attnflow.schema.settings import Trains
 
 Fields = Mapping[str, Any]
 """A setting as runs and computations store it: values by field name."""
@@ -125,7 +125,7 @@ class Quotient:
     c0: Positive = 0.3
     c1: Positive = 0.3
     rule: Literal["flow", "gd"] = "flow"
-    learning_rate: NonNegative = 1e-6
+    learning_rate: Positive = 1e-6
     horizon: Duration = 1e8
     trains: Trains = "both"
     records: Count = 241

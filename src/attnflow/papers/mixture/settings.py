@@ -25,9 +25,8 @@ from attnflow.schema.fields import (
     ScheduleName,
     Several,
     Size,
-    Whole,
+    Trains,
 )
-from attnflow.schema.settings import Trains
 
 Width = Number | Literal["infinite"]
 Population = int | Literal["exact", "orbits"]
@@ -98,14 +97,14 @@ class ThreeStage:
     width: Width = "infinite"
     omega: NonNegative = 0.1
     rule: Literal["flow", "gd"] = "flow"
-    learning_rate: NonNegative = 0.1
+    learning_rate: Positive = 0.1
     stages: Size = 3
     T1: Duration = 10.0
     T1_level: Real | None = None
     T2: Duration | None = None
     T2_level: Real = 1.0
     T3: Duration | None = None
-    epsilon: NonNegative = 0.01
+    epsilon: Positive = 0.01
     population: Population = "exact"
     draw: Literal["auto", "weights", "bartlett"] = "auto"
     form: FormName = "auto"
@@ -154,7 +153,7 @@ Trained = Simultaneous | ThreeStage | StageOne
 class Construction:
     """Lemma 6.1's construction and a corrected one, by enumeration."""
 
-    groups: Several[Whole] = (2, 3, 4, 5, 6)
+    groups: Several[Size] = (2, 3, 4, 5, 6)
     sharpness: Several[NonNegative] = (0.01, 1.0, 5.0, 30.0)
     biases: Several[Real] = (0.0, 0.5, 2.0)
 
@@ -171,7 +170,7 @@ class InitialMargin:
     """Section 5.1: the margin of the attention features at initialisation."""
 
     omegas: Several[Positive] = (1.0, 0.3, 0.1, 0.03)
-    widths: Several[Whole] = (32, 512, 8192)
+    widths: Several[Size] = (32, 512, 8192)
     bias: Real = 0.5
 
 

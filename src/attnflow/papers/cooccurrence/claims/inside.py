@@ -45,7 +45,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         id="A-Thm3.1-i2-inside",
         place="Theorem 3.1, item 2; Theorem 3.2, Phase 2",
         statement="From the end of Phase 1 on every training sample is classified "
-        "rightly.",
+        "correctly.",
         kind=c.Kind.UNIVERSAL,
         needs=RUN,
         settings=SETTINGS,

@@ -1,7 +1,7 @@
 """Sizes along L, n and m1 as well as m, without noise.
 
 In the quotient L, n, m and m1 are numbers of one small system, so that ladders of two
-decades cost seconds. n = 25 L² along L keeps Condition 1; other sizes are fixed.
+decades cost seconds. n = 25 L² along L; other sizes are fixed.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ OTHERS = ("L", "n", "m1")
 SOURCE = (
     "our runs without noise, in which nothing is drawn. L was 4 … 400 at m = 1e8 at "
     "first, where corrections of order 1/L bend the ladders, then 20 … 2000, where "
-    "L/√m does; changed with results in view, so that all sizes meet Condition 1. Of "
-    "ten claims 1 failed and 7 were inconclusive at first, 3 inconclusive then"
+    "L/√m does; changed with results in view. Of ten claims 1 failed and 7 were "
+    "inconclusive at first, 3 inconclusive then"
 )
 EVERY = ("m", *OTHERS)
 

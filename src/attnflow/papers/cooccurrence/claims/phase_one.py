@@ -69,7 +69,8 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-Thm3.1-i2",
         place="Theorem 3.1, item 2",
-        statement="At the end of Phase 1 every training sample is classified rightly.",
+        statement="At the end of Phase 1 every training sample is classified "
+        "correctly.",
         kind=c.Kind.UNIVERSAL,
         judge=c.AtLeast(
             f"margins {AT_T1}", _margin, 0.0, unit="difference", strict=True

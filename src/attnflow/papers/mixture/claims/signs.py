@@ -248,7 +248,8 @@ SIGNS_IN_STAGE_TWO = (
         id="B-E.5-growth",
         place="proof of Lemma E.5",
         statement="All through stage 2 the derivative of every score and self-score "
-        "has the sign that the lemma lists for the variable itself.",
+        "has the sign that the lemma lists for the variable itself, with the lemma's "
+        "last line as meant (B-E.5).",
         judge=c.All(
             tuple(
                 c.AtLeast(
@@ -266,7 +267,7 @@ SIGNS_IN_STAGE_TWO = (
             )
         ),
         predicate="over the table's largest rate at the time; 1e-10 is the flow's "
-        "tolerance; the last line as meant (B-E.5)",
+        "tolerance",
         survives=EARLY,
     ),
     _claim(

@@ -223,14 +223,15 @@ UPDATES = (
         id="B-E.7-updates",
         place="Appendices E.6 and E.7",
         statement="All through stage 2 the rates of scores and self-scores are the "
-        "displayed sums over the four conflicting samples, with a factor g.",
+        "displayed sums over the four conflicting samples, with a factor g, as far as "
+        "these displays are legible in the text that we read.",
         under=STAGE_TWO,
         judge=c.Equal(
             EXPANDED, partial(_update_error, weight=SUM), ROUNDING, when=_in_stage_two
         ),
         predicate="all 48 entries at every record of stage 2, from recorded attention, "
-        "outputs, neurons and tables. Displays that are illegible in the text that we "
-        "read are taken to have the form of the others",
+        "outputs, neurons and tables. Entries whose display is illegible are "
+        "compared with the form of the others, which is ours",
         source="our runs at infinite width (deterministic): exactly four times the "
         "rates. Signs and orders do not change, nor does any lemma",
         correction=c.Correction(
