@@ -86,8 +86,8 @@ STAGE_ORDER = Exhibit(
         "near Condition 4.1, which N, ε and η miss, drawn from the distribution of "
         "their Gram matrices (d = 4·10¹⁸, d_h = 10¹², N = 16, M = 4, ε = 0.05; "
         "N·SNR² = 2000 and 1/4): the printed order holds. The benign T1 is negative "
-        "by its formula in both. Harmful formulas have σ_p where the memorised token has σ̃_p, "
-        "and C_p² is 400 and 100. Nothing is printed for T_att."
+        "by its formula in both. Harmful formulas have σ_p where the memorised "
+        "token has σ̃_p, and C_p² is 400 and 100. Nothing is printed for T_att."
     ),
     needs={
         f"{setting} {regime}": SETTINGS[setting][0](regime)
