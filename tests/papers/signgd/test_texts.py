@@ -61,7 +61,9 @@ def test_bounds_of_appendix_c_at_the_papers_sizes():
 def test_tied_votes():
     """Of 20 fair signs, as C-N2c says."""
     assert binom.pmf(10, 20, 0.5) == pytest.approx(0.18, abs=0.005)
+    assert binom.pmf(5, 10, 0.5) == pytest.approx(0.25, abs=0.005)
     assert "0.18" in NOTES["C-N2c"].ours
+    assert "0.25" in NOTES["C-N2c"].ours
 
 
 def test_the_small_constant_of_stage_four():

@@ -30,7 +30,6 @@ from attnflow.schema.fields import (
     Relative,
     Several,
     Size,
-    Whole,
 )
 
 FormName = Literal[
@@ -199,7 +198,7 @@ class EntropyGrid:
     fields are as in `Steps`.
     """
 
-    queries: Several[Whole] = (1, 3, 5, 10)
+    queries: Several[Size] = (1, 3, 5, 10)
     score_rates: Several[Positive] = (0.5, 1.0, 2.0, 3.0)
     ratios: Several[Positive] = (1.0, 2.0, 5.0, 10.0)
     thresholds: Several[Positive] = (0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
@@ -241,12 +240,18 @@ class Decomposition:
 class Heights:
     """Setting of Figure 8: h* by steps and h, for several η_Y and vocabularies M."""
 
-    vocabularies: Several[Whole] = (30, 1000)
+    vocabularies: Several[Size] = (30, 1000)
     value_rates: Several[Positive] = (0.01, 0.1, 0.5, 1.0, 2.0, 5.0)
     steps: Size = 20000
 
     def __post_init__(self) -> None:
         check_grid(self)
+        if min(self.vocabularies) < 2:
+            raise ValueError(
+                f"vocabularies is {self.vocabularies}: with one token there is nothing "
+                "to predict, and log(M − 1) is taken. Use M of at least 2, as in "
+                "vocabularies=30,1000."
+            )
 
 
 _HERE = "attnflow.papers.scansnap.experiments"

@@ -19,7 +19,6 @@ from attnflow.schema.fields import (
     Several,
     Size,
     Vast,
-    Whole,
 )
 
 FormName = Literal["auto", "weights", "tokens", "transport", "gram"]
@@ -179,7 +178,7 @@ class Map:
     is trained until its loss is `target`, in at most `steps`.
     """
 
-    samples: Several[Whole] = tuple(range(2, 21, 2))
+    samples: Several[Size] = tuple(range(2, 21, 2))
     snr_low: Positive = 0.16
     snr_high: Positive = 15.6
     snr_count: Size = 12

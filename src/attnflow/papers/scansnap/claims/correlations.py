@@ -147,7 +147,7 @@ CLAIMS = (
         predicate="the constants are ours; small as it is, couplings are not those of "
         "the true gradient: E-Thm1-true",
         settings="K = 5 random features without negative entries, and training on the "
-        f"map: {tm.SIZES}",
+        f"map: {tm.MET_SIZES}",
     ),
     _bound(
         id="E-Lem13-17",

@@ -262,13 +262,14 @@ CLAIMS = (
     _claim(
         id="E-Cor1-71",
         place="Corollary 1, Equation 71, first line; Lemma 5, Equation 32",
-        statement="e_n − α_n = (M − 1)/(M − 1 + e^{Mh*(N_n)}) ζ_n after N_n visits.",
+        statement="e_n − α_n = (M − 1)/(M − 1 + e^{Mh*(N_n)}) ζ_n after N_n visits, "
+        "with the h* of Lemma 5, as meant, where the corollary prints h.",
         kind=c.Kind.IDENTITY,
         under=("Eq. 26", "Y(0)"),
         needs=UPDATES,
         judge=c.Equal("e_n − α_n less the formula", _residual_error, LOGITS),
         predicate="relative errors of e_n − α_n are absolute ones of logits, whose "
-        "size is 14: 4000 roundings of it; with h*, for which the corollary writes h",
+        "size is 14: 4000 roundings of it",
         source=f"{ev.FEW_RUNS}. The tolerance was derived after 1e-12, a guess, had "
         "been missed by 4%",
         settings=FEATURES,

@@ -24,6 +24,7 @@ from attnflow.papers.scansnap.claims.attention_drive import RANDOM, RANDOM_SIZES
 from attnflow.papers.scansnap.claims.statistics import last, score, velocities
 from attnflow.schema.installation import xr
 
+LOSERS = "draws of 20 in which a distinct token loses"
 MET_SIZES = (
     "K = 3 random classes, M = 10⁸, one common token of probability 0.1 to 0.2 and two "
     "distinct ones each, η_Y = 0.5, up to η_Y t/K = 10⁸"
@@ -59,7 +60,7 @@ def _gains(least: float = 0.0) -> All:
         of=("met",),
     )
     also = {
-        "draws of 20 with a loser": _losers,
+        LOSERS: _losers,
         "slowest velocity at η_Y/η_Z = 10, by draw": _by_draw,
     }
     return All((gains,), also=also)
@@ -127,7 +128,7 @@ CLAIMS = (
                     of=("smallest",),
                 ),
             ),
-            also={"draws of 20 with a loser": _losers},
+            also={LOSERS: _losers},
         ),
         predicate="the smallest case, K = 2 with one distinct token each and a common "
         "one of probability 0.5 and 0.1",
@@ -137,7 +138,12 @@ CLAIMS = (
         mends=named(mutate.negate("smallest", "score")),
         witness=Witness(
             "witnesses/training.py",
-            {"z of the loser": ("z of the first class's distinct token at the end", 1)},
+            {
+                "z of the token that loses": (
+                    "z of the first class's distinct token at the end",
+                    1,
+                )
+            },
         ),
     ),
     _claim(
@@ -156,7 +162,7 @@ CLAIMS = (
         ),
         predicate="at all records to η_Y t/K = 10⁸",
         source=ev.FLOW_RUN,
-        settings=tm.SIZES,
+        settings=f"{tm.MET_SIZES}; and {tm.UNMET_SIZES}, where it is not",
         survives={"cut": "velocities of every record"},
     ),
     _claim(

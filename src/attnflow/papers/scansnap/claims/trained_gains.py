@@ -125,7 +125,7 @@ CLAIMS = (
         ),
         predicate="|ln(r/r(0)) − ln χ|/ln χ at η_Y t/K = 10⁸",
         expected=c.Verdict.HOLDS,
-        settings=tm.SIZES,
+        settings=tm.MET_SIZES,
         mutations={"runs in reverse order": st.reordered},
         survives={"holes": "about the last record alone"},
     ),

@@ -53,7 +53,7 @@ def _doublings(joint: xr.Dataset, quasi_static: xr.Dataset) -> xr.DataArray:
 
 
 def _ratios(evidence: c.Evidence) -> dict[str, list[float]]:
-    """Z of the common token in J over that in Q by time, for each cell of the map."""
+    """The common token's z in J over that in Q by time, for each cell of the map."""
     cells = [name.removeprefix("J, ") for name in evidence if name.startswith("J, ")]
     return {
         cell: tm.over_q(evidence[f"J, {cell}"], evidence[f"Q, {cell}"])[
@@ -133,7 +133,8 @@ CLAIMS = (
         correction=c.Correction(
             c.CorrectionKind.OPPOSITE,
             "Under Assumptions 1 and 2 the common token's score in training is less "
-            "than a thousandth of that in Q, at every time and ratio of the map.",
+            "than a thousandth of that in Q, at every time of the map and every ratio "
+            "from 10 on.",
             _met("z of the common token, J over Q", tm.over_q, 1e-3),
         ),
         witness=c.Witness(

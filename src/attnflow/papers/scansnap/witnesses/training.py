@@ -46,7 +46,7 @@ SMALL = np.hstack([np.ones((2, 10)), np.kron(np.eye(2), RISING)])
 FIGURE_3 = np.hstack([np.ones((10, 1)), np.kron(np.eye(10), RISING)])
 PAIR = np.array([[0.5, 0.5, 0.0], [0.1, 0.0, 0.9]])
 
-print(f"z of the loser = {train(PAIR, 100, 1.0, 1.0, 1e5)[1]:.5f}")
+print(f"z of the token that loses = {train(PAIR, 100, 1.0, 1.0, 1e5)[1]:.5f}")
 for ratio in (1, 10, 20):
     z = train(SMALL, 33, 1.0, float(ratio), 1e5)
     print(f"H(DT) at ratio {ratio} = {entropy(z):.5f}")

@@ -148,6 +148,8 @@ CLAIMS = (
         statement="Stage III: query and key signals of the first layer have opposite "
         "signs, by the vote of noise.",
         judge=_least("neurons with opposite signals as voted", _voted, 0.9),
+        predicate="the largest share at any time; C-R-reading asks for half of the "
+        "neurons at all times from t = 50 on",
     ),
     _claim(
         id="C-B6-IV",
@@ -202,7 +204,8 @@ CLAIMS = (
         ),
         predicate="with: 90% of pairs of one sign at t = 20, half of the neurons as "
         "voted from t = 50 on, a tenth of the outvoted queries turns; without: a "
-        "median s11 above 0.55 at some time",
+        "median s11 above 0.55 at some time. C-B6-III has another rule for the vote: "
+        "the largest share at any time",
         source="our runs, seeds 203–205. Written with Figures 14 and 15 of seed 0, at "
         "d = 600, in view",
         settings=f"readings of the README; d = {EMBED} at five times the paper's rate, "

@@ -224,7 +224,8 @@ CLAIMS = (
         statement="With probability 1 − δ query and key neurons have squared norms "
         "between σ_0² d/2 and 3σ_0² d/2; the largest signal is between σ_0/2 and √(2 "
         "log(12 m_k/δ)) σ_0, and the largest noise of each sample between σ_0 σ_p √s/4 "
-        "and 2√log(12 m_k n/δ) σ_0 σ_p √s.",
+        "and 2√log(12 m_k n/δ) σ_0 σ_p √s, with n as meant for keys, where the lemma "
+        "prints log(12 m_k/δ).",
         under=("C.8 s", "C.8 m_k"),
         judge=c.All(
             (
@@ -234,7 +235,8 @@ CLAIMS = (
                 _rarely("a largest product is too small", "C.8 largest"),
             )
         ),
-        predicate="key noise with log(12 m_k n/δ) as query noise has, see C-N7d",
+        predicate="key noise with log(12 m_k n/δ), as query noise has it in print: see "
+        "C-N7d",
         survives=_LATER,
     ),
 )

@@ -108,7 +108,8 @@ CLAIMS = (
             )
         ),
         witness=c.Witness(
-            "witnesses/even_votes.py", {"neurons with a lost vote": (_LOST,)}
+            "witnesses/even_votes.py",
+            {"neurons with a move against the vote": (_LOST,)},
         ),
         **_tied,
     ),

@@ -87,7 +87,8 @@ _where_odd = partial(
     c.Correction,
     c.CorrectionKind.CONDITION,
     "It is so at odd n. At even n the vote of a neuron is tied with a probability of "
-    "order n^−½ (0.14 at n = 10), so that n must be far above m_k².",
+    "order n^−½ (counted in our runs: 0.14 at n = 10), so that n must be far "
+    "above m_k².",
 )
 _votes = {
     "kind": c.Kind.PROBABILITY,

@@ -134,7 +134,7 @@ CLAIMS = (
         id="C-T3.2-2-uniform",
         place="Theorem 3.2 (2), for any ε > 0",
         statement="The test loss at T is of order 1, with constants that do not depend "
-        "on ε, where T = Θ(log(1/ε)).",
+        "on ε, where T = O(log(1/ε)).",
         kind=c.Kind.ASYMPTOTIC,
         judge=c.All(
             (
@@ -158,9 +158,10 @@ CLAIMS = (
                 "test loss at T η = 12 on disjoint noise": partial(_last, APART),
             },
         ),
-        predicate="along T, for log(1/ε) is proportional to it; the theorem may be "
-        "meant for one ε and large sizes, which C-T3.2-2-fixed judges. Lemma E.41 "
-        "states the lower half alone, with log(1/ε) = O(σ_p s) in its proof",
+        predicate="along T, which is of the order log(1/ε) that is printed as its "
+        "upper bound; the theorem may be meant for one ε and large sizes, which "
+        "C-T3.2-2-fixed judges. Lemma E.41 states the lower half alone, with log(1/ε) "
+        "= O(σ_p s) in its proof",
         expected=c.Verdict.FAILS,
         correction=c.Correction(
             c.CorrectionKind.WEAKER,

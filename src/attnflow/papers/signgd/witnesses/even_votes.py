@@ -12,7 +12,7 @@ STRENGTH = SIGMA_P * SUPPORT
 
 
 def train(rng):
-    """How many neurons have small sums and steps at T2, then lost votes, and so on."""
+    """How many neurons have small sums and steps at T2, moves against the vote, etc."""
     spread = np.sqrt((1 - 2 / np.pi) / SUPPORT)
     ones = STRENGTH * (np.sqrt(2 / np.pi) + spread * rng.normal(size=N))
     q, k = SIGMA_0 * SIGMA_P * np.sqrt(SUPPORT) * rng.normal(size=(2, M, N))
@@ -43,6 +43,9 @@ def train(rng):
 
 rng = np.random.default_rng(0)
 counts = np.mean([train(rng) for _ in range(SEEDS)], axis=0)
-names = ("a small sum", "a small step", "T4- at T3", "a lost vote", "a weak signal")
+names = (
+    *("a small sum", "a small step", "T4- at T3"),
+    *("a move against the vote", "a weak signal"),
+)
 for name, count in zip(names, counts, strict=True):
     print(f"neurons with {name} = {count:.0f}")

@@ -101,10 +101,13 @@ CLAIMS = (
     _draw(
         id="D-LemC.2",
         place="Lemma C.2",
-        statement="Initial values are at most d_h^−¼, with probability 1 − δ.",
+        statement="Initial values are at most d_h^−¼, with probability 1 − δ, where "
+        "the constant and the logarithm of item (7) are read as 1.",
+        origin="ours",
         under=("(7)", "(10)", "data", "initial", "w_O"),
         judge=_rarely("a value above d_h^−¼", "values"),
-        predicate="the constant and the logarithm of item (7) read as 1",
+        predicate="item (7) prints Õ, which may hide C_p and the logarithm: the "
+        "reading with 1 is ours",
         expected=c.Verdict.FAILS,
         correction=c.Correction(
             c.CorrectionKind.CONDITION,

@@ -40,8 +40,9 @@ CLAIMS = (
     ev.claim(
         id="D-sharp",
         place="Theorems 4.1 and 4.2; Section 4",
-        statement="Where N·SNR² = Ω(1) the test loss is o(1), at N·SNR² = 1, where "
-        "N^−1·SNR^−2 = Ω(1) is met too.",
+        statement="Where N·SNR² = Ω(1), its constant read as 1, the test loss is o(1): "
+        "at N·SNR² = 1, where N^−1·SNR^−2 = Ω(1) is met too.",
+        origin="ours",
         kind=c.Kind.ASYMPTOTIC,
         system=FLOW,
         under=ev.UNDER["benign"],
@@ -52,7 +53,7 @@ CLAIMS = (
         expected=c.Verdict.FAILS,
         source="our runs, seeds 200–202; note D-N15a. With the constants of both Ω(1) "
         "left open the theorems contradict each other wherever N·SNR² = Θ(1): what is "
-        "judged is the reading with 1 of Theorem 4.1",
+        "judged is the reading with 1 of Theorem 4.1, which is ours and not printed",
         settings="all items met, of Theorem 4.2 too: N = 64, M = 2, C_p² = 50, d_h = "
         "SNR^−4N²/ε², d = N²d_h/ε²; N·SNR² = 1, and 400 for the correction",
         survives=ev.ENDS_ALONE,
