@@ -149,7 +149,7 @@ SHOWN = Panels(
             names={"loc": "lower right", "fontsize": 8.5},
         ),
         _by_ratio(
-            title="Theorem 2(a) in training: draws in which a distinct token loses",
+            title="Theorem 2(a): draws in which a distinct token loses",
             name=LOSERS,
             y="of 20 draws of unequal classes",
             scales=("log", "linear"),
