@@ -99,6 +99,8 @@ def test_a_statement_and_its_correction_are_two_verdicts():
         claim_row.corrected.note,
     )
     assert claim_row.words == "fails as printed; holds with another constant"
+    ours = replace(claim_row, origin="ours")
+    assert ours.words == ours.recorded == "fails as stated; holds with another constant"
     assert claim_row.words == claim_row.recorded == recorded_words(corrected_claim())
     assert claim_row.margin < 0 < claim_row.corrected.margin
     assert as_expected(claim_row)
