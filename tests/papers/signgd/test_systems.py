@@ -37,6 +37,13 @@ def test_autodiff_in_both_precisions_has_all_signs_early_on():
     assert float(shares["zero"].max()) == float(shares["wrong"].max()) == 0.0
 
 
+def test_room_for_columns_that_no_token_covers_is_not_counted():
+    setting = {**SMALL, "embed": 2000, "at_steps": (0,)}
+    with precise():
+        shares = naive_signs(setting, [0])
+    assert float(shares["zero"].max()) == float(shares["wrong"].max()) == 0.0
+
+
 def test_lost_signs_are_counted(along):
     """Scores of 10^3 in float32: a softmax of exactly 0 and 1 has no gradient."""
     states = {

@@ -55,8 +55,14 @@ def _at_step(along: Along, index: int, samples: tuple[Array, Array]) -> np.ndarr
     state = along.at(index)
     exact, error = _exact(along.system, state)
     weights = {**state["scores"], "v": _value(along.system, state)}
+    # The form has room for more columns than this draw covers.
+    covered = np.asarray((samples[0] != 0).any((0, 1)))
+    exact, error = ({w: part[w][covered] for w in part} for part in (exact, error))
     naive = [descent_signs(weights, *samples, p) for p in PRECISIONS[:2]]
-    rows = [[_shares(signs[w], exact[w]) for w in SIDES.values()] for signs in naive]
+    rows = [
+        [_shares(signs[w][covered], exact[w]) for w in SIDES.values()]
+        for signs in naive
+    ]
     tied = {w: np.abs(exact[w]) <= error[w] for w in SIDES.values()}
     rows.append(
         [
