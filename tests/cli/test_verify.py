@@ -77,7 +77,7 @@ def test_the_profile_is_told_and_in_json(program):
     text = program("verify", "--seeds", 4, "--profile").output
     assert "dearest experiments" in text and "judged" in text
     again = program("verify", "--seeds", 4, "--profile").output
-    assert "Nothing was computed" in again
+    assert "No job of a worker was measured" in again
 
 
 def test_one_claim(program):
