@@ -88,7 +88,7 @@ class Missed:
         if not self.slack:
             return f"{self.name} ({self.what}) is not met"
         return (
-            f"{self.name} ({self.what}) is missed by a factor of {1 / self.slack:.2g}"
+            f"{self.name} ({self.what}) is missed by a factor of {1 / self.slack:.3g}"
         )
 
 

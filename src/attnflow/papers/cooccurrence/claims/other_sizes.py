@@ -16,7 +16,7 @@ from attnflow import claims as c
 from attnflow.claims import look
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
-from attnflow.papers.cooccurrence.claims import joint, positions, quiet
+from attnflow.papers.cooccurrence.claims import positions, quiet
 from attnflow.papers.cooccurrence.claims.phase_two import (
     SCORES,
     score_rates,
@@ -28,9 +28,7 @@ from attnflow.papers.cooccurrence.claims.windows import (
     Series,
     largest,
     least,
-    phase_two,
     sizes,
-    weights_by_type,
     with_size,
 )
 from attnflow.papers.cooccurrence.conditions import THEOREM
@@ -122,7 +120,8 @@ def _in_first(series: Series) -> Measure:
     return lambda run: look.largest(series(run), _until_t1(run))
 
 
-def _change(run: xr.Dataset, name: str) -> xr.DataArray:
+def change_of(run: xr.Dataset, name: str) -> xr.DataArray:
+    """The change of a variable since the start."""
     return run[name] - run[name].isel(time=0, drop=True)
 
 
@@ -249,7 +248,7 @@ def _at_end(run: xr.Dataset, table: xr.DataArray) -> xr.DataArray:
 
 def _coefficients(run: xr.Dataset) -> xr.DataArray:
     """C(T*) = S(T*) − S(0) times σ1² m m1."""
-    return _at_end(run, _change(run, "score")) * sizes(run).gain
+    return _at_end(run, change_of(run, "score")) * sizes(run).gain
 
 
 def _target_coefficients(run: xr.Dataset) -> xr.DataArray:
@@ -262,69 +261,12 @@ def _filler_coefficients(run: xr.Dataset) -> xr.DataArray:
     return table.where(is_filler, 0.0) / _first_unit(run, sizes(run).samples)
 
 
-def _end_clock(run: xr.Dataset) -> np.ndarray:
+def end_clock(run: xr.Dataset) -> np.ndarray:
     """σ1² m m1 T* / m."""
     return stages.loss_reaches(run).times * sizes(run).gain / sizes(run).width
 
 
-_SELF = ("key_self_score", "query_self_score")
-
-
-def _self_scores(run: xr.Dataset) -> xr.DataArray:
-    """|changes of A_K and A_Q| over σ0² √m."""
-    size = sizes(run)
-    tables = [abs(_change(run, name)) for name in _SELF]
-    return xr.concat(tables, "matrix") / (size.first * size.width**0.5)
-
-
-def _gain(run: xr.Dataset) -> xr.DataArray:
-    return run["readout_gain"].isel(head=0, drop=True) / sizes(run).gain
-
-
-def _pushed(run: xr.Dataset) -> xr.DataArray:
-    """B times the mean logistic weight."""
-    pull = run["pull_by_group"].sum("group", skipna=False)
-    return run["readout_gain"].isel(head=0, drop=True) * pull
-
-
-def _inner_part(run: xr.Dataset) -> xr.DataArray:
-    part = abs(run["inner_part_rate"].isel(head=0, drop=True))
-    return sizes(run).length * part / _pushed(run)
-
-
-def _attention_part(run: xr.Dataset) -> xr.DataArray:
-    return abs(run[joint.SCORES]) / _pushed(run)
-
-
-def _weights(run: xr.Dataset) -> xr.DataArray:
-    """Gaps of the order of class weights, and of 1/2 ≤ Σ2/Σ3 ≤ 2, over their sum."""
-    both, first, second, neither = weights_by_type(run)
-    rest = first + second + neither
-    gaps = [
-        *(one - neither for one in (first, second)),
-        *(both - one for one in (first, second)),
-        rest - both,
-        *(2 * first - second, 2 * second - first),
-    ]
-    return xr.concat(gaps, "gap") / (both + rest)
-
-
-def _readouts(run: xr.Dataset) -> xr.DataArray:
-    named = run["value"].isel(head=0, drop=True).sel(token=NAMED)
-    return abs(named) / np.log(sizes(run).width)
-
-
-def _filler_part(run: xr.Dataset) -> xr.DataArray:
-    """|Σ_l Σ_fillers G p| of each type, at uniform attention."""
-    value = run["value"].isel(head=0, drop=True)
-    parts: list[xr.DataArray] = [
-        abs(value.sel(token=f"{kind}:0.0", drop=True)) * slots
-        for kind, slots in zip(quiet.KINDS, quiet.slots(sizes(run).length), strict=True)
-    ]
-    return xr.concat(parts, "type")
-
-
-def _growing(name: str) -> dict[str, c.Mutation]:
+def growing(name: str) -> dict[str, c.Mutation]:
     """Mutation of every claim: a variable grows with n, and so along L too."""
     return c.named(with_size(name, 0.5, "samples", SAMPLES[0]))
 
@@ -341,13 +283,13 @@ _claim = partial(
     survives={"cut": "the loss is 1/m before a tenth of the time"},
 )
 EARLY = {name: "T1 is long before" for name in ("cut", "holes")}
-_along_m = partial(_claim, needs=needs_of(EVERY), settings=ALONG_M)
+along_m = partial(_claim, needs=needs_of(EVERY), settings=ALONG_M)
 
 CLAIMS: tuple[c.Claim, ...] = (
-    _along_m(
+    along_m(
         id="A-E.3",
         survives=EARLY,
-        mutations=_growing("pair_score"),
+        mutations=growing("pair_score"),
         place="Proposition E.3",
         statement="To T1 attention changes by at most O(1/(√m L) + L/m).",
         judge=c.All(
@@ -359,10 +301,10 @@ CLAIMS: tuple[c.Claim, ...] = (
             )
         ),
     ),
-    _along_m(
+    along_m(
         id="A-E.24-fillers",
         survives=EARLY,
-        mutations=_growing("pair_score"),
+        mutations=growing("pair_score"),
         place="Corollary E.24, first and third bullet, and both rates",
         statement="To T1 the attention between two fillers changes by Õ((1/L + 1/n) "
         "(1/(L m²)) (1/L + 1/√m)), at rates of Õ(1/(L (L² + n) √m)), and any other "
@@ -398,7 +340,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _claim(
         id="A-L4.7-sizes",
-        mutations=_growing("score_rate"),
+        mutations=growing("score_rate"),
         place="Lemma 4.7; Lemma F.16, first item",
         statement="Along L, n and m1 too, the scores between the targets, and those of "
         "the common token with them, move at the rate Θ̃(Loss σ0² m) / (√m L).",
@@ -413,7 +355,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-F.14-sizes",
         inert=BEGINS,
-        mutations=_growing("value_rate"),
+        mutations=growing("value_rate"),
         place="Lemma F.14, both displays",
         statement="In phase 2 readouts of fillers move at rates of at most O(Loss σ1² "
         "m m1 / n) + Õ(Loss m1 (L (σ0² √m + 1/m) + σ0² m)), and change by at most "
@@ -437,7 +379,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     _claim(
         id="A-F.16-sizes",
         inert=BEGINS,
-        mutations=_growing("score"),
+        mutations=growing("score"),
         place="Lemma F.16, second and third item",
         statement="Along L, n and m1 the largest change of a score between named "
         "tokens since T1 is Θ(σ0² m / (√m L σ1² m m1) + σ0² √m / (√m σ1² m m1)); "
@@ -474,7 +416,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _claim(
         id="A-F.17-sizes",
-        mutations=_growing("attention_rate"),
+        mutations=growing("attention_rate"),
         place="Corollary F.17, first item, in L, n and m1",
         statement="Along L, n and m1 attention between the targets rises, and that of "
         "the common token with them falls, at the rate Θ̃(Loss σ0² m) / L².",
@@ -488,10 +430,10 @@ CLAIMS: tuple[c.Claim, ...] = (
         predicate="with these signs, in samples with both targets; the power of m is "
         "judged in A-F.17",
     ),
-    _along_m(
+    along_m(
         id="A-F.17-fillers",
         inert=BEGINS,
-        mutations=_growing("attention_rate"),
+        mutations=growing("attention_rate"),
         place="Corollary F.17, second item",
         statement="In phase 2 the attention of a target to a filler moves at a rate of "
         "at most Θ̃(Loss σ0² m) / (n √m L²) + Õ(Loss σ0² √m / (L √m)).",
@@ -500,10 +442,10 @@ CLAIMS: tuple[c.Claim, ...] = (
         ),
         predicate="as printed, with 1/√m, in samples with both targets",
     ),
-    _along_m(
+    along_m(
         id="A-F.17-change",
         inert=BEGINS,
-        mutations=_growing("pair_score"),
+        mutations=growing("pair_score"),
         place="Corollary F.17, Furthermore",
         statement="In phase 2 attention stays within O(1/L²) of its initial value.",
         judge=c.All(
@@ -517,7 +459,7 @@ CLAIMS: tuple[c.Claim, ...] = (
     ),
     _claim(
         id="A-Thm3.3-sizes",
-        mutations=_growing("score"),
+        mutations=growing("score"),
         place="Theorem 3.3, first and second item; Theorem F.20",
         statement="Along L, n and m1 the loss is 1/m at T* = Θ(m / (σ1² m m1)), C12, "
         "C21, −C31 and −C32 are Θ(σ0² m / (√m L σ1² m m1) + σ0² √m / (√m σ1² m m1)), "
@@ -525,7 +467,7 @@ CLAIMS: tuple[c.Claim, ...] = (
         "m m1)).",
         judge=c.All(
             (
-                *along("σ1² m m1 T* / m", _end_clock, "theta"),
+                *along("σ1² m m1 T* / m", end_clock, "theta"),
                 *along(
                     "least of C12, C21, −C31, −C32 over its size",
                     lambda run: look.least(_target_coefficients(run)),
@@ -546,61 +488,5 @@ CLAIMS: tuple[c.Claim, ...] = (
         predicate="the training loss, with 1/m for 1/poly(m); along m the coefficients "
         "are Θ̃ (A-Thm3.3-C), and the test loss is judged along n (A-Thm3.3-test). With "
         "a filler over the first term alone, which implies the bound",
-    ),
-    _along_m(
-        id="A-F.1-nine",
-        mutations=_growing("pair_score"),
-        place="Definition F.1, all nine conditions",
-        statement="Phase 2 lasts from T1 to T*: each of the nine conditions holds "
-        "there, along L, n and m1, and along m where n need not grow.",
-        judge=c.All(
-            (
-                *along(
-                    "1: changes of A_K, A_Q over σ0² √m",
-                    largest(_self_scores),
-                    "O-tilde",
-                    EVERY,
-                ),
-                *along(
-                    "2: L² |p − p(0)|",
-                    largest(
-                        lambda run: positions.changes(run) * sizes(run).length ** 2
-                    ),
-                    "O",
-                    EVERY,
-                ),
-                *along("3: b / (σ1² m m1)", largest(_gain), "O", EVERY),
-                *along(
-                    "4: L |part of G' by W| / (b mean g)",
-                    largest(_inner_part),
-                    "o(1)",
-                    ("m",),
-                ),
-                *along(
-                    "4: part of outputs' rates by attention / (b mean g)",
-                    largest(_attention_part),
-                    "o(1)",
-                    ("m",),
-                ),
-                c.AtLeast(
-                    "5: gaps in the order of class weights",
-                    _weights,
-                    0.0,
-                    unit="difference",
-                    when=phase_two,
-                    period="in Phase 2",
-                    # Σ2 = Σ3 to rounding: their gap is 0.
-                    rounding=1e-9,
-                ),
-                *along(
-                    "6: least margin", least(lambda run: run["margin"]), "Omega", EVERY
-                ),
-                *along("7: |G| over log m", largest(_readouts), "O", EVERY),
-                *along("8: fillers' part of outputs", largest(_filler_part), "O"),
-                *along("9: σ1² m m1 T* / m", _end_clock, "O", EVERY),
-            )
-        ),
-        predicate="the fourth, o(1), along m; the eighth along L, n and m1, since "
-        "along m n must grow too (A-F.15)",
     ),
 )

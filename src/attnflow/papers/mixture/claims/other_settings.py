@@ -30,7 +30,7 @@ OMEGAS = (0.1, 0.03, 0.01, 0.003, 0.001)
 SETTINGS = ((0.1, 10.0), (0.25, 10.0), (0.9, 100.0), (0.5, 30.0), (0.5, 100.0))
 """Bias and T1. T1 must exceed T_half, which is 3.4 where b = 0.9."""
 SHORT = ((0.5, 3.0), (0.9, 10.0))
-"""Settings that are judged up to T2: T1 comes soon after T_half. In stage 3 the positive
+"""Settings that are judged up to T2: T1 comes soon after T_half. In stage 3 a positive
 head comes back to its kink on (c1, −v1, −v2) (w·X p = −b), is pushed there from both
 sides and slides along it (at b = 0.9 where ω ≤ 0.001): no solution by steps."""
 
