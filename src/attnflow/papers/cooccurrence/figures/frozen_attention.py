@@ -29,6 +29,7 @@ FIGURE1 = "Figure 1"
 EPOCHS = 300.0
 """Time of the paper's 30,000 epochs."""
 EXCESS, MARGIN, SHARE = "excess of the loss", "excess of the margin", "share"
+LOSS_BY_SIZE, MARGIN_BY_SIZE = f"{EXCESS} at the end", f"{MARGIN} at the end"
 TRAINS = {"trained": "both", "frozen": "values"}
 NAMES = {f"m = {width}": lines.size_name("m", width) for width in WIDTHS}
 
@@ -46,16 +47,23 @@ def _experiment(trains: str) -> Request:
     return Request("flow", overrides, seeds=3, quick=quick)
 
 
-def _late(width: int, trains: str) -> Request:
-    request = ev.sized(LATE, width=width, samples=60.0, trains=trains)
-    return replace(request, quick={"records": 61})
+def _late(trains: str, **sizes: float) -> Request:
+    setting = {"width": WIDTHS[0], "samples": 60.0, **sizes}
+    return replace(ev.sized(LATE, trains=trains, **setting), quick={"records": 61})
 
 
+ENDS = {
+    "m": WIDTHS,
+    "L": (5, 8, 12, 20, 30),
+    "n": (60, 200, 600, 2000, 6000),
+}
+"""Sizes at which runs without noise end; other sizes are those of Figure 1."""
 NEEDS: dict[str, Request] = {
     **{f"{FIGURE1}, {name}": _experiment(part) for name, part in TRAINS.items()},
     **{
-        f"m = {width}, {name}": _late(width, part)
-        for width in WIDTHS
+        f"{size} = {value}, {name}": _late(part, **{other_sizes.FIELDS[size]: value})
+        for size, values in ENDS.items()
+        for value in values
         for name, part in TRAINS.items()
     },
     **joint.ALONG_M,
@@ -86,6 +94,15 @@ def margin_excess(evidence: Evidence, name: str) -> xr.DataArray:
     )
     ratio = _clocked(trained, first / second - 1)
     return ratio.where(_clocked(trained, second) > 0)
+
+
+def at_end(evidence: Evidence, of: Any, size: str) -> xr.DataArray:
+    """An excess at the end of the runs, by size."""
+    rows = [
+        of(evidence, f"{size} = {value}").isel(time=-1, drop=True).values
+        for value in ENDS[size]
+    ]
+    return xr.DataArray(np.array(rows), {size: list(ENDS[size])}, (size, "seed"))
 
 
 def share_along(evidence: Evidence, requests: Mapping[str, Request], size: str) -> Any:
@@ -133,6 +150,7 @@ _late_panel = partial(
     xlim=(1.0, np.log10(LATE)),
     levels={"10%": 0.1},
 )
+_end_panel = partial(Curves, x="size", scales=("log", "log"), bars="none")
 SIZES = {"m": joint.ALONG_M, "L": other_sizes.RUNS["L"], "n": other_sizes.RUNS["n"]}
 KINDS = {"m": "signal", "L": "common", "n": "noise"}
 LABELS = {
@@ -140,6 +158,25 @@ LABELS = {
     "L": "$L$, at $m = 10^{10}$, $n = 25 L^2$",
     "n": "$n$, at $m = 10^{10}$, $L = 50$",
 }
+
+OTHER = {
+    "m": "$m$, at $L = 5$, $n = 60$",
+    "L": "$L$, at $m = 128$, $n = 60$",
+    "n": "$n$, at $m = 128$, $L = 5$",
+}
+
+
+def _by_size(of: Any) -> tuple[Curve, ...]:
+    return tuple(
+        Curve(
+            size,
+            partial(at_end, of=of, size=size),
+            label=OTHER[size],
+            kind=KINDS[size],
+        )
+        for size in ENDS
+    )
+
 
 PANELS = Panels(
     (
@@ -167,7 +204,7 @@ PANELS = Panels(
             y="loss",
             scales=("log", "log"),
             xlim=(0.1, None),
-            names="upper right",
+            names="lower left",
             finish=_end_of_paper,
         ),
         _late_panel(
@@ -175,7 +212,7 @@ PANELS = Panels(
             name=EXCESS,
             curves=_curves(excess),
             y="frozen / trained − 1",
-            ylim=(1e-14, 1.0),
+            ylim=(1e-22, 1.0),
             names="lower right",
         ),
         _late_panel(
@@ -186,13 +223,25 @@ PANELS = Panels(
             ylim=(1e-10, 1.0),
             names="",
         ),
-        Curves(
+        _end_panel(
+            title="Loss at $b_0 t = 10^{100}$, by size",
+            name=LOSS_BY_SIZE,
+            curves=_by_size(excess),
+            y="frozen / trained − 1",
+            ylim=(1e-7, 1.0),
+            names="upper right",
+        ),
+        _end_panel(
+            title="Least margin at $b_0 t = 10^{100}$, by size",
+            name=MARGIN_BY_SIZE,
+            curves=_by_size(margin_excess),
+            y="trained / frozen − 1",
+            names="",
+        ),
+        _end_panel(
             title="Attention's share of the loss's decrease, where the loss is $1/m$",
             name=SHARE,
-            x="size",
             y=r"$|\nabla_{W_K, W_Q} \hat L|^2 \,/\, |\nabla \hat L|^2$",
-            scales=("log", "log"),
-            bars="none",
             curves=tuple(
                 Curve(
                     size,
@@ -206,7 +255,7 @@ PANELS = Panels(
         ),
     ),
     columns=2,
-    size=(11.4, 8.0),
+    size=(11.4, 11.6),
 )
 
 
@@ -241,17 +290,21 @@ def values(table: Tables) -> dict[str, Any]:
         "least margin": runs.three_numbers(margin.interp(time=clock)),
     }
     shares = {size: table[SHARE][size].isel(seed=0) for size in SIZES}
+    by_size = {
+        name: {size: _by_key(table[name][size].isel(seed=0)) for size in ENDS}
+        for name in (LOSS_BY_SIZE, MARGIN_BY_SIZE)
+    }
     return {
         "excess": rows,
+        **by_size,
         f"{FIGURE1}, epoch 30,000": at_paper,
-        "share": {
-            size: {
-                f"{float(key):g}": float(value)
-                for key, value in zip(row[row.dims[0]], row, strict=True)
-            }
-            for size, row in shares.items()
-        },
+        "share": {size: _by_key(row) for size, row in shares.items()},
     }
+
+
+def _by_key(row: xr.DataArray) -> dict[str, float]:
+    keys = row[row.dims[0]].values
+    return {f"{key:g}": float(v) for key, v in zip(keys, row.values, strict=True)}
 
 
 def _last(table: Tables, name: str) -> float:
@@ -273,6 +326,11 @@ CHECKS = {
         _last(t, wide) < _last(t, narrow)
         for narrow, wide in zip(list(NAMES), list(NAMES)[1:], strict=False)
     ),
+    "the longer the samples, the less; the more of them, the more": lambda t: all(
+        (sign * np.diff(t[name][size].isel(seed=0)) > 0).all()
+        for name in (LOSS_BY_SIZE, MARGIN_BY_SIZE)
+        for size, sign in (("m", -1), ("L", -1), ("n", 1))
+    ),
     "attention's share falls along m and L": lambda t: all(
         (np.diff(t[SHARE][size].isel(seed=0)) < 0).all() for size in ("m", "L")
     ),
@@ -290,9 +348,10 @@ FROZEN_ATTENTION = Exhibit(
         "costs 1.4% of the loss at epoch 30,000, and 10% only after some 4·10^10 "
         "epochs, at losses of 10^-9. With the theory's scales and without noise, what "
         "it costs grows only like log t and falls with m: at b0·t = 10^100 it is below "
-        "0.1% at the experiment's own width. Fourth panel: the squared gradient by W_K "
-        "and W_Q over the whole squared gradient, which is attention's share of "
-        "−dLoss/dt."
+        "0.1% at the experiment's own width. It falls with L too, like a high power, "
+        "and rises with n, but not without end (panels d and e). Last panel: the "
+        "squared gradient by W_K and W_Q over the whole squared gradient, which is "
+        "attention's share of −dLoss/dt."
     ),
     needs=NEEDS,
     shows=PANELS,
