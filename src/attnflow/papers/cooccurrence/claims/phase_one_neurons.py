@@ -103,6 +103,12 @@ CLAIMS: tuple[c.Claim, ...] = (
         "σ0 = 0.0115/√(L m), σ1 = 0.3/√m1; m = 8192 … 1048576",
         source=ev.THEORY_RUNS,
         survives={"holes": "the largest value is at T1, with which the run ends"},
+        inert={
+            name: "the largest value is at T1, where the other tokens' part is three "
+            "times the target's own, which is subtracted"
+            for part in ("token_force", "value_self_score")
+            for name in (part, f"{part}_at_end")
+        },
         mutations=c.named(
             with_width(("inner_part_rate", "inner_part_rate_at_end"), 1.5)
         ),

@@ -78,7 +78,9 @@ def _spread(run: xr.Dataset) -> xr.DataArray:
     """Largest g_i / g_j within a type, by type."""
     words = [str(name).split() for name in run["sample"].values]
     kinds = [("mu1" in w) + 2 * ("mu2" in w) for w in words]
-    logs = xr.apply_ufunc(np.logaddexp, 0.0, run["margin"])
+    margin = run["margin"]
+    # logaddexp warns where an argument is NaN.
+    logs = np.maximum(margin, 0.0) + np.log1p(np.exp(-abs(margin)))
     groups = logs.assign_coords(sample=kinds).groupby("sample")
     # A NaN among the margins of a type is one of its extent too.
     return np.exp(groups.max(skipna=False) - groups.min(skipna=False))
