@@ -1,5 +1,7 @@
 """Changes of what a judge reads: each variable matters, and a claim can fail."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,12 @@ from attnflow.claims import (
     Finding,
     Kind,
     Rule,
+    Rungs,
     Verdict,
     mutations,
 )
 from attnflow.claims.judgement import rule_of
+from attnflow.claims.judges.base import remembering
 from attnflow.claims.trials import (
     UNKNOWN,
     attempt,
@@ -82,6 +86,44 @@ def test_what_a_judge_reads_for_nothing_is_inert(evidence):
         return LAST(runs)
 
     assert try_out(judge, UNIVERSAL, evidence).inert == ("end_time",)
+
+
+def _ladder(measure):
+    """An o(1) statement whose values fall so fast that no single run matters."""
+    runs = {}
+    for k in range(1, 6):
+        run = make_evidence(1)["main"]
+        run = run.assign({LOSS: run[LOSS] * 0 + 0.02**k})
+        setting = json.dumps({"width": 10**k})
+        runs[f"m=1e{k}"] = run.assign_attrs(setting=setting)
+    return Rungs("value", measure, "o(1)", "width"), runs
+
+
+def test_along_a_ladder_a_variable_grows_where_one_run_alone_does_not_matter():
+    judge, runs = _ladder(lambda run: float(abs(run[LOSS]).max()))
+    rule = Rule(Kind.ASYMPTOTIC)
+    one = generated(runs, watch(judge, runs).reads)["m=1e5", LOSS]
+    assert {attempt(judge, rule, runs, change) for change in one} == {Verdict.HOLDS}
+    trial = try_out(judge, rule, runs)
+    assert trial.failing == ("loss_by_group times 100 from run to run",)
+    assert trial.inert == ()
+
+
+def test_in_a_trial_unchanged_runs_are_measured_once():
+    measured = []
+
+    def measure(run):
+        measured.append(id(run))
+        return float(abs(run[LOSS]).max())
+
+    judge, runs = _ladder(measure)
+    changes = generated(runs, watch(judge, runs).reads)["m=1e5", LOSS]
+    rule, ids = Rule(Kind.ASYMPTOTIC), {id(run) for run in runs.values()}
+    with remembering(runs):
+        verdicts = [attempt(judge, rule, runs, change) for change in changes]
+    unchanged = [id for id in measured if id in ids]
+    assert len(unchanged) == len(set(unchanged)) == 4
+    assert verdicts == [attempt(judge, rule, runs, change) for change in changes]
 
 
 def test_an_error_on_nonsense_is_no_verdict(evidence):

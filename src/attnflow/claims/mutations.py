@@ -8,7 +8,7 @@ evidence is never changed in place.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -84,6 +84,21 @@ def on_run(
 def scale(run: str, variables: Names, factor: float) -> NamedMutation:
     """Multiply by a factor."""
     return _mapped(run, variables, f"times {factor:g}", lambda a: a * factor)
+
+
+def grow(runs: Sequence[str], variable: str, factor: float) -> NamedMutation:
+    """Multiply by a factor once more from run to run, the first of them unchanged."""
+
+    def mutate(evidence: Evidence) -> Evidence:
+        powers = {run: factor**k for k, run in enumerate(runs)}
+        return {
+            name: run.assign({variable: run[variable] * powers[name]})
+            if name in powers
+            else run
+            for name, run in evidence.items()
+        }
+
+    return NamedMutation(f"{variable} times {factor:g} from run to run", mutate)
 
 
 def add(run: str, variables: Names, amount: float) -> NamedMutation:

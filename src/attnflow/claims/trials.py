@@ -1,8 +1,8 @@
 """Trials of a claim: its verdicts under changes of what its judge reads.
 
 For every run and variable that a judge reads, values are negated, frozen, shuffled,
-scaled both ways and mixed with noise; settings are scaled; runs are cut, left
-untrained, and get holes.
+scaled both ways and mixed with noise, and along many runs they grow or shrink; settings
+are scaled; runs are cut, left untrained, and get holes.
 `attempt` gives the verdict under each of these, with which `attnflow.testing` holds
 every claim of every paper to the same standard:
 
@@ -27,6 +27,7 @@ from attnflow.claims import mutations as mutate
 from attnflow.claims.base import Evidence, Judge, Mutation, Verdict
 from attnflow.claims.checks import Finding
 from attnflow.claims.decision import Rule, decide
+from attnflow.claims.judges.base import remembering
 from attnflow.claims.mutations import NamedMutation
 from attnflow.claims.stages import Detection, record_detections
 from attnflow.schema.dims import SEED, TIME
@@ -37,6 +38,9 @@ UNKNOWN: Mapping[str, NamedMutation] = {
     "holes": mutate.hole(mutate.EVERY),
 }
 """Runs on which a statement about what comes later is not known."""
+LADDER, GROWTH = 4, 100.0
+"""From so many runs on a variable is changed along them too, by this factor from one to
+the next: an order is of all sizes, and one size of five may not matter to it."""
 _reads: ContextVar[list[tuple[str, str]]] = ContextVar("reads")
 
 
@@ -98,8 +102,16 @@ def _is_data(evidence: Evidence, run: str, name: str, hidden: set[str]) -> bool:
 def generated(
     evidence: Evidence, reads: tuple[tuple[str, str], ...]
 ) -> dict[tuple[str, str], list[NamedMutation]]:
-    """By run and variable, the changes of it that are tried."""
-    return {
+    """By run and variable, the changes of it that are tried: of all runs first."""
+    runs: dict[str, list[str]] = {}
+    for run, name in reads:
+        runs.setdefault(name, []).append(run)
+    along = {
+        (mutate.EVERY, name): [mutate.grow(some, name, GROWTH**k) for k in (1, -1)]
+        for name, some in runs.items()
+        if len(some) >= LADDER and evidence[some[0]][name].dtype.kind == "f"
+    }
+    return along | {
         (run, name): _changes(run, name, evidence[run][name])
         for run, name in reads
         if evidence[run][name].dtype.kind in "fiub"
@@ -202,7 +214,13 @@ def try_out(
     whether something is known that does.
     """
     reading = watch(judge, evidence)
+    with remembering(evidence):
+        return _tried(judge, rule, evidence, reading, fails=fails)
 
+
+def _tried(
+    judge: Judge, rule: Rule, evidence: Evidence, reading: Reading, *, fails: bool
+) -> Trial:
     def verdicts(changes: list[NamedMutation]) -> dict[str, Verdict | None]:
         return {c.name: attempt(judge, rule, evidence, c) for c in changes}
 

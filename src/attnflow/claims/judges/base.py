@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
@@ -58,6 +60,40 @@ class AbstractJudge(abc.ABC):
         return {name: (evidence[name],) for name in names}
 
 
+_memory: ContextVar[tuple[set[int], dict[Any, Any]] | None] = ContextVar(
+    "memory", default=None
+)
+
+
+@contextmanager
+def remembering(evidence: Evidence) -> Iterator[None]:
+    """A memory of measures: each is computed once for these very runs.
+
+    Trials change one run after another, and leave the others as they are.
+    """
+    token = _memory.set(({id(run) for run in evidence.values()}, {}))
+    try:
+        yield
+    finally:
+        _memory.reset(token)
+
+
+def _recalled(function: Callable[..., Any], runs: Sequence[xr.Dataset]) -> Any:
+    memory = _memory.get()
+    if memory is None or not all(id(run) in memory[0] for run in runs):
+        return function(*runs)
+    key = (id(function), *map(id, runs))
+    if key not in memory[1]:
+        # With the function, so that no other one gets its id.
+        memory[1][key] = (function, function(*runs))
+    return memory[1][key][1]
+
+
+def measured(measure: Measure, runs: Sequence[xr.Dataset]) -> xr.DataArray:
+    """A measure of some runs, as a table."""
+    return as_table(_recalled(measure, runs), runs)
+
+
 def as_table(value: Table, runs: Sequence[xr.Dataset]) -> xr.DataArray:
     """A measure's value as a table; numbers without dims are by seed, or of all."""
     if isinstance(value, xr.DataArray):
@@ -74,7 +110,7 @@ def mask_of(
 ) -> xr.DataArray | None:
     """The records that are meant: what was recorded, unless `when` says otherwise."""
     if when is not None:
-        return when(*runs)
+        return _recalled(when, runs)
     if TIME not in table.dims:
         return None
     mask = look.recorded(runs[0])

@@ -22,6 +22,7 @@ from attnflow.claims.judges.base import (
     as_table,
     labelled,
     mask_of,
+    measured,
 )
 from attnflow.claims.stages import Stage
 from attnflow.schema.dims import TIME
@@ -79,7 +80,7 @@ class AbstractComparison(AbstractJudge):
         """One check for each run, and the worst entries over seeds."""
         checks, numbers = [], {}
         for name, runs in self.runs(evidence).items():
-            table = as_table(self.measure(*runs), runs)
+            table = measured(self.measure, runs)
             mask = mask_of(table, self.when, runs)
             margin = look.least(self.margins(table, name, runs), mask)
             label = labelled(self.what, name)
@@ -191,7 +192,7 @@ class Equal(AbstractJudge):
         """One check for each run."""
         checks, numbers = [], {}
         for name, runs in self.runs(evidence).items():
-            table = abs(as_table(self.error(*runs), runs))
+            table = abs(measured(self.error, runs))
             errors = look.largest(table, mask_of(table, self.when, runs))
             tolerance = self.tolerance
             if callable(tolerance):
@@ -229,11 +230,11 @@ class AbstractTurn(AbstractJudge):
         by_name = self.runs(evidence)
         if not self.along:
             runs = [run for (run,) in by_name.values()]
-            tables = [as_table(self.measure(run), (run,)) for run in runs]
+            tables = [measured(self.measure, (run,)) for run in runs]
             return self._finding("", _stack(tables), None, sign)
         checks, numbers = [], {}
         for name, runs in by_name.items():
-            table = as_table(self.measure(*runs), runs)
+            table = measured(self.measure, runs)
             mask = mask_of(table, self.when, runs)
             part = self._finding(name, table, mask, sign)
             checks += part.checks

@@ -11,7 +11,7 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims.base import Evidence
 from attnflow.claims.checks import Finding, HighProbability, Ladder, LargeEnough, Slope
-from attnflow.claims.judges.base import AbstractJudge, Measure, as_table
+from attnflow.claims.judges.base import AbstractJudge, Measure, measured
 from attnflow.schema.dims import SEED
 from attnflow.schema.installation import xr
 
@@ -23,12 +23,12 @@ def _rungs(
     measure: Measure, size: Size, runs: Sequence[xr.Dataset], *, each: bool = False
 ) -> tuple[list[float], list[float], int]:
     """Sizes, medians over seeds (or each seed's number), and the number of seeds."""
-    table = as_table(measure(runs[0]), runs[:1]) if len(runs) == 1 else None
+    table = measured(measure, runs[:1]) if len(runs) == 1 else None
     if table is not None and size in table.dims:
         parts = [(float(at[size]), at) for at in table.transpose(size, ...)]
         seeds = table.sizes.get(SEED, 1)
     else:
-        parts = [(_size(size, run), as_table(measure(run), (run,))) for run in runs]
+        parts = [(_size(size, run), measured(measure, (run,))) for run in runs]
         seeds = min(run.sizes[SEED] for run in runs)
     rungs = [(number, part.values.reshape(-1)) for number, part in parts]
     if not each:
@@ -125,7 +125,7 @@ def _points(measure: Measure, runs: Sequence[xr.Dataset]) -> tuple[float, ...]:
     """Medians over seeds of all entries, run after run."""
     points: list[float] = []
     for run in runs:
-        table = as_table(measure(run), (run,))
+        table = measured(measure, (run,))
         if SEED in table.dims:
             table = table.median(SEED, skipna=False)
         points += table.values.reshape(-1).tolist()
@@ -146,7 +146,7 @@ class FromSizeOn(AbstractJudge):
         """Whether each size has the property."""
         runs = [run for (run,) in self.runs(evidence).values()]
         sizes = [_size(self.size, run) for run in runs]
-        held = [self._holds(as_table(self.measure(run), (run,)).values) for run in runs]
+        held = [self._holds(measured(self.measure, (run,)).values) for run in runs]
         seeds = min(run.sizes[SEED] for run in runs)
         axis = _named(self.size, "size")
         check = LargeEnough(tuple(sizes), tuple(held), self.what, seeds, axis)
