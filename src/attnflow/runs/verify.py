@@ -214,9 +214,17 @@ def _written(claim: Claim) -> str:
 
 def judging_code(paper: Paper, claim: Claim) -> str:
     """A digest of what computes a claim's runs and turns them into a verdict."""
-    judges = (claim.judge, claim.correction and claim.correction.judge)
+    modules = sorted(judging_modules(paper, claim))
+    return digest(code_digest(*modules), signature(_judges(claim)))
+
+
+def judging_modules(paper: Paper, claim: Claim) -> set[str]:
+    """The modules that compute a claim's runs and judge them; what these import too."""
     conditions = (paper.conditions, paper.run_conditions)
-    behind = modules_behind((judges, conditions))
+    behind = modules_behind((_judges(claim), conditions))
     modules = {"attnflow.claims.judgement", *RUN, *behind}
-    modules |= paper.build_modules(claim.needs.values())
-    return digest(code_digest(*sorted(modules)), signature(judges))
+    return modules | paper.build_modules(claim.needs.values())
+
+
+def _judges(claim: Claim) -> tuple[object, ...]:
+    return (claim.judge, claim.correction and claim.correction.judge)
