@@ -147,7 +147,7 @@ class Animation:
 
 def check_kind(path: Path) -> str:
     """How the name of a file ends, which can be written here; an error where not."""
-    kinds = dict.fromkeys((".gif", ".html", ".mp4"))
+    kinds: dict[str, None] = dict.fromkeys((".gif", ".html", ".mp4"))
     kind = path.suffix.lower()
     look_up("kind of animation", kind, kinds)
     if kind == ".mp4" and not animation.writers.is_available("ffmpeg"):
