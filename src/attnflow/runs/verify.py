@@ -29,6 +29,7 @@ from attnflow.runs.plan import (
 )
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.profile import Profile
+from attnflow.runs.progress import Progress
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
 from attnflow.schema.settings import canonical_json, digest
@@ -36,7 +37,6 @@ from attnflow.schema.settings import canonical_json, digest
 Selection = Sequence[tuple[Paper, Sequence[Claim]]]
 """Claims by paper."""
 
-Progress = Callable[[float, str], None]
 DEATHS = 3
 """Workers that a job may lose, by chance or for want of memory."""
 

@@ -31,6 +31,7 @@ from attnflow.runs.code import sources
 from attnflow.runs.files import write_text
 from attnflow.runs.plan import Job, Needs, carry_out, make_plan
 from attnflow.runs.pool import Here, Pool
+from attnflow.runs.progress import Progress
 from attnflow.runs.store import Store
 from attnflow.runs.verify import judging_modules, pool_of, store_of
 from attnflow.schema.installation import LIBRARIES, library_versions
@@ -52,7 +53,6 @@ from attnflow.site.pages.files import copy_file
 
 INDEX = "claims.json"
 SUMS = "SHA256SUMS"
-Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
