@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -9,6 +10,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import attnflow
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -84,6 +87,54 @@ def test_the_wheel_beside_installed_libraries(wheel, tmp_path):
     libraries = sysconfig.get_path("purelib")
     (Path(site.strip()) / "libraries.pth").write_text(libraries + "\n")
     check_program(python, tmp_path)
+
+
+@pytest.mark.slow
+def test_users_are_helped_by_the_types_of_the_wheel(wheel, tmp_path):
+    """A strictly typed program has no error, and each mistake of another has one."""
+    python = make_environment(tmp_path / "venv")
+    install(python, "--no-deps", wheel)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = tmp_path / "venv" / "lib" / version / "site-packages"
+    (site / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for file in (ROOT / "tests" / "typed").glob("*.py"):
+        shutil.copy(file, tmp_path)
+    names = [f"v{k} = af.{name}" for k, name in enumerate(attnflow.__all__)]
+    (tmp_path / "names.py").write_text("\n".join(["import attnflow as af", *names]))
+    config = {"typeCheckingMode": "strict", "venvPath": ".", "venv": "venv"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))
+    lines = check_types(tmp_path, "good.py"), check_types(tmp_path, "names.py")
+    assert lines == ({}, {})
+    text = (tmp_path / "bad.py").read_text("utf-8").splitlines()
+    wrong = {number for number, line in enumerate(text, 1) if "  # " in line}
+    assert set(check_types(tmp_path, "bad.py")) == wrong
+
+
+def check_types(place, file):
+    """The errors of basedpyright, by their lines."""
+    done = subprocess.run(
+        [Path(sys.executable).with_name("basedpyright"), "--outputjson", file],
+        cwd=place,
+        env=OUTSIDE,
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    errors = [entry for entry in found if entry["severity"] == "error"]
+    return {e["range"]["start"]["line"] + 1: e["message"] for e in errors}
+
+
+@pytest.mark.slow
+def test_a_stranger_can_use_the_wheel_and_build_it_from_the_sdist(tmp_path):
+    report = tmp_path / "report.json"
+    tool = ROOT / "tools" / "clean_room.py"
+    call(sys.executable, tool, "--json", report, cwd=tmp_path)
+    content = json.loads(report.read_text("utf-8"))
+    assert content["differs_from_sdist"] == []
+    assert content["environments"]
+    assert content["wheel_bytes"] < 4e6
+    # Nothing that tests, documentation or notebooks need.
+    assert content["dependencies"] <= 20
 
 
 @pytest.mark.slow

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from attnflow import __version__
+from attnflow._version import RELEASED, __version__
 from attnflow.papers.citation import citation
+from attnflow.papers.replies import Status
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = ROOT / "docs/architecture.md"
@@ -27,10 +28,36 @@ WALK = ("run", "mixture/figure1", "width=256", "--seeds", "2")
 
 def test_one_version_and_one_title():
     told = (ROOT / "CITATION.cff").read_text("utf-8")
-    assert f"\nversion: {__version__}\n" in told
+    assert f"\nversion: {__version__}\ndate-released: {RELEASED}\n" in told
+    assert f"version = {{{__version__}}}" in citation()
+    assert f"year    = {{{RELEASED[:4]}}}" in citation()
     title = re.search(r'title: "(.*)"', told)
     assert title is not None and f"{{{title[1]}}}" in citation()
-    assert f"\n## {__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## {__version__} ({RELEASED})\n" in (ROOT / "CHANGELOG.md").read_text(
+        "utf-8"
+    )
+
+
+def test_issue_templates_are_forms_with_what_we_need():
+    yaml = pytest.importorskip("yaml")
+    folder = ROOT / ".github" / "ISSUE_TEMPLATE"
+    needed = {}
+    for file in sorted(folder.glob("*.yml")):
+        if file.name == "config.yml":
+            continue
+        form = yaml.safe_load(file.read_text("utf-8"))
+        assert {"name", "description", "title", "labels", "body"} <= form.keys()
+        needed[file.stem] = {
+            entry["id"]
+            for entry in form["body"]
+            if entry.get("validations", {}).get("required")
+        }
+    assert needed == {
+        "authors-reply": {"paper", "about", "status", "words"},
+        "verdict": {"claim", "what", "why"},
+    }
+    reply = (folder / "authors-reply.yml").read_text("utf-8")
+    assert all(f"- {status} (" in reply for status in Status)
 
 
 @pytest.mark.parametrize("page", PAGES)

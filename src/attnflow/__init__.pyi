@@ -1,3 +1,4 @@
+from ._version import __version__ as __version__
 from .claims import Claim as Claim
 from .claims import Scope as Scope
 from .claims import Verdict as Verdict

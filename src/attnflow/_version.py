@@ -1,3 +1,4 @@
-"""The version, in the one place that packaging and every module read."""
+"""The version and its date, in the one place that packaging and every module read."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+RELEASED = "2026-11-18"

@@ -97,7 +97,7 @@ def test_a_stored_run_is_shown_without_arrays(fresh, modules_of):
 
 def test_a_stored_run_is_exported_without_jax(fresh, modules_of):
     id = fresh[1].split()[1]
-    names, _ = modules_of("export", id, "--netcdf", "run.nc")
+    names, _ = modules_of("export", id, "--out", "run.nc")
     assert "xarray" in names
     assert not (TRAINING | DRAWING) & names
 

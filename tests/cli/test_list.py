@@ -40,9 +40,24 @@ def test_maps_are_listed_as_such(program, toy):
 
 
 def test_people_see_every_kind(program):
-    shown = program("list").stdout
+    shown = program("list", "--all").stdout
     for text in ("A toy paper", "toy/flow", "toy/figure1", "T-Thm1", "The loss falls."):
         assert text in shown
+
+
+def test_without_a_paper_there_is_a_line_for_each_and_what_to_type(program):
+    shown = program("list").stdout
+    for text in ("A toy paper", "T-…", "attnflow list toy", "toy/T-Thm1 --explain"):
+        assert text in shown
+    assert "The loss falls." not in shown
+    assert len(shown.splitlines()) < 10
+
+
+def test_help_has_every_command_under_a_heading(program):
+    shown = program("--help").stdout
+    for text in ("Papers", "Results", "export-claims", "data", "attnflow demo"):
+        assert text in shown
+    assert "─ Commands" not in shown
 
 
 def test_one_paper(program):

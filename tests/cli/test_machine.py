@@ -1,12 +1,18 @@
 """`doctor` and `bench`."""
 
+import re
 import sys
 import types
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from attnflow import cli
+from attnflow.cli import machine
+from attnflow.cli.machine import VARIABLES
+from attnflow.runs.workers import ONE_THREAD
 from attnflow.schema.installation import MissingData
 
 
@@ -24,6 +30,87 @@ def test_doctor(program, store_of_its_own):
     assert "pytest" not in facts["packages"]
     assert facts["cores"] >= 1
     assert "writable" in program("doctor").stdout
+
+
+@pytest.mark.parametrize(
+    ("variable", "directory", "inside"),
+    [
+        ("ATTNFLOW_STORE", "store", ""),
+        ("ATTNFLOW_DATA", "data", ""),
+        ("ATTNFLOW_CACHE", "compiled", "compiled"),
+        ("XDG_CACHE_HOME", "cache", ""),
+    ],
+)
+def test_doctor_shows_each_directory_where_its_variable_puts_it(
+    program, tmp_path, monkeypatch, variable, directory, inside
+):
+    monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
+    with programs_kept_nowhere():
+        facts = program.json("doctor")
+    place = str(tmp_path / "elsewhere" / inside).rstrip("/")
+    assert facts["variables"][variable] == str(tmp_path / "elsewhere")
+    assert facts["directories"][directory]["path"] == place
+    with programs_kept_nowhere():
+        assert place in program("doctor").stdout
+
+
+def test_doctor_shows_what_follows_from_the_users_cache(program, tmp_path, monkeypatch):
+    for name in ("ATTNFLOW_STORE", "ATTNFLOW_DATA", "ATTNFLOW_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with programs_kept_nowhere():
+        facts = program.json("doctor")
+    paths = {name: entry["path"] for name, entry in facts["directories"].items()}
+    home = tmp_path / "attnflow"
+    assert paths["store"] == str(home / "runs")
+    assert paths["data"] == str(home / "data")
+    assert paths["compiled"] == str(home / "compiled")
+    assert facts["data"] == {"mnist": "missing", "wikitext-2": "missing"}
+
+
+@contextmanager
+def programs_kept_nowhere():
+    """JAX without a directory of compiled programs, as in a new process."""
+    import jax
+
+    before = jax.config.values.get("jax_compilation_cache_dir")
+    jax.config.update("jax_compilation_cache_dir", None)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_compilation_cache_dir", before)
+
+
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_doctor_shows_every_variable(variable, monkeypatch, tmp_path):
+    monkeypatch.setenv(variable, "some-value")
+    assert machine.variables()[variable] == "some-value"
+    monkeypatch.delenv(variable)
+    assert machine.variables()[variable] is None
+
+
+def test_every_variable_that_the_code_reads_is_listed():
+    """By name: `os.environ.get("X")`, or a constant that is one."""
+    source = Path(machine.__file__).parents[1]
+    texts = [path.read_text("utf-8") for path in source.rglob("*.py")]
+    names = {name for text in texts for name in re.findall(r"ATTNFLOW_[A-Z]+", text)}
+    names |= {
+        name
+        for text in texts
+        for name in re.findall(r"environ(?:\.get|\.setdefault)?[\[(]\"(\w+)\"", text)
+    }
+    threads = set(ONE_THREAD)
+    # pytest's own, in the fixtures that other packages use.
+    assert names | threads <= {*VARIABLES, "PYTEST_XDIST_WORKER"}
+    assert {"XDG_CACHE_HOME", "ATTNFLOW_CACHE"} <= names
+
+
+def test_doctor_says_what_is_in_the_way(program, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ATTNFLOW_DATA", str(tmp_path / "file" / "data"))
+    entry = program.json("doctor")["directories"]["data"]
+    assert entry["trouble"] == f"CANNOT BE USED: {tmp_path / 'file'} is no directory"
+    assert "CANNOT BE USED" in program("doctor").stdout
 
 
 def test_doctor_and_an_unwritable_store(program, tmp_path, monkeypatch):

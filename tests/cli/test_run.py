@@ -81,6 +81,26 @@ def test_inputs_reach_the_experiment(program, toy, tmp_path):
     assert read_run_file(tmp_path / "run.nc").attrs["paper"] == "toy"
 
 
+def test_an_animation_is_written_beside_the_run(program, toy, monkeypatch, tmp_path):
+    class Frames:
+        def save(self, path):
+            path.write_text("frames")
+
+    monkeypatch.setattr("attnflow.figures.animate", lambda run: Frames())
+    done = program("run", "toy/flow", "--animate", "attention.gif")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "attention.gif").read_text() == "frames"
+    assert "attention.gif" in done.stdout
+
+
+def test_what_cannot_be_animated_is_said_before_anything_is_computed(program, toy):
+    message = program.refused("run", "toy/flow", "--animate", "attention.avi")
+    assert "Known: .gif, .html, .mp4" in message
+    assert toy.calls == []
+    message = program.refused("run", "toy/flow", "--animate", "attention.gif")
+    assert "an animation shows matrices over time" in message
+
+
 def test_check_reaches_the_experiment_and_is_another_run(program, toy):
     plain = program.json("run", "toy/flow")["runs"][0]
     checked = program.json("run", "toy/flow", "--check")["runs"][0]

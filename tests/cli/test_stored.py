@@ -27,16 +27,23 @@ def test_no_runs(program):
 
 def test_export(program, tmp_path):
     id = program.json("run", "toy/flow")["runs"][0]["id"]
-    answer = program.json("export", id[:6], "--netcdf", "run.nc")
+    answer = program.json("export", id[:6], "--out", "run.nc")
     assert answer == {"version": 2, "run": id, "file": "run.nc"}
     assert read_run_file(tmp_path / "run.nc").attrs["id"] == id
+
+
+def test_the_old_spelling_still_works_and_says_so(program, tmp_path):
+    id = program.json("run", "toy/flow")["runs"][0]["id"]
+    done = program("export", id, "--netcdf", "run.nc")
+    assert done.exit_code == 0 and (tmp_path / "run.nc").is_file()
+    assert "--netcdf is deprecated and goes in 0.3: write --out FILE." in done.stderr
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["export", "nothing", "--netcdf", "run.nc"], "no stored run 'nothing'"),
-        (["export", "nothing"], "--netcdf"),
+        (["export", "nothing", "--out", "run.nc"], "no stored run 'nothing'"),
+        (["export", "nothing"], "--out"),
         (["cite", "tay"], "Did you mean 'toy'"),
         (["no-such-command"], "no-such-command"),
     ],
@@ -47,7 +54,7 @@ def test_wrong_usage(program, args, message):
 
 def test_export_into_nowhere(program):
     id = program.json("run", "toy/flow")["runs"][0]["id"]
-    message = program.refused("export", id, "--netcdf", "absent/run.nc")
+    message = program.refused("export", id, "--out", "absent/run.nc")
     assert "there is no directory absent" in message
 
 

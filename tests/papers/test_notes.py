@@ -37,6 +37,7 @@ def test_a_note_is_read(file):
         (ENTRY.replace('id = "X-N1"', ""), "note 1 lacks id"),
         (ENTRY.replace("[[note]]", "[[notes]]"), r"\['notes'\]: each note begins"),
         (ENTRY + "id =", "notes.toml is no TOML"),
+        (ENTRY + 'status = "disputed"', "the authors' word. .* replies.toml"),
     ],
 )
 def test_errors_name_the_file_and_the_entry(file, text, message):

@@ -26,12 +26,15 @@ class Source:
     text: str
 
 
-def sources(judge: Function) -> list[Source]:
-    """The judge, then the functions of its own package that it calls, each once."""
+def sources(judge: Function, most: float = MOST) -> list[Source]:
+    """The judge, then the functions of its own package that it calls, each once.
+
+    At most `most` of them, in the order in which they are named.
+    """
     seen: dict[Function, None] = {}
     waiting = list(functions_in(judge))
     package = next((_package(f) for f in waiting if not _is_core(f)), "attnflow")
-    while waiting and len(seen) < MOST:
+    while waiting and len(seen) < most:
         function = waiting.pop(0)
         if function in seen or _package(function) != package:
             continue

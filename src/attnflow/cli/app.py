@@ -8,13 +8,14 @@ import os
 import signal
 import sys
 import warnings
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from attnflow._version import __version__
 from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
+from attnflow.cli.export_claims import export_claims
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
 from attnflow.cli.output import INTERRUPTED, complain, leave
@@ -31,22 +32,43 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo)
-app.command("list")(list_all)
-app.command("run", no_args_is_help=True)(run)
-app.command("observe", no_args_is_help=True)(observe)
-app.command("reproduce")(reproduce)
-app.command("verify")(verify)
-app.command("diff", no_args_is_help=True)(diff)
-app.command("sweep", no_args_is_help=True)(sweep)
-app.command("bench")(bench)
-app.command("runs")(runs)
-app.command("export", no_args_is_help=True)(export)
-app.command("export-site", no_args_is_help=True)(export_site)
-app.command("cite", no_args_is_help=True)(cite)
-app.command("doctor")(doctor)
-app.command("new-paper", no_args_is_help=True)(new_paper)
-app.add_typer(data, name="data")
+
+
+def _add(panel: str, name: str, command: Any, about: str, *, bare: bool = True) -> None:
+    """Add a command under a heading of the help; not `bare`: it needs arguments."""
+    options: dict[str, Any] = {"rich_help_panel": panel, "short_help": about}
+    app.command(name, no_args_is_help=not bare, **options)(command)
+
+
+PAPERS, YOURS, KEPT, MACHINE = (
+    "Papers",
+    "Your own settings, weights and papers",
+    "Results",
+    "This machine",
+)
+_add(PAPERS, "demo", demo, "One result: its stages, claims, figures and a page.")
+_add(PAPERS, "list", list_all, "Papers, their experiments, figures and claims.")
+_add(PAPERS, "run", run, "Run one experiment, or read its stored run.", bare=False)
+_add(PAPERS, "reproduce", reproduce, "Draw figures and tables, beside the printed.")
+_add(PAPERS, "verify", verify, "Judge claims: what is stated, and what came out.")
+_add(PAPERS, "cite", cite, "BibTeX of a paper and of attnflow.", bare=False)
+_add(YOURS, "sweep", sweep, "Run an experiment over a grid of settings.", bare=False)
+_add(YOURS, "observe", observe, "Turn weights that you trained into a run.", bare=False)
+_add(YOURS, "new-paper", new_paper, "Write a package for a paper.", bare=False)
+_add(KEPT, "runs", runs, "List the stored runs, newest first.")
+_add(KEPT, "diff", diff, "Compare two claims tables.", bare=False)
+_add(KEPT, "export", export, "Write a stored run as netCDF.", bare=False)
+_add(
+    KEPT, "export-site", export_site, "Write figures and pages to publish.", bare=False
+)
+_add(
+    *(KEPT, "export-claims", export_claims),
+    "Write verdicts as folders for referees.",
+    bare=False,
+)
+_add(MACHINE, "doctor", doctor, "Versions, directories and variables.")
+_add(MACHINE, "bench", bench, "Time reduced forms against weights and PyTorch.")
+app.add_typer(data, name="data", rich_help_panel=MACHINE)
 
 
 def _print_version(is_requested: bool) -> None:
@@ -65,6 +87,8 @@ def _program(
     ] = False,
 ) -> None:
     """How shallow transformers learn, and whether it is as the papers say.
+
+    Begin with `attnflow demo`, or `attnflow list`. Every command takes --json FILE.
 
     Exit codes: 0 success; 1 a verdict or a number differs from the recorded one;
     2 wrong usage; 130 interrupted.

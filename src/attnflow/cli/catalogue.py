@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 @guarded
 def list_all(
     paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All of every paper, not a summary.")
+    ] = False,
     json: Json = None,
 ) -> int:
-    """List papers, their experiments, figures and tables, and claims.
+    """List the papers; with a paper, its experiments, figures and tables, and claims.
 
-    With a paper, also the settings of its experiments; `mix` is for mixed ones.
+    With a paper, also the settings of its experiments; `mix` is for mixed ones. JSON
+    has all of it always.
     """
     from attnflow.papers import select_papers
     from attnflow.runs.runner import find_source
@@ -31,9 +35,36 @@ def list_all(
     mixed = [find_source("mix")] if paper == "mix" else None
     papers = mixed or [listed for listed, _ in select_papers(paper)]
     output.give(_content(papers))
+    if paper is None and not every:
+        _summarise(output, papers)
+        return 0
     for listed in papers:
         _show(output, listed, settings=paper is not None)
     return 0
+
+
+def _summarise(output: Output, papers: "list[Paper]") -> None:
+    """A line for each paper, and what to type next."""
+    columns = ("paper", "ids", "experiments", "figures and tables", "claims", "title")
+    rows = [
+        (
+            paper.slug,
+            f"{paper.letter}-…",
+            str(len(paper.recipes)),
+            str(len(paper.shown)),
+            str(len(paper.claims)),
+            paper.title,
+        )
+        for paper in papers
+    ]
+    output.show(Table(columns, rows))
+    if not papers:
+        return
+    first = papers[0]
+    output.say(f"attnflow list {first.slug}       all of one paper")
+    output.say(f"attnflow run {first.slug}/{first.recipes[0].id}")
+    output.say(f"attnflow reproduce {first.slug}/{first.headline}")
+    output.say(f"attnflow verify {first.slug}/{first.headline_claims[0]} --explain")
 
 
 def _content(papers: "list[Paper]") -> dict[str, list[dict[str, object]]]:

@@ -1,18 +1,18 @@
 """`attnflow verify --explain`: how one verdict came about, for people."""
 
-import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from attnflow.claims import Claim, Evidence, Row, Verdict
+from attnflow.claims.words import scope_words, witness_words
 from attnflow.cli.output import ABSENT, Output, Table, number
-from attnflow.cli.verdicts import scope_words, witness_words
 from attnflow.papers.base import Paper
-from attnflow.schema.conditions import READING, Condition
+from attnflow.schema.conditions import READING
 from attnflow.schema.settings import typed
 from attnflow.site.explain import Explanation, draw_claim, explain
+from attnflow.site.explain.conditions import COLUMNS, condition_rows
 from attnflow.site.explain.explanation import Neighbour, Tried
 from attnflow.site.pages.files import save_figure
 
@@ -56,6 +56,7 @@ def _say(output: Output, explanation: Explanation) -> None:
     parts = {
         f"Statement ({claim.place}; {claim.origin}; {claim.kind})": claim.statement,
         "Correction": corrected and f"{corrected.kind}: {corrected.statement}",
+        "Authors' reply": " ".join(map(str, explanation.replies)),
         "System": claim.system,
         "Settings": claim.settings,
         "Predicate": claim.check,
@@ -67,7 +68,7 @@ def _say(output: Output, explanation: Explanation) -> None:
             output.say(f"\n{name}\n{_wrapped(words)}")
     if any(explanation.items.values()):
         output.say(_wrapped(f"Items as numbers, with {READING}:"))
-        output.show(condition_table(explanation.items))
+        output.show(Table(COLUMNS, condition_rows(explanation.items)))
     for name, note in (
         ("Found", row.note),
         ("Found of the correction", corrected.note if corrected else ""),
@@ -190,57 +191,3 @@ def _say_trials(output: Output, tried: Tried) -> None:
         for change, verdict in verdicts.items()
     ]
     output.show(Table(("trial", "runs", "verdict"), lines))
-
-
-COLUMNS = ("item", "condition", "value", "allowed", "met", "slack", "runs")
-_MET = {True: "yes", False: "no", None: "not read"}
-
-
-def condition_table(items: Mapping[str, Mapping[str, Condition]]) -> Table:
-    """By item, one row for the runs that meet it and one for those that do not."""
-    groups: dict[tuple[str, bool | None], dict[str, Condition]] = {}
-    for run, conditions in items.items():
-        for name, item in conditions.items():
-            groups.setdefault((name, item.met), {})[run] = item
-    order = list(dict.fromkeys(name for name, _ in groups))
-    ranked = sorted(groups, key=lambda key: (order.index(key[0]), key[1] is not True))
-    return Table(COLUMNS, [_condition_row(groups[key], len(items)) for key in ranked])
-
-
-def _condition_row(items: Mapping[str, Condition], runs: int) -> tuple[str, ...]:
-    conditions = list(items.values())
-    first = conditions[0]
-    reading = f" [{first.reading}]" if first.reading else ""
-    factors = [item.slack for item in conditions if item.slack is not None]
-    unread = first.met is None
-    return (
-        first.name,
-        f"{first.what}{reading}",
-        ABSENT if unread else _span(item.value for item in conditions),
-        ABSENT if unread else _allowed(conditions),
-        _MET[first.met],
-        _span(factors) if factors else ABSENT,
-        "all" if len(items) == runs else f"{len(items)} of {runs}: {'; '.join(items)}",
-    )
-
-
-def _allowed(items: Sequence[Condition]) -> str:
-    """`≥ 64`, `< 0.5`, `1`, `0.1 … 10`: bounds, which may differ from run to run."""
-    least, most = (
-        _span(getattr(item, name) for item in items) for name in ("least", "most")
-    )
-    if all(item.least == item.most for item in items):
-        return least
-    strict = items[0].strict
-    sides = []
-    if any(item.least > -math.inf for item in items):
-        sides.append(f"{'>' if strict else '≥'} {least}")
-    if any(item.most < math.inf for item in items):
-        sides.append(f"{'<' if strict else '≤'} {most}")
-    return ", ".join(sides)
-
-
-def _span(numbers: Iterable[float]) -> str:
-    """A number, or the least and the largest of several."""
-    texts = ["∞" if n == math.inf else f"{n:.3g}" for n in sorted(numbers)]
-    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} … {texts[-1]}"

@@ -2,12 +2,15 @@
 
 import os
 import platform
+import shutil
 from importlib import metadata
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from attnflow._version import __version__
 from attnflow.cli.output import (
     OTHERWISE,
     Json,
@@ -23,35 +26,133 @@ if TYPE_CHECKING:
     from attnflow.data.real import DataSet
 
 
+VARIABLES = {
+    "ATTNFLOW_STORE": "the directory of stored runs and verdicts",
+    "ATTNFLOW_DATA": "the directory of data sets",
+    "ATTNFLOW_CACHE": "the directory that holds compiled programs",
+    "ATTNFLOW_DEBUG": "show tracebacks of wrong usage too",
+    "XDG_CACHE_HOME": "where the three directories are that have no variable set",
+    "JAX_COMPILATION_CACHE_DIR": "JAX's own directory of compiled programs, then used",
+    "XLA_FLAGS": "flags of the compiler; without it workers get one thread",
+    "OMP_NUM_THREADS": "threads; without it workers get one",
+    "OPENBLAS_NUM_THREADS": "threads; without it workers get one",
+    "MKL_NUM_THREADS": "threads; without it workers get one",
+    "EQX_ON_ERROR": "checks inside of compiled flows, which the program turns off",
+}
+"""Environment variables that attnflow reads, and what each of them decides."""
+
+
 @guarded
 def doctor(json: Json = None) -> int:
-    """Say what this machine has: versions, cores, the store, double precision."""
-    from attnflow.schema.installation import cache_directory
-
+    """Say what this machine has: versions, directories, variables, double precision."""
     output = Output(json)
-    packages, store, has_x64 = _packages(), _store(), _has_double_precision()
+    packages, directories, has_x64 = (
+        _packages(),
+        _directories(),
+        _has_double_precision(),
+    )
     facts = {
-        "attnflow": metadata.version("attnflow"),
+        "attnflow": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": _cores(),
-        "cache": str(cache_directory()),
-        "store": store,
+        "cache": directories["cache"]["path"],
+        "store": _store(),
+        "directories": directories,
+        "variables": variables(),
+        "data": {item.id: _state(item) for item in _data_sets(None)},
         "torch": _version("torch"),
+        "ffmpeg": shutil.which("ffmpeg"),
         "packages": packages,
         "x64": has_x64,
     }
     output.give(facts)
+    _show(output, facts)
+    return 0 if has_x64 and all(packages.values()) else OTHERWISE
+
+
+def variables() -> dict[str, str | None]:
+    """The values of all variables that attnflow reads; `None` where one is not set."""
+    return {name: os.environ.get(name) for name in VARIABLES}
+
+
+def _show(output: Output, facts: dict[str, Any]) -> None:
+    store = facts["store"]
     lines = {name: facts[name] for name in ("attnflow", "python", "platform", "cores")}
-    lines["store"] = f"{store['path']} ({store['runs']} runs)"
-    lines[""] = store["trouble"] or "writable"
-    lines["cache"] = facts["cache"]
-    lines["x64"] = "works" if has_x64 else "DOES NOT WORK"
-    lines["torch"] = facts["torch"] or "not installed (only bench needs it)"
-    lines |= {name: version or "MISSING" for name, version in packages.items()}
+    lines["x64"] = "works" if facts["x64"] else "DOES NOT WORK"
+    lines["torch"] = facts["torch"] or "not installed (only bench and observe use it)"
+    lines["ffmpeg"] = facts["ffmpeg"] or "not installed (only films need it)"
     for name, value in lines.items():
         output.say(f"{name:<12} {value}")
-    return 0 if has_x64 and all(packages.values()) else OTHERWISE
+    output.say("\nDirectories")
+    rows = [
+        (name, entry["path"], entry["trouble"] or entry["holds"])
+        for name, entry in facts["directories"].items()
+    ]
+    output.show(Table(("directory", "path", "holds"), rows))
+    output.say(f"Stored runs: {store['runs']}; {store['trouble'] or 'writable'}.")
+    states = ", ".join(f"{name} {state}" for name, state in facts["data"].items())
+    output.say(f"Data sets: {states}.\n")
+    rows = [
+        (name, "not set" if value is None else value, VARIABLES[name])
+        for name, value in facts["variables"].items()
+    ]
+    output.show(Table(("variable", "value", "what it decides"), rows))
+    rows = [(n, version or "MISSING") for n, version in facts["packages"].items()]
+    output.show(Table(("package", "version"), rows))
+
+
+def _directories() -> dict[str, dict[str, Any]]:
+    """Every directory that attnflow uses, as it would be used now."""
+    from attnflow.data.real import data_directory
+    from attnflow.runs.store import Store
+    from attnflow.schema.installation import cache_directory
+
+    digests = cache_directory() / "attnflow"
+    every = {
+        "store": (Store().root, "runs and verdicts"),
+        "data": (data_directory(), "data sets"),
+        "compiled": (_compiled(), "compiled programs"),
+        "cache": (cache_directory(), f"the above by default; digests in {digests}"),
+        "output": (
+            Path("attnflow-output").absolute(),
+            "figures and pages, unless --out",
+        ),
+    }
+    return {
+        name: {"path": str(path), "holds": holds, "trouble": _trouble(path)}
+        for name, (path, holds) in every.items()
+    }
+
+
+def _compiled() -> Path:
+    import jax
+
+    from attnflow.training.programs import keep_compiled
+
+    keep_compiled()
+    return Path(jax.config.values["jax_compilation_cache_dir"] or "none")
+
+
+def _trouble(path: Path) -> str:
+    """Why nothing could be written there; nothing where it could."""
+    place = path
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        return f"CANNOT BE USED: {place} is no directory"
+    return "" if os.access(place, os.W_OK | os.X_OK) else f"{place} is READ-ONLY"
+
+
+def _state(item: "DataSet") -> str:
+    """Whether the files of a data set are here."""
+    from attnflow.data.real import state_of
+
+    try:
+        states = {state_of(item, file) for file in item.files}
+    except OSError as error:
+        return f"not readable ({error.strerror})"
+    return str(states.pop()) if len(states) == 1 else "incomplete"
 
 
 def _cores() -> int:

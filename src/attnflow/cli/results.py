@@ -12,6 +12,7 @@ from attnflow.cli.output import (
     Json,
     Output,
     Table,
+    complain,
     guarded,
     number,
     seconds,
@@ -64,7 +65,10 @@ def runs(
 @guarded
 def export(
     run: Annotated[str, typer.Argument(help="Its address, or how that begins.")],
-    netcdf: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The netCDF file to write.")
+    ] = None,
+    netcdf: Annotated[Path | None, typer.Option(hidden=True)] = None,
     json: Json = None,
 ) -> int:
     """Write a stored run as a netCDF file."""
@@ -72,10 +76,15 @@ def export(
     from attnflow.runs.store import Store
 
     output = Output(json)
+    if netcdf is not None:
+        complain("Warning: --netcdf is deprecated and goes in 0.3: write --out FILE.")
+    place = out or netcdf
+    if place is None:
+        raise ValueError("The file is missing. Write --out FILE.nc.")
     store = Store()
-    check_place(netcdf)
+    check_place(place)
     id = store.find(run)
-    path = export_netcdf(store.read(id), netcdf)
+    path = export_netcdf(store.read(id), place)
     output.give({"run": id, "file": path})
     output.say(f"{id} is in {path}")
     return 0

@@ -54,6 +54,12 @@ def run(
         Path | None,
         typer.Option(metavar="FILE.nc", help="Write the run as netCDF too."),
     ] = None,
+    animate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.gif|mp4|html", help="Show attention, or scores, as they move."
+        ),
+    ] = None,
     json: Json = None,
 ) -> int:
     """Run one experiment, or read its run where it is stored."""
@@ -61,8 +67,13 @@ def run(
     from attnflow.schema.declarations import Request
 
     output = Output(json)
-    if out:
-        check_place(out)
+    files = [place for place in (out, animate) if place]
+    for place in files:
+        check_place(place)
+    if animate:
+        from attnflow.figures.animation import check_kind
+
+        check_kind(animate)
     paper, id = find_experiment(experiment)
     request = Request(id, parse_overrides(settings or ()), seeds=seeds)
     inputs = {
@@ -75,7 +86,7 @@ def run(
     with shown_progress() as bar:
         bar.begin(f"{paper.slug}/{id}")
         runner = Runner(rerun=rerun, progress=bar, call=in_background)
-        summary = None if out else runner.stored_summary(paper, request, **inputs)
+        summary = None if files else runner.stored_summary(paper, request, **inputs)
         if summary is None:
             dataset = runner.run(paper, request, **inputs)
             summary = runner.summary(paper, dataset)
@@ -83,7 +94,12 @@ def run(
                 from attnflow.runs.run_files import export_netcdf
 
                 export_netcdf(dataset, out)
-    give_and_show(output, summary, [place for place in (out,) if place])
+            if animate:
+                from attnflow.figures import animate as draw_frames
+
+                bar(1.0, "drawing frames")
+                draw_frames(dataset).save(animate)
+    give_and_show(output, summary, files)
     return INTERRUPTED if summary["outcome"] == "interrupted" else 0
 
 

@@ -1,10 +1,10 @@
 """Verdicts for people: the claims table, in words, and what differs from the record."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
-from attnflow.claims import ClaimsTable, Row, Scope, Verdict, as_expected
+from attnflow.claims import ClaimsTable, Row, Verdict, as_expected
+from attnflow.claims.words import scope_words, witness_words
 from attnflow.cli.output import ABSENT, Output, Table, number
 
 HEAD = (
@@ -135,35 +135,3 @@ def row_words(row: Row) -> list[str]:
     if row.witness is not None:
         lines.append(witness_words(row))
     return lines
-
-
-def scope_words(row: Row) -> str:
-    """The scope in words, with the smallest slack and the items that are missed."""
-    stated = " (a statement of ours)" if row.origin == "ours" else ""
-    scope = f"Scope {row.scope}{stated}"
-    if row.missed:
-        text = f"{scope}: {'; '.join(row.missed)}."
-    elif row.scope is not Scope.THEOREM:
-        text = f"{scope}: {_ELSE[row.scope]}."
-    elif row.slack is None:
-        text = f"{scope}: it assumes no number."
-    else:
-        near = ", the nearest to being missed by a factor of"
-        least = f"{near} {row.slack:.3g}" if math.isfinite(row.slack) else ""
-        text = f"{scope}: all its conditions are met{least}."
-    unread = f" No number decides {', '.join(row.unread)}." if row.unread else ""
-    return f"{text}{unread}"
-
-
-_ELSE = {
-    Scope.EXPERIMENT: "the paper's own setting",
-    Scope.BEYOND: "neither the conditions of a theorem nor the paper's own setting",
-}
-
-
-def witness_words(row: Row) -> str:
-    """What the second program says, where it was run."""
-    assert row.witness is not None
-    answer = {True: "agrees", False: "does not agree", None: "was not run (--witness)"}
-    numbers = f": {row.witness.note}" if row.witness.note else ""
-    return f"Witness {row.witness.script} {answer[row.witness.agrees]}{numbers}."

@@ -1,3 +1,5 @@
+from .animation import Animation as Animation
+from .animation import animate as animate
 from .axes import align_titles as align_titles
 from .axes import name_panel as name_panel
 from .axes import number as number

@@ -18,6 +18,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnflow.papers.inventory import Statement, read_notes, read_statements, uses_of
+from attnflow.papers.replies import Reply, read_replies
 from attnflow.schema.conditions import Condition
 from attnflow.schema.dataset import setting_of
 from attnflow.schema.declarations import Exhibit, Note, Recipe, Request, Statistic
@@ -35,7 +36,8 @@ T = TypeVar("T")
 SLUGS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
 TAKEN = (*SLUGS, "mix")
 """Names that no other package's paper can have; `mix` is for mixed experiments."""
-NOTES = "notes.toml"
+NOTES, REPLIES = "notes.toml", "replies.toml"
+_READERS = {NOTES: read_notes, REPLIES: read_replies}
 PREFIX = re.compile(r"[A-Z][A-Za-z0-9]{1,11}")
 """What ids of claims begin with: single letters are those of attnflow's own papers."""
 
@@ -78,8 +80,8 @@ class Declared(Generic[T]):
 
 def _follow(path: str) -> Any:
     module, _, name = path.partition(":")
-    if name == NOTES:
-        return read_notes(files(module) / name)
+    if name in _READERS:
+        return _READERS[name](files(module) / name)
     if name.endswith(".toml"):
         return tomllib.loads((files(module) / name).read_text("utf-8"))
     return getattr(importlib.import_module(module), name)
@@ -98,7 +100,10 @@ class Paper(AbstractPresentable):
     setting of a run, the conditions of the paper's theorems, item by item, and
     `run_conditions` those items that speak of the run itself.
 
-    Claims, exhibits, notes, maps and statistics may be declared as paths (`Declared`).
+    `replies` are what the paper's authors answered to notes and verdicts.
+
+    Claims, exhibits, notes, replies, maps and statistics may be declared as paths
+    (`Declared`).
     """
 
     slug: str
@@ -119,6 +124,7 @@ class Paper(AbstractPresentable):
     statistics: Declared[tuple[Statistic, ...]] = Declared(())
     conditions: Callable[[Mapping[str, Any]], list[Condition]] | None = None
     run_conditions: Callable[[xr.Dataset], list[Condition]] | None = None
+    replies: Declared[tuple[Reply, ...]] = Declared(())
 
     @property
     def shown(self) -> tuple[Exhibit, ...]:
@@ -129,6 +135,15 @@ class Paper(AbstractPresentable):
     def statements(self) -> tuple[Statement, ...]:
         """The numbered statements of the paper, from its inventory."""
         return read_statements(self.inventory)
+
+    def replies_to(self, id: str) -> tuple[Reply, ...]:
+        """The authors' replies about a note or a claim, in the order of the file."""
+        return tuple(reply for reply in self.replies if id in reply.about)
+
+    def status_of(self, note: Note) -> str:
+        """The status of a note: that of the last reply about it, or its own."""
+        replies = self.replies_to(note.id)
+        return str(replies[-1].status) if replies else note.status
 
     def uses_of(self, claim: str) -> tuple[str, ...]:
         """Ids of the statements on which the proof of a claim's statement rests."""
@@ -185,16 +200,18 @@ class Paper(AbstractPresentable):
 def texts_of(package: str) -> dict[str, Any]:
     """The fields of a `Paper` that are files of its package.
 
-    These are `paper.bib`, `inventory.toml` and, where there is one, `notes.toml`:
-    `Paper(…, **texts_of(__name__))`.
+    These are `paper.bib`, `inventory.toml` and, where they are there, `notes.toml` and
+    `replies.toml`: `Paper(…, **texts_of(__name__))`.
     """
     folder = files(package)
     texts = {
         "bibtex": (folder / "paper.bib").read_text("utf-8"),
         "inventory": f"{package}:inventory.toml",
     }
-    has_notes = (folder / NOTES).is_file()
-    return texts | ({"notes": f"{package}:{NOTES}"} if has_notes else {})
+    for name in _READERS:
+        if (folder / name).is_file():
+            texts[name.removesuffix(".toml")] = f"{package}:{name}"
+    return texts
 
 
 def paper(slug: str) -> Paper:

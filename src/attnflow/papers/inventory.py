@@ -191,4 +191,9 @@ def _note(entry: Mapping[str, Any], number: int, file: Traversable) -> Note:
             raise ValueError(
                 f"{where} has {key} = {entry[key]!r}. Write one of {', '.join(words)}."
             )
+    if entry.get("status") in ("acknowledged", "disputed"):
+        raise ValueError(
+            f"{where} has status = {entry['status']!r}, which is the authors' word. "
+            "Write their reply into replies.toml, with its date and source."
+        )
     return Note(**entry)

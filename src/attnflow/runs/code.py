@@ -34,7 +34,8 @@ PAGE_TEXTS = {
     "Exhibit": {"title", "caption", "silent"},
     "Claim": {"source"},
     "Note": {"place", "printed", "ours", "status", "source"},
-    "Paper": {"title", "summary", "version_read", "notes", "inventory", "bibtex"},
+    "Paper": {"title", "summary", "version_read", "notes", "inventory", "bibtex"}
+    | {"replies"},
 }
 """Fields of declarations that no computation, judge or drawing reads."""
 

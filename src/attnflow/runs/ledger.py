@@ -8,7 +8,8 @@ from typing import Any, Literal
 from attnflow.claims import Claim, ClaimsTable, recorded_words
 from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
-from attnflow.runs.runner import Progress, Runner
+from attnflow.runs.progress import Progress, shown
+from attnflow.runs.runner import Runner
 from attnflow.runs.store import Store
 from attnflow.runs.user_run import judge_user_run
 from attnflow.runs.verify import verify_claims
@@ -119,20 +120,22 @@ class ClaimsView(AbstractPresentable):
           one.
         - `workers`: how many processes, one for each core without it; 0 for this one
           alone.
-        - `progress`: called with a fraction and a message.
+        - `progress`: called with a fraction and a message; without it, a notebook
+          shows a bar.
         - `run`: a run of your own, in the place of ours of its experiment; then those
           claims alone that look at it are judged.
         """
         claims = [self[id] for id in ids] if ids else list(self)
-        if run is not None:
-            runner = Runner(store, progress=progress)
-            rows = judge_user_run(self.paper, claims, run, runner, seeds=seeds)
-            return ClaimsTable(tuple(rows))
-        rows = verify_claims(
-            [(self.paper, claims)],
-            seeds=seeds,
-            store=store,
-            workers=workers,
-            progress=progress,
-        )
+        with shown(progress) as bar:
+            if run is not None:
+                runner = Runner(store, progress=bar)
+                rows = judge_user_run(self.paper, claims, run, runner, seeds=seeds)
+                return ClaimsTable(tuple(rows))
+            rows = verify_claims(
+                [(self.paper, claims)],
+                seeds=seeds,
+                store=store,
+                workers=workers,
+                progress=bar,
+            )
         return ClaimsTable(tuple(rows))

@@ -7,7 +7,7 @@ judging a claim and drawing an exhibit are jobs that wait for runs.
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,11 @@ from attnflow.papers import paper as find_paper
 from attnflow.papers.base import Paper
 from attnflow.runs.pool import Here, Pool, Trouble
 from attnflow.runs.profile import Profile, Spent, spending
+from attnflow.runs.progress import Progress
 from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.schema.declarations import Request
 from attnflow.schema.settings import canonical_json, digest
-
-Progress = Callable[[float, str], None]
 
 
 class Job(Hashable, Protocol):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attnflow.papers.base import Paper
 from attnflow.runs.code import RUN, code_digest, modules_behind
+from attnflow.runs.progress import Progress, shown
 from attnflow.runs.store import Store, StoreError, StoreWarning, summarise
 from attnflow.schema import outcomes_of
 from attnflow.schema.arrays import ArraySource
@@ -31,9 +32,6 @@ from attnflow.schema.settings import (
 
 if TYPE_CHECKING:
     from attnflow.experiments import Computation, Experiment
-
-Progress = Callable[[float, str], None]
-"""What is told how far a run is, as a fraction, and what it is doing."""
 
 _NOT_OURS = {*sys.stdlib_module_names, *LIBRARIES}
 
@@ -268,6 +266,8 @@ def run(
     - `seeds`: how many seeds (0, 1, …), or which ones; one without it.
     - `store`: where runs are kept; `None` is your own store, `False` none.
     - `rerun`: compute it even where it is stored.
+    - `progress`: called with a fraction and a message; without it, a notebook shows a
+      bar where it takes longer than a second.
     - `data`, `weights`: arrays by name, or an `.npz` file, in the place of drawn ones.
     - `record`, `at`: which observables to record, and at which times.
     - `lift`: add all weights at the end, as `W_K_final` and so on.
@@ -291,7 +291,6 @@ def run(
     The same at any width, for several seeds: `af.run("mixture/figure1", seeds=3,
     width="infinite")`.
     """
-    runner = Runner(store, rerun=rerun, progress=progress)
     inputs = {"data": data, "weights": weights, "record": record, "at": at}
     inputs |= {"check": check, "lift": lift}
     if not isinstance(experiment, str):
@@ -305,10 +304,14 @@ def run(
                 f"{sorted(overrides)} cannot be set on an experiment that is built "
                 "already. Build it with these settings, or give its name."
             )
-        return runner.run_experiment(experiment, seeds=seeds, **inputs)
+        with shown(progress) as bar:
+            runner = Runner(store, rerun=rerun, progress=bar)
+            return runner.run_experiment(experiment, seeds=seeds, **inputs)
     paper, id = find_experiment(experiment)
     numbers = seeds if seeds is None else seed_numbers(seeds)
-    return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
+    with shown(progress) as bar:
+        runner = Runner(store, rerun=rerun, progress=bar)
+        return runner.run(paper, Request(id, overrides, seeds=numbers), **inputs)
 
 
 @dataclass(frozen=True)

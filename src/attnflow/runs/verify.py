@@ -29,6 +29,7 @@ from attnflow.runs.plan import (
 )
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.profile import Profile
+from attnflow.runs.progress import Progress
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
 from attnflow.schema.settings import canonical_json, digest
@@ -36,7 +37,6 @@ from attnflow.schema.settings import canonical_json, digest
 Selection = Sequence[tuple[Paper, Sequence[Claim]]]
 """Claims by paper."""
 
-Progress = Callable[[float, str], None]
 DEATHS = 3
 """Workers that a job may lose, by chance or for want of memory."""
 
@@ -214,9 +214,17 @@ def _written(claim: Claim) -> str:
 
 def judging_code(paper: Paper, claim: Claim) -> str:
     """A digest of what computes a claim's runs and turns them into a verdict."""
-    judges = (claim.judge, claim.correction and claim.correction.judge)
+    modules = sorted(judging_modules(paper, claim))
+    return digest(code_digest(*modules), signature(_judges(claim)))
+
+
+def judging_modules(paper: Paper, claim: Claim) -> set[str]:
+    """The modules that compute a claim's runs and judge them; what these import too."""
     conditions = (paper.conditions, paper.run_conditions)
-    behind = modules_behind((judges, conditions))
+    behind = modules_behind((_judges(claim), conditions))
     modules = {"attnflow.claims.judgement", *RUN, *behind}
-    modules |= paper.build_modules(claim.needs.values())
-    return digest(code_digest(*sorted(modules)), signature(judges))
+    return modules | paper.build_modules(claim.needs.values())
+
+
+def _judges(claim: Claim) -> tuple[object, ...]:
+    return (claim.judge, claim.correction and claim.correction.judge)

@@ -88,6 +88,17 @@ def run_witness(
 
 def run_script(script: Path) -> dict[str, str]:
     """The numbers that a script prints, as texts by their names."""
+    return printed_numbers(script_output(script))
+
+
+def printed_numbers(output: str) -> dict[str, str]:
+    """The numbers in the lines `name = number` of a script's output, as texts."""
+    lines = [line.partition(" = ") for line in output.splitlines()]
+    return {name.strip(): text.strip() for name, sign, text in lines if sign}
+
+
+def script_output(script: Path) -> str:
+    """What a script prints, run by this Python."""
     process = subprocess.run(
         [sys.executable, str(script)],
         capture_output=True,
@@ -102,8 +113,7 @@ def run_script(script: Path) -> dict[str, str]:
                 f"The witness {script.name} cannot be run here: {last}. Install it."
             )
         raise RuntimeError(f"The witness {script.name} ended with {last}.")
-    lines = [line.partition(" = ") for line in process.stdout.splitlines()]
-    return {name.strip(): text.strip() for name, sign, text in lines if sign}
+    return process.stdout
 
 
 def is_alike(ours: float, theirs: str) -> bool:

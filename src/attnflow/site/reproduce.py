@@ -27,6 +27,7 @@ from attnflow.runs.plan import (
 )
 from attnflow.runs.pool import Here, Pool
 from attnflow.runs.profile import Profile
+from attnflow.runs.progress import Progress, shown
 from attnflow.runs.runner import Runner, described
 from attnflow.runs.store import Store
 from attnflow.runs.verify import pool_of
@@ -44,7 +45,6 @@ from attnflow.site.write import write_pages
 from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep
 
-Progress = Callable[[float, str], None]
 OUTPUT = Path("attnflow-output")
 QUICK = OUTPUT / "quick"
 """Apart, so that smaller runs never take the place of the papers' own."""
@@ -189,15 +189,16 @@ def reproduce(
         exhibits = every if id is None else (paper.exhibit(id),)
         drawings += [Drawing(paper, e, place.directory, quick) for e in exhibits]
         places.append((paper, place))
-    results = draw_exhibits(
-        drawings,
-        store=store,
-        workers=workers,
-        progress=progress,
-        report=report,
-        profile=profile,
-        call=call,
-    )
+    with shown(progress) as bar:
+        results = draw_exhibits(
+            drawings,
+            store=store,
+            workers=workers,
+            progress=bar,
+            report=report,
+            profile=profile,
+            call=call,
+        )
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

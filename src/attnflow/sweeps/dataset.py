@@ -13,6 +13,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from attnflow.runs.plan import time_left
+from attnflow.runs.progress import Progress
 from attnflow.runs.store import StoreError, StoreWarning
 from attnflow.schema.installation import xr
 from attnflow.schema.settings import canonical_json
@@ -22,8 +23,6 @@ from attnflow.sweeps.grid import Value
 from attnflow.sweeps.job import Job
 from attnflow.sweeps.plan import Batch, Sweep, make_batches, sweep_id
 from attnflow.sweeps.worker import Report
-
-Progress = Callable[[float, str], None]
 
 
 class Options(TypedDict, total=False):

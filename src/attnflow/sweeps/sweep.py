@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 from attnflow.papers.base import Paper
 from attnflow.runs.code import RUN, code_digest
-from attnflow.runs.runner import Progress, find_experiment
+from attnflow.runs.progress import Progress, shown
+from attnflow.runs.runner import find_experiment
 from attnflow.runs.store import Store
 from attnflow.schema import settings
 from attnflow.schema.declarations import Recipe
@@ -132,7 +133,7 @@ def sweep(
         batch=batch,
     )
     pool = choose_executor(executor, workers=workers, scheduler=scheduler)
-    with closing(pool):
+    with closing(pool), shown(progress) as bar:
         return compute_sweep(
             plan,
             pool,
@@ -141,7 +142,7 @@ def sweep(
             store=BatchStore(store.root if store else None),
             limit=limit,
             retry=retry,
-            progress=progress,
+            progress=bar,
         )
 
 

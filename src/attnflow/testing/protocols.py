@@ -482,6 +482,12 @@ class TextProtocol:
             assert note.shown_by == "text" or note.shown_by in claims, note.id
             assert note.place and note.printed and note.ours, note.id
 
+    def test_replies_are_about_notes_and_claims(self, paper: Paper) -> None:
+        """Of this paper."""
+        known = {entry.id for entry in (*paper.notes, *paper.claims)}
+        for reply in paper.replies:
+            assert set(reply.about) <= known, reply
+
     def test_the_paper_is_described(self, paper: Paper) -> None:
         """Title, version, what it is about, and how to cite it."""
         assert paper.title and paper.version_read and paper.summary.endswith(".")

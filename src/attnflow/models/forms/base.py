@@ -22,13 +22,13 @@ Q times that of X times E, exactly.
 
 import abc
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
 from attnflow.models.problem import Problem, forces
@@ -39,9 +39,9 @@ PARTS = ("scores", "values")
 Arrays = dict[str, Array]
 # The state of a part, a direction or an update of it: an array, or arrays by name. Each
 # part narrows it to what it holds.
-PartState = PyTree
+PartState: TypeAlias = Any
 # What a part takes as its force: mostly the force on its table.
-Force = PyTree
+Force: TypeAlias = Any
 State = dict[str, PartState]
 Forces = dict[str, Force]
 Matrices = dict[str, Float[Array, "blocks *copies rows columns"]]

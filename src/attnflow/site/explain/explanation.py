@@ -24,6 +24,7 @@ from attnflow.claims.source_code import Source, sources
 from attnflow.claims.trials import Reading, attempt, try_out, watch
 from attnflow.papers.base import Paper
 from attnflow.papers.inventory import statements_with, users_of
+from attnflow.papers.replies import Reply
 from attnflow.schema import setting_of
 from attnflow.schema.conditions import Condition
 from attnflow.schema.declarations import Request
@@ -86,7 +87,8 @@ class Tried:
     **Arguments:**
 
     - `statement`: `as printed`, or `as corrected` where that one holds.
-    - `failing`: generated changes under which it fails; `changes`: how many were tried.
+    - `failing`: generated changes under which it fails; `changes`: how many were tried;
+      `generated`: the verdict under each of them.
     - `inert`: variables that it reads and that no change of makes matter.
     - `unknown`: verdicts on runs that are untrained, cut, or have holes.
     - `mutations`: verdicts under the changes that the claim itself names; `mends`: of
@@ -100,6 +102,7 @@ class Tried:
     unknown: Mapping[str, str]
     mutations: Mapping[str, str]
     mends: Mapping[str, str]
+    generated: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ class Explanation:
     - `seeds`: by check over seeds, held and margin of each seed.
     - `fails_where`: by check, which numbers would make it fail.
     - `tried`: the verdicts under changes of the runs.
+    - `replies`: what the paper's authors answered.
     """
 
     claim: Claim
@@ -129,6 +133,7 @@ class Explanation:
     seeds: dict[str, list[SeedResult]]
     fails_where: list[str]
     tried: Tried
+    replies: tuple[Reply, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
@@ -155,6 +160,7 @@ class Explanation:
             **{name: plain(getattr(self, name)) for name in names},
             "code": [asdict(source) for source in self.code],
             "tried": plain(asdict(self.tried)),
+            "replies": [reply.as_json() for reply in self.replies],
         }
 
 
@@ -191,6 +197,7 @@ def explain(paper: Paper, claim: Claim, evidence: Evidence, row: Row) -> Explana
             _prefixed(w, fails_where(check, rule)) for w, check, rule in checks
         ],
         tried=_try_claim(claim, evidence),
+        replies=paper.replies_to(claim.id),
     )
 
 
@@ -217,15 +224,17 @@ def _try_claim(claim: Claim, evidence: Evidence) -> Tried:
     """Try the statement that holds: the printed one, or else its correction."""
     statement, judge, rule = _statement(claim)
     trial = try_out(judge, rule, evidence)
-    counts = [*map(len, trial.variables.values()), len(trial.settings)]
+    groups = (*trial.variables.values(), trial.settings)
+    generated = {name: _word(v) for group in groups for name, v in group.items()}
     return Tried(
         statement,
         trial.failing,
-        sum(counts),
+        len(generated),
         trial.inert,
         {name: _word(verdict) for name, verdict in trial.unknown.items()},
         _verdicts(judge, rule, evidence, claim.mutations),
         _verdicts(claim.judge, rule_of(claim), evidence, claim.mends),
+        generated,
     )
 
 

@@ -86,7 +86,10 @@ def claim_views(paper: Paper, rows: Sequence[Row]) -> list[ClaimView]:
     for claim in paper.claims:
         row = rows_by_id.get(claim.id)
         judged = row is not None
-        views.append(_view(row or recorded_row(claim, paper), claim, is_judged=judged))
+        view = _view(row or recorded_row(claim, paper), claim, is_judged=judged)
+        replies = " ".join(map(str, paper.replies_to(claim.id)))
+        told = {"Authors' reply": replies} if replies else {}
+        views.append(replace(view, details={**told, **view.details}))
     return sorted(views, key=lambda v: (not v.is_surprise, ORDER.index(v.verdict)))
 
 

@@ -1,12 +1,12 @@
 """The table of conditions: runs are told together where they agree."""
 
-from attnflow.cli.explained import condition_table
 from attnflow.schema.conditions import Condition, at_least, exactly, of_order, unread
+from attnflow.site.explain.conditions import condition_rows
 
 
 def rows(conditions):
     items = {run: {i.name: i for i in listed} for run, listed in conditions.items()}
-    return [tuple(row) for row in condition_table(items).rows]
+    return condition_rows(items)
 
 
 def width(m, least=64):
