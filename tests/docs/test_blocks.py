@@ -1,6 +1,5 @@
 """Every code block of the documentation runs, and prints what is shown."""
 
-import os
 import shlex
 
 import pytest

@@ -10,7 +10,7 @@ OURS = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
 
 
 def read_by_the_code():
-    """Names that modules look up in `os.environ`, as constants or by a name of theirs."""
+    """Names that modules which read `os.environ` have as constants."""
     names = set()
     for path in SOURCE.rglob("*.py"):
         tree = ast.parse(path.read_text("utf-8"))

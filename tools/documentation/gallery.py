@@ -1,13 +1,14 @@
-"""The gallery: figures that are drawn while the site is built, each with its command."""
+"""The gallery: figures that are drawn with the site, each with its command."""
 
 import re
 import warnings
 from pathlib import Path
 
+from tools.documentation.text import prose
+
 from attnflow.papers.base import paper
 from attnflow.runs.store import Store
 from attnflow.site.reproduce import reproduce
-from tools.documentation.text import prose
 
 # Each is drawn in seconds at the size of `--quick`; those without data sets.
 SHOWN = (
@@ -20,10 +21,10 @@ SHOWN = (
     "scansnap/figure6",
 )
 _NOTE = (
-    "Drawn when this site was built, at the sizes of `--quick`. Without `--quick` the same "
-    "command draws the figure at the paper's own size, beside the numbers that the paper "
-    "prints; `attnflow reproduce` draws all of them. A figure of your own takes the same "
-    "parts: [`attnflow.figures`](reference/packages/figures.md)."
+    "Drawn when this site was built, at the sizes of `--quick`. Without it the same "
+    "command draws the figure at the paper's own size, beside the numbers that the "
+    "paper prints; `attnflow reproduce` draws all of them. A figure of your own takes "
+    "the same parts: [`attnflow.figures`](reference/packages/figures.md)."
 )
 
 

@@ -2,14 +2,15 @@
 
 import json
 
+from tools.documentation.text import code, folded, prose, table
+
 from attnflow.papers.base import SLUGS, Paper, paper
 from attnflow.schema.declarations import Exhibit, Recipe
 from attnflow.schema.settings import as_record
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views
-from tools.documentation.text import code, folded, prose, table
 
 _READ = (
-    "Verdicts are the recorded ones, which `attnflow verify` holds to what it computes; "
+    "Verdicts are the recorded ones, to which `attnflow verify` is compared; "
     "scope and slack are computed from the settings of the runs that each claim "
     "declares. [How to read a verdict](../verdicts.md) explains the columns."
 )
@@ -46,9 +47,9 @@ def _page(record: Paper, views: list[ClaimView]) -> str:
     parts = [
         f"# {record.slug}: {prose(record.title)}",
         prose(record.summary),
-        f"Read: {prose(record.version_read)}. Cite it with `attnflow cite {record.slug}`; "
-        f"[findings and files]({record.slug}-code.md) has what came out and where the "
-        "code is.",
+        f"Read: {prose(record.version_read)}. Cite it with "
+        f"`attnflow cite {record.slug}`; [findings and files]({record.slug}-code.md) "
+        "has what came out and where the code is.",
         _experiments(record),
         _exhibits(record),
         _claims(record, views),

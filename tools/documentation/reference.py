@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from tools.documentation.text import code, prose, table
 
 import attnflow
 from attnflow.observables import OBSERVABLES
-from tools.documentation.text import code, prose, table
 
 SOURCE = Path(attnflow.__file__).parent.parent
 # What `import attnflow as af` exports, by the room from which a name comes.
@@ -210,7 +210,9 @@ def _observables() -> str:
     ]
     intro = (
         "Named functions of a state that a run records: "
-        '`af.run(…, record=["loss", "score"])`. Beside its own dims, each has `seed` and '
-        "`time`. Next-token prediction and deep networks have registries of their own."
+        '`af.run(…, record=["loss", "score"])`. Beside its own dims, each has `seed` '
+        "and `time`. Next-token prediction and deep networks have registries of their "
+        "own."
     )
-    return f"# Observables\n\n{intro}\n\n{table(('observable', 'dims', 'what it is'), rows)}"
+    listing = table(("observable", "dims", "what it is"), rows)
+    return f"# Observables\n\n{intro}\n\n{listing}"

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from tools.documentation.gallery import gallery_page
+from tools.documentation.notebooks import notebook_pages
 from tools.documentation.papers import paper_pages
 from tools.documentation.reference import reference_pages
 
@@ -46,7 +47,7 @@ def _texts(out: Path, *, figures: bool) -> dict[str, str]:
         page: _inside(home, (ROOT / home).read_text("utf-8"), page, homes, out)
         for home, page in homes.items()
     }
-    texts |= paper_pages() | reference_pages()
+    texts |= paper_pages() | reference_pages() | notebook_pages()
     texts["decisions/index.md"] = _decisions()
     texts["gallery.md"] = gallery_page(out, figures=figures)
     return texts

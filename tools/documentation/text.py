@@ -1,4 +1,4 @@
-"""Plain text of declarations as Markdown: formulas typeset, nothing misread as markup."""
+"""Plain text of declarations as Markdown, with formulas for typesetting."""
 
 from collections.abc import Sequence
 
