@@ -115,18 +115,22 @@ def _alike(found, wanted):
 
 
 def same(found, wanted):
-    """Equal words, or words whose numbers differ by two of their last digit at most."""
+    """Equal words, or words whose numbers differ by little."""
     if found == wanted:
         return True
     if NUMBER.sub("#", found) != NUMBER.sub("#", wanted):
         return False
     pairs = zip(NUMBER.finditer(found), NUMBER.finditer(wanted), strict=True)
-    return all(_near(float(f[0]), w) for f, w in pairs)
+    return all(_near(f, w) for f, w in pairs)
 
 
-def _near(value, wanted):
+def _near(found, wanted):
+    """Two of the last digit; of whole numbers, which are mostly times, one in 100."""
+    if len(found[1] or "") != len(wanted[1] or ""):
+        return False
     unit = 10.0 ** (int(wanted[2] or 0) - len(wanted[1] or ""))
-    return abs(value - float(wanted[0])) <= 2 * unit
+    allowed = 2 * unit if wanted[1] or wanted[2] else abs(float(wanted[0])) / 100
+    return abs(float(found[0]) - float(wanted[0])) <= allowed
 
 
 def rewrite(page):

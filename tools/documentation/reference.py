@@ -72,8 +72,9 @@ def _home(module: str, name: str) -> str:
         if isinstance(node, ast.ImportFrom):
             if any((alias.asname or alias.name) == name for alias in node.names):
                 source = resolve_name("." * node.level + (node.module or ""), module)
-                inner = f"{source}.{name}"
-                return inner if _path(inner) else _home(source, name)
+                # A function may have the name of the module that defines it.
+                is_module = node.module is None and _path(f"{source}.{name}")
+                return f"{source}.{name}" if is_module else _home(source, name)
         elif name in _names(node):
             return f"{module}.{name}"
     raise LookupError(f"{module} does not define {name}.")
