@@ -60,7 +60,7 @@ def test_every_module_that_a_page_names_is_there(page):
         places = (ROOT, ROOT / "src/attnflow", ROOT / "src/attnflow/papers")
         is_example = path.startswith("src/needle/") or path == "tests/test_paper.py"
         assert is_example or any((p / path).is_file() for p in places), path
-    for name in re.findall(r"\b(attnflow(?:\.[a-z_]\w*)+)", text):
+    for name in re.findall(r"(?<!\.)\b(attnflow(?:\.[a-z_]\w*)+)", text):
         assert _resolves(name), name
 
 

@@ -64,7 +64,7 @@ def folder(tmp_path, monkeypatch, store_of_its_own):
 
 
 @pytest.mark.filterwarnings("ignore::attnflow.experiments.LearningRateWarning")
-@pytest.mark.parametrize("page", _cases())
+@pytest.mark.parametrize("page", list(_cases()))
 def test_python_blocks_print_what_is_shown(page, folder):
     if any("import torch" in block.text for block in blocks_of(page)):
         pytest.importorskip("torch")

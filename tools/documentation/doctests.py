@@ -10,7 +10,9 @@ from typing import Any
 import griffe
 
 # Lines of a doctest with equal indent: input, continuation, and output up to a blank.
-DOCTEST = re.compile(r"^(?P<indent> *)>>> .*(?:\n(?P=indent)\S.*|\n(?P=indent) +\S.*)*", re.M)
+DOCTEST = re.compile(
+    r"^(?P<indent> *)>>> .*(?:\n(?P=indent)\S.*|\n(?P=indent) +\S.*)*", re.M
+)
 
 
 def fenced(text: str) -> str:

@@ -107,7 +107,7 @@ def _claims(record: Paper, views: list[ClaimView]) -> str:
         (scope, ", ".join(f"{n} {verdict}" for verdict, n in counts.items()))
         for scope, counts in tally.by_scope.items()
     ]
-    header = ("claim", "place", "kind", "verdict", "scope", "slack", "statement")
+    header = ("claim, place, kind", "verdict, scope, slack", "statement")
     example = views[0].id
     parts = [
         "## Claims",
@@ -123,20 +123,18 @@ def _claims(record: Paper, views: list[ClaimView]) -> str:
 
 
 def _claim(view: ClaimView) -> tuple[str, ...]:
+    """Three cells: on a phone, more of them would hide the statement."""
     row = view.row
-    slack = "" if row.slack is None else f"{row.slack:.3g}"
+    slack = "" if row.slack is None else f", slack {row.slack:.3g}"
     statement = prose(row.statement)
     if row.corrected is not None:
         statement += f"<br>*Corrected:* {prose(row.corrected.statement)}"
     if row.missed:
         statement += f"<br>*Missed:* {prose('; '.join(row.missed))}"
+    name = f"<span id='{row.id}'></span>{code(row.id)}"
     return (
-        f"<span id='{row.id}'></span>{code(row.id)}",
-        prose(row.place),
-        str(row.kind),
-        row.words,
-        row.scope_and_origin,
-        slack,
+        f"{name}<br>{prose(row.place)}<br>{row.kind}",
+        f"**{row.words}**<br>{row.scope_and_origin}{slack}",
         statement,
     )
 
