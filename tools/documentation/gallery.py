@@ -15,10 +15,10 @@ SHOWN = (
     "mixture/overview",
     "mixture/figure4",
     "mixture/stage2-duration",
-    "cooccurrence/overview",
+    "cooccurrence/balancing",
     "signgd/figure1",
     "vit/figure1a",
-    "scansnap/figure6",
+    "scansnap/figure4-left",
 )
 _NOTE = (
     "Drawn when this site was built, at the sizes of `--quick`. Without it the same "
