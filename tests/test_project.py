@@ -13,11 +13,6 @@ from attnflow.papers.citation import citation
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = ROOT / "docs/architecture.md"
-PAGES = (
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    *(f"docs/{name}.md" for name in ("architecture", "mixing", "your-own-paper")),
-)
 DOCUMENTS = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
@@ -31,15 +26,6 @@ def test_one_version_and_one_title():
     title = re.search(r'title: "(.*)"', told)
     assert title is not None and f"{{{title[1]}}}" in citation()
     assert f"\n## {__version__} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_file_that_a_page_names_is_there(page):
-    text = (ROOT / page).read_text("utf-8")
-    targets = re.findall(r"\]\(((?!https?:)[^)#]+)\)", text)
-    assert targets
-    for target in targets:
-        assert (ROOT / page).parent.joinpath(target).exists(), target
 
 
 def test_the_architecture_names_every_folder():
