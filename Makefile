@@ -2,6 +2,7 @@
 # make demo       the main job: a paper's headline result, its stages, claims and figures
 # make test       lint, format, types, layers, tests
 # make verify     the slow tests, new random examples, other CPUs, the whole claims table
+# make docs       the documentation as a site: site/index.html, which needs no network
 # make test-cpus  the tests that depend on rounding, under other instruction sets
 
 PYTHON ?= python3.11
@@ -9,9 +10,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 STAMP := $(VENV)/.ready
+DOCS := $(VENV)/.docs
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: setup demo test test-cpus verify lint browser clean
+.PHONY: setup demo docs test test-cpus verify lint browser clean
 
 setup: $(STAMP)
 
@@ -27,6 +29,16 @@ $(STAMP): $(INSTALLED)
 	$(PIP) "torch==2.13.0"
 	$(PIP) -e ".[test]"
 	@touch $@
+
+$(DOCS): $(INSTALLED)
+	$(PIP) -e ".[docs]"
+	@touch $@
+
+# Pages by hand and from the ledger into build/docs, then the site; any warning is an error.
+docs: $(DOCS)
+	$(BIN)/python -m tools.documentation
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 demo: $(INSTALLED)
 	$(BIN)/attnflow demo
@@ -65,4 +77,4 @@ verify: setup browser test-cpus
 	$(BIN)/attnflow verify --seeds 5
 
 clean:
-	rm -rf $(VENV) attnflow-output dist build
+	rm -rf $(VENV) attnflow-output dist build site

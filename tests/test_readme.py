@@ -19,9 +19,3 @@ def test_the_example_ends_in_a_table():
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("width infinite")]
     assert [line for line in lines if line.startswith("B-L6.1")]
-
-
-def test_every_file_that_it_names_is_there():
-    text = README.read_text("utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert (README.parent / target).exists(), target
