@@ -23,9 +23,10 @@ from attnflow.models import forms
 from attnflow.models.forms import AbstractForm, State, TokenForm
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.observables import find
+from attnflow.observables import OF_SAMPLES, find
 from attnflow.schema.identity import Same
-from attnflow.training.rules import NormalisedDescent, SignGD, per_part
+from attnflow.training import Reach
+from attnflow.training.rules import NormalisedDescent, Rule, SignGD, per_part
 
 Member = tuple[Training, State]
 """The system and the initial state of a seed."""
@@ -60,15 +61,17 @@ def build_members(
     every = rules_of(experiment)
     rotated = all(rule.equivariant for rule in every)
     sparse = forms.is_sparse(samples[0], rules, experiment.initial) and not lift
+    column = _shows_column(experiment, samples[0]) and not lift
     name, why = forms.choose(
         experiment.form,
         rules,
         initial=experiment.initial,
         # A large basis costs time, and only rotations ask for it.
-        rank=forms.basis_of(samples[0]).rank if rotated and not sparse else 0,
+        rank=_rank(samples[0]) if rotated and not (sparse or column) else 0,
         symmetric=symmetry is not None,
         sparse=sparse,
         lift=lift,
+        column=column,
     )
     plan = None
     if name in forms.COORDINATE_FORMS:
@@ -86,7 +89,7 @@ def build_members(
             plan=plan,
             rotated=rotated,
             # Where no rule sees how large gradients are, they need not underflow.
-            normalised=all(isinstance(r, SignGD | NormalisedDescent) for r in every),
+            normalised=all(_sees_no_size(rule) for rule in every),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]
@@ -98,6 +101,26 @@ def build_members(
         _require_lift(experiment, members[0][0], weights)
     notes = {"form": name, "form_reason": why, "rule": rule_names(experiment)}
     return Built(members, notes)
+
+
+def _sees_no_size(rule: Rule) -> bool:
+    """Whether a rule does the same for a gradient of any size."""
+    if isinstance(rule, NormalisedDescent):
+        return rule.epsilon == 0
+    return isinstance(rule, SignGD)
+
+
+def _rank(samples: Sequences) -> int:
+    return forms.basis_of(samples).rank
+
+
+def _shows_column(experiment: Experiment, samples: Sequences) -> bool:
+    """Whether a form of one column pays, and knows all that is recorded."""
+    events = [stage.until for stage in experiment.stages]
+    scalars = [event.scalar for event in events if isinstance(event, Reach)]
+    reached = {scalar.partition("[")[0].strip() for scalar in scalars}
+    known = reached | set(experiment.observables) <= OF_SAMPLES
+    return known and forms.is_column(samples, experiment.initial)
 
 
 def member(

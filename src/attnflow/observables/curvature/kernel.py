@@ -8,7 +8,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, PyTree
 
-from attnflow.models.forms import AbstractFrame, AbstractPart, State, TokenForm
+from attnflow.models.forms import (
+    AbstractFrame,
+    AbstractPart,
+    PromptFrame,
+    State,
+    TokenForm,
+)
 from attnflow.models.forms.frames import DenseFrame, GatherFrame
 from attnflow.models.forms.tokens import TokenChain, TokenScores
 from attnflow.models.problem import AbstractLoss
@@ -97,8 +103,8 @@ def require_heads(frame: AbstractFrame) -> None:
 class SampleTables(eqx.Module):
     """`D_n = ∂f_n/∂scores` and `z_n = ∂f_n/∂values`, on the basis."""
 
-    scores: Float[Array, "samples blocks basis basis"]
-    values: Float[Array, "samples blocks basis"]
+    scores: Float[Array, "samples blocks *table"]
+    values: Float[Array, "samples blocks columns"]
 
 
 def output_derivatives(system: Training, state: State) -> SampleTables:
@@ -108,6 +114,9 @@ def output_derivatives(system: Training, state: State) -> SampleTables:
     heads' outputs gives the derivatives of them all. The readout gives its slope
     itself, since training takes it by its convention at a kink.
     """
+    frame = system.form.frame
+    if isinstance(frame, PromptFrame):
+        return SampleTables(*frame.sent_back(pair_derivatives(system, state)))
     require_heads(system.form.frame)
     return send_back(system.form.frame, pair_derivatives(system, state))
 
@@ -245,7 +254,9 @@ def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
 
 def require_kernel(system: Training) -> None:
     """Raise where a form does not know the tangent kernel."""
-    if not isinstance(system.form, TokenForm):
+    if not isinstance(system.form, TokenForm) and not isinstance(
+        system.form.frame, PromptFrame
+    ):
         require_heads(system.form.frame)
 
 
@@ -266,9 +277,9 @@ def output_curvature(
 
 def is_small(system: Training) -> bool:
     """Whether the kernel of all samples is cheap to write out."""
-    if isinstance(system.form, TokenForm):
-        return True
     frame = system.form.frame
+    if isinstance(system.form, TokenForm) or isinstance(frame, PromptFrame):
+        return True
     assert isinstance(frame, DenseFrame | GatherFrame)
     rank = frame.shown_coordinates.shape[-1]
     entries = system.data.label.shape[-1] * system.problem.heads * rank**2
