@@ -266,8 +266,8 @@ def _frame(
 ) -> PromptFrame:
     key = np.asarray(data.key)
     seen = on_device(tokens[key.reshape(-1)])
-    beside = unseen or (None, None)
-    return PromptFrame(seen, on_device(shown), *beside, len(key), extra)
+    scores, values = unseen or (None, None)
+    return PromptFrame(seen, on_device(shown), scores, values, len(key), extra)
 
 
 def _ambient(
