@@ -1,6 +1,7 @@
 from .claims import Claim as Claim
 from .claims import Scope as Scope
 from .claims import Verdict as Verdict
+from .data import Causal as Causal
 from .data import CooccurrenceOrbits as CooccurrenceOrbits
 from .data import CooccurrenceTask as CooccurrenceTask
 from .data import DisjointNoiseTask as DisjointNoiseTask
@@ -34,6 +35,7 @@ from .models.problem import Logistic as Logistic
 from .models.problem import Problem as Problem
 from .models.problem import ReluPair as ReluPair
 from .models.problem import Squared as Squared
+from .models.problem import Unhinged as Unhinged
 from .observables.curvature import Widths as Widths
 from .observables.curvature import hessian_spectrum as hessian_spectrum
 from .observables.curvature import linearised as linearised

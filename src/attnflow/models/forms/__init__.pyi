@@ -33,6 +33,9 @@ from .initial_values import ClassMeans as ClassMeans
 from .initial_values import Vector as Vector
 from .lifts import lift as lift
 from .lifts import lift_refusal as lift_refusal
+from .moments import MomentForm as MomentForm
+from .moments import moment_refusal as moment_refusal
+from .moments import with_moments as with_moments
 from .prompt import PromptFrame as PromptFrame
 from .quotient import AbstractSymmetry as AbstractSymmetry
 from .quotient import symmetry_of as symmetry_of

@@ -35,7 +35,9 @@ The rule, in order:
    see one column of scores: `prompt` carries it alone, on the training tokens' span
    (0.05 against 6.6 ms a step for a merged prompt at 22 tokens beside a test of 1,000),
    for every rule that commutes with rotations.
-7. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
+7. **Moments.** Linear attention under the squared loss takes `moments` where these are
+   fewer numbers than samples have, whatever the rule that commutes with rotations.
+8. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
    tokens is at most 4: two products of `2r × 2r` matrices a step, at every width (5.3
    against 6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero
    blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64).
@@ -94,6 +96,7 @@ FORMS = (
     "infinite",
     "quotient",
     "prompt",
+    "moments",
 )
 # Up to this rank a Gram matrix is moved faster than a factor of it.
 GRAM_RANK = 4
@@ -111,6 +114,8 @@ def choose(
     sparse: bool = False,
     lift: bool = False,
     column: bool = False,
+    moments: bool = False,
+    linear: bool = False,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
@@ -118,7 +123,8 @@ def choose(
     what is to be followed; `rank` is that of the tokens; `symmetric` says that the data
     are orbits, `sparse` that a form over tokens pays (`is_sparse`); `lift` that full
     weights are recorded at the end; `column` that one query reads all samples and a
-    form of its column pays (`is_column`).
+    form of its column pays (`is_column`); `linear` that attention is linear, `moments`
+    that two moments of the samples are all that training sees.
     """
     if name != "auto":
         look_up("form", name, dict.fromkeys(("auto", *FORMS)))
@@ -128,12 +134,14 @@ def choose(
     every = [rule for stage in rules for rule in stage.values()]
     odd = next((r for r in every if not r.equivariant), None)
     if odd is not None:
-        return _by_coordinate(odd, every, initial, lift=lift)
+        return _by_coordinate(odd, every, initial, lift=lift, linear=linear)
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
     followed = isinstance(initial.values, Neurons) and initial.values.follow
     if followed and any(r.sees == "matrices" for r in every):
         return "weights", "single neurons are followed through orthogonal updates"
+    if moments and not lift:
+        return "moments", "exact at every width; the squared loss sees two moments"
     if column and not lift and all(name in PARTS for stage in rules for name in stage):
         return "prompt", "exact at every width; one query sees one column of scores"
     if sparse and not lift:
@@ -180,11 +188,13 @@ def is_column(data: Sequences, initial: Initial) -> bool:
 
 
 def _by_coordinate(
-    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool
+    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool, linear: bool
 ) -> tuple[str, str]:
     """The form for rules of which one does not commute with rotations."""
     why = f"{odd.name} does not commute with rotations"
     reason = "final weights are asked for" if lift else coordinate_refusal(initial)
+    if reason is None and linear:
+        reason = "linear attention has no logarithms"
     if reason is None and any(decays(r) for r in every):
         reason = "weights that no token covers decay"
     whole = next((r for r in every if r.sees != "entries"), None)
@@ -210,6 +220,7 @@ def build(
     plan: ColumnPlan | None = None,
     rotated: bool = True,
     normalised: bool = False,
+    careful: bool = False,
 ) -> tuple[AbstractForm, State]:
     """The form and its initial state for one seed.
 
@@ -217,7 +228,8 @@ def build(
     know every token that is ever read: tokens of `test` are among those of `data`, or
     stand beside them. `plan` has the sizes of a form over coordinates, where seeds must
     have the same. `rotated` says that all rules commute with rotations, `normalised`
-    that all see signs of gradients alone.
+    that all see signs of gradients alone, `careful` that some see directions of small
+    ones.
     """
     check_scores(name, initial, weights)
     embed = data.vectors.shape[1]
@@ -248,6 +260,7 @@ def build(
             weights=weights,
             test=test,
             normalised=normalised,
+            careful=careful,
         )
     basis, frame, test_frame = frames_of(
         data, test, rotated=rotated or name != "weights"
@@ -267,7 +280,7 @@ def build(
     else:
         scores = reduced_scores(name, initial, weights, span)
         values = initial.values.reduced(weights, span, gram=gram)
-    form = Form(frame, scores[0], values[0], name, test_frame, normalised)
+    form = Form(frame, scores[0], values[0], name, test_frame, normalised, careful)
     return form, {"scores": scores[1], "values": values[1]}
 
 

@@ -15,7 +15,12 @@ from attnflow.models.forms import (
     State,
     TokenForm,
 )
-from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.forms.frames import (
+    AbstractHeadFrame,
+    DenseFrame,
+    GatherFrame,
+    PlaceFrame,
+)
 from attnflow.models.forms.tokens import TokenChain, TokenScores
 from attnflow.models.problem import AbstractLoss
 from attnflow.models.systems import Training
@@ -86,7 +91,7 @@ def require_heads(frame: AbstractFrame) -> None:
     A quotient's state moves within its symmetry alone, and so do its derivatives;
     curvature also asks about directions that break it.
     """
-    if not isinstance(frame, DenseFrame | GatherFrame):
+    if not isinstance(frame, AbstractHeadFrame):
         raise ValueError(
             f"Curvature is not known on a {type(frame).__name__}: the directions that "
             "break the symmetry of a quotient are not in its state. Use the data "
@@ -146,6 +151,14 @@ def _(frame: DenseFrame, pairs: Pairs) -> SampleTables:
     return SampleTables(
         (flat @ by_pair).reshape(samples, heads, rank, rank),
         pairs.values @ frame.value_map.reshape(samples, keys, rank),
+    )
+
+
+@send_back.register
+def _(frame: PlaceFrame, pairs: Pairs) -> SampleTables:
+    return SampleTables(
+        jnp.einsum("nhqk,nkr,nqs->nhrs", pairs.scores, frame.keys, frame.queries),
+        pairs.values @ frame.keys,
     )
 
 
@@ -280,7 +293,7 @@ def is_small(system: Training) -> bool:
     frame = system.form.frame
     if isinstance(system.form, TokenForm) or isinstance(frame, PromptFrame):
         return True
-    assert isinstance(frame, DenseFrame | GatherFrame)
+    assert isinstance(frame, AbstractHeadFrame)
     rank = frame.shown_coordinates.shape[-1]
     entries = system.data.label.shape[-1] * system.problem.heads * rank**2
     return entries <= DENSE_ENTRIES
