@@ -23,6 +23,7 @@ from .experiments import LearningRateWarning as LearningRateWarning
 from .experiments import Task as Task
 from .experiments import run_batch as run_batch
 from .experiments import run_cells as run_cells
+from .experiments.loss_model import LossModel as LossModel
 from .experiments.mixing import mix as mix
 from .models.forms import Chain as Chain
 from .models.forms import ClassMeans as ClassMeans

@@ -140,7 +140,7 @@ def choose(
     followed = isinstance(initial.values, Neurons) and initial.values.follow
     if followed and any(r.sees == "matrices" for r in every):
         return "weights", "single neurons are followed through orthogonal updates"
-    if moments and not lift:
+    if moments:
         return "moments", "exact at every width; the squared loss sees two moments"
     if column and not lift and all(name in PARTS for stage in rules for name in stage):
         return "prompt", "exact at every width; one query sees one column of scores"
