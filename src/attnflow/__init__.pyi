@@ -2,6 +2,7 @@ from ._version import __version__ as __version__
 from .claims import Claim as Claim
 from .claims import Scope as Scope
 from .claims import Verdict as Verdict
+from .data import Causal as Causal
 from .data import CooccurrenceOrbits as CooccurrenceOrbits
 from .data import CooccurrenceTask as CooccurrenceTask
 from .data import DisjointNoiseTask as DisjointNoiseTask
@@ -23,6 +24,7 @@ from .experiments import LearningRateWarning as LearningRateWarning
 from .experiments import Task as Task
 from .experiments import run_batch as run_batch
 from .experiments import run_cells as run_cells
+from .experiments.loss_model import LossModel as LossModel
 from .experiments.mixing import mix as mix
 from .models.forms import Chain as Chain
 from .models.forms import ClassMeans as ClassMeans
@@ -35,6 +37,7 @@ from .models.problem import Logistic as Logistic
 from .models.problem import Problem as Problem
 from .models.problem import ReluPair as ReluPair
 from .models.problem import Squared as Squared
+from .models.problem import Unhinged as Unhinged
 from .observables.curvature import Widths as Widths
 from .observables.curvature import hessian_spectrum as hessian_spectrum
 from .observables.curvature import linearised as linearised

@@ -253,14 +253,31 @@ def _exit_code(command: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:
+        place = own_place(error)
         if _is_usage(error):
-            complain(f"attnflow: {error}{_advice(error)}")
+            complain(f"attnflow: {error}{_advice(error)}{place and f' ({place})'}")
             if os.environ.get("ATTNFLOW_DEBUG"):
                 traceback.print_exc()
             return WRONG_USAGE
         traceback.print_exc()
+        if place:
+            kind = type(error).__name__
+            complain(f"attnflow: {place}: a {kind} in the package of a paper.")
+            return WRONG_USAGE
         complain("attnflow: this is a fault of attnflow; please report the above.")
         return FAULT
+
+
+def own_place(error: BaseException) -> str:
+    """The innermost file and line in the package of a user's paper; empty: none."""
+    from attnflow.schema.installation import registered
+
+    modules = [p.module for points in registered().values() for p in points]
+    packages = {module.partition(".")[0] for module in modules}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if packages & {Path(frame.filename).stem, *Path(frame.filename).parts}:
+            return f"{frame.filename}, line {frame.lineno}"
+    return ""
 
 
 def _advice(error: Exception) -> str:

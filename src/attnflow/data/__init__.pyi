@@ -21,6 +21,7 @@ from .token_sequences import Sequences as Sequences
 from .token_sequences import Task as Task
 from .token_sequences import from_arrays as from_arrays
 from .token_sequences import sequences as sequences
+from .variants import Causal as Causal
 from .variants import NoisyLabels as NoisyLabels
 from .variants import Positions as Positions
 from .variants import PromptQuery as PromptQuery

@@ -22,7 +22,7 @@ from attnflow.schema.settings import look_up
 # Arrays that `run(data=...)` takes.
 ARRAYS = (
     *("tokens", "key", "label", "mass", "query", "query_weight"),
-    *("probability", "group", "columns", "payload"),
+    *("probability", "group", "columns", "payload", "mask"),
 )
 
 
@@ -43,6 +43,8 @@ class Sequences(eqx.Module):
       `None`: nothing.
     - `scale`: a token is a row of `vectors` times its entry, so that settings which
       differ in sizes alone share their vectors; `None`: ones.
+    - `mask`: 1 where a query (row) sees a key (column), as by their positions, and 0
+      elsewhere; `None`: all queries see all keys.
     """
 
     vectors: Float[Array, "tokens embed"]
@@ -59,6 +61,7 @@ class Sequences(eqx.Module):
     columns: Float[Array, "tokens columns"] | None = None
     scale: Float[Array, " tokens"] | None = None
     payload: Float[Array, "samples keys"] | None = None
+    mask: Float[Array, "queries keys"] | None = None
 
     @property
     def tokens(self) -> Float[Array, "tokens embed"]:
@@ -118,6 +121,7 @@ def sequences(
     columns: ArrayLike | None = None,
     scale: ArrayLike | None = None,
     payload: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
 ) -> Sequences:
     """Sequences from arrays, with defaults for those that are left out.
 
@@ -134,6 +138,7 @@ def sequences(
     - `columns`: `(tokens, columns)`, the tokens' own coordinates by default.
     - `scale`: `(tokens,)`, by which rows of `tokens` are multiplied; ones by default.
     - `payload`: `(samples, keys)`, added to the values of the keys; none by default.
+    - `mask`: `(queries, keys)`, 1 where a query sees a key; without it all are seen.
     """
     if not isinstance(tokens, jax.Array):
         tokens = np.asarray(tokens, float)
@@ -167,6 +172,7 @@ def sequences(
         columns=None if columns is None else _array(np.asarray(columns), float),
         scale=None if scale is None else _array(np.asarray(scale, float), float),
         payload=None if payload is None else _array(np.asarray(payload, float), float),
+        mask=None if mask is None else _array(np.asarray(mask, float), float),
     )
     _check(data)
     return data
@@ -265,6 +271,8 @@ def _check_shapes(data: Sequences, samples: int) -> None:
     }
     if data.payload is not None:
         shapes["payload"] = data.key.shape
+    if data.mask is not None:
+        shapes["mask"] = (data.query.shape[1], data.key.shape[1])
     for name, shape in shapes.items():
         if getattr(data, name).shape != shape:
             raise ValueError(
@@ -280,6 +288,13 @@ def _check_masses(data: Sequences) -> None:
         raise ValueError(f"The smallest mass is {mass.min()}: use >= 0.")
     if not (mass.sum(axis=1) > 0).all():
         raise ValueError("A sample has no key of positive mass: drop that sample.")
+    if data.mask is not None:
+        seen = mass @ np.asarray(data.mask).T > 0
+        if not seen.all():
+            raise ValueError(
+                "The mask leaves a query without any key of positive mass: let every "
+                "query see one at least, such as its own."
+            )
     total = float(probability.sum())
     # A sum of n probabilities in float64 is right to about n ulps.
     if abs(total - 1) > 1e-15 * (len(probability) + 10):

@@ -1,4 +1,4 @@
-"""Variants of a task: noisy labels, tokens with positions, a trained prompt.
+"""Variants of a task: noisy labels, positions, a trained prompt, a causal mask.
 
 A variant changes the samples of another task, which draws what it would draw by itself:
 runs with and without the change compare sample by sample.
@@ -254,12 +254,46 @@ class PromptQuery(AbstractVariant):
             scale=None,
             query=on_device(np.full((samples, 1), count, np.int32)),
             query_weight=on_device(np.ones((samples, 1))),
+            mask=None,
             names=(*data.names, PROMPT),
             shown=(*data.shown, count),
         )
 
     def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
         """The test samples with the same prompt."""
+        return self.change(data, key=key)
+
+
+@dataclass(frozen=True)
+class Causal(AbstractVariant):
+    """Samples of another task, whose queries see the keys up to their own position.
+
+    Every position is a query. Absent keys (of mass 0) stay absent, and a sample must
+    not begin with one.
+    """
+
+    task: Task
+
+    def __post_init__(self) -> None:
+        _refuse_orbits(self.task, "a mask")
+
+    def change(self, data: Sequences, *, key: Key | None) -> Sequences:
+        """The samples with the mask."""
+        length = data.key.shape[1]
+        if not _queries_are_keys(data):
+            raise ValueError(
+                "A causal mask is for queries that are the keys themselves, and here "
+                "are others. Leave the mask out, or give data a mask of their own."
+            )
+        if not (np.asarray(data.mass)[:, 0] > 0).all():
+            raise ValueError(
+                "A sample begins with an absent key, and its first query would see "
+                "none. Put absent keys last."
+            )
+        return replace(data, mask=on_device(np.tri(length)))
+
+    def change_test(self, data: Sequences, *, key: Key | None) -> Sequences:
+        """The test samples with the mask."""
         return self.change(data, key=key)
 
 

@@ -21,12 +21,24 @@ from attnflow.experiments.record import (
 )
 from attnflow.models import forms
 from attnflow.models.forms import AbstractForm, State, TokenForm
+from attnflow.models.forms.moments import LARGEST_RANK
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
-from attnflow.observables import find
+from attnflow.observables import OF_SAMPLES, find
 from attnflow.schema.identity import Same
-from attnflow.training.rules import NormalisedDescent, SignGD, per_part
+from attnflow.training import Reach
+from attnflow.training.rules import (
+    Flow,
+    GradientDescent,
+    Momentum,
+    NormalisedDescent,
+    Rule,
+    SignGD,
+    per_part,
+)
 
+# Rules whose steps shrink with the gradient, so that its last digits do not matter.
+PROPORTIONAL = (Flow, GradientDescent, Momentum)
 Member = tuple[Training, State]
 """The system and the initial state of a seed."""
 Variables = dict[str, tuple[tuple[str, ...], np.ndarray]]
@@ -60,16 +72,21 @@ def build_members(
     every = rules_of(experiment)
     rotated = all(rule.equivariant for rule in every)
     sparse = forms.is_sparse(samples[0], rules, experiment.initial) and not lift
+    column = _shows_column(experiment, samples[0]) and not lift
     name, why = forms.choose(
         experiment.form,
         rules,
         initial=experiment.initial,
         # A large basis costs time, and only rotations ask for it.
-        rank=forms.basis_of(samples[0]).rank if rotated and not sparse else 0,
+        rank=_rank(samples[0]) if rotated and not (sparse or column) else 0,
         symmetric=symmetry is not None,
         sparse=sparse,
         lift=lift,
+        column=column,
+        moments=_sees_moments(experiment, samples[0]),
+        linear=experiment.problem.law == "linear",
     )
+    _check_law(experiment, name)
     plan = None
     if name in forms.COORDINATE_FORMS:
         # Seeds run side by side, and their data cover different coordinates.
@@ -86,7 +103,8 @@ def build_members(
             plan=plan,
             rotated=rotated,
             # Where no rule sees how large gradients are, they need not underflow.
-            normalised=all(isinstance(r, SignGD | NormalisedDescent) for r in every),
+            normalised=all(_sees_no_size(rule) for rule in every),
+            careful=not all(isinstance(rule, PROPORTIONAL) for rule in every),
         )
         for seed, drawn in zip(seeds, samples, strict=True)
     ]
@@ -98,6 +116,54 @@ def build_members(
         _require_lift(experiment, members[0][0], weights)
     notes = {"form": name, "form_reason": why, "rule": rule_names(experiment)}
     return Built(members, notes)
+
+
+def _sees_no_size(rule: Rule) -> bool:
+    """Whether a rule does the same for a gradient of any size."""
+    if isinstance(rule, NormalisedDescent):
+        return rule.epsilon == 0
+    return isinstance(rule, SignGD)
+
+
+def _rank(samples: Sequences) -> int:
+    return forms.basis_of(samples).rank
+
+
+def _shows_column(experiment: Experiment, samples: Sequences) -> bool:
+    """Whether a form of one column pays, and knows all that is recorded."""
+    events = [stage.until for stage in experiment.stages]
+    scalars = [event.scalar for event in events if isinstance(event, Reach)]
+    reached = {scalar.partition("[")[0].strip() for scalar in scalars}
+    known = reached | set(experiment.observables) <= OF_SAMPLES
+    return known and forms.is_column(samples, experiment.initial)
+
+
+def _sees_moments(experiment: Experiment, samples: Sequences) -> bool:
+    """Whether training sees moments of all samples alone, and these are few."""
+    if experiment.problem.law == "softmax" or _trains_on_parts(experiment):
+        return False
+    rank = _rank(samples)
+    work = samples.key.size * rank * experiment.problem.heads
+    few = rank <= LARGEST_RANK and rank**6 < work
+    return few and forms.moment_refusal(experiment.problem, samples) is None
+
+
+def _trains_on_parts(experiment: Experiment) -> bool:
+    return any(stage.group or stage.batches for stage in experiment.stages)
+
+
+def _check_law(experiment: Experiment, name: str) -> None:
+    """Refuse forms that do not know linear attention, or all that is trained on."""
+    if experiment.problem.law == "linear" and name in forms.COORDINATE_FORMS:
+        raise ValueError(
+            f"form={name!r} is not exact here: linear attention has no logarithms. Use "
+            "form='weights' (docs/what-fits.md)."
+        )
+    if name == "moments" and _trains_on_parts(experiment):
+        raise ValueError(
+            "form='moments' is not exact here: it has the moments of all samples, and "
+            "a stage trains on some of them. Use form='transport'."
+        )
 
 
 def member(
@@ -124,7 +190,7 @@ def member(
             weights, experiment.initial, heads=heads, embed=embed
         )
     form, state = forms.build(
-        form_name,
+        "transport" if form_name == "moments" else form_name,
         samples,
         experiment.initial,
         heads=heads,
@@ -135,6 +201,10 @@ def member(
         plan=plan,
         **rules,
     )
+    if form_name == "moments":
+        basis = forms.frames_of(samples, test)[0]
+        tokens = basis.coordinates[: len(samples.vectors)]
+        form = forms.with_moments(form, experiment.problem, samples, tokens)
     vocabulary = _vocabulary(experiment, samples, form)
     if isinstance(form, TokenForm):
         samples = _without_vectors(Same(samples))

@@ -3,6 +3,7 @@
 # Each of these registers the observables of its topic.
 from attnflow.observables import model as model
 from attnflow.observables import weights as weights
+from attnflow.observables.model import OF_SAMPLES as OF_SAMPLES
 from attnflow.observables.registry import OBSERVABLES as OBSERVABLES
 from attnflow.observables.registry import Observable as Observable
 from attnflow.observables.registry import Scalar as Scalar

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 
 from attnflow.models.forms import AbstractPart
 from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.prompt import SeenChain
 from attnflow.models.forms.tokens import TokenChain, TokenValues
 from attnflow.models.forms.values import ChainGram, ChainTransport, ValueTable
 from attnflow.models.forms.weights import (
@@ -44,6 +45,11 @@ def value_chain(part: AbstractPart, state: PyTree) -> ValueChain:
 @value_chain.register
 def _(part: ChainTransport, state: PyTree) -> ValueChain:
     return _of_columns(state[..., :-1], state[..., -1], part.gain)
+
+
+@value_chain.register
+def _(part: SeenChain, state: PyTree) -> ValueChain:
+    return value_chain(part.chain, state["factor"])
 
 
 @value_chain.register

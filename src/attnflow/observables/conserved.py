@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from attnflow.models.forms import AbstractForm, AbstractPart, State
 from attnflow.models.forms.neurons import NeuronTransport
+from attnflow.models.forms.prompt import PromptScores, SeenChain
 from attnflow.models.forms.scores import Gram, Transport
 from attnflow.models.forms.values import ChainGram, ChainTransport
 from attnflow.models.forms.weights import ChainWeights, NeuronWeights, ScoreWeights
@@ -64,6 +65,16 @@ def _(part: Transport, before: PyTree, after: PyTree) -> float:
 @part_drift.register
 def _(part: ChainTransport, before: PyTree, after: PyTree) -> float:
     return _chain_drift(part.gain, before, after)
+
+
+@part_drift.register
+def _(part: SeenChain, before: PyTree, after: PyTree) -> float:
+    return _chain_drift(part.chain.gain, before["factor"], after["factor"])
+
+
+@part_drift.register
+def _(part: PromptScores, before: PyTree, after: PyTree) -> float:
+    return part_drift(part.column, before, after)
 
 
 @part_drift.register

@@ -255,3 +255,36 @@ declare(
         lambda v: _change(v, lambda w: w.samples.attention),
     ),
 )
+OF_SAMPLES = frozenset(
+    [
+        "loss",
+        "accuracy",
+        "test_loss",
+        "test_accuracy",
+        "loss_by_group",
+        "accuracy_by_group",
+        "test_loss_by_group",
+        "test_accuracy_by_group",
+        "pull_by_group",
+        "output",
+        "label",
+        "margin",
+        "pull",
+        "margin_rate_by_scores",
+        "margin_rate_by_values",
+        "test_margin",
+        "head_output",
+        "attention",
+        "attention_rate",
+        "pair_score",
+        "test_attention",
+        "pair_value",
+        "test_pair_value",
+        "pooled_token",
+        "value",
+        "readout_gain",
+        "readout_gain_rate",
+        "largest_attention_change",
+    ]
+)
+"""Observables that need no table of scores between all tokens."""

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from attnflow.data import Sequences
 from attnflow.models.forms import AbstractFrame, SelfScores, State, TokenForm
-from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.forms.frames import AbstractHeadFrame
 from attnflow.models.problem import Problem
 from attnflow.models.systems import Training
 from attnflow.models.tables import Forward, Pairs, Tables
@@ -263,7 +263,7 @@ class View:
     @property
     def _has_heads(self) -> bool:
         """Whether blocks are heads over a basis of the tokens' span."""
-        return isinstance(self._frame, DenseFrame | GatherFrame)
+        return isinstance(self._frame, AbstractHeadFrame)
 
     @cached_property
     def _basis_tables(self) -> Tables:

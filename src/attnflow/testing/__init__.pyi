@@ -2,6 +2,7 @@ from .changes import another_clock as another_clock
 from .changes import frozen as frozen
 from .changes import reordered as reordered
 from .changes import replaced as replaced
+from .conformance import check_conformance as check_conformance
 from .fixtures import evidence_of as evidence_of
 from .fixtures import judging as judging
 from .fixtures import paper as paper

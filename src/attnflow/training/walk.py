@@ -11,6 +11,7 @@ from attnflow.training.rules import (
     Adam,
     Descent,
     Muon,
+    NormalisedDescent,
     Numbers,
     SignGD,
     is_zero,
@@ -184,8 +185,8 @@ def _move(
         update, memory[name] = _update(rule, gradient, carry, name)
         update = orthogonal_update(system, rule, name, update, carry.state)
         scale = -rates[name] * rule.pace(carry.step)
-        if rule.sees == "length":
-            scale = scale / length
+        if isinstance(rule, NormalisedDescent):
+            scale = scale / (length + rule.epsilon)
         updates[name] = jax.tree.map(lambda u, scale=scale: scale * u, update)
     state = system.move(carry.state, updates)
     if moving is not None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from attnflow.data import NoisyLabels, Positions, PromptQuery
+from attnflow.data import Causal, NoisyLabels, Positions, PromptQuery
 from attnflow.experiments import Experiment, Task
 from attnflow.experiments.mixing.settings import RECORD, AbstractMix
 from attnflow.models.forms import Chain, ClassMeans, Initial, Neurons, Vector
@@ -16,6 +16,7 @@ from attnflow.models.problem import (
     Problem,
     ReluPair,
     Squared,
+    Unhinged,
 )
 from attnflow.schema.settings import as_record, look_up
 from attnflow.training import TRAINS, Grid, Reach, Stage
@@ -96,7 +97,10 @@ def build(setting: AbstractMix) -> Experiment:
         _rule(setting),
         setting.steps,
         problem=Problem(
-            READOUTS.part_of(setting), LOSSES.part_of(setting), setting.score_scale
+            READOUTS.part_of(setting),
+            LOSSES.part_of(setting),
+            setting.score_scale,
+            setting.attention,
         ),
         initial=Initial(
             setting.width,
@@ -127,6 +131,8 @@ def _task(setting: AbstractMix) -> Task:
         task = NoisyLabels(task, setting.flip, setting.deviation)
     if setting.positions is not None:
         task = Positions(task, setting.positions)
+    if setting.mask is not None:
+        task = Causal(task)
     return PromptQuery(task) if setting.query == "prompt" else task
 
 
@@ -222,6 +228,7 @@ LOSSES = Slot(
         "logistic": Choice(Logistic, {}),
         "exponential": Choice(Exponential, {}),
         "squared": Choice(Squared, {}),
+        "unhinged": Choice(Unhinged, {}),
     },
 )
 _SCALE = {"value_scale": "scale", "law": "law"}

@@ -28,10 +28,11 @@ class AbstractMix:
     """A model and its training; a field that is `None` has the default of its part.
 
     - What is done to the task: `query`: its own `tokens` ask, or a trained `prompt`;
-      `positions`: none, or tokens know theirs by a `sum` or a `product`; `flip`,
-      `deviation`: noise of labels.
+      `mask`: none, or `causal`; `positions`: none, or tokens know theirs by a `sum` or
+      a `product`; `flip`, `deviation`: noise of labels.
     - `readout`: `linear` with so many `heads`, or `relu-pair` with a `bias`; `loss`:
-      `logistic`, `exponential` or `squared`; `score_scale`: of scores in the softmax.
+      `logistic`, `exponential`, `squared` or `unhinged`; `attention`: `softmax` or
+      `linear`; `score_scale`: of scores, one over the temperature.
     - `width` of keys and queries, their initial scale `omega` and `law`; `merged`: one
       key–query matrix; `start`: how they are drawn, as `draw` in `attnflow.Initial`.
     - `values`: `vector`, `chain` (`value_width`, `output_scale`, `output_trained`),
@@ -45,6 +46,8 @@ class AbstractMix:
     """
 
     query: Literal["tokens", "prompt"] = "tokens"
+    mask: Literal["causal"] | None = None
+    attention: Literal["softmax", "linear"] = "softmax"
     positions: Literal["sum", "product"] | None = None
     flip: float = 0.0
     deviation: float = 0.0

@@ -13,6 +13,7 @@ from .choice import FORMS as FORMS
 from .choice import build as build
 from .choice import choose as choose
 from .choice import drawn_weights as drawn_weights
+from .choice import is_column as is_column
 from .choice import is_sparse as is_sparse
 from .column_maps import ColumnPlan as ColumnPlan
 from .column_maps import widest as widest
@@ -32,6 +33,10 @@ from .initial_values import ClassMeans as ClassMeans
 from .initial_values import Vector as Vector
 from .lifts import lift as lift
 from .lifts import lift_refusal as lift_refusal
+from .moments import MomentForm as MomentForm
+from .moments import moment_refusal as moment_refusal
+from .moments import with_moments as with_moments
+from .prompt import PromptFrame as PromptFrame
 from .quotient import AbstractSymmetry as AbstractSymmetry
 from .quotient import symmetry_of as symmetry_of
 from .tokens import TokenForm as TokenForm

@@ -197,7 +197,8 @@ class AbstractForm(eqx.Module):
 
     `test_frame` carries the same tables to the positions of test samples. `normalised`
     says that rules do not see how large gradients are, so that these come without the
-    size of the loss.
+    size of the loss; `careful` that directions of small ones matter, so that nothing in
+    them may cancel.
     """
 
     frame: eqx.AbstractVar[AbstractFrame]
@@ -206,6 +207,7 @@ class AbstractForm(eqx.Module):
     name: eqx.AbstractVar[str]
     test_frame: eqx.AbstractVar[AbstractFrame | None]
     normalised: eqx.AbstractVar[bool]
+    careful: eqx.AbstractVar[bool]
 
     @abc.abstractmethod
     def pairs(self, state: State) -> Pairs:
@@ -249,7 +251,11 @@ class AbstractForm(eqx.Module):
         """Minus the gradient of the mean loss by the tables."""
         tables = self.tables(state)
         on_pairs = forces(
-            problem, self.frame.pairs(tables), data, normalised=normalised
+            problem,
+            self.frame.pairs(tables),
+            data,
+            normalised=normalised,
+            careful=self.careful,
         )
         return self.frame.forces(tables, on_pairs)
 
@@ -277,6 +283,7 @@ class Form(AbstractForm):
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
     normalised: bool = eqx.field(static=True, default=False)
+    careful: bool = eqx.field(static=True, default=False)
 
     def pairs(self, state: State) -> Pairs:
         """Pair scores and values of every sample."""

@@ -31,7 +31,13 @@ The rule, in order:
    positions of samples, and all else is one product with the tokens' Gram matrix (7.6
    against 17 ms a step at 302 tokens of 20 samples, 0.2 against 111 ms at 32 tokens
    beside a test of 1,500).
-6. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
+6. **One query.** Where all samples are read by one token, as by a trained prompt, they
+   see one column of scores: `prompt` carries it alone, on the training tokens' span
+   (0.05 against 6.6 ms a step for a merged prompt at 22 tokens beside a test of 1,000),
+   for every rule that commutes with rotations.
+7. **Moments.** Linear attention under the squared loss takes `moments` where these are
+   fewer numbers than samples have, whatever the rule that commutes with rotations.
+8. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
    tokens is at most 4: two products of `2r × 2r` matrices a step, at every width (5.3
    against 6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero
    blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64).
@@ -49,6 +55,7 @@ from attnflow.data import Sequences, random
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
 from attnflow.models.forms.base import (
+    PARTS,
     AbstractForm,
     DrawnWeights,
     Form,
@@ -67,6 +74,7 @@ from attnflow.models.forms.initial_coordinates import (
 )
 from attnflow.models.forms.initial_tokens import build_tokens
 from attnflow.models.forms.initial_values import Vector
+from attnflow.models.forms.prompt import build_prompt, prompt_of
 from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
 from attnflow.models.forms.scores import (
     Gram,
@@ -87,6 +95,8 @@ FORMS = (
     "gram",
     "infinite",
     "quotient",
+    "prompt",
+    "moments",
 )
 # Up to this rank a Gram matrix is moved faster than a factor of it.
 GRAM_RANK = 4
@@ -103,13 +113,18 @@ def choose(
     symmetric: bool,
     sparse: bool = False,
     lift: bool = False,
+    column: bool = False,
+    moments: bool = False,
+    linear: bool = False,
 ) -> tuple[str, str]:
     """The name of the form for these rules (one mapping per stage), and why.
 
     A `name` other than `auto` is taken as it is. `initial` has the initial scale ω and
     what is to be followed; `rank` is that of the tokens; `symmetric` says that the data
     are orbits, `sparse` that a form over tokens pays (`is_sparse`); `lift` that full
-    weights are recorded at the end.
+    weights are recorded at the end; `column` that one query reads all samples and a
+    form of its column pays (`is_column`); `linear` that attention is linear, `moments`
+    that two moments of the samples are all that training sees.
     """
     if name != "auto":
         look_up("form", name, dict.fromkeys(("auto", *FORMS)))
@@ -119,12 +134,16 @@ def choose(
     every = [rule for stage in rules for rule in stage.values()]
     odd = next((r for r in every if not r.equivariant), None)
     if odd is not None:
-        return _by_coordinate(odd, every, initial, lift=lift)
+        return _by_coordinate(odd, every, initial, lift=lift, linear=linear)
     if lift and any(decays(r) for r in every):
         return "weights", "weights outside the tokens' span decay, and are asked for"
     followed = isinstance(initial.values, Neurons) and initial.values.follow
     if followed and any(r.sees == "matrices" for r in every):
         return "weights", "single neurons are followed through orthogonal updates"
+    if moments:
+        return "moments", "exact at every width; the squared loss sees two moments"
+    if column and not lift and all(name in PARTS for stage in rules for name in stage):
+        return "prompt", "exact at every width; one query sees one column of scores"
     if sparse and not lift:
         return "tokens", "exact at every width; most tokens stand in one sample alone"
     if any(not r.memoryless for r in every):
@@ -160,12 +179,22 @@ def is_sparse(data: Sequences, rules: list[dict[str, Rule]], initial: Initial) -
     return fits and max(data.key.size, data.query.size) <= 2 * count
 
 
+def is_column(data: Sequences, initial: Initial) -> bool:
+    """Whether one query reads all samples, and its column is less than the tables."""
+    values = initial.values
+    followed = isinstance(values, Neurons) and values.follow
+    many = len(data.vectors) > GRAM_RANK
+    return many and not followed and prompt_of(data) is not None
+
+
 def _by_coordinate(
-    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool
+    odd: Rule, every: list[Rule], initial: Initial, *, lift: bool, linear: bool
 ) -> tuple[str, str]:
     """The form for rules of which one does not commute with rotations."""
     why = f"{odd.name} does not commute with rotations"
     reason = "final weights are asked for" if lift else coordinate_refusal(initial)
+    if reason is None and linear:
+        reason = "linear attention has no logarithms"
     if reason is None and any(decays(r) for r in every):
         reason = "weights that no token covers decay"
     whole = next((r for r in every if r.sees != "entries"), None)
@@ -191,6 +220,7 @@ def build(
     plan: ColumnPlan | None = None,
     rotated: bool = True,
     normalised: bool = False,
+    careful: bool = False,
 ) -> tuple[AbstractForm, State]:
     """The form and its initial state for one seed.
 
@@ -198,7 +228,8 @@ def build(
     know every token that is ever read: tokens of `test` are among those of `data`, or
     stand beside them. `plan` has the sizes of a form over coordinates, where seeds must
     have the same. `rotated` says that all rules commute with rotations, `normalised`
-    that all see signs of gradients alone.
+    that all see signs of gradients alone, `careful` that some see directions of small
+    ones.
     """
     check_scores(name, initial, weights)
     embed = data.vectors.shape[1]
@@ -215,6 +246,21 @@ def build(
     if name == "tokens":
         return build_tokens(
             data, initial, heads=heads, key=key, weights=weights, test=test
+        )
+    if name == "prompt":
+        count = len(data.vectors) + (0 if test is None else len(test.vectors))
+        weights = weights or drawn_weights(
+            name, initial, heads=heads, rank=min(count, embed), embed=embed, key=key
+        )
+        return build_prompt(
+            data,
+            initial,
+            heads=heads,
+            key=key,
+            weights=weights,
+            test=test,
+            normalised=normalised,
+            careful=careful,
         )
     basis, frame, test_frame = frames_of(
         data, test, rotated=rotated or name != "weights"
@@ -234,7 +280,7 @@ def build(
     else:
         scores = reduced_scores(name, initial, weights, span)
         values = initial.values.reduced(weights, span, gram=gram)
-    form = Form(frame, scores[0], values[0], name, test_frame, normalised)
+    form = Form(frame, scores[0], values[0], name, test_frame, normalised, careful)
     return form, {"scores": scores[1], "values": values[1]}
 
 

@@ -303,6 +303,7 @@ class CoordinateForm(AbstractForm):
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
     normalised: bool = eqx.field(static=True, default=False)
+    careful: bool = eqx.field(static=True, default=False)
     passive: Passive | None = None
 
     def pairs(self, state: State) -> Pairs:

@@ -15,6 +15,9 @@ from attnflow.models.tables import Pairs, Tables
 # Below this many entries a dense map is a single small product, which beats gathering
 # and scattering (2.4 against 4.1 µs at 1,152 entries; 20 against 8 µs at 34,560).
 DENSE_ENTRIES = 5_000
+# A table over all tokens is given up where it has this many times more entries than
+# there are products of positions.
+FEW_PAIRS = 4
 
 
 class Basis(eqx.Module):
@@ -59,7 +62,7 @@ def span_of(vectors: Float[Array, "tokens embed"] | np.ndarray) -> Basis:
 
 def _is_basis(shown: np.ndarray, tokens: np.ndarray) -> bool:
     count = len(shown)
-    if count > shown.shape[1]:
+    if not 0 < count <= shown.shape[1]:
         return False
     close = np.abs(shown @ shown.T - np.eye(count)).max() <= 1e-12
     return bool(close) and bool(
@@ -136,13 +139,35 @@ class GatherFrame(AbstractHeadFrame):
         return Pairs(picked.swapaxes(0, 1), values[:, self.key].swapaxes(0, 1))
 
 
-def frame_of(data: Sequences, basis: Basis) -> AbstractFrame:
-    """The cheaper of the two frames for these data."""
+class PlaceFrame(AbstractHeadFrame):
+    """Pair scores from the tokens at each position: for many tokens of low rank."""
+
+    keys: Float[Array, "samples keys basis"]
+    queries: Float[Array, "samples queries basis"]
+    shown_coordinates: Float[Array, "shown basis"]
+    orthonormal: bool = eqx.field(static=True)
+
+    def pairs(self, tables: Tables) -> Pairs:
+        """Pair scores and values at the positions of the samples."""
+        seen = jnp.einsum("hrs,nqs->nhqr", tables.scores, self.queries)
+        scores = jnp.einsum("nkr,nhqr->nhqk", self.keys, seen)
+        return Pairs(scores, jnp.einsum("nkr,hr->nhk", self.keys, tables.values))
+
+
+def frame_of(data: Sequences, basis: Basis) -> AbstractHeadFrame:
+    """The cheapest of the frames for these data."""
     # On the host: a handful of small arrays, each of which would cost a dispatch.
     tokens = np.asarray(basis.coordinates)
     shown = on_device(tokens[list(data.shown)])
     samples, queries = data.query.shape
     entries = samples * queries * data.key.shape[1] * basis.rank**2
+    if entries > DENSE_ENTRIES and len(tokens) ** 2 > FEW_PAIRS * entries:
+        return PlaceFrame(
+            keys=on_device(tokens[np.asarray(data.key)]),
+            queries=on_device(tokens[np.asarray(data.query)]),
+            shown_coordinates=shown,
+            orthonormal=basis.orthonormal,
+        )
     if entries > DENSE_ENTRIES:
         return GatherFrame(
             coordinates=basis.coordinates,

@@ -15,6 +15,7 @@ from attnflow.models.forms.initial_values import (
     Draw,
     Law,
     Vector,
+    check_scales,
     draw_entries,
 )
 
@@ -45,6 +46,8 @@ class Initial:
     - `merged`: one matrix `W_KQ`, `(heads, embed, embed)`, in the place of `W_K` and
       `W_Q`: the score of key x and query y is `xᵀ W_KQ y`, and `width` is not used.
       It is normal in the `limit` and zero as `expected`.
+    - `query_omega`: the scale of `W_Q` where it is not that of `W_K`; 0 for a prompt
+      that begins at zero. Attention starts to move unless both are 0.
     """
 
     width: int | Literal["infinite"] = 128
@@ -53,8 +56,16 @@ class Initial:
     draw: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     law: Law = "normal"
     merged: bool = False
+    query_omega: float | None = None
 
     def __post_init__(self) -> None:
+        if self.query_omega is not None:
+            check_scales(query_omega=self.query_omega)
+            if self.merged:
+                raise ValueError(
+                    "query_omega is the scale of W_Q, and one merged matrix has none: "
+                    "leave it out, or use merged=False."
+                )
         if self.width != "infinite" and self.width < 1:
             raise ValueError(
                 f"width is {self.width}; it must be a positive integer or 'infinite'. "
@@ -77,6 +88,11 @@ class Initial:
                 "draw is 'weights' but width is infinite, where there are none. Use "
                 "draw='bartlett', 'limit' or 'expected', or a finite width."
             )
+
+    @property
+    def query_share(self) -> float:
+        """The scale of `W_Q` in units of that of `W_K`."""
+        return 1.0 if self.query_omega is None else self.query_omega / self.omega
 
     def drawn_as(self, rank: int, embed: int) -> Literal["weights"] | Draw:
         """How the initial state is drawn: `weights`, or what reduced forms need."""
@@ -128,7 +144,7 @@ def draw_weights(initial: Initial, heads: int, embed: int, *, key: Key) -> Drawn
     scale = initial.omega / np.sqrt(initial.width)
     return {
         "W_K": draw_entries(initial.law, scale, shape, key=key_k),
-        "W_Q": draw_entries(initial.law, scale, shape, key=key_q),
+        "W_Q": draw_entries(initial.law, initial.query_share * scale, shape, key=key_q),
         **values,
     }
 

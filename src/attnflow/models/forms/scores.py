@@ -234,10 +234,11 @@ def score_factor(
 
     At infinite width every draw is as expected.
     """
+    scale = initial.omega * np.repeat([1.0, initial.query_share], rank)
     if initial.width == "infinite" or draw != "bartlett":
-        return initial.omega * np.tile(np.eye(2 * rank), (heads, 1, 1))
+        return scale * np.tile(np.eye(2 * rank), (heads, 1, 1))
     factor = bartlett_factor(initial.width, 2 * rank, heads, key=key)
-    return factor * (initial.omega / np.sqrt(initial.width))
+    return factor * (scale / np.sqrt(initial.width))
 
 
 def plain_scores(weights: Weights, basis: BasisVectors) -> BuiltScores:
@@ -292,6 +293,11 @@ def check_scores(name: str, initial: Initial, weights: Weights | None) -> None:
                 "take its scores on the tokens' span."
             )
         return
+    if initial.query_share != 1 and name in ("infinite", "quotient"):
+        raise ValueError(
+            f"form={name!r} begins with keys and queries of one scale, and query_omega "
+            f"is {initial.query_omega}. Use form='gram' or 'transport'."
+        )
     infinite = initial.width == "infinite" and weights is None
     if name == "infinite" and not infinite:
         raise ValueError(

@@ -291,6 +291,7 @@ class TokenForm(AbstractForm):
     name: str = eqx.field(static=True)
     test_frame: AbstractFrame | None = None
     normalised: bool = eqx.field(static=True, default=False)
+    careful: bool = eqx.field(static=True, default=False)
     probe: Probe | None = None
 
     def pairs(self, state: State) -> Pairs:

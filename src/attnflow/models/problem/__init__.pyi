@@ -7,6 +7,7 @@ from .base import Problem as Problem
 from .base import ReluPair as ReluPair
 from .base import ScaledForces as ScaledForces
 from .base import Squared as Squared
+from .base import Unhinged as Unhinged
 from .base import attention as attention
 from .base import forces as forces
 from .base import scaled_forces as scaled_forces

@@ -13,6 +13,13 @@ the mean loss by that head's output), `ω_q` the query weights and
     force on score (q, k)  =  c · ω_q · p(k|q) · (v_k − v̄_q)
     force on value k       =  c · Σ_q ω_q p(k|q)
 
+Linear attention reads `Σ_k m_k s(q,k) v_k` for masses m, without a softmax: its forces
+are `c · ω_q · m_k v_k` and `c · Σ_q ω_q m_k s(q,k)`.
+
+Where attention has all but settled on a key r, `v_k − v̄_q` cancels. Rules that do not
+see the size of a gradient still see its direction, so for them it is taken as
+`(v_k − v_r) − Σ_j p(j|q) (v_j − v_r)`, in which r has no term of its own.
+
 The same as `mantissa · exp(log)` neither underflows nor cancels: the pull of a
 well-fitted sample is exp(−margin), whose logarithm is known without taking the
 exponential; and `v_k − v̄_q = Σ_j p(j|q) (v_k − v_j)` has no term for k itself, so that
@@ -36,6 +43,8 @@ Samples = Float[Array, " samples"]
 PairScores = Float[Array, "samples heads queries keys"]
 KeyValues = Float[Array, "samples heads keys"]
 Mass = Float[Array, "samples keys"]
+PairMass = Float[Array, "samples #heads queries keys"]
+LAWS = ("softmax", "linear")
 
 
 class AbstractReadout(eqx.Module):
@@ -134,16 +143,30 @@ class Exponential(AbstractLoss):
 
 
 class Squared(AbstractLoss):
-    """`l = (f − y)² / 2`, with pull `y − f`."""
+    """`l = factor · (f − y)²`, with pull `2 factor (y − f)`."""
+
+    factor: float = 0.5
 
     def __call__(self, output: Samples, label: Samples) -> Samples:
         """The loss of each sample."""
-        return 0.5 * (output - label) ** 2
+        return self.factor * (output - label) ** 2
 
     def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
         """`−∂l/∂f` as a sign and a log-magnitude."""
-        rest = label - output
+        rest = 2 * self.factor * (label - output)
         return jnp.sign(rest), jnp.log(jnp.abs(rest))
+
+
+class Unhinged(AbstractLoss):
+    """`l = −y f`, with pull y: no sample is ever learned enough."""
+
+    def __call__(self, output: Samples, label: Samples) -> Samples:
+        """The loss of each sample."""
+        return -label * output
+
+    def pull(self, output: Samples, label: Samples) -> tuple[Samples, Samples]:
+        """`−∂l/∂f` as a sign and a log-magnitude."""
+        return jnp.sign(label), _size(label) + 0 * output
 
 
 def _size(label: Samples) -> Samples:
@@ -151,23 +174,30 @@ def _size(label: Samples) -> Samples:
     return jnp.log(jnp.abs(label))
 
 
-def attention(scores: PairScores, mass: Mass) -> PairScores:
+def attention(scores: PairScores, mass: Mass | PairMass) -> PairScores:
     """`p(key | query) = mass · exp(score) / Σ mass · exp(score)`.
 
     The maximum is taken over keys of positive mass alone: a masked key with a large
     score would otherwise push all others to underflow.
     """
-    weight = mass[:, None, None, :]
+    weight = mass[:, None, None, :] if mass.ndim == 2 else mass
     masked = jnp.where(weight > 0, scores, -jnp.inf)
     top = masked.max(axis=-1, keepdims=True)
     terms = weight * jnp.exp(masked - top)
     return terms / terms.sum(axis=-1, keepdims=True)
 
 
-def log_attention(scores: PairScores, mass: Mass) -> PairScores:
+def log_attention(scores: PairScores, mass: Mass | PairMass) -> PairScores:
     """Logarithms of the attention, which do not underflow; −inf at masked keys."""
-    masked = scores + jnp.log(mass)[:, None, None, :]
-    return jax.nn.log_softmax(masked, axis=-1)
+    weight = mass[:, None, None, :] if mass.ndim == 2 else mass
+    return jax.nn.log_softmax(scores + jnp.log(weight), axis=-1)
+
+
+def pair_mass(data: Sequences) -> Mass | PairMass:
+    """The masses of keys, and of pairs where queries do not see all of them."""
+    if data.mask is None:
+        return data.mass
+    return data.mass[:, None, None, :] * data.mask
 
 
 def pooled(
@@ -193,12 +223,21 @@ class Problem(eqx.Module):
     **Arguments:**
 
     - `readout`: heads' outputs → output. `loss`: output and label → loss.
-    - `score_scale`: what the scores are multiplied by before the softmax.
+    - `score_scale`: what the scores are multiplied by, one over the temperature.
+    - `law`: `softmax` of the scores, or `linear` attention, which is the scores.
     """
 
     readout: AbstractReadout = Linear()
     loss: AbstractLoss = Logistic()
     score_scale: float = 1.0
+    law: str = eqx.field(static=True, default="softmax")
+
+    def __check_init__(self) -> None:
+        if self.law not in LAWS:
+            raise ValueError(
+                f"law is {self.law!r}: attention is 'softmax' or 'linear'. Other laws "
+                "are on the page What fits (docs/what-fits.md)."
+            )
 
     @property
     def heads(self) -> int:
@@ -207,7 +246,10 @@ class Problem(eqx.Module):
 
     def attention(self, pairs: Pairs, data: Sequences) -> PairScores:
         """The attention map of every sample and head, `p(key | query)`."""
-        return attention(self.score_scale * pairs.scores, data.mass)
+        scores, mass = self.score_scale * pairs.scores, pair_mass(data)
+        if self.law == "linear":
+            return scores * (mass[:, None, None, :] if mass.ndim == 2 else mass)
+        return attention(scores, mass)
 
     def head_outputs(
         self, pairs: Pairs, data: Sequences, attention: Array | None = None
@@ -243,34 +285,56 @@ def forces(
     data: Sequences,
     *,
     normalised: bool = False,
+    careful: bool = False,
     attention: PairScores | None = None,
 ) -> Pairs:
     """Minus the gradient of the mean loss by the pair scores and the values.
 
     Where `normalised`, the pull of the sample that pulls hardest is 1: all signs are
-    those of the gradient, and do not vanish with the loss. The attention may be known.
+    those of the gradient, and do not vanish with the loss. Where `careful`, nothing
+    cancels as attention settles. The attention may be known.
     """
     probability = problem.attention(pairs, data) if attention is None else attention
     values = read_values(pairs, data)
     heads, attended = pooled(probability, values, data.query_weight)
     slope = problem.readout.slope(heads)
-    weighted = (
-        probability * (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
-    )
-    spread = values[:, :, None, :] - attended[..., None]
+    counted = (slope[:, :, None] * data.query_weight[:, None, :])[..., None]
+    weighted = probability * counted
     sign, log = problem.loss.pull(problem.readout(heads), data.label)
     if normalised:
         log = log - jnp.where(data.probability > 0, log, -jnp.inf).max()
     pull = data.probability * sign * jnp.exp(log)
+    if problem.law == "linear":
+        mass = pair_mass(data)
+        mass = mass[:, None, None, :] if mass.ndim == 2 else mass
+        moved = counted * mass * values[:, :, None, :]
+    elif careful or normalised:
+        moved = weighted * _settled_spread(probability, values)
+    else:
+        moved = weighted * (values[:, :, None, :] - attended[..., None])
     return Pairs(
-        scores=problem.score_scale * weighted * spread * pull[:, None, None, None],
+        scores=problem.score_scale * moved * pull[:, None, None, None],
         values=weighted.sum(axis=2) * pull[:, None, None],
     )
 
 
+def _settled_spread(probability: PairScores, values: KeyValues) -> PairScores:
+    """`v_k − v̄_q` by way of a key that has the largest attention."""
+    read = values[:, :, None, :]
+    first = probability == probability.max(axis=-1, keepdims=True)
+    reference = jnp.where(first, read, -jnp.inf).max(axis=-1, keepdims=True)
+    apart = read - reference
+    return apart - (probability * apart).sum(axis=-1, keepdims=True)
+
+
 def scaled_forces(problem: Problem, pairs: Pairs, data: Sequences) -> ScaledForces:
     """The forces as mantissas and logarithms, right where the forces underflow."""
-    log = log_attention(problem.score_scale * pairs.scores, data.mass)
+    if problem.law != "softmax":
+        raise ValueError(
+            "Forms over coordinates follow softmax attention alone: a linear one has "
+            "no logarithms. Use form='weights'."
+        )
+    log = log_attention(problem.score_scale * pairs.scores, pair_mass(data))
     values = read_values(pairs, data)
     heads, _ = pooled(jnp.exp(log), values, data.query_weight)
     sign, pull = problem.loss.pull(problem.readout(heads), data.label)

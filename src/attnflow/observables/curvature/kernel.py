@@ -8,8 +8,19 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float, PyTree
 
-from attnflow.models.forms import AbstractFrame, AbstractPart, State, TokenForm
-from attnflow.models.forms.frames import DenseFrame, GatherFrame
+from attnflow.models.forms import (
+    AbstractFrame,
+    AbstractPart,
+    PromptFrame,
+    State,
+    TokenForm,
+)
+from attnflow.models.forms.frames import (
+    AbstractHeadFrame,
+    DenseFrame,
+    GatherFrame,
+    PlaceFrame,
+)
 from attnflow.models.forms.tokens import TokenChain, TokenScores
 from attnflow.models.problem import AbstractLoss
 from attnflow.models.systems import Training
@@ -80,7 +91,7 @@ def require_heads(frame: AbstractFrame) -> None:
     A quotient's state moves within its symmetry alone, and so do its derivatives;
     curvature also asks about directions that break it.
     """
-    if not isinstance(frame, DenseFrame | GatherFrame):
+    if not isinstance(frame, AbstractHeadFrame):
         raise ValueError(
             f"Curvature is not known on a {type(frame).__name__}: the directions that "
             "break the symmetry of a quotient are not in its state. Use the data "
@@ -97,8 +108,8 @@ def require_heads(frame: AbstractFrame) -> None:
 class SampleTables(eqx.Module):
     """`D_n = ∂f_n/∂scores` and `z_n = ∂f_n/∂values`, on the basis."""
 
-    scores: Float[Array, "samples blocks basis basis"]
-    values: Float[Array, "samples blocks basis"]
+    scores: Float[Array, "samples blocks *table"]
+    values: Float[Array, "samples blocks columns"]
 
 
 def output_derivatives(system: Training, state: State) -> SampleTables:
@@ -108,6 +119,9 @@ def output_derivatives(system: Training, state: State) -> SampleTables:
     heads' outputs gives the derivatives of them all. The readout gives its slope
     itself, since training takes it by its convention at a kink.
     """
+    frame = system.form.frame
+    if isinstance(frame, PromptFrame):
+        return SampleTables(*frame.sent_back(pair_derivatives(system, state)))
     require_heads(system.form.frame)
     return send_back(system.form.frame, pair_derivatives(system, state))
 
@@ -137,6 +151,14 @@ def _(frame: DenseFrame, pairs: Pairs) -> SampleTables:
     return SampleTables(
         (flat @ by_pair).reshape(samples, heads, rank, rank),
         pairs.values @ frame.value_map.reshape(samples, keys, rank),
+    )
+
+
+@send_back.register
+def _(frame: PlaceFrame, pairs: Pairs) -> SampleTables:
+    return SampleTables(
+        jnp.einsum("nhqk,nkr,nqs->nhrs", pairs.scores, frame.keys, frame.queries),
+        pairs.values @ frame.keys,
     )
 
 
@@ -245,7 +267,9 @@ def linearised(system: Training, state: State) -> tuple[Linearised, Outputs]:
 
 def require_kernel(system: Training) -> None:
     """Raise where a form does not know the tangent kernel."""
-    if not isinstance(system.form, TokenForm):
+    if not isinstance(system.form, TokenForm) and not isinstance(
+        system.form.frame, PromptFrame
+    ):
         require_heads(system.form.frame)
 
 
@@ -266,10 +290,10 @@ def output_curvature(
 
 def is_small(system: Training) -> bool:
     """Whether the kernel of all samples is cheap to write out."""
-    if isinstance(system.form, TokenForm):
-        return True
     frame = system.form.frame
-    assert isinstance(frame, DenseFrame | GatherFrame)
+    if isinstance(system.form, TokenForm) or isinstance(frame, PromptFrame):
+        return True
+    assert isinstance(frame, AbstractHeadFrame)
     rank = frame.shown_coordinates.shape[-1]
     entries = system.data.label.shape[-1] * system.problem.heads * rank**2
     return entries <= DENSE_ENTRIES

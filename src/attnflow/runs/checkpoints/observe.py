@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attnflow import schema
 from attnflow.data import Sequences
@@ -46,6 +48,8 @@ def observe(
     seeds: int | Sequence[int] | None = None,
     data: Sequences | ArraySource | None = None,
     record: Sequence[str] | None = None,
+    losses: ArrayLike | None = None,
+    outputs: ArrayLike | None = None,
     **overrides: Value,
 ) -> xr.Dataset:
     """Observables of weights or tables that you trained, as a run.
@@ -68,6 +72,10 @@ def observe(
     - `data`: samples that were trained on, in the place of the experiment's own.
     - `record`: observables beside the experiment's own. One of these that cannot be
       computed is an error; others are left out, and the attribute `left_out` says why.
+    - `losses`, `outputs`: what your own program says at these times, `(times,)` and
+      `(times, samples)`, with the seeds before them where there are several. A
+      `ModelMismatchWarning` says where our model of the same weights disagrees: a mean
+      where ours sums, say, which no shape shows.
     - `overrides`: settings that differ from the experiment's own.
 
     **Returns:** a run as `attnflow.schema` says, of the form `observed`. A checkpoint
@@ -93,6 +101,9 @@ def observe(
     samples = sample_arrays(data) if isinstance(data, Sequences) else data
     arrays = None if samples is None else load(samples)
     required = [record] if isinstance(record, str) else list(record or ())
+    theirs = {"loss": losses, "output": outputs}
+    told = {name: np.asarray(x) for name, x in theirs.items() if x is not None}
+    required += [name for name in told if name not in required]
     keep_compiled()
     make_room()
     with precise(), compile_time() as watch:
@@ -112,6 +123,8 @@ def observe(
         wall_seconds=time.perf_counter() - start,
         compile_seconds=watch.seconds,
     )
+    for name, numbers_given in told.items():
+        _check_against(run[name], numbers_given)
     if isinstance(experiment, str):
         run = run.assign_attrs(experiment=experiment.partition("/")[2])
     return schema.check(run)
@@ -156,3 +169,36 @@ def _subject(
             "af.precise(): af.sequences(…)`."
         )
     return Subject(experiment, seed, data, None)
+
+
+class ModelMismatchWarning(UserWarning):
+    """Our model of a user's weights does not give what the user's program gives."""
+
+
+# Single precision, and some hundred roundings of it.
+AGREES = 1e-4
+
+
+def _check_against(ours: xr.DataArray, given: np.ndarray) -> None:
+    """Warn where what a user's program says differs from ours by more than rounding."""
+    given = np.reshape(given, ours.shape) if given.size == ours.size else given
+    if given.shape != ours.shape:
+        raise ValueError(
+            f"The given {ours.name} has shape {given.shape}; it must have {ours.shape} "
+            f"({', '.join(map(str, ours.dims))}), the axis of one seed may be left out."
+        )
+    size = np.nanmax(np.abs(ours.values))
+    gap = np.abs(ours.values - given)
+    worst = np.unravel_index(np.nanargmax(gap), gap.shape)
+    if gap[worst] <= AGREES * max(size, 1e-300):
+        return
+    mine, yours = float(ours.values[worst]), float(given[worst])
+    ratio = f" ({yours / mine:.6g} times ours)" if mine else ""
+    warnings.warn(
+        f"At time {float(ours['time'][worst[1]]):g} your program says {ours.name} = "
+        f"{yours:.6g}{ratio}, and our model of these weights {mine:.6g}: the two are "
+        "not the same model. Look at how queries are pooled (query_weight), at the "
+        "scale of the scores, and at the weights' names and axes.",
+        ModelMismatchWarning,
+        stacklevel=3,
+    )

@@ -222,11 +222,13 @@ class NormalisedDescent(AbstractPaced):
 
     Where parts have rates of their own, it is still the length of the gradient by all
     parts that this kind of rule moves. A gradient of zero moves nothing. The size of
-    the loss drops out, so that steps do not shrink with it, however small it becomes.
+    the loss drops out, so that steps do not shrink with it, however small it becomes;
+    with an `epsilon`, which is added to the length, they do where gradients reach it.
     """
 
     learning_rate: float
     schedule: AbstractSchedule | None = None
+    epsilon: float = 0.0
     name: ClassVar[str] = "normalised gradient descent"
     equivariant: ClassVar[bool] = True
     memoryless: ClassVar[bool] = True
@@ -234,6 +236,7 @@ class NormalisedDescent(AbstractPaced):
 
     def __post_init__(self) -> None:
         check_positive("learning_rate", self.learning_rate)
+        check_not_negative("epsilon", self.epsilon)
 
     def transformation(self) -> optax.GradientTransformation:
         """The gradient, which is divided by its length where parts come together."""

@@ -1,0 +1,3 @@
+"""Fixtures and protocols of attnflow."""
+
+pytest_plugins = ["attnflow.testing"]
