@@ -42,7 +42,8 @@ def show_profile(output: Output, profile: "Profile") -> Mapping[str, Any]:
     name, largest = max(profile.jobs, key=lambda job: job[1].grown)
     output.say(
         f"{content['programs']} programs, {content['kept']} of them kept and read. "
-        f"{seconds(total)} of work in {seconds(content['wall'])}. The largest worker "
+        f"{seconds(total)} of work in {seconds(content['wall'])}, "
+        f"{seconds(content['cpu'])} of it on a core. The largest worker "
         f"had {profile.peak / 1e9:.1f} GB; {name} added {largest.grown / 1e9:.1f} GB."
     )
     return content

@@ -30,7 +30,8 @@ PHASES = {
 class Spent:
     """What a job took.
 
-    - `seconds` by what was done; they add up to all of its time.
+    - `seconds` by what was done; they add up to all of its time. `cpu`: those in which
+      its process had a core, which other programs beside it do not change.
     - `programs` that were compiled, and those of them that were `kept` and only read.
     - `peak`: the most memory, in bytes, that its process has had so far, which the job
       has `grown` by so much; `process` is that process.
@@ -42,6 +43,7 @@ class Spent:
     peak: int = 0
     grown: int = 0
     process: int = 0
+    cpu: float = 0.0
 
     @property
     def total(self) -> float:
@@ -54,6 +56,7 @@ def spending(what: str) -> Generator[Spent]:
     """Measure what the context takes; what nothing else accounts for is `what`."""
     spent = Spent(process=os.getpid())
     seconds, counts, peak = dict(SPENT), Counter(COUNTS), _peak()
+    begun = time.process_time()
     try:
         with measured(what):
             yield spent
@@ -63,6 +66,7 @@ def spending(what: str) -> Generator[Spent]:
             for name, now in SPENT.items()
             if (own := now - seconds.get(name, 0.0)) > 0
         }
+        spent.cpu = time.process_time() - begun
         spent.programs = COUNTS["compiled"] - counts["compiled"]
         spent.kept = COUNTS["kept"] - counts["kept"]
         spent.peak = _peak()
@@ -130,6 +134,7 @@ class Profile:
         jobs = [{"job": n, "total": s.total, **asdict(s)} for n, s in self.jobs]
         return {
             "wall": time.perf_counter() - self.begun,
+            "cpu": sum(spent.cpu for _, spent in self.jobs),
             "phases": self.phases,
             "programs": sum(spent.programs for _, spent in self.jobs),
             "kept": sum(spent.kept for _, spent in self.jobs),

@@ -30,6 +30,11 @@ FEW, SMALL = 16, 1000
 
 NUMBERS = 1000
 """Numbers of the states of all seeds, up to which compiling takes the time."""
+MANY = 20_000
+"""Numbers of a state from which on time goes into products of matrices.
+
+These are calls of a library, which better code around them makes no faster.
+"""
 
 
 def flow(
@@ -62,9 +67,16 @@ def flow(
     # tolerance compiles nothing anew.
     plain = replace(rule, rtol=1.0, atol=1.0, scale=1.0)
     numbers = put(np.array([rule.rtol, rule.atol, rule.scale], float))
-    effort = Effort.LEAST if size_of(state) <= NUMBERS else Effort.FULL
+    effort = _effort(size_of(state), len(start))
     args = (system, axes, state, *spans, marks, numbers, plain, observe, event)
     return _flow(effort, *args)
+
+
+def _effort(numbers: int, seeds: int) -> Effort:
+    """What it is worth to compile a flow of so many numbers."""
+    if numbers <= NUMBERS:
+        return Effort.LEAST
+    return Effort.LESS if numbers > MANY * seeds else Effort.FULL
 
 
 def _flow_of_seeds(

@@ -83,6 +83,7 @@ from attnflow.models.forms.scores import (
     reduced_scores,
     sampled_scores,
 )
+from attnflow.models.forms.sparse import sparse_if_few
 from attnflow.schema.settings import look_up
 from attnflow.training.rules import Flow, Rule, SignGD
 
@@ -281,7 +282,7 @@ def build(
         scores = reduced_scores(name, initial, weights, span)
         values = initial.values.reduced(weights, span, gram=gram)
     form = Form(frame, scores[0], values[0], name, test_frame, normalised, careful)
-    return form, {"scores": scores[1], "values": values[1]}
+    return sparse_if_few(form), {"scores": scores[1], "values": values[1]}
 
 
 def drawn_weights(

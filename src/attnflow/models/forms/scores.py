@@ -8,11 +8,11 @@ the tokens' span as columns of E, so that the scores on the basis move by D itse
 are closed, and what lies outside the span is never seen.
 """
 
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
@@ -48,6 +48,20 @@ _NO_DESCENT = (
 )
 
 
+class PairForce(NamedTuple):
+    """A force on pair scores, where their tokens are the basis.
+
+    `keys` and `queries` are columns of the state at the positions of samples, and
+    `key`, `query` the tokens there.
+    """
+
+    force: Float[Array, "samples heads queries keys"]
+    keys: Float[Array, "heads samples keys rows"]
+    queries: Float[Array, "heads samples queries rows"]
+    key: Int[Array, "samples keys"]
+    query: Int[Array, "samples queries"]
+
+
 class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
     """`[W_K W_Q](t) = [W_K W_Q](0) · M(t)` on the tokens' span, carried as `N = F M`.
 
@@ -71,8 +85,15 @@ class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
             keys.swapaxes(-1, -2) @ keys, queries.swapaxes(-1, -2) @ queries
         )
 
-    def velocity(self, state: Array, force: Array) -> Array:
+    def columns(self, state: Array) -> tuple[Array, Array]:
+        """Those of keys and those of queries, `(heads, basis, rows)`."""
+        keys, queries = jnp.split(state.swapaxes(-1, -2), 2, axis=-2)
+        return keys, queries
+
+    def velocity(self, state: Array, force: Array | PairForce) -> Array:
         """`N Ω`."""
+        if isinstance(force, PairForce):
+            return _pulled(state, force)
         keys, queries = jnp.split(state, 2, axis=-1)
         return jnp.concatenate(
             [queries @ force.swapaxes(-1, -2), keys @ force], axis=-1
@@ -86,6 +107,17 @@ class Transport(AbstractReducedPart, AbstractScores, AbstractMatrices):
     def from_matrices(self, matrices: Matrices) -> Array:
         """Both side by side."""
         return jnp.concatenate([matrices["W_K"], matrices["W_Q"]], axis=-1)
+
+
+def _pulled(state: Array, force: PairForce) -> Array:
+    """`N Ω`, summed over the pairs of samples."""
+    pull, keys, queries, key, query = force
+    rank = state.shape[-1] // 2
+    by_key = jnp.einsum("nhqk,hnqc->hnkc", pull, queries)
+    by_query = jnp.einsum("nhqk,hnkc->hnqc", pull, keys)
+    columns = jnp.zeros_like(state.swapaxes(-1, -2))
+    columns = columns.at[:, key].add(by_key).at[:, query + rank].add(by_query)
+    return columns.swapaxes(-1, -2)
 
 
 class Gram(AbstractScores, AbstractLengths):

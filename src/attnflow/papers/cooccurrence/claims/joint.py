@@ -12,10 +12,10 @@ from attnflow.claims import mutations as mutate
 from attnflow.papers.cooccurrence import stages
 from attnflow.papers.cooccurrence.claims import evidence as ev
 from attnflow.papers.cooccurrence.claims import quiet, templates
-from attnflow.papers.cooccurrence.claims.phases import TEN, at_last
+from attnflow.papers.cooccurrence.claims.phases import RUN, TEN, at_last
 from attnflow.papers.cooccurrence.claims.windows import phase_two, sizes, with_width
 from attnflow.papers.cooccurrence.conditions import DATA, THEOREM
-from attnflow.schema.declarations import Evidence, Request
+from attnflow.schema.declarations import Evidence
 from attnflow.schema.installation import xr
 
 ALL = mutate.EVERY
@@ -28,18 +28,15 @@ _NOISE_FREE = ("a", "m", "m1", "σ0", "σ1", "n", "L", *DATA, "trained", "flow")
 """What the theorems assume of runs in which nothing is drawn."""
 
 
-def figure1(trains: str) -> Request:
-    """Request for the paper's experiment, with trained or frozen attention."""
-    return ev.experiment(
-        seeds=TEN,
-        trains=trains,
-        test_samples=0,
-        records=61,
-        record=("loss", "margin", "readout_gain", "score"),
-    )
-
-
-RUNS = {"trained": figure1("both"), "frozen": figure1("values")}
+FROZEN = ev.experiment(
+    seeds=TEN,
+    trains="values",
+    test_samples=0,
+    records=61,
+    record=("loss", "margin", "readout_gain", "score"),
+)
+RUNS = {"trained": RUN["run"], "frozen": FROZEN}
+"""The paper's experiment, as other claims have it, and with frozen attention."""
 ALONG_M = {f"m={width}": ev.sized(1e11, width=width, samples=60.0) for width in WIDTHS}
 
 
