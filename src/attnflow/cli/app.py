@@ -17,10 +17,11 @@ from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
-from attnflow.cli.output import INTERRUPTED, complain, leave
+from attnflow.cli.output import INTERRUPTED, leave, warn
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.results import diff, export, export_site, runs
 from attnflow.cli.run import run
+from attnflow.cli.store import store
 from attnflow.cli.sweep import sweep
 from attnflow.cli.verify import verify
 
@@ -47,6 +48,7 @@ app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
 app.command("new-paper", no_args_is_help=True)(new_paper)
 app.add_typer(data, name="data")
+app.add_typer(store, name="store")
 
 
 def _print_version(is_requested: bool) -> None:
@@ -88,7 +90,7 @@ def main() -> None:
         # Where Dask is installed, xarray imports it (a third of a second) to see
         # whether an array is one of Dask's. Here none is.
         sys.modules.setdefault("dask", None)  # pyright: ignore[reportArgumentType] # Python's way to say "not to be imported"
-    warnings.showwarning = lambda message, *_, **__: complain(f"Warning: {message}")
+    warnings.showwarning = warn
     try:
         app(prog_name="attnflow")
     except KeyboardInterrupt:
