@@ -121,7 +121,7 @@ def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
 
 def typed(values: Mapping[str, object]) -> list[str]:
     """Settings as a user types them: `width=64`, `record=loss,score`."""
-    return [f"{name}={_typed(value)}" for name, value in values.items()]
+    return [f"{name}={typed_value(value)}" for name, value in values.items()]
 
 
 def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
@@ -132,13 +132,18 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
             return _as(option, value)
         except (TypeError, ValueError):
             continue
-    allowed = " or ".join(_describe(option) for option in options)
-    example = _typed(getattr(setting, name))
+    allowed = allowed_values(setting, name)
+    example = typed_value(getattr(setting, name))
     advice = f": write for example {name}={example}" if example else ""
     raise ValueError(
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
         f"{name} must be {allowed}{advice}."
     )
+
+
+def allowed_values(setting: "DataclassInstance", name: str) -> str:
+    """What a field takes, in words: `an integer from 1 to 2^31 - 1 or 'none'`."""
+    return " or ".join(map(_describe, _options(_hint(setting, name))))
 
 
 def numbers(setting: "DataclassInstance") -> tuple[str, ...]:
@@ -290,9 +295,10 @@ def _describe_plain(kind: Hint) -> str:
     return names.get(kind, "'none'" if kind is type(None) else str(kind))
 
 
-def _typed(value: object) -> str:
+def typed_value(value: object) -> str:
+    """A value as a user types it: `none`, `true`, `loss,score`."""
     if isinstance(value, list | tuple):
-        return ",".join(map(_typed, cast("Sequence[object]", value)))
+        return ",".join(map(typed_value, cast("Sequence[object]", value)))
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
