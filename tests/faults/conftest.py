@@ -1,5 +1,6 @@
 import pytest
 
+from tests.faults.cases import CASES
 from tests.faults.zygote import Programs, Scratch
 
 
@@ -15,3 +16,19 @@ def programs():
 def scratch(tmp_path_factory):
     """A store, caches and a folder for the programs of a module."""
     return Scratch(tmp_path_factory.mktemp("scratch"))
+
+
+@pytest.fixture(scope="package")
+def undisturbed(programs, tmp_path_factory):
+    """By the name of a case: a folder in which it was carried out, to be copied."""
+    made = {}
+
+    def of(name):
+        if name not in made:
+            scratch = Scratch(tmp_path_factory.mktemp(name))
+            done = programs(scratch, *CASES[name].args)
+            assert done.code == 0, (name, done.stderr)
+            made[name] = scratch
+        return made[name]
+
+    return of

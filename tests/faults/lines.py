@@ -286,8 +286,10 @@ def _texts_for(name):
 @st.composite
 def calls(draw):
     """A call of the Python interface as an expression, with `af`, `np` and numbers."""
+    right = draw(st.booleans())
     # What is refused as a text may be right as a number.
-    name, settings = draw(experiments(kinds=("right", "cheap", "unknown")))
+    kinds = ("right",) if right else ("right", "cheap", "unknown")
+    name, settings = draw(experiments(kinds=kinds))
     kind = draw(st.sampled_from(["run", "run", "sweep", "verify", "paper", "other"]))
     if kind == "paper":
         slug = draw(st.sampled_from(("'mixture'", "''", "3", "None", "'nonsense'")))
@@ -299,14 +301,17 @@ def calls(draw):
         return f"af.paper('mixture').claims.verify({ids}, seeds={seeds}, workers=0)"
     if kind == "other":
         return draw(st.sampled_from(OTHER_CALLS))
-    words = {key: draw(_expressions(text)) for key, text in settings.items()}
+    words = {key: draw(_expressions(text, right)) for key, text in settings.items()}
     if kind == "sweep":
-        words["omega"] = draw(st.sampled_from(ODD_AXES))
+        key = "omega" if name.startswith("mix") else "steps"
+        words[key] = draw(st.sampled_from(ODD_AXES[:2] if right else ODD_AXES))
         words["executor"] = "'here'"
-        words["measure"] = draw(st.sampled_from([*map(repr, MEASURES), "3", "[]"]))
-    seeds = draw(st.sampled_from(ODD_SEEDS))
+        measures = [repr(measure) for measure in MEASURES]
+        measures = measures[:4] if right else [*measures, "3", "[]"]
+        words["measure"] = draw(st.sampled_from(measures))
+    seeds = draw(st.sampled_from(ODD_SEEDS[:4] if right else ODD_SEEDS))
     given = "".join(f", {key}={value}" for key, value in words.items())
-    if kind == "run" and draw(st.integers(0, 4)) == 0:
+    if kind == "run" and not right:
         given += f", {draw(st.sampled_from(ODD_INPUTS))}"
     return f"af.{kind}({name!r}, seeds={seeds}{given})"
 
@@ -350,18 +355,20 @@ OTHER_CALLS = (
     ),
     *("af.observe('mixture/figure1', {nan: {}})", "af.times('x')", "af.times(3)"),
     *("af.samples('x')", "af.initial_weights('nonsense/x')", "af.Initial(width=-1)"),
-    *("af.Initial(width=0)", "af.Initial(width=1.5)", "af.Initial(scale=-1)"),
+    *("af.Initial(width=0)", "af.Initial(width=1.5)", "af.Initial(omega=-1)"),
     *("af.Flow(rtol=1e23)", "af.Flow(rtol=nan)", "af.GradientDescent(nan)"),
     *("af.GradientDescent('x')", "af.Momentum(0.1, 1.5)", "af.Adam(-1.0)"),
     *("af.MixtureTask(groups=-3)", "af.MixtureTask(groups=0)", "af.Grid(count=-3)"),
     *("af.Problem(af.Linear(), 'correlation')", "af.Problem(3, 4)", "af.Batches(0)"),
     *("af.Runner(seeds=-1)", "af.Request('x')", "af.mix('x')", "af.mix(3)"),
-    *("af.SignalNoiseTask(n=0)", "af.NoisyPatchesTask(n=-1)", "af.LinearDecay(-1)"),
+    *("af.SignalNoiseTask(samples=0)", "af.NoisyPatchesTask(samples=-1)"),
+    *("af.Initial(omega=nan)", "af.Momentum('x', None)", "af.Grid(points=(nan,))"),
+    *("af.observe(3, {})", "af.samples(None)", "af.initial_weights('mixture')"),
 )
 
 
 @st.composite
-def _expressions(draw, text):
+def _expressions(draw, text, right):
     """A text of a setting as Python: as the text, as a number, or as something odd."""
     forms = [repr(text)]
     try:
@@ -372,5 +379,6 @@ def _expressions(draw, text):
         pass
     odd = ("None", "nan", "inf", "10**30", "1j", "b'1'", "[1, 2]", "()", "np.int8(3)")
     more = ("np.float32(0.5)", "True", "np.array(2)", "np.array([1, 2])", "object()")
-    forms += [draw(st.sampled_from((*odd, *more)))]
+    if not right:
+        forms += [draw(st.sampled_from((*odd, *more)))]
     return draw(st.sampled_from(forms))

@@ -16,36 +16,22 @@ MOST = 40
 OLD = {"answer.json": '{"old": true}', "run.nc": "old", "sweep.nc": "old"}
 
 
-@pytest.fixture(scope="module")
-def cases(programs, tmp_path_factory):
-    """By name: a folder with another run and old outputs, and the whole answer."""
-    made = {}
-
-    def of(name):
-        if name not in made:
-            case, scratch = CASES[name], Scratch(tmp_path_factory.mktemp(name))
-            done = programs(scratch, "run", "mixture/concentration", "draws=2")
-            assert done.code == 0, done.stderr
-            for file, text in OLD.items():
-                (scratch.work / file).write_text(text)
-            whole = copied(scratch, tmp_path_factory.mktemp("whole") / name)
-            done = programs(whole, *case.args)
-            assert done.code == 0, done.stderr
-            for file in OLD:
-                if (whole.work / file).read_text(errors="replace") == OLD[file]:
-                    (whole.work / file).unlink()
-            # Compiled programs stay: what they are written to is warmed up.
-            shutil.copytree(whole.cache, scratch.cache, dirs_exist_ok=True)
-            count = programs(copied(scratch, whole.root / "again"), *case.args).count
-            made[name] = scratch, case.answer(whole), stored(whole), count
-        return made[name]
-
-    return of
+def furnished(programs, whole, folder):
+    """A folder with another run and old outputs; programs are compiled already."""
+    scratch = Scratch(folder / "before")
+    shutil.copytree(whole.cache, scratch.cache)
+    done = programs(scratch, "run", "mixture/concentration", "draws=2")
+    assert done.code == 0, done.stderr
+    for file, text in OLD.items():
+        (scratch.work / file).write_text(text)
+    return scratch
 
 
-def fill(programs, cases, folder, name, most):
-    case = CASES[name]
-    before, answer, kept, count = cases(name)
+def fill(programs, undisturbed, folder, name, most):
+    case, whole = CASES[name], undisturbed(name)
+    before = furnished(programs, whole, folder)
+    answer, kept = case.answer(whole), stored(whole) | stored(before)
+    count = programs(copied(before, folder / "counted"), *case.args).count
     moments = np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
     codes = []
     for moment in moments.tolist():
@@ -85,11 +71,11 @@ def check_output(path, old, what):
             assert data.load() is not None, what
 
 
-def test_a_disk_that_is_full_from_the_start(programs, cases, tmp_path):
-    assert fill(programs, cases, tmp_path, "sweep", 2)[0] == 2
+def test_a_disk_that_is_full_from_the_start(programs, undisturbed, tmp_path):
+    assert fill(programs, undisturbed, tmp_path, "sweep", 2)[0] == 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", list(CASES))
-def test_a_disk_that_fills_at_every_write(programs, cases, tmp_path, name):
-    assert 2 in fill(programs, cases, tmp_path, name, MOST)
+def test_a_disk_that_fills_at_every_write(programs, undisturbed, tmp_path, name):
+    assert 2 in fill(programs, undisturbed, tmp_path, name, MOST)

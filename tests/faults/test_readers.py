@@ -61,11 +61,6 @@ def read_while_written(root, writers, reads):
             process.join()
 
 
-def test_a_hundred_reads_beside_a_writer(tmp_path):
-    assert read_while_written(tmp_path, [[0, 1]], 100)
-    assert not list(tmp_path.glob(".tmp-*"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("writers", [[[0], [0]], [[0], [1]]], ids=["same", "different"])
 def test_a_thousand_reads_beside_two_writers(tmp_path, writers):

@@ -31,7 +31,7 @@ from attnflow.runs.pool import Here, Pool
 from attnflow.runs.profile import Profile
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
-from attnflow.schema.settings import canonical_json, digest
+from attnflow.schema.settings import canonical_json, digest, seed_count
 
 Selection = Sequence[tuple[Paper, Sequence[Claim]]]
 """Claims by paper."""
@@ -71,6 +71,7 @@ def verify_claims(
 
     **Returns:** the rows, in the order of the claims.
     """
+    seeds = seed_count(seeds)
     with store_of(store) as root, pool_of(workers, pool) as team:
         verdicts = Verdicts(root)
         cases = {

@@ -108,6 +108,14 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
     return numbers
 
 
+def seed_count(seeds: int) -> int:
+    """A number of seeds, for what takes no list of them."""
+    numbers = seed_numbers(seeds)
+    if not isinstance(cast("object", seeds), int):
+        raise ValueError(f"seeds={seeds!r} names seeds: give how many, as in seeds=5.")
+    return len(numbers)
+
+
 def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
     """The `setting` with some fields replaced.
 
@@ -323,6 +331,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a `name` that is not among the `known` ones of its `kind`."""
     known = list(known)
+    given = cast("object", name)
+    if not isinstance(given, str):
+        return UnknownName(
+            f"{given!r} ({type(given).__name__}) is not the name of a {kind}, which is "
+            f"a text. Known: {', '.join(known) or 'none'}."
+        )
     if not name:
         return UnknownName(
             f"The name of the {kind} is empty. Known: {', '.join(known) or 'none'}."
@@ -335,7 +349,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 
 def look_up(kind: str, name: str, table: Mapping[str, T]) -> T:
     """`table[name]`, or an error with the nearest names."""
-    if name not in table:
+    if not isinstance(cast("object", name), str) or name not in table:
         raise unknown(kind, name, table)
     return table[name]
 
