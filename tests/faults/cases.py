@@ -93,7 +93,9 @@ def are_equal(one, other):
 def stored(scratch):
     """All runs and batches of a store, without times: whole, or an error."""
     store, batches = Store(scratch.store), BatchStore(scratch.store)
-    runs = {path.stem: timeless(read_run(path)) for path in store.root.glob("*.run")}
+    runs = {
+        path.stem: timeless(read_run(path)) for path in store.root.glob("[!.]*.run")
+    }
     return runs | {key: timeless(batches.read(key)) for key in batches.known()}
 
 

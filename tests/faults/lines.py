@@ -251,7 +251,7 @@ def _values(draw, words, param, experiment, settings, *, right):
 
 
 TARGETS = {
-    ("verify",): ("mixture/B-L6.1", "mixture/B-D.3", *NAMES[1:]),
+    ("verify",): ("mixture/B-L6.1", *NAMES[1:]),
     ("reproduce",): ("mixture/figure1a", *NAMES[1:]),
 }
 _POOLS = {
@@ -360,7 +360,12 @@ OTHER_CALLS = (
     *("af.GradientDescent('x')", "af.Momentum(0.1, 1.5)", "af.Adam(-1.0)"),
     *("af.MixtureTask(groups=-3)", "af.MixtureTask(groups=0)", "af.Grid(count=-3)"),
     *("af.Problem(af.Linear(), 'correlation')", "af.Problem(3, 4)", "af.Batches(0)"),
-    *("af.Runner(seeds=-1)", "af.Request('x')", "af.mix('x')", "af.mix(3)"),
+    *(
+        "af.Runner(seeds=-1)",
+        "af.Request('x')",
+        "af.mix('x', 'gd', 1.0)",
+        "af.mix(3, 3, 3)",
+    ),
     *("af.SignalNoiseTask(samples=0)", "af.NoisyPatchesTask(samples=-1)"),
     *("af.Initial(omega=nan)", "af.Momentum('x', None)", "af.Grid(points=(nan,))"),
     *("af.observe(3, {})", "af.samples(None)", "af.initial_weights('mixture')"),
