@@ -64,3 +64,18 @@ def test_one_paper(program):
     assert program.json("list", "toy")["papers"][0]["slug"] == "toy"
     assert "width=4 learning_rate=0.1" in program("list", "toy").stdout
     assert "Did you mean 'toy'" in program.refused("list", "tay")
+
+
+def test_an_experiment_has_the_table_of_its_settings(program):
+    (experiment,) = program.json("list", "toy/flow")["experiments"]
+    assert experiment["settings"][0] == {
+        "name": "width",
+        "takes": "an integer from -2^63 to 2^63 - 1 or 'infinite'",
+        "unit": "",
+        "kind": "shape",
+        "default": "4",
+    }
+    shown = program("list", "toy/flow").stdout
+    assert "Settings of the toy experiment." in shown
+    assert "learning_rate  0.1" in shown
+    assert "Did you mean 'flow'" in program.refused("list", "toy/flaw")

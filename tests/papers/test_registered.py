@@ -1,5 +1,7 @@
 """Papers of other packages: found, checked, and never in the way of others."""
 
+import signal
+
 import pytest
 
 from attnflow.papers import SLUGS, module_of, paper, papers
@@ -83,6 +85,8 @@ def test_its_statistics_can_be_swept(site):
         ("broken_one", "import no_such_module", "No module named 'no_such_module'"),
         ("broken_two", "raise SystemExit(3)", "SystemExit: 3"),
         ("broken_nine", "raise GeneratorExit", "GeneratorExit"),
+        ("broken_ten", "raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("broken_eleven", "raise BaseException('odd')", "BaseException: odd"),
         ("broken_three", "PAPER = 3", "is of type int, not an attnflow.Paper"),
         ("broken_four", "", "has no attribute 'PAPER'"),
         ("broken_five", MODULE.format(slug="x", letter="X1"), "calls itself 'x'"),
@@ -96,6 +100,34 @@ def test_a_broken_one_is_named_and_left_out(site, name, code, why):
     assert set(found) == set(SLUGS)
     with pytest.raises(BrokenPaper, match=r"Mend|Let|Use"):
         paper(name)
+
+
+def test_a_part_that_is_broken_is_named_and_left_out(site):
+    text = MODULE.format(slug="partly", letter="Needle")
+    text = text.replace("claims=()", "claims='partly_claims:CLAIMS'")
+    file = site("partly", text)
+    file.with_name("partly_claims.py").write_text("raise KeyboardInterrupt")
+    assert paper("partly").slug == "partly", "nobody asked for its claims"
+    with pytest.raises(BrokenPaper, match=r"partly_claims:CLAIMS.*Mend that package"):
+        assert paper("partly").claims
+    with pytest.warns(BrokenPaperWarning, match="KeyboardInterrupt"):
+        done = Program()("list")
+    assert done.exit_code == 0 and "mixture/figure1" in done.stdout
+
+
+@pytest.mark.parametrize("swallowed", [False, True])
+def test_an_interrupt_during_its_import_is_an_interrupt(site, swallowed):
+    """The signal arrives while the module is imported, and nobody is blamed."""
+    code = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n"
+    if swallowed:
+        code = f"try:\n    {code.replace(chr(10), chr(10) + '    ')}"
+        code += "\nexcept KeyboardInterrupt:\n    raise SystemExit(1)\n"
+    name = f"interrupted_{swallowed}".lower()
+    site(name, code)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        paper(name)
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_single_letters_are_ours(site):

@@ -1,18 +1,40 @@
 """Which runs claims need, in which order workers take them, and when they judge."""
 
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from attnflow.claims import with_seeds
-from attnflow.runs.plan import MakeRun, make_plan, past_costs, pick
+from attnflow.runs.files import WriteError, write_text
+from attnflow.runs.plan import MakeRun, Plan, carry_out, make_plan, past_costs, pick
+from attnflow.runs.pool import Here, Pool
 from attnflow.runs.store import Store
 from attnflow.runs.verify import Judge, verdict_key
 from attnflow.schema.declarations import Request
 from tests.toy import make_run, toy_claim, toy_paper
 
 HERE = Path("nowhere")
+
+
+@dataclass(frozen=True)
+class Unwritable:
+    """A job that writes where no directory is."""
+
+    verb = "drawn"
+    usual_seconds = 0.1
+
+    def do(self):
+        write_text(Path("/nowhere/at/all/file"), "text")
+
+
+@pytest.mark.parametrize("team", [Here(), Pool(1)], ids=["here", "pool"])
+def test_what_the_system_says_against_a_file_is_no_fault_of_ours(team):
+    """The driver hears the same error that a worker met, which is a sentence."""
+    plan = Plan([Unwritable()], {}, {})
+    with closing(team), pytest.raises(WriteError, match=r"no directory.*Make its"):
+        list(carry_out(plan, team, "exhibits"))
 
 
 def plan_of(paper, *, seeds, root):

@@ -55,3 +55,24 @@ def test_a_name_is_suggested_only_where_it_is_near():
         with pytest.raises(ValueError) as caught:
             af.run("mixture/figure1", **{name: 3})
         assert "Did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: af.paper("mixture").claim(1),
+        lambda: af.paper(3),
+        lambda: af.paper("mixture").claims.verify("B-L6.1", seeds=[0, 1], workers=0),
+        lambda: af.paper("mixture").claims.verify("B-L6.1", seeds=1.5, workers=0),
+        lambda: af.times(3),
+        lambda: af.observe("mixture/figure1", 3),
+        lambda: af.run("cooccurrence/token-svm", data=3),
+        lambda: af.sweep(3, a=[1]),
+        lambda: af.GradientDescent("x"),
+        lambda: af.Momentum(0.1, None),
+    ],
+)
+def test_what_is_of_the_wrong_type_gets_a_sentence(call):
+    """As the fault suite found them: TypeErrors and an AssertionError before."""
+    with pytest.raises(ValueError, match=r"\w\.$|Known: "):
+        call()

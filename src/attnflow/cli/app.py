@@ -18,10 +18,11 @@ from attnflow.cli.demo import demo
 from attnflow.cli.export_claims import export_claims
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
-from attnflow.cli.output import INTERRUPTED, complain, leave
+from attnflow.cli.output import INTERRUPTED, leave, warn
 from attnflow.cli.reproduce import reproduce
 from attnflow.cli.results import diff, export, export_site, runs
 from attnflow.cli.run import run
+from attnflow.cli.store import store
 from attnflow.cli.sweep import sweep
 from attnflow.cli.verify import verify
 
@@ -69,6 +70,7 @@ _add(
 _add(MACHINE, "doctor", doctor, "Versions, directories and variables.")
 _add(MACHINE, "bench", bench, "Time reduced forms against weights and PyTorch.")
 app.add_typer(data, name="data", rich_help_panel=MACHINE)
+app.add_typer(store, name="store", rich_help_panel=KEPT)
 
 
 def _print_version(is_requested: bool) -> None:
@@ -112,7 +114,7 @@ def main() -> None:
         # Where Dask is installed, xarray imports it (a third of a second) to see
         # whether an array is one of Dask's. Here none is.
         sys.modules.setdefault("dask", None)  # pyright: ignore[reportArgumentType] # Python's way to say "not to be imported"
-    warnings.showwarning = lambda message, *_, **__: complain(f"Warning: {message}")
+    warnings.showwarning = warn
     try:
         app(prog_name="attnflow")
     except KeyboardInterrupt:

@@ -1,22 +1,23 @@
 """`attnflow list`, `cite` and `new-paper`: papers as they are declared."""
 
+import inspect
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attnflow.cli.output import Json, Output, Table, guarded
+from attnflow.cli.output import ABSENT, Json, Output, Table, guarded
 from attnflow.schema.settings import typed
 
 if TYPE_CHECKING:
     from attnflow.papers.base import Paper
-    from attnflow.schema.declarations import Exhibit
+    from attnflow.schema.declarations import Exhibit, Recipe
 
 
 @guarded
 def list_all(
-    paper: Annotated[str | None, typer.Argument(metavar="[PAPER]")] = None,
+    paper: Annotated[str | None, typer.Argument(metavar="[PAPER[/EXPERIMENT]]")] = None,
     every: Annotated[
         bool, typer.Option("--all", help="All of every paper, not a summary.")
     ] = False,
@@ -24,13 +25,17 @@ def list_all(
 ) -> int:
     """List the papers; with a paper, its experiments, figures and tables, and claims.
 
-    With a paper, also the settings of its experiments; `mix` is for mixed ones. JSON
-    has all of it always.
+    With a paper, also the settings of its experiments; `mix` is for mixed ones. With
+    an experiment, what each of its settings takes. JSON has all of it always.
     """
     from attnflow.papers import select_papers
-    from attnflow.runs.runner import find_source
+    from attnflow.runs.runner import find_experiment, find_source
 
     output = Output(json)
+    if paper is not None and "/" in paper:
+        found, id = find_experiment(paper)
+        _show_experiment(output, found, found.recipe(id))
+        return 0
     # Mixed experiments belong to no paper, and are listed only by name.
     mixed = [find_source("mix")] if paper == "mix" else None
     papers = mixed or [listed for listed, _ in select_papers(paper)]
@@ -112,6 +117,22 @@ def _show(output: Output, paper: "Paper", *, settings: bool) -> None:
     ]
     columns = ("claim", "place", "kind", "recorded", "origin", "statement")
     output.show(Table(columns, claims))
+
+
+def _show_experiment(output: Output, paper: "Paper", recipe: "Recipe") -> None:
+    """The settings of an experiment: what they mean, and what each of them takes."""
+    from attnflow.schema.field_table import field_table
+
+    table = field_table({recipe.id: recipe.setting})
+    about = {"paper": paper.slug, "id": recipe.id, "title": recipe.title}
+    settings = [row.as_json() for row in table]
+    output.give({"experiments": [{**about, "settings": settings}]})
+    output.say(f"{paper.slug}/{recipe.id}: {recipe.title}")
+    output.say(f"declared in {recipe.place}\n" if recipe.place else "")
+    output.say(f"{inspect.getdoc(type(recipe.setting))}\n")
+    rows = [(r.name, r.default, r.kind, r.unit or ABSENT, r.takes) for r in table]
+    output.show(Table(("setting", "default", "kind", "unit", "takes"), rows))
+    output.say("Another value of a number compiles nothing; one of a shape does.")
 
 
 def _kind(exhibit: "Exhibit") -> str:

@@ -241,6 +241,20 @@ def complain(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
+def warn(message: Warning | str, *_: object, **__: object) -> None:
+    """Say a warning on stderr, as `warnings.showwarning` does."""
+    if str(message).startswith(_UNREADABLE_PROGRAM):
+        from attnflow.runs.check import remove_damaged_programs
+
+        # What JAX compiles now it can then keep.
+        if remove_damaged_programs():
+            message = "A compiled program was damaged on disk: it is compiled anew."
+    complain(f"Warning: {message}")
+
+
+_UNREADABLE_PROGRAM = "Error reading persistent compilation cache entry"
+
+
 def _exit_code(command: Callable[[], int]) -> int:
     try:
         code = command()

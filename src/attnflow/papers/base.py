@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import importlib
 import re
+import signal
+import threading
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from importlib.metadata import EntryPoint
 from importlib.resources import files
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from attnflow.papers.inventory import Statement, read_notes, read_statements, uses_of
@@ -79,6 +83,14 @@ class Declared(Generic[T]):
 
 
 def _follow(path: str) -> Any:
+    package = path.partition(".")[0].partition(":")[0]
+    if package == __name__.partition(".")[0]:
+        return _content_of(path)
+    with _contained(f"{path}, which a paper of the package {package} names, is broken"):
+        return _content_of(path)
+
+
+def _content_of(path: str) -> Any:
     module, _, name = path.partition(":")
     if name in _READERS:
         return _READERS[name](files(module) / name)
@@ -231,7 +243,11 @@ def papers() -> dict[str, Paper]:
     every = {slug: paper(slug) for slug in SLUGS}
     for slug, points in registered().items():
         try:
-            every[slug] = _load(slug, points)
+            loaded = _load(slug, points)
+            # Who asks for all papers reads all of their parts.
+            for field in fields(loaded):
+                getattr(loaded, field.name)
+            every[slug] = loaded
         except BrokenPaper as error:
             warnings.warn(f"{error}", BrokenPaperWarning, stacklevel=2)
     return every
@@ -274,19 +290,53 @@ def _load(slug: str, points: Sequence[EntryPoint]) -> Paper:
             "rename all but one of them in their pyproject.toml, or uninstall them."
         )
     point = points[0]
-    try:
+    who = f"The paper {slug!r} of {distribution_of(point)}"
+    with _contained(f"{who} cannot be loaded from {point.value}"):
         paper = point.load()
-    except KeyboardInterrupt:
-        raise
-    # Whatever else a stranger's module raises must not end the program.
-    except BaseException as error:
-        raise BrokenPaper(
-            f"The paper {slug!r} of {distribution_of(point)} cannot be loaded from "
-            f"{point.value}: {type(error).__name__}: {error}. Mend that package, or "
-            "uninstall it."
-        ) from error
     _check(slug, point, paper)
     return paper
+
+
+@contextmanager
+def _contained(trouble: str) -> Iterator[None]:
+    """Whatever a stranger's module raises, as a `BrokenPaper`; Ctrl-C is itself.
+
+    A module may raise KeyboardInterrupt too, but it sends no signal.
+    """
+    with _interrupts() as heard:
+        try:
+            yield
+        except BaseException as error:
+            if heard:
+                raise KeyboardInterrupt from error
+            raise BrokenPaper(
+                f"{trouble}: {type(error).__name__}: {error}. Mend that package, or "
+                "uninstall it."
+            ) from error
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """The interrupts (SIGINT) that arrive meanwhile, which are handled as before."""
+    heard: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    # Python hears signals in its main thread alone, and calls functions alone.
+    is_heard = threading.current_thread() is threading.main_thread()
+    if not (is_heard and callable(before)):
+        yield heard
+        return
+
+    def listen(number: int, frame: FrameType | None) -> None:
+        heard.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, listen)
+    try:
+        yield heard
+    finally:
+        # Unless the module has put its own in its place.
+        if signal.getsignal(signal.SIGINT) is listen:
+            signal.signal(signal.SIGINT, before)
 
 
 def _check(slug: str, point: EntryPoint, paper: object) -> None:

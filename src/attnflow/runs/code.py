@@ -55,6 +55,11 @@ def code_digest(*modules: str) -> str:
     return total.hexdigest()[:16]
 
 
+def code_file() -> Path:
+    """The file with what was parsed of code in earlier sessions."""
+    return cache_directory() / "attnflow" / "code.sealed"
+
+
 def sources(*modules: str) -> set[Path]:
     """The files of the modules on which a result that begins with these depends."""
     return {path for name in _closure(modules) if (path := _file(name)) is not None}
@@ -110,7 +115,7 @@ def _closure(modules: Iterable[str]) -> dict[str, str]:
         raise ValueError(f"There are no modules {lost}: their code would be missed.")
     packages = {"attnflow", *(module.partition(".")[0] for module in waiting)}
     reached: dict[str, str] = {}
-    files = _files(cache_directory() / "attnflow" / "code.sealed")
+    files = _files(code_file())
     while waiting:
         name = waiting.pop()
         path = _file(name) if name.partition(".")[0] in packages else None

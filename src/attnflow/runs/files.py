@@ -53,6 +53,7 @@ _ELSEWHERE = "Give a file in a directory that you can write to."
 
 _tidied: set[Path] = set()
 _NAME = b"attnflow 1 "
+_VERSION = re.compile(rb"attnflow (\d+) \d{12} ")
 _LENGTH = 12
 _LINE = len(_NAME) + _LENGTH + 1 + 64 + 1
 _KINDS = "biufcU"
@@ -134,12 +135,17 @@ def _is_neither_file_nor_stream(state: os.stat_result) -> bool:
     return stat.S_ISBLK(state.st_mode) or stat.S_ISSOCK(state.st_mode)
 
 
+def stale(root: Path) -> list[Path]:
+    """What processes that no longer live left half-written in `root`."""
+    return [path for path in root.glob(".tmp-*") if _is_stale(path)]
+
+
 def remove_stale(root: Path) -> None:
-    """Remove what processes that no longer live left half-written in `root`."""
-    for path in root.glob(".tmp-*"):
-        if _is_stale(path) and path.is_dir():
+    """Remove what is stale in `root`."""
+    for path in stale(root):
+        if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
-        elif _is_stale(path):
+        else:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 
@@ -201,6 +207,10 @@ def _lives(process: int) -> bool:
 
 class SealError(ValueError):
     """A file is not as it was written; the message says what of it is not."""
+
+
+class OtherVersion(SealError):
+    """A sealed file of a version of attnflow that this one does not read."""
 
 
 @dataclass(frozen=True)
@@ -265,7 +275,13 @@ def _read_head(file: BinaryIO) -> tuple[Any, list[_Entry]]:
     size = os.fstat(file.fileno()).st_size
     line = file.read(_LINE)
     if not line.startswith(_NAME):
-        raise SealError("it is no file of attnflow, or one of another version")
+        version = _VERSION.match(line)
+        if version is None:
+            raise SealError("it does not begin as a file of attnflow")
+        raise OtherVersion(
+            f"it has format {version[1].decode()} of another attnflow, and this one "
+            "reads format 1"
+        )
     length = line[len(_NAME) : len(_NAME) + _LENGTH]
     # Nothing is allocated that the file cannot hold.
     head = file.read(int(length)) if length.isdigit() and int(length) <= size else b""

@@ -241,6 +241,8 @@ def carry_out(
         if isinstance(answer, Trouble):
             if is_run:
                 continue
+            if answer.cause is not None:
+                raise answer.cause
             raise RuntimeError(
                 f"{job} could not be {job.verb}. {answer.text}\n{answer.details}"
             )

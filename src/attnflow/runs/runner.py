@@ -113,6 +113,10 @@ class Runner:
         shown = {name: value for name, value in summary.items() if name not in kept}
         return {**shown, "experiment": order.name}
 
+    def address(self, paper: Paper, request: Request, **inputs: Any) -> str:
+        """The address of a run, whether or not it is stored."""
+        return self._order(paper, request, **inputs).id
+
     def _order(self, paper: Paper, request: Request, **inputs: Any) -> _Order:
         """What to compute for a request, under an address that needs no building."""
         request = request.sized(quick=self.quick)

@@ -32,11 +32,13 @@ from attnflow.runs.profile import Profile
 from attnflow.runs.progress import Progress
 from attnflow.runs.runner import described
 from attnflow.runs.store import Store
-from attnflow.schema.settings import canonical_json, digest
+from attnflow.schema.settings import canonical_json, digest, seed_count
 
 Selection = Sequence[tuple[Paper, Sequence[Claim]]]
 """Claims by paper."""
 
+SEEDS = range(50, 0, -1)
+"""Numbers of seeds with which a claim that leaves it open may have been judged."""
 DEATHS = 3
 """Workers that a job may lose, by chance or for want of memory."""
 
@@ -69,6 +71,7 @@ def verify_claims(
 
     **Returns:** the rows, in the order of the claims.
     """
+    seeds = seed_count(seeds)
     with store_of(store) as root, pool_of(workers, pool) as team:
         verdicts = Verdicts(root)
         cases = {
@@ -157,8 +160,13 @@ class Verdicts:
     def read(self, key: str) -> Row | None:
         """The row with this key; `None` where there is none that can be read."""
         with suppress(OSError, ValueError):
-            return Row.from_json(files.read_head(self._path(key)))
+            return self.parse(self._path(key))
         return None
+
+    @staticmethod
+    def parse(path: Path) -> Row:
+        """The row in a file; an error where it is damaged."""
+        return Row.from_json(files.read_head(path))
 
     def write(self, key: str, row: Row) -> None:
         """Keep a row, unless it is unchecked: what was missing may come.
@@ -192,6 +200,16 @@ def verdict_key(paper: Paper, claim: Claim, seeds: int) -> str:
     code = judging_code(paper, claim)
     parts = (canonical_json(runs), canonical_json(stated), _written(claim), code)
     return digest(paper.slug, claim.id, *parts)
+
+
+def verdict_keys(paper: Paper, claim: Claim) -> Iterator[tuple[str, int]]:
+    """The addresses that a claim's verdict may have, with their numbers of seeds.
+
+    Of the numbers in `SEEDS`, the largest first.
+    """
+    is_open = any(request.seeds is None for request in claim.needs.values())
+    for seeds in SEEDS if is_open else SEEDS[:1]:
+        yield verdict_key(paper, claim, seeds), seeds
 
 
 def _written(claim: Claim) -> str:

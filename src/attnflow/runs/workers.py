@@ -50,11 +50,13 @@ _READY = "ready"
 class Trouble:
     """Why a task has no answer: an error of its work, or the death of its workers.
 
-    `text` is the error in one line, `details` where it happened.
+    `text` is the error in one line, `details` where it happened, and `cause` what the
+    operating system said, if it was that: a full disk is nobody's fault.
     """
 
     text: str
     details: str = ""
+    cause: OSError | None = None
 
 
 @dataclass
@@ -178,4 +180,6 @@ def answered(work: Callable[[Any], Any], task: Any) -> Any:
     try:
         return work(task)
     except Exception as error:
-        return Trouble(f"{type(error).__name__}: {error}", traceback.format_exc())
+        cause = error if isinstance(error, OSError) else None
+        text = f"{type(error).__name__}: {error}"
+        return Trouble(text, traceback.format_exc(), cause)

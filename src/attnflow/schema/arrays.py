@@ -8,8 +8,9 @@ import hashlib
 import math
 from collections.abc import Mapping
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from zipfile import ZipFile, ZipInfo
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ def load(source: ArraySource) -> "dict[str, np.ndarray]":
     """The arrays of a mapping, or of an npz file by its path: real numbers alone."""
     if isinstance(source, Mapping):
         return {str(name): real(str(name), value) for name, value in source.items()}
+    if not isinstance(cast("object", source), str | PathLike):
+        raise ValueError(
+            f"{source!r} ({type(source).__name__}) holds no arrays: give them by name, "
+            "or the path of an npz file."
+        )
     path = Path(source)
     if not path.is_file():
         raise ValueError(f"There is no file {path}: give an npz file of arrays.")

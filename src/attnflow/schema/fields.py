@@ -51,6 +51,13 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """What a field counts or measures in; most are pure numbers, and have none."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Length:
     """The least number of entries of a list."""
 
@@ -73,7 +80,7 @@ Positive: TypeAlias = Annotated[float, Range(0, HUGE, above=True)]
 NonNegative: TypeAlias = Annotated[float, Range(0, HUGE)]
 """A scale, a rate or a ratio that may be zero."""
 Real: TypeAlias = Annotated[float, Range(-HUGE, HUGE)]
-Duration: TypeAlias = Annotated[float, Range(0, HUGE)]
+Duration: TypeAlias = Annotated[float, Range(0, HUGE), Unit("steps, or a flow's time")]
 """How long is trained: steps of a descent, or time of a flow."""
 Fraction: TypeAlias = Annotated[float, Range(0, 1)]
 Probability: TypeAlias = Annotated[float, Range(0, 1, above=True)]

@@ -66,6 +66,12 @@ def cache_directory() -> Path:
     return path if path.is_absolute() else Path("~/.cache").expanduser()
 
 
+def programs_directory() -> Path:
+    """Where compiled programs are kept: in `$ATTNFLOW_CACHE`, or the user's cache."""
+    ours = os.environ.get("ATTNFLOW_CACHE")
+    return (Path(ours) if ours else cache_directory() / "attnflow") / "compiled"
+
+
 def registered() -> Mapping[str, tuple[EntryPoint, ...]]:
     """The papers of other packages: entry points by slug, which several may claim."""
     points: dict[str, tuple[EntryPoint, ...]] = {}

@@ -108,6 +108,14 @@ def seed_numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...]:
     return numbers
 
 
+def seed_count(seeds: int) -> int:
+    """A number of seeds, for what takes no list of them."""
+    numbers = seed_numbers(seeds)
+    if not isinstance(cast("object", seeds), int):
+        raise ValueError(f"seeds={seeds!r} names seeds: give how many, as in seeds=5.")
+    return len(numbers)
+
+
 def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
     """The `setting` with some fields replaced.
 
@@ -121,7 +129,7 @@ def replace(setting: SettingT, overrides: Mapping[str, Value]) -> SettingT:
 
 def typed(values: Mapping[str, object]) -> list[str]:
     """Settings as a user types them: `width=64`, `record=loss,score`."""
-    return [f"{name}={_typed(value)}" for name, value in values.items()]
+    return [f"{name}={typed_value(value)}" for name, value in values.items()]
 
 
 def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
@@ -132,13 +140,18 @@ def coerce(setting: "DataclassInstance", name: str, value: Value) -> Value:
             return _as(option, value)
         except (TypeError, ValueError):
             continue
-    allowed = " or ".join(_describe(option) for option in options)
-    example = _typed(getattr(setting, name))
+    allowed = allowed_values(setting, name)
+    example = typed_value(getattr(setting, name))
     advice = f": write for example {name}={example}" if example else ""
     raise ValueError(
         f"{name}={value!r} ({type(value).__name__}) is not allowed. "
         f"{name} must be {allowed}{advice}."
     )
+
+
+def allowed_values(setting: "DataclassInstance", name: str) -> str:
+    """What a field takes, in words: `an integer from 1 to 2^31 - 1 or 'none'`."""
+    return " or ".join(map(_describe, _options(_hint(setting, name))))
 
 
 def numbers(setting: "DataclassInstance") -> tuple[str, ...]:
@@ -290,9 +303,10 @@ def _describe_plain(kind: Hint) -> str:
     return names.get(kind, "'none'" if kind is type(None) else str(kind))
 
 
-def _typed(value: object) -> str:
+def typed_value(value: object) -> str:
+    """A value as a user types it: `none`, `true`, `loss,score`."""
     if isinstance(value, list | tuple):
-        return ",".join(map(_typed, cast("Sequence[object]", value)))
+        return ",".join(map(typed_value, cast("Sequence[object]", value)))
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
@@ -317,6 +331,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """The error for a `name` that is not among the `known` ones of its `kind`."""
     known = list(known)
+    given = cast("object", name)
+    if not isinstance(given, str):
+        return UnknownName(
+            f"{given!r} ({type(given).__name__}) is not the name of a {kind}, which is "
+            f"a text. Known: {', '.join(known) or 'none'}."
+        )
     if not name:
         return UnknownName(
             f"The name of the {kind} is empty. Known: {', '.join(known) or 'none'}."
@@ -329,7 +349,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 
 def look_up(kind: str, name: str, table: Mapping[str, T]) -> T:
     """`table[name]`, or an error with the nearest names."""
-    if name not in table:
+    if not isinstance(cast("object", name), str) or name not in table:
         raise unknown(kind, name, table)
     return table[name]
 

@@ -7,7 +7,7 @@ from attnflow.claims import Claim, Row
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
 from attnflow.runs.store import Store
-from attnflow.runs.verify import Verdicts, verdict_key
+from attnflow.runs.verify import Verdicts, verdict_keys
 from attnflow.site.pages import (
     Place,
     copy_file,
@@ -19,8 +19,6 @@ from attnflow.site.pages import (
 )
 
 MARK = "index.html"
-SEEDS = range(50, 0, -1)
-"""Numbers of seeds with which a claim that leaves it open may have been judged."""
 
 
 def write_pages(papers_at: Sequence[tuple[Paper, Place]]) -> list[Path]:
@@ -61,7 +59,7 @@ def write_site_index(
 def known_rows(paper: Paper) -> list[Row]:
     """Rows of those claims of a paper that were judged with the present code.
 
-    Of several the one with the most seeds, of the numbers in `SEEDS`.
+    Of several the one with the most seeds.
     """
     if not Store().verdicts.is_dir():
         return []
@@ -71,8 +69,7 @@ def known_rows(paper: Paper) -> list[Row]:
 
 
 def _best(verdicts: Verdicts, paper: Paper, claim: Claim) -> Row | None:
-    is_open = any(request.seeds is None for request in claim.needs.values())
-    keys = (verdict_key(paper, claim, n) for n in (SEEDS if is_open else SEEDS[:1]))
+    keys = (key for key, _ in verdict_keys(paper, claim))
     return next(filter(None, map(verdicts.read, keys)), None)
 
 

@@ -47,19 +47,19 @@ class BatchStore:
 
     def __init__(self, root: str | Path | None = None):
         self.root = Store(root).root / "sweeps"
-        self._batches = self.root / "batches"
+        self.batches = self.root / "batches"
         self._journal = self.root / "journal"
 
     def has(self, key: str) -> bool:
         """Whether the batch is there."""
-        return self._path(key).is_file()
+        return self.path(key).is_file()
 
     def known(self) -> set[str]:
         """The keys of all batches that are there, by one listing of the directory."""
-        if not self._batches.is_dir():
+        if not self.batches.is_dir():
             return set()
         # Hidden names are files that are being written.
-        return {path.stem for path in self._batches.glob(f"[!.]*{_BATCH}")}
+        return {path.stem for path in self.batches.glob(f"[!.]*{_BATCH}")}
 
     def read(self, key: str) -> xr.Dataset:
         """The batch, loaded into memory."""
@@ -72,11 +72,11 @@ class BatchStore:
 
     def write(self, key: str, batch: xr.Dataset) -> None:
         """Keep the batch, in the place of what there may be under this key."""
-        _write(self._path(key), *as_arrays(batch))
+        _write(self.path(key), *as_arrays(batch))
 
     def remove(self, key: str) -> None:
         """Remove a batch, if it is there."""
-        self._path(key).unlink(missing_ok=True)
+        self.path(key).unlink(missing_ok=True)
 
     def note(self, key: str, what: str) -> None:
         """Write a line into the journal of a batch."""
@@ -120,7 +120,7 @@ class BatchStore:
 
     def tidy(self) -> None:
         """Remove what processes that no longer live left half-written."""
-        for directory in (self.root, self._batches):
+        for directory in (self.root, self.batches):
             if directory.is_dir():
                 files.remove_stale(directory)
 
@@ -139,7 +139,7 @@ class BatchStore:
 
     def sweeps(self) -> list[dict[str, Any]]:
         """What the sweeps requested, the newest first."""
-        requests = [self._request(path) for path in self.root.glob(f"*{_SWEEP}")]
+        requests = [self._request(path) for path in self.request_files()]
         known = [request for request in requests if request is not None]
         return sorted(known, key=lambda sweep: sweep["created"], reverse=True)
 
@@ -157,14 +157,23 @@ class BatchStore:
     def _readable(self, key: str) -> Iterator[Path]:
         """The file of a batch; what is wrong with it is a `StoreError`."""
         try:
-            yield self._path(key)
+            yield self.path(key)
         except (OSError, ValueError) as error:
             raise StoreError(
-                f"The stored batch {self._path(key)} cannot be read: {error}."
+                f"The stored batch {self.path(key)} cannot be read: {error}."
             ) from error
 
-    def _path(self, key: str) -> Path:
-        return self._batches / f"{key}{_BATCH}"
+    def path(self, key: str) -> Path:
+        """The file of a batch, whether or not it exists."""
+        return self.batches / f"{key}{_BATCH}"
+
+    def request_files(self) -> list[Path]:
+        """The files that say what sweeps requested."""
+        return sorted(self.root.glob(f"[!.]*{_SWEEP}"))
+
+    def journals(self) -> list[Path]:
+        """The journals of batches, and of cells that were computed one by one."""
+        return sorted(self._journal.iterdir()) if self._journal.is_dir() else []
 
 
 def _write(path: Path, content: Any, arrays: Any = None) -> None:

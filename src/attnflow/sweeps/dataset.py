@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -65,8 +65,31 @@ def register(sweep: Sweep, batches: list[Batch], store: BatchStore) -> None:
         "seeds": list(sweep.seeds),
         "measures": [each.outline.text for each in sweep.statistics],
         "cells": len(sweep.cells),
+        "request": request_of(sweep),
     }
     store.register(sweep_id(sweep), about, [batch.key for batch in batches])
+
+
+def request_of(sweep: Sweep) -> dict[str, Any] | None:
+    """The arguments of `plan_sweep` for a sweep over a whole grid of a paper's recipe.
+
+    They are kept with the sweep, so that a batch that is damaged can be computed anew.
+    """
+    if sweep.subset is not None or "/" not in sweep.name:
+        return None
+    columns = {
+        key: list(column)
+        for axis in sweep.axes
+        for key, column in zip(axis.keys, zip(*axis.rows, strict=True), strict=True)
+    }
+    return {
+        "experiment": sweep.name,
+        "overrides": {**dict(sweep.fixed), **columns},
+        "zip": [axis.keys for axis in sweep.axes if len(axis.keys) > 1],
+        "seeds": list(sweep.seeds),
+        "measure": [each.outline.text for each in sweep.statistics],
+        "batch": sweep.size,
+    }
 
 
 def complete(
@@ -101,7 +124,14 @@ def complete(
             store.forgive(batch.key for batch in waiting)
             raise
     _write_again(log, store)
-    return partial(_read, log=log, store=store)
+
+    def compute(key: str) -> None:
+        again = [batch for batch in batches if batch.key == key]
+        for report in executor.run(job, again):
+            log.keep(report)
+        _write_again(log, store)
+
+    return partial(_read, log=log, store=store, compute=compute)
 
 
 def assemble(
@@ -161,21 +191,20 @@ def _lacks_cells(key: str, store: BatchStore) -> bool:
         return True
 
 
-def _read(key: str, log: _Log, store: BatchStore) -> xr.Dataset | None:
+def _read(
+    key: str, log: _Log, store: BatchStore, compute: Callable[[str], None]
+) -> xr.Dataset | None:
+    """A batch; one that is damaged is computed anew."""
+    if key not in log.unwritten and store.has(key):
+        try:
+            return store.read(key)
+        except StoreError as error:
+            warnings.warn(f"{error} It is computed anew.", StoreWarning, stacklevel=5)
+        store.remove(key)
+        compute(key)
     if key in log.unwritten:
         return log.unwritten[key]
-    if not store.has(key):
-        return None
-    try:
-        return store.read(key)
-    except StoreError as error:
-        store.remove(key)
-        warnings.warn(
-            f"{error} It is removed: start the sweep again to compute it anew.",
-            StoreWarning,
-            stacklevel=5,
-        )
-        return None
+    return store.read(key) if store.has(key) else None
 
 
 def _write_again(log: _Log, store: BatchStore) -> None:
@@ -215,11 +244,15 @@ class _Log:
         """Count a batch in."""
         self.done += report.cells
         self.failed += report.failed
+        self.keep(report)
+        self.report()
+
+    def keep(self, report: Report) -> None:
+        """Remember what of a batch is not stored, and why."""
         if report.trouble:
             self.trouble[report.key] = report.trouble
         if report.unwritten is not None:
             self.unwritten[report.key] = report.unwritten
-        self.report()
 
     def report(self) -> None:
         """Show how far the sweep is."""

@@ -46,7 +46,11 @@ def plan_sweep(
     if isinstance(experiment, str):
         paper, id = find_experiment(experiment)
         recipe = paper.recipe(id)
-    assert isinstance(recipe, Recipe)
+    if not isinstance(recipe, Recipe):
+        raise ValueError(
+            f"{recipe!r} ({type(recipe).__name__}) is no experiment. Give a name like "
+            "'mixture/figure1', or a `Recipe` of your own."
+        )
     fixed, axes = make_axes(recipe.setting, overrides, zip)
     check_axes(axes)
     setting = settings.replace(recipe.setting, fixed)

@@ -99,8 +99,10 @@ def _computed(job: Job, batch: Batch, store: BatchStore) -> xr.Dataset:
 
 
 def _part(job: Job, part: Batch, store: BatchStore) -> xr.Dataset:
-    if store.has(part.key):
-        return store.read(part.key)
+    # One that cannot be read is computed anew.
+    with suppress(StoreError):
+        if store.has(part.key):
+            return store.read(part.key)
     result = _alone(job, part, store, deaths=CELL_DEATHS)
     # On a full disk it is in memory still, and may yet be stored with the others.
     with suppress(StoreError):

@@ -23,7 +23,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, PyTree
 
 from attnflow.schema.clock import COUNTS, spend
-from attnflow.schema.installation import cache_directory
+from attnflow.schema.installation import programs_directory
 from attnflow.training.system import State, System
 
 # A quarter of what Linux allows a process unless told otherwise.
@@ -193,8 +193,7 @@ def keep_compiled() -> None:
     """
     if jax.config.values.get("jax_compilation_cache_dir"):
         return
-    ours = os.environ.get("ATTNFLOW_CACHE")
-    directory = (Path(ours) if ours else cache_directory() / "attnflow") / "compiled"
+    directory = programs_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError:

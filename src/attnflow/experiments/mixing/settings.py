@@ -15,7 +15,19 @@ from attnflow.data import (
     SignalNoiseTask,
 )
 from attnflow.experiments.record import Task
-from attnflow.schema.settings import Trains
+from attnflow.schema.fields import (
+    Absolute,
+    Count,
+    Decay,
+    Duration,
+    Fraction,
+    NonNegative,
+    Number,
+    Real,
+    Relative,
+    Size,
+    Trains,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -49,44 +61,44 @@ class AbstractMix:
     mask: Literal["causal"] | None = None
     attention: Literal["softmax", "linear"] = "softmax"
     positions: Literal["sum", "product"] | None = None
-    flip: float = 0.0
-    deviation: float = 0.0
+    flip: Fraction = 0.0
+    deviation: NonNegative = 0.0
     readout: str = "linear"
-    heads: int | None = None
-    bias: float | None = None
+    heads: Size | None = None
+    bias: Real | None = None
     loss: str = "logistic"
-    score_scale: float = 1.0
-    width: int | Literal["infinite"] = 128
-    omega: float = 0.1
+    score_scale: Real = 1.0
+    width: Number | Literal["infinite"] = 128
+    omega: NonNegative = 0.1
     law: Literal["normal", "uniform"] = "normal"
     merged: bool = False
     start: Literal["auto", "weights", "bartlett", "limit", "expected"] = "auto"
     values: str = "vector"
-    value_scale: float | None = None
-    value_width: int | None = None
-    neurons: int | None = None
-    inner_scale: float | None = None
-    output_scale: float | None = None
+    value_scale: NonNegative | None = None
+    value_width: Size | None = None
+    neurons: Size | None = None
+    inner_scale: NonNegative | None = None
+    output_scale: NonNegative | None = None
     output_trained: bool | None = None
     rule: str = "gd"
-    learning_rate: float | None = None
-    momentum: float | None = None
+    learning_rate: NonNegative | None = None
+    momentum: Decay | None = None
     nesterov: bool | None = None
-    weight_decay: float | None = None
-    beta1: float | None = None
-    beta2: float | None = None
-    epsilon: float | None = None
-    growth: float | None = None
-    rtol: float | None = None
-    atol: float | None = None
+    weight_decay: NonNegative | None = None
+    beta1: Decay | None = None
+    beta2: Decay | None = None
+    epsilon: NonNegative | None = None
+    growth: Decay | None = None
+    rtol: Relative | None = None
+    atol: Absolute | None = None
     clock: Literal["linear", "log"] | None = None
     schedule: str = "constant"
-    batch: int | None = None
+    batch: Size | None = None
     trains: Trains = "both"
-    steps: float = 1000.0
-    records: int = 201
+    steps: Duration = 1000.0
+    records: Count = 201
     spacing: Literal["linear", "log"] = "linear"
-    first_record: float = 1.0
+    first_record: NonNegative = 1.0
     record: tuple[str, ...] = RECORD
     form: str = "auto"
     task_kind: ClassVar[type]

@@ -70,9 +70,7 @@ class SparseForm(AbstractForm):
         frame, values = self.frame, self.values.table(state["values"])
         on_values = jnp.zeros_like(values).at[:, frame.key]
         return {
-            "scores": PairForce(
-                on_pairs.scores, keys, queries, frame.key, frame.query
-            ),
+            "scores": PairForce(on_pairs.scores, keys, queries, frame.key, frame.query),
             "values": on_values.add(on_pairs.values.swapaxes(0, 1)),
         }
 

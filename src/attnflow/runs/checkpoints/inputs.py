@@ -131,6 +131,11 @@ def find_trainable(
             f"{sorted(overrides)} cannot be set on an experiment that is built "
             "already. Build it with these settings, or give its name."
         )
+    if not hasattr(experiment, "canonical"):
+        raise ValueError(
+            f"{experiment!r} ({type(experiment).__name__}) is no experiment. Give a "
+            "name such as 'mixture/figure1', or an `Experiment` of your own."
+        )
     if not isinstance(experiment, Experiment):
         raise ValueError(
             f"{experiment.id} is a {type(experiment).__name__}, which has no samples "

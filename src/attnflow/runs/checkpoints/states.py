@@ -51,6 +51,11 @@ def _pairs(
         if not all(isinstance(key, str) for key in checkpoints):
             return checkpoints.items()
         return _split_times(checkpoints, at)
+    if not isinstance(checkpoints, Iterable):
+        raise ValueError(
+            f"{checkpoints!r} ({type(checkpoints).__name__}) holds none. Give "
+            "a file, states by their times, or pairs of a time and a state."
+        )
     if at is None:
         return map(_pair, checkpoints)
     if isinstance(checkpoints, Sized) and len(checkpoints) != len(at):

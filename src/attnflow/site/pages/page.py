@@ -29,6 +29,7 @@ from attnflow.site.pages.inventory import (
 from attnflow.site.pages.runs import (
     RunRecord,
     Settings,
+    declared_settings,
     record_run,
     settings_by_experiment,
 )
@@ -163,6 +164,7 @@ def write_page(
         **_counts(shown),
         claims=claims,
         verdicts=columns([claims]),
+        settings=declared_settings(paper),
         readings=silent_readings(paper),
         choices=tried_choices(paper),
         statements=statements,

@@ -13,8 +13,9 @@ import numpy as np
 from attnflow import schema
 from attnflow.claims.stages import StageRow
 from attnflow.papers.base import Paper
-from attnflow.schema.declarations import Request
+from attnflow.schema.declarations import Recipe, Request
 from attnflow.schema.dims import SEED, TIME
+from attnflow.schema.field_table import FieldRow, field_table
 from attnflow.schema.installation import xr
 from attnflow.schema.settings import seed_numbers
 
@@ -42,6 +43,17 @@ class RunRecord:
     platform: str
     changed: tuple[str, ...] = ()
     stages: tuple[StageRow, ...] = ()
+
+
+def declared_settings(paper: Paper) -> list[tuple[tuple[Recipe, ...], list[FieldRow]]]:
+    """The experiments whose settings are of one type, and the table of its fields."""
+    groups: dict[type, list[Recipe]] = {}
+    for recipe in paper.recipes:
+        groups.setdefault(type(recipe.setting), []).append(recipe)
+    return [
+        (tuple(recipes), field_table({r.id: r.setting for r in recipes}))
+        for recipes in groups.values()
+    ]
 
 
 def record_run(

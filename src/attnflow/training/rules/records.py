@@ -37,14 +37,25 @@ def is_zero(number: float | Array) -> bool:
     return isinstance(number, int | float) and number == 0
 
 
+def check_number(name: str, value: object) -> None:
+    """Raise where something is no real number; one that is traced is one."""
+    if value is None or isinstance(value, str | bytes | complex):
+        raise ValueError(
+            f"{name} is {value!r} ({type(value).__name__}): it must be a number, as in "
+            f"{name}=0.1."
+        )
+
+
 def check_positive(name: str, value: float) -> None:
     """Raise where a number is not positive."""
+    check_number(name, value)
     if not value > 0:
         raise ValueError(f"{name} is {value!r}: it must be positive, as in {name}=0.1.")
 
 
 def check_not_negative(name: str, value: float) -> None:
     """Raise where a number is negative, or none."""
+    check_number(name, value)
     if not value >= 0:
         raise ValueError(
             f"{name} is {value!r}: it must not be negative. Use {name}=0 for none."
@@ -59,6 +70,7 @@ def check_known(name: str, value: str, known: Sequence[str]) -> None:
 
 def check_fraction(name: str, value: float) -> None:
     """Raise where a number does not lie in [0, 1)."""
+    check_number(name, value)
     if not 0 <= value < 1:
         raise ValueError(f"{name} is {value}: it must lie in [0, 1). Use {name}=0.9.")
 

@@ -1,0 +1,67 @@
+"""A check of figures and tables that were drawn: records, and the files they seal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from attnflow.papers import papers
+from attnflow.papers.base import Paper
+from attnflow.runs.check import Finding, Unmended, leftovers, remove
+from attnflow.runs.store import Store
+from attnflow.schema.installation import MissingData
+from attnflow.site.pages import Place, earlier_result
+from attnflow.site.reproduce import QUICK, Drawing, draw_exhibits
+from attnflow.site.write import write_pages
+
+
+def check_site(site: Path, store: Store) -> Iterator[Finding]:
+    """Findings about the exhibits that lie in a site, or in a paper's own folder."""
+    every = papers()
+    for directory in (site, *(site / slug for slug in every)):
+        if not directory.is_dir():
+            continue
+        yield from leftovers(directory)
+        for record in sorted(directory.glob("*.json")):
+            # Other files of this name are none of ours: a record has a picture.
+            if record.with_suffix(".svg").exists():
+                alone = [every[directory.name]] if directory != site else every.values()
+                candidates = [p for p in alone if _shows(p, record.stem)]
+                if candidates:
+                    yield _finding(candidates, Place(directory, site), record, store)
+
+
+def _shows(paper: Paper, id: str) -> bool:
+    return any(exhibit.id == id for exhibit in paper.shown)
+
+
+def _finding(papers: list[Paper], place: Place, record: Path, store: Store) -> Finding:
+    """The finding about a record, of which it is not said whose exhibit it is."""
+    for paper in papers:
+        if earlier_result(paper.slug, record.stem, place.directory) is not None:
+            return Finding("exhibit", record)
+    mend = partial(_draw, papers, place, record, store)
+    trouble = "or a file that it seals is damaged, missing, or of another version"
+    return Finding("exhibit", record, "damaged", trouble, mend)
+
+
+def _draw(papers: list[Paper], place: Place, record: Path, store: Store) -> str:
+    content: dict[str, Any] = {}
+    with suppress(OSError, ValueError):
+        content = dict(json.loads(record.read_text("utf-8")))
+    named = [paper for paper in papers if paper.slug == content.get("paper")]
+    if not named and len(papers) > 1:
+        return remove(record, "whose exhibit it is cannot be read; reproduce it again")
+    paper = (named or papers)[0]
+    quick = bool(content.get("quick", place.site.name == QUICK.name))
+    drawing = Drawing(paper, paper.exhibit(record.stem), place.directory, quick)
+    try:
+        draw_exhibits([drawing], store=store)
+    except MissingData as error:
+        raise Unmended(str(error)) from error
+    write_pages([(paper, place)])
+    return "drawn anew"
