@@ -73,9 +73,9 @@ class StagePlayer {
 }
 
 class Player {
-  constructor(stages) {
+  constructor(stages, compile = (stage) => new WebAssembly.Module(bytesOf(stage.module))) {
     this.stages = stages;
-    this.compiled = stages.map((stage) => new WebAssembly.Module(bytesOf(stage.module)));
+    this.compiled = stages.map(compile);
   }
 
   // `values` has for each stage `inputs`, `carry`, `control` and `until`.
@@ -109,4 +109,279 @@ class Player {
   }
 }
 
-if (typeof module !== "undefined") module.exports = { Player, bytesOf, floatsOf };
+// The names and numbers of a document's arrays.
+const TYPES = { f8: Float64Array, i4: Int32Array, i2: Int16Array, i1: Int8Array };
+
+class Store {
+  constructor(document) {
+    this.document = document;
+    this.arrays = new Map();
+    this.modules = new Map();
+  }
+
+  array(values) {
+    if (Array.isArray(values)) return values;
+    if (!this.arrays.has(values)) {
+      const { type, data } = this.document.arrays[values];
+      const typed = new TYPES[type](bytesOf(data).buffer);
+      this.arrays.set(values, type === "f8" ? typed : Float64Array.from(typed));
+    }
+    return this.arrays.get(values);
+  }
+
+  module(number) {
+    if (!this.modules.has(number)) {
+      this.modules.set(number, new WebAssembly.Module(bytesOf(this.document.modules[number])));
+    }
+    return this.modules.get(number);
+  }
+}
+
+// Times of records, as `Grid.times` in Python has them.
+function timesOf(grid, points) {
+  const { spacing, count, start, stop, whole } = grid;
+  let times;
+  if (points) {
+    times = Array.from(points);
+  } else if (spacing === "log") {
+    const low = Math.log10(start);
+    const high = Math.log10(stop);
+    const inner = Array.from({ length: count - 1 }, (_, n) => 10 ** (low + (n * (high - low)) / (count - 2)));
+    inner[0] = start;
+    inner[count - 2] = stop;
+    times = [0, ...inner];
+  } else {
+    const step = (stop - start) / (count - 1);
+    times = Array.from({ length: count }, (_, n) => start + n * step);
+    times[count - 1] = stop;
+  }
+  if (!whole) return Float64Array.from(times);
+  return Float64Array.from([...new Set(times.map(rint))].sort((a, b) => a - b));
+}
+
+// The nearest integer, halves to the even one, as NumPy rounds.
+function rint(x) {
+  const low = Math.floor(x);
+  const rest = x - low;
+  if (rest !== 0.5) return Math.round(x);
+  return low % 2 === 0 ? low : low + 1;
+}
+
+const equal = (a, b) => a === b || String(a) === String(b);
+
+class Model {
+  constructor(document, index = 0) {
+    this.document = document;
+    this.experiment = document.experiments[index];
+    this.store = new Store(document);
+    this.knobs = new Map(this.experiment.knobs.map((knob) => [knob.name, knob]));
+    this.choices = this.experiment.knobs.filter((knob) => knob.kind === "choice");
+    this.instances = new Map();
+  }
+
+  defaults() {
+    return Object.fromEntries(this.experiment.knobs.map((knob) => [knob.name, knob.default]));
+  }
+
+  variant(setting) {
+    return this.experiment.variants.find((variant) =>
+      this.choices.every(({ name }) => equal(variant.choices[name], setting[name])));
+  }
+
+  options(setting, name) {
+    return this.knobs.get(name).values.map((value) => Boolean(this.variant({ ...this.complete(setting), [name]: value })));
+  }
+
+  complete(setting) {
+    return { ...this.defaults(), ...setting };
+  }
+
+  snap(setting, moved = null) {
+    const whole = this.complete(setting);
+    for (const { name, values, default: usual } of this.choices) {
+      const value = values.find((each) => equal(each, whole[name]));
+      whole[name] = value === undefined ? usual : value;
+    }
+    if (this.variant(whole)) return whole;
+    let best = null;
+    let most = -1;
+    for (const { choices } of this.experiment.variants) {
+      if (moved !== null && !equal(choices[moved], whole[moved])) continue;
+      const same = this.choices.filter(({ name }) => equal(choices[name], whole[name])).length;
+      if (same > most) {
+        most = same;
+        best = choices;
+      }
+    }
+    return { ...whole, ...(best || this.experiment.variants[0].choices) };
+  }
+
+  check(setting) {
+    const problems = [];
+    for (const [name, value] of Object.entries(setting)) {
+      const knob = this.knobs.get(name);
+      if (!knob) problems.push({ knob: name, message: `There is no setting ${name} here.` });
+      else {
+        const message = knob.kind === "choice" ? choiceProblem(knob, value) : numberProblem(knob, value);
+        if (message) problems.push({ knob: name, message });
+      }
+    }
+    if (problems.length) return problems;
+    const whole = this.complete(setting);
+    const variant = this.variant(whole);
+    if (!variant) {
+      const names = this.choices.map(({ name }) => `${name}=${whole[name]}`).join(", ");
+      return [{ knob: null, message: `The page has no kernel for ${names}: choose another combination, or run it in Python.` }];
+    }
+    for (const [name, value] of Object.entries(variant.fixed)) {
+      if (name in whole && Number(whole[name]) !== value) {
+        problems.push({ knob: name, message: `${name} cannot be changed here: it is ${value}.` });
+      }
+    }
+    const { guards } = this.prepare(whole, variant);
+    for (const guard of guards) {
+      problems.push({
+        knob: guard.knobs[0],
+        message: `${guard.knobs.join(" and ")}: set-up takes another path at this value, for which the page has no kernel. Run it in Python.`,
+      });
+    }
+    return problems;
+  }
+
+  // What the set-up computes of the numbers: values of each stage, times, formulas, guards.
+  prepare(setting, variant) {
+    const { setup } = variant;
+    const exports = this.instance(setup.module);
+    const reach = 8 * Math.max(0, ...[...setup.outputs, ...setup.guards, ...setup.arrays].map((x) => x.cell + x.size));
+    const missing = reach - exports.memory.buffer.byteLength;
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
+    const heap = new Float64Array(exports.memory.buffer);
+    for (const { name, cell } of setup.numbers) heap[cell] = Number(setting[name]);
+    for (const { cell, values } of setup.arrays) heap.set(this.store.array(values), cell);
+    exports.prepare();
+    const read = ({ cell, size }) => heap.slice(cell, cell + size);
+    const values = variant.stages.map((stage) => ({
+      inputs: stage.inputs.map((each) => each === null ? null : this.store.array(each)),
+      carry: stage.carry.map((each) => each === null ? null : this.store.array(each)),
+      control: { ...stage.control },
+      until: stage.until,
+      horizon: stage.horizon,
+    }));
+    const grid = { ...variant.grid };
+    let points = grid.points === null ? null : this.store.array(grid.points);
+    const formulas = [];
+    for (const output of setup.outputs) {
+      const result = read(output);
+      if (output.part === "inputs" || output.part === "carry") values[output.stage][output.part][output.n] = result;
+      else if (output.part === "control") [values[output.stage].control[output.name]] = result;
+      else if (output.part === "until" || output.part === "horizon") [values[output.stage][output.part]] = result;
+      else if (output.part === "grid" && output.name === "points") points = result;
+      else if (output.part === "grid") [grid[output.name]] = result;
+      else if (output.part === "formula") [formulas[output.n]] = result;
+    }
+    const guards = setup.guards.filter((guard) => (heap[guard.cell] !== 0) !== guard.answer);
+    return { values, times: timesOf(grid, points), guards, formulas };
+  }
+
+  instance(number) {
+    if (!this.instances.has(number)) {
+      this.instances.set(number, new WebAssembly.Instance(this.store.module(number)).exports);
+    }
+    return this.instances.get(number);
+  }
+
+  labels(setting) {
+    return (this.variant(this.complete(setting)) || this.experiment.variants[0]).labels;
+  }
+
+  unit(setting) {
+    const variant = this.variant(this.complete(setting)) || this.experiment.variants[0];
+    return variant.grid.whole ? "step" : "time";
+  }
+
+  *play(setting, { stretch = 32 } = {}) {
+    const whole = this.complete(setting);
+    const problems = this.check(whole);
+    if (problems.length) throw new Error(problems[0].message);
+    const variant = this.variant(whole);
+    const { values, times } = this.prepare(whole, variant);
+    const plans = variant.stages.map((stage) => this.experiment.plans[stage.plan]);
+    const run = blankRun(whole, times, plans[0], variant, this.experiment);
+    const player = new Player(plans, (plan) => this.store.module(plan.module));
+    for (const part of player.play(times, values, stretch)) {
+      if (part.records) {
+        keepRecords(run, plans[part.stage], part);
+        yield { run, done: false, outcome: null, message: "" };
+      } else {
+        run.stageEnds.push({ name: variant.stages[part.stage].name, end: part.end, outcome: part.outcome });
+        run.outcome = part.outcome;
+      }
+    }
+    yield { run, done: true, outcome: run.outcome, message: MESSAGES[run.outcome] || "" };
+  }
+}
+
+const MESSAGES = {
+  diverged: "Training diverged: records end where numbers are no longer finite. A smaller learning rate may help.",
+  "event-not-reached": "A stage waited for an event that did not come within its horizon.",
+  "out-of-steps": "The flow needed more steps than it may take.",
+};
+
+function choiceProblem(knob, value) {
+  if (knob.values.some((each) => equal(each, value))) return "";
+  return `${knob.name}=${value} is not offered here: choose ${knob.values.join(", ")}.`;
+}
+
+function numberProblem(knob, value) {
+  const given = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+  if (!Number.isFinite(given)) return `${knob.name} must be a number, and ${value} is none.`;
+  const [above, below] = knob.open;
+  if (given < knob.least || (above && given === knob.least)) return `${knob.name} must be ${above ? "above" : "at least"} ${knob.least}.`;
+  if (given > knob.most || (below && given === knob.most)) return `${knob.name} must be ${below ? "below" : "at most"} ${knob.most}.`;
+  if (knob.integer && !Number.isInteger(given)) return `${knob.name} must be a whole number.`;
+  return "";
+}
+
+// A run without records yet: NaN is what was not recorded.
+function blankRun(setting, times, plan, variant, experiment) {
+  const dims = Object.fromEntries(experiment.observables.map((each) => [each.name, each.dims]));
+  const run = { setting, times, count: 0, rows: {}, shapes: {}, dims, labels: variant.labels, stageEnds: [], outcome: null };
+  for (const field of plan.row) {
+    run.rows[field.name] = new Float64Array(times.length * field.size).fill(NaN);
+    run.shapes[field.name] = field.shape;
+  }
+  return run;
+}
+
+// A row with a number that is not finite is not recorded, as in Python.
+function keepRecords(run, plan, { first, count, records }) {
+  for (let row = 0; row < count; row += 1) {
+    const values = records.subarray(row * plan.rowSize, (row + 1) * plan.rowSize);
+    if (values.every(Number.isFinite)) {
+      for (const field of plan.row) {
+        run.rows[field.name].set(values.subarray(field.cell, field.cell + field.size), (first + row) * field.size);
+      }
+    }
+  }
+  run.count = Math.max(run.count, first + count);
+}
+
+// One entry of an observable along time, by a selector such as `score[+,c1,v1]`.
+function seriesOf(run, selector) {
+  const [, name, inner] = /^([^[]+)(?:\[(.*)\])?$/.exec(selector) || [];
+  const rows = run.rows[name];
+  if (!rows) return null;
+  const chosen = inner ? inner.split(",") : [];
+  const shape = run.shapes[name];
+  if (chosen.length !== shape.length) return null;
+  let place = 0;
+  for (let axis = 0; axis < shape.length; axis += 1) {
+    const index = (run.labels[run.dims[name][axis]] || []).map(String).indexOf(chosen[axis].trim());
+    if (index < 0) return null;
+    place = place * shape[axis] + index;
+  }
+  const size = shape.reduce((a, b) => a * b, 1);
+  return Float64Array.from({ length: run.count }, (_, row) => rows[row * size + place]);
+}
+
+if (typeof module !== "undefined") module.exports = { Model, Player, bytesOf, floatsOf, seriesOf, timesOf };

@@ -64,7 +64,7 @@ def shortened(
     """A factor with the same Gram matrix and at most as many rows as columns."""
     if factor.shape[1] <= factor.shape[2]:
         return factor
-    return np.linalg.qr(factor).R
+    return np.linalg.qr(factor, mode="r")
 
 
 def gram_of(factor: Float[np.ndarray, "blocks rows columns"]) -> np.ndarray:
