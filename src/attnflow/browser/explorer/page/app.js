@@ -39,6 +39,11 @@ function experiment() {
   return book.experiments[state.index];
 }
 
+// Steps or training time: a flow has another clock than a descent.
+function clock() {
+  return book.clocks[pageModel(state.index).unit(state.setting)];
+}
+
 function status(message, isBusy = false) {
   byId("status").textContent = message;
   byId("status").classList.toggle("busy", isBusy);
@@ -52,7 +57,6 @@ function openExperiment(index) {
   const { knobs, panels, claims: list, attention, maps } = experiment();
   byId("experiment").value = index;
   byId("about").innerHTML = experiment().aboutHtml;
-  byId("place").textContent = experiment().place;
   board = new Board(byId("knobs"), experiment(), (name, value, isFinal) => move({ [name]: value }, { moved: name, isFinal }));
   charts = panels.map((panel, n) => new Chart(panel, n, { hover, seek, rescale }));
   byId("first-chart").replaceChildren(charts[0].node);
@@ -76,7 +80,7 @@ function openExperiment(index) {
 
 function showPresets() {
   const buttons = experiment().presets.map((preset) => element("button", {
-    type: "button", class: "preset", "data-exhibit": preset.exhibit ?? "", "aria-pressed": "false",
+    type: "button", class: "preset", "data-exhibit": preset.exhibit ?? "", "aria-pressed": "false", title: preset.title,
     click: () => move(preset.setting, { isFinal: true, fresh: true }),
   }, element("span", { html: preset.shown.html })));
   byId("presets").replaceChildren(...buttons);
@@ -86,11 +90,14 @@ function showPresets() {
 function markPreset() {
   const defaults = pageModel(state.index).snap({}, null);
   const buttons = [...byId("presets").children];
+  let title = "";
   experiment().presets.forEach((preset, n) => {
     const full = pageModel(state.index).snap({ ...defaults, ...preset.setting }, null);
     const isHere = experiment().knobs.every(({ name }) => full[name] === state.setting[name]);
     buttons[n].setAttribute("aria-pressed", String(isHere));
+    if (isHere) title = [preset.title, n === 0 ? experiment().place : ""].filter(Boolean).join(" · ");
   });
+  byId("preset-title").textContent = title;
 }
 
 // Changes knobs. `fresh`: all others go back to their defaults.
@@ -194,7 +201,7 @@ function later() {
 
 function scene() {
   const { own, before, other } = runs;
-  return { run: own, before, other: other?.count ? other : null, xKind: state.xKind, stages: own.stages, clock: experiment().clock };
+  return { run: own, before, other: other?.count ? other : null, xKind: state.xKind, stages: own.stages, clock: clock() };
 }
 
 function draw() {
@@ -206,7 +213,7 @@ function draw() {
   }
   byId("x-scale").textContent = `${state.xKind} time`;
   if (runs.own.outcome) {
-    stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, experiment().clock);
+    stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
     claims.show(runs.own.verdicts, state.setting);
     for (const map of fieldMaps) map.show(state.setting);
     showConserved();
@@ -216,7 +223,7 @@ function draw() {
 }
 
 function clockText(time) {
-  return `${experiment().clock.unit === "step" ? "step" : "time"} ${numberText(time, 5)}`;
+  return `${clock().unit} ${numberText(time, 5)}`;
 }
 
 function cursorRecord() {
@@ -258,7 +265,7 @@ function rescale(chart, kind) {
 // Drift of what the dynamics keeps: the largest change, beside the size of the quantity.
 function showConserved() {
   const rows = experiment().conserved.flatMap(({ shown, series }) => {
-    const curve = curveOf(runs.own, series);
+    const curve = seriesOf(runs.own, series);
     if (!curve) return [];
     const drift = curve.reduce((worst, value) => Math.max(worst, Math.abs(value - curve[0])), 0);
     return [element("tr", {}, element("th", { scope: "row" }, element("span", { html: shown.html })),
@@ -298,8 +305,9 @@ function showOpponent() {
   byId("unpin").hidden = !opponent;
   byId("opponent").hidden = !opponent;
   if (opponent) byId("opponent").textContent = `Dashed: ${opponent.label}${state.against.pinned ? ` (${pinnedText(opponent)})` : ", at the same knobs otherwise"}`;
-  const buttons = pairsOf(state, book).map((pair) => element("button", { type: "button", click: () => compareWith(pair.n), "aria-pressed": String(state.against?.pair === pair.n) }, `vs ${pair.label}`));
-  byId("pairs").replaceChildren(...buttons);
+  const pairs = pairsOf(state, book).map((pair) => element("option", { value: pair.n, selected: state.against?.pair === pair.n }, `with ${pair.label}`));
+  byId("pairs").replaceChildren(element("option", { value: "" }, "Compare …"), ...pairs);
+  byId("pairs").hidden = pairs.length === 0;
   byId("difference").hidden = !opponent;
 }
 
@@ -388,11 +396,12 @@ function wire() {
       status(`Copied as ${name}: ${text().trim().split("\n").at(-1)}`, runner.busy);
     });
   }
-  byId("save-csv").addEventListener("click", () => save(fileName("csv"), new Blob([csvText(runs.own, experiment().clock)], { type: "text/csv" })));
+  byId("save-csv").addEventListener("click", () => save(fileName("csv"), new Blob([csvText(runs.own, clock())], { type: "text/csv" })));
   byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([pictureOf(charts, experiment().title).text], { type: "image/svg+xml" })));
   byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(pictureOf(charts, experiment().title))));
   byId("pin").addEventListener("click", pin);
   byId("unpin").addEventListener("click", unpin);
+  byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
   byId("reset").addEventListener("click", () => move({}, { isFinal: true, fresh: true }));
   byId("stop").addEventListener("click", () => {
     runner.stop();

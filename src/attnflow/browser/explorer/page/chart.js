@@ -20,29 +20,44 @@ class Chart {
     this.kind = panel.scales?.[1] ?? "linear";
     this.fillLegend();
     this.listen();
-    this.observer = new ResizeObserver(() => this.scene && this.draw(this.scene));
-    this.observer.observe(this.node);
+    // Asked while drawing, the width of one panel would lay out all others anew.
+    this.outer = 0;
+    new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width === this.outer || !contentRect.width) return;
+      this.outer = contentRect.width;
+      if (this.scene) this.redraw();
+    }).observe(this.node);
   }
 
+  // An entry for each series; what is shown for context only shares one.
   fillLegend() {
-    this.values = [];
-    this.entries = this.panel.series.map((series, n) => {
+    const context = this.panel.series.flatMap(({ kind }, n) => (kind === "other" ? [n] : []));
+    const members = this.panel.series.flatMap((_, n) => {
+      if (context.length < 2 || !context.includes(n)) return [[n]];
+      return n === context[0] ? [context] : [];
+    });
+    this.entries = members.map((places) => {
+      const [n] = places;
       const swatch = element("i", { class: "swatch" });
       swatch.style.background = this.colours[n];
       const value = element("output", {});
-      this.values.push(value);
-      return element("button", {
-        type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)),
-        click: () => this.toggle(n),
-      }, swatch, element("span", { html: series.shown.html }), value);
+      const name = places.length > 1 ? element("span", {}, "others") : element("span", { html: this.panel.series[n].shown.html });
+      const button = element("button", { type: "button", class: "entry", "aria-pressed": String(!this.hidden.has(n)), click: () => this.toggle(places) }, swatch, name, value);
+      return { places, button, value };
     });
-    this.legend.replaceChildren(...this.entries);
+    this.legend.replaceChildren(...this.entries.map(({ button }) => button));
   }
 
-  toggle(n) {
-    if (!this.hidden.delete(n)) this.hidden.add(n);
-    this.entries[n].setAttribute("aria-pressed", String(!this.hidden.has(n)));
-    if (this.scene) this.draw(this.scene);
+  toggle(places) {
+    const isShown = this.hidden.has(places[0]);
+    for (const n of places) this.hidden[isShown ? "delete" : "add"](n);
+    this.entries.find((entry) => entry.places === places).button.setAttribute("aria-pressed", String(isShown));
+    if (this.scene) this.redraw();
+  }
+
+  redraw() {
+    this.draw(this.scene);
+    this.point(this.record);
   }
 
   listen() {
@@ -62,7 +77,7 @@ class Chart {
 
   // Curves of a run by number of series; null where it has none.
   curves(run) {
-    return run ? this.panel.series.map((series) => curveOf(run, series.selector)) : [];
+    return run ? this.panel.series.map((series) => seriesOf(run, series.selector)) : [];
   }
 
   // `scene`: run, before (the run that this one replaces), other (to compare with),
@@ -74,14 +89,14 @@ class Chart {
     this.others = this.curves(other);
     const before = scene.before ? this.curves(scene.before) : [];
     const visible = (curves) => curves.filter((curve, n) => curve && !this.hidden.has(n));
-    this.layout(visible(this.own).length);
+    this.layout();
     this.x = timeScale(scene);
     this.y = scaleFor(this.kind, [...visible(this.own), ...visible(this.others), ...(run.outcome ? [] : visible(before))]);
     this.scaleButton.textContent = `${this.kind} y`;
     this.scaleButton.setAttribute("aria-label", `${this.panel.title}: vertical axis is ${this.kind}; change it`);
     const clip = `clip-${this.number}`;
     const paths = (curves, which, times) => curves.map((curve, n) => (curve && !this.hidden.has(n)
-      ? drawn("path", { class: `curve ${which}`, d: this.path(times, curve), stroke: this.colours[n], "data-series": this.panel.series[n].selector })
+      ? drawn("path", { class: `curve ${which}${this.panel.series[n].kind === "other" ? " context" : ""}`, d: this.path(times, curve), stroke: this.colours[n], "data-series": this.panel.series[n].selector })
       : null));
     const { left, top, width, height } = this.frame;
     this.cursorLayer = drawn("g", { class: "cursor", "aria-hidden": "true" });
@@ -97,18 +112,20 @@ class Chart {
       this.cursorLayer,
     );
     this.svg.setAttribute("aria-label", this.summary(scene));
-    this.entries.forEach((entry, n) => { entry.hidden = !this.own[n] && !this.others[n]; });
+    for (const { places, button } of this.entries) button.hidden = places.every((n) => !this.own[n] && !this.others[n]);
+    this.node.hidden = this.own.every((curve) => !curve);
   }
 
-  layout(count) {
-    const outer = this.svg.clientWidth || this.node.clientWidth || 600;
+  layout() {
+    this.outer ||= this.node.clientWidth || 600;
+    const { outer } = this;
     const isFirst = this.number === 0;
     const tall = isFirst ? Math.min(320, Math.max(210, outer * 0.42)) : Math.min(230, Math.max(180, outer * 0.5));
-    const names = this.panel.series.filter((_, n) => !this.hidden.has(n) && this.own[n]).map((series) => series.shown.text.length);
-    this.hasEnds = outer >= WIDE && count > 0 && count <= 8;
+    const names = this.named().map((n) => this.panel.series[n].shown.text.length);
+    this.hasEnds = outer >= WIDE && names.length > 0 && names.length <= 8;
     const right = this.hasEnds ? Math.min(150, 16 + 7 * Math.max(...names)) : 12;
     const left = 58;
-    const top = this.scene.stages.length && isFirst ? 34 : 10;
+    const top = this.scene.stages.length && isFirst ? 34 : this.panel.axis ? 24 : 10;
     this.frame = { left, top, width: Math.max(outer - left - right, 40), height: tall - top - 32, outer, tall };
     this.svg.setAttribute("viewBox", `0 0 ${outer} ${tall}`);
     this.svg.setAttribute("height", tall);
@@ -161,6 +178,7 @@ class Chart {
       free = x + half + 8;
       marks.push(drawn("text", { x, y: bottom + 16, "text-anchor": "middle" }, tick.label));
     }
+    if (this.panel.axis) marks.push(drawn("text", { class: "axis-name", x: 10, y: 15 }, labelRuns(this.panel.axis)));
     marks.push(drawn("path", { class: "spine", d: `M${left} ${top}V${bottom}H${left + width}` }));
     marks.push(drawn("text", { class: "axis-name", x: left + width, y: bottom + 16, "text-anchor": "end" }, labelRuns(clock.shown)));
     return marks;
@@ -177,7 +195,7 @@ class Chart {
     const ends = stages.filter((stage) => inside(stage.detected)).sort((a, b) => a.detected - b.detected);
     const edges = [left, ...ends.map((stage) => this.px(stage.detected)), left + width];
     const marks = [];
-    for (let n = 0; n + 1 < edges.length; n += 2)
+    for (let n = 0; ends.length && n + 1 < edges.length; n += 2)
       marks.push(drawn("rect", { class: "band", x: edges[n], y: top, width: Math.max(edges[n + 1] - edges[n], 0), height }));
     for (const stage of ends) {
       const x = this.px(stage.detected);
@@ -206,11 +224,17 @@ class Chart {
     });
   }
 
+  // Visible series with a name of their own.
+  named() {
+    const alone = this.entries.flatMap(({ places }) => (places.length === 1 ? places : []));
+    return alone.filter((n) => this.own[n] && !this.hidden.has(n));
+  }
+
   endLabels() {
     if (!this.hasEnds) return [];
     const { left, top, width, height } = this.frame;
-    const labels = this.own.flatMap((curve, n) => {
-      const last = curve && !this.hidden.has(n) ? curve.findLast((value) => Number.isFinite(value)) : undefined;
+    const labels = this.named().flatMap((n) => {
+      const last = this.own[n].findLast((value) => Number.isFinite(value));
       return last === undefined ? [] : [{ n, y: Math.min(Math.max(this.py(last), top), top + height) }];
     }).filter(({ y }) => Number.isFinite(y)).sort((a, b) => a.y - b.y);
     for (let n = 1; n < labels.length; n += 1) labels[n].y = Math.max(labels[n].y, labels[n - 1].y + LABEL_GAP);
@@ -221,6 +245,7 @@ class Chart {
 
   // The cursor at a record of the run; values go into the legend.
   point(record) {
+    this.record = record;
     const { run, other } = this.scene;
     if (!this.cursorLayer || run.count === 0) return;
     const time = run.times[record];
@@ -229,10 +254,13 @@ class Chart {
     const marks = [];
     if (Number.isFinite(x)) marks.push(drawn("line", { x1: x, x2: x, y1: top, y2: top + height }));
     const beside = other?.count ? nearestRecord(other.times, other.count, time) : null;
+    for (const { places: [n, more], value } of this.entries) {
+      if (more !== undefined || !this.own[n]) continue;
+      const reference = beside === null || !this.others[n] ? NaN : this.others[n][beside];
+      value.textContent = valueText(this.own[n][record], reference, beside !== null);
+    }
     this.own.forEach((curve, n) => {
       const value = curve ? curve[record] : NaN;
-      const reference = beside === null || !this.others[n] ? NaN : this.others[n][beside];
-      this.values[n].textContent = valueText(value, reference, beside !== null);
       const y = this.py(value);
       if (curve && !this.hidden.has(n) && Number.isFinite(y) && Number.isFinite(x) && y >= top - 1 && y <= top + height + 1)
         marks.push(drawn("circle", { cx: x, cy: y, r: 3.2, fill: this.colours[n] }));
@@ -242,7 +270,7 @@ class Chart {
 
   summary({ run, stages, clock }) {
     const curves = this.own.flatMap((curve, n) => {
-      if (!curve || this.hidden.has(n)) return [];
+      if (!this.named().includes(n)) return [];
       const [first, last] = [curve.find(Number.isFinite), curve.findLast((value) => Number.isFinite(value))];
       return [`${this.panel.series[n].shown.text} from ${numberText(first)} to ${numberText(last)}`];
     });

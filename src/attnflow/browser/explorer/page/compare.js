@@ -27,7 +27,7 @@ function pairsOf(state, book) {
 function largestDifference(run, other, selectors) {
   let worst = { difference: 0, selector: null, time: null };
   for (const selector of selectors) {
-    const [mine, theirs] = [curveOf(run, selector), curveOf(other, selector)];
+    const [mine, theirs] = [seriesOf(run, selector), seriesOf(other, selector)];
     if (!mine || !theirs) continue;
     for (let n = 0; n < run.count; n += 1) {
       if (run.times[n] > other.times[other.count - 1]) break;

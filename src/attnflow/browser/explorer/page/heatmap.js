@@ -37,7 +37,7 @@ class HeatMaps {
     this.key = key;
     this.shape = shape;
     this.dims = run.dims[observable];
-    this.labels = this.dims.map((dim, n) => run.labels[dim] ?? Array.from({ length: shape[n] }, (_, i) => String(i)));
+    this.known = run.labels;
     const outer = this.dims.slice(0, -2);
     this.beside = outer.findIndex((_, n) => shape[n] <= 4 && outer[n] === "head");
     if (this.beside < 0) this.beside = outer.findIndex((_, n) => shape[n] <= 4);
@@ -46,25 +46,33 @@ class HeatMaps {
     this.build();
   }
 
+  // Positions of a sample are named by its tokens, where its name lists them.
+  labelsOf(n) {
+    const dim = this.dims[n];
+    if (this.known[dim]) return this.known[dim].map(String);
+    const tokens = dim.endsWith("position") ? this.known.sample?.[this.choices.sample]?.split(" ") : null;
+    return tokens?.length === this.shape[n] ? tokens : Array.from({ length: this.shape[n] }, (_, i) => String(i + 1));
+  }
+
   list(dim, n) {
-    const options = this.labels[n].map((label, place) => element("option", { value: place, selected: place === this.choices[dim] }, label));
+    const options = this.labelsOf(n).map((label, place) => element("option", { value: place, selected: place === this.choices[dim] }, label));
     const id = `map-${dim}`;
-    const select = element("select", { id, change: () => { this.choices[dim] = Number(select.value); this.paint(); } }, options);
+    const select = element("select", { id, change: () => { this.choices[dim] = Number(select.value); this.build(); this.paint(); } }, options);
     return element("span", { class: "inline-choice" }, element("label", { for: id }, dim), select);
   }
 
   build() {
     const [rows, columns] = this.shape.slice(-2);
     const count = this.beside < 0 ? 1 : this.shape[this.beside];
-    const room = Math.min(420, this.maps.clientWidth || 420) - 70;
+    const room = Math.min(330, this.maps.clientWidth || 330) / Math.min(count, 2) - 50;
     const side = Math.min(CELL.most, Math.max(CELL.least, Math.floor(room / Math.max(rows, columns))));
-    this.side = side;
+    this.sideLabels = [this.labelsOf(this.dims.length - 2), this.labelsOf(this.dims.length - 1)];
     this.figures = Array.from({ length: count }, (_, n) => this.figure(n, rows, columns, side));
     this.maps.replaceChildren(...this.figures.map(({ node }) => node));
   }
 
   figure(n, rows, columns, side) {
-    const [rowLabels, columnLabels] = this.labels.slice(-2);
+    const [rowLabels, columnLabels] = this.sideLabels;
     const [rowDim, columnDim] = this.dims.slice(-2);
     const longest = Math.max(...rowLabels.map((label) => label.length));
     const left = 22 + 7 * Math.min(longest, 10);
@@ -86,10 +94,10 @@ class HeatMaps {
     const height = 20 + rows * side + 18;
     const svg = drawn("svg", { role: "img", width, height, viewBox: `0 0 ${width} ${height}`, class: "heatmap" },
       drawn("g", { class: "map-names" }, names,
-        drawn("text", { class: "axis-name", x: left + columns * side, y: height - 4, "text-anchor": "end" }, columnDim),
-        drawn("text", { class: "axis-name", transform: `translate(11 ${20 + rows * side}) rotate(-90)` }, rowDim)),
+        drawn("text", { class: "axis-name", x: left + columns * side, y: height - 4, "text-anchor": "end" }, columnDim.replace("_position", "")),
+        drawn("text", { class: "axis-name", transform: `translate(11 ${20 + rows * side}) rotate(-90)` }, rowDim.replace("_position", ""))),
       cells, drawn("g", { class: "map-marks" }, marks));
-    const title = this.beside < 0 ? "" : `${this.dims[this.beside]} ${this.labels[this.beside][n]}`;
+    const title = this.beside < 0 ? "" : `${this.dims[this.beside]} ${this.labelsOf(this.beside)[n]}`;
     return { cells, marks, svg, title, node: element("figure", { class: "map" }, element("figcaption", {}, title), svg) };
   }
 
@@ -145,7 +153,7 @@ class HeatMaps {
   }
 
   describe({ title }, values, timeText) {
-    const [rowLabels, columnLabels] = this.labels.slice(-2);
+    const [rowLabels, columnLabels] = this.sideLabels;
     let best = 0;
     values.forEach((value, n) => { if (value > values[best]) best = n; });
     const [i, j] = [Math.floor(best / columnLabels.length), best % columnLabels.length];

@@ -1,6 +1,7 @@
 // Knobs: sliders with fields for numbers, buttons or a list for choices.
 
 const NOTCHES = 400;
+const UNBOUNDED = 1e100; // what a declaration says where it has no bound
 const BUTTONS = 5; // a choice with more values is a list
 
 // A knob's value from text, or why it is none.
@@ -16,7 +17,7 @@ function readKnob(knob, text) {
 }
 
 function numberFault(knob, value) {
-  const [least, most] = [knob.least ?? -Infinity, knob.most ?? Infinity];
+  const [least, most] = [knob.least, knob.most].map((bound) => (Math.abs(bound) >= UNBOUNDED ? Math.sign(bound) * Infinity : bound));
   const [openBelow, openAbove] = knob.open ?? [false, false];
   if (knob.integer && !Number.isInteger(value)) return { fault: `${exactText(value)} is not a whole number.` };
   const low = value < least || (openBelow && value === least);
@@ -30,10 +31,7 @@ function numberFault(knob, value) {
 function sliderValue(knob, place) {
   const { low, high } = knob;
   const raw = knob.scale === "log" ? low * (high / low) ** place : low + place * (high - low);
-  if (place === 0) return low;
-  if (place === 1) return high;
-  const value = knob.integer ? Math.round(raw) : Number(raw.toPrecision(3));
-  return Math.min(Math.max(value, low), high);
+  return knob.integer ? Math.round(raw) : Number(raw.toPrecision(3));
 }
 
 function sliderPlace(knob, value) {

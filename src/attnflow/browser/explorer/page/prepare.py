@@ -20,7 +20,7 @@ STOPS = 12
 def prepare(document: Json) -> Json:
     """The document, with typeset words beside the plain ones."""
     experiments = [_experiment(document, e) for e in document["experiments"]]
-    return {**document, "experiments": experiments, "ramps": _ramps()}
+    return {**document, "experiments": experiments, "ramps": _ramps(), "clocks": CLOCKS}
 
 
 def html(text: str) -> Markup:
@@ -55,10 +55,16 @@ def shown(text: str, tex: str | None = None) -> Json:
     return {"text": text, "html": str(html(text)), "runs": parts}
 
 
+CLOCKS = {
+    "step": {"unit": "step", "label": "step", "shown": shown("step")},
+    "time": {"unit": "time", "label": "time t", "shown": shown("time t")},
+}
+
+
 def _experiment(document: Json, experiment: Json) -> Json:
     named = {
         "knobs": lambda item: shown(item["label"], item.get("tex")),
-        "presets": lambda item: shown(item["title"]),
+        "presets": lambda item: shown(_preset_name(item)),
         "stages": lambda item: shown(item["name"]),
         "conserved": lambda item: shown(item["label"]),
         "maps": lambda item: shown(item["title"]),
@@ -73,10 +79,9 @@ def _experiment(document: Json, experiment: Json) -> Json:
     return {
         **experiment,
         **parts,
-        "clock": {**experiment["clock"], "shown": shown(experiment["clock"]["label"])},
         "attention": attention
         and {**attention, "shown": shown(attention.get("title") or attention["observable"])},
-        "aboutHtml": str(html(experiment["about"])),
+        "aboutHtml": str(_docstring(experiment["about"])),
         "panels": [_panel(panel) for panel in experiment["panels"]],
         "claims": [_claim(claim) for claim in experiment["claims"]],
         "exactHtml": str(_exact(document, experiment)),
@@ -85,7 +90,32 @@ def _experiment(document: Json, experiment: Json) -> Json:
 
 def _panel(panel: Json) -> Json:
     series = [{**s, "shown": shown(s["label"], s.get("tex"))} for s in panel["series"]]
-    return {**panel, "shown": shown(panel["title"]), "series": series}
+    axis = None if panel["y"] == panel["title"] else shown(panel["y"])
+    return {**panel, "shown": shown(panel["title"]), "axis": axis, "series": series}
+
+
+def _preset_name(preset: Json) -> str:
+    """`Figure 1a` for the exhibit `figure1a`; what has no exhibit is the default."""
+    if preset.get("place"):
+        return preset["place"]
+    words = re.sub(r"(?<=[a-z])(?=\d)", " ", preset["exhibit"]).replace("-", " ")
+    return words[:1].upper() + words[1:] if words else "Defaults"
+
+
+def _docstring(text: str) -> Markup:
+    """The paragraphs and the list of a docstring."""
+    typeset = Markup("")
+    for block in re.split(r"\n\s*\n", text.strip()):
+        items = re.split(r"(?:^|\n)\s*- ", block)
+        words = [html(" ".join(item.split())) for item in items]
+        if words[0]:
+            typeset += Markup("<p>{}</p>").format(words[0])
+        if len(words) > 1:
+            rows = Markup("").join(Markup("<li>{}</li>").format(w) for w in words[1:])
+            typeset += Markup(
+                "<details><summary>Its settings</summary><ul>{}</ul></details>"
+            ).format(rows)
+    return typeset
 
 
 def _claim(claim: Json) -> Json:

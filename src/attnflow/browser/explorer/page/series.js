@@ -20,15 +20,6 @@ function extend(run, part) {
   run.stageEnds = part.stageEnds;
 }
 
-// A curve by its selector; what a run has not recorded has no curve.
-function curveOf(run, selector) {
-  try {
-    return seriesOf(run, selector);
-  } catch {
-    return null;
-  }
-}
-
 // The last record at or before a time.
 function recordAt(times, count, time) {
   let [low, high] = [0, count - 1];

@@ -44,7 +44,10 @@ def render(document: Json) -> str:
     """The page of a document that `attnflow.browser.explorer` has put together."""
     book = prepare(document)
     style = _theme_rules() + _text("style.css")
-    player = _text(PLAYER, "attnflow.browser.explorer")
+    # In a function of its own, so that its names are not the page's.
+    text = _text(PLAYER, "attnflow.browser.explorer")
+    names = "{ Model, seriesOf }"
+    player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"
     script = "\n".join([player, *map(_text, SCRIPTS)])
     worker = "\n".join([player, _text("worker.js")])
     environment = Environment(

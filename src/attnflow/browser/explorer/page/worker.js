@@ -1,6 +1,7 @@
 // Inside the worker: plays jobs part by part, and lets go of them for newer ones.
 
-const FRAME = 14; // ms between two posts: a page draws no more often
+const FRAME = 60; // ms between two posts: a short run is drawn once, when it is whole
+const BREATH = 8; // ms after which newer requests are looked for
 
 const models = new Map();
 let book = null;
@@ -40,26 +41,28 @@ async function play(request, job, { index, setting }) {
   const began = performance.now();
   const model = modelOf(index);
   let sent = 0;
-  let last = began;
+  let [posted, paused] = [began, began];
   for (const part of model.play(setting, { stretch: model.slow ? 4 : 32 })) {
     const { run } = part;
     if (sent === 0) {
       const { shapes, dims, labels } = run;
       post(request, job, { kind: "begin", head: { setting: run.setting, shapes, dims, labels } });
     }
-    if (part.done || performance.now() - last > FRAME) {
+    if (part.done || performance.now() - posted > FRAME) {
       post(request, job, { kind: "part", ...recordsSince(run, sent) });
       sent = run.count;
-      last = performance.now();
+      posted = performance.now();
     }
     if (part.done) {
       const took = performance.now() - began;
       const end = { outcome: part.outcome, message: part.message, milliseconds: took };
-      post(request, job, { kind: "end", ...end, stages: model.stageTimes(run), verdicts: model.judge(run) });
+      post(request, job, { kind: "end", ...end, stages: model.stageTimes?.(run) ?? [], verdicts: model.judge?.(run) ?? [] });
       return;
     }
+    if (performance.now() - paused < BREATH) continue;
     await pause();
     if (request !== newest) return;
+    paused = performance.now();
   }
 }
 
