@@ -193,3 +193,63 @@ def _as_floats(value: Value, target: Place) -> list[Statement]:
 def _offset(buffer: Buffer) -> int:
     assert buffer.offset is not None
     return buffer.offset
+
+
+def disagreement(
+    setup: SetUp, recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0
+) -> dict[str, float]:
+    """How far the traced set-up is from set-up itself at another setting.
+
+    By stage and array, the largest difference relative to the largest entry; infinite
+    where a guard does not hold.
+    """
+    numbers = {name: getattr(setting, name) for name in names}
+    outputs = {
+        f"{n} {name}": symbol
+        for n, symbols in enumerate(setup.symbols)
+        for name, symbol in symbols.items()
+    }
+    guards = [guard.symbol for guard in setup.guards]
+    program = Program([*outputs.values(), *guards])
+    with precise():
+        given = {name: jnp.asarray(float(value)) for name, value in numbers.items()}
+        results = [np.asarray(x) for x in program(given, program.arrays)]
+    held = [
+        bool(result) == guard.answer
+        for result, guard in zip(results[len(outputs) :], setup.guards, strict=True)
+    ]
+    if not all(held):
+        return {"guards": np.inf}
+    expected = _concrete(recipe, setting, seed)
+    errors = {}
+    for name, result in zip(outputs, results, strict=False):
+        theirs = np.asarray(expected[name], float)
+        size = np.abs(theirs).max(initial=0.0) or 1.0
+        errors[name] = float(np.abs(result - theirs).max(initial=0.0) / size)
+    moved = set(expected) - set(outputs)
+    before = _concrete(recipe, replace(setting, **_values(setup, names)), seed)
+    for name in moved:
+        if not np.array_equal(expected[name], before[name], equal_nan=True):
+            errors[name] = np.inf
+    return errors
+
+
+def _values(setup: SetUp, names: Sequence[str]) -> dict[str, Any]:
+    return {name: setup.experiment.setting[name] for name in names}
+
+
+def _concrete(recipe: Recipe, setting: Any, seed: int) -> dict[str, np.ndarray]:
+    """All arrays of a setting, by stage and name."""
+    arrays: dict[str, np.ndarray] = {}
+    for n, stage in enumerate(stages_of(recipe.experiment(setting), seed)):
+        arrays |= {f"{n} inputs {name}": a for name, a in named(stage.inputs)}
+        arrays |= {f"{n} carry {name}": a for name, a in named(stage.carry)}
+        rule, until = stage.stage.rule, stage.stage.until
+        if isinstance(rule, Flow):
+            for name in CONTROL:
+                arrays[f"{n} control {name}"] = np.asarray(getattr(rule, name))
+        waits = isinstance(until, Reach)
+        arrays[f"{n} {'horizon' if waits else 'until'}"] = np.asarray(
+            until.horizon if waits else until
+        )
+    return arrays

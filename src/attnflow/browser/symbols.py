@@ -16,6 +16,7 @@ the same names in `jax.numpy`, of which there is a jaxpr.
   factor of a Gram matrix) and not the draw.
 """
 
+import builtins
 import contextlib
 import linecache
 import math
@@ -318,6 +319,8 @@ class Program:
                 known[id(symbol)] = numbers[node.args[0]]
                 continue
             args, options = _of(node.args, read), _of(node.options, read)
+            if node.name in ("concatenate", "stack"):
+                args = ([jnp.asarray(part) for part in args[0]], *args[1:])
             result = _namesake(node.name)(*args, **options)
             known[id(symbol)] = result if node.part is None else result[node.part]
         return [jnp.asarray(known[id(symbol)]) for symbol in self.outputs]
@@ -348,7 +351,8 @@ def _factors(
     if name in LINEAR or name == "getitem":
         if any(scale is not scales[0] for scale in scales):
             return None
-        if len(symbols) < len([x for x in _leaves(args) if _is_array(x)]):
+        parts = args[0] if type(args[0]) in (list, tuple) else args[:1]
+        if not all(map(is_symbol, parts)):
             return None
         return scales[0], function(*_of(args, _unit), **options)
     if name in BILINEAR and all(not is_symbol(x) for x in _leaves(options)):
@@ -389,10 +393,6 @@ def _split(symbol: Symbol) -> "tuple[Symbol, np.ndarray] | None":
     return None if symbol.ndim else (symbol, np.ones(()))
 
 
-def _is_array(x: object) -> bool:
-    return is_symbol(x) or isinstance(x, np.ndarray)
-
-
 def _unit(x: Any) -> Any:
     pair = _split(x) if is_symbol(x) else None
     return x if pair is None else pair[1]
@@ -429,13 +429,23 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _namesake(name: str) -> Callable[..., Any]:
     if name == "getitem":
-        return operator.getitem
+        return _getitem
+    if name == "bincount":
+        return _bincount
     owner: Any = jnp
     for part in name.split("."):
         owner = getattr(owner, part, None)
         if owner is None:
             raise TypeError(f"jax.numpy has no {name}, by which set-up is traced.")
     return owner
+
+
+def _getitem(array: Any, where: Any) -> Any:
+    return array[np.asarray(where) if type(where) is list else where]
+
+
+def _bincount(where: Any, weights: Any, size: int) -> Any:
+    return jnp.zeros(size).at[where].add(weights)
 
 
 def _place() -> str:
@@ -503,6 +513,17 @@ def _scalar(plain: Callable[..., Any], name: str) -> Callable[..., Any]:
     return function
 
 
+def _extreme(plain: Callable[..., Any], ufunc: np.ufunc) -> Callable[..., Any]:
+    """The least or largest of two numbers, which is no branch."""
+
+    def function(*args: Any, **options: Any) -> Any:
+        if len(args) == 2 and (is_symbol(args[0]) or is_symbol(args[1])):
+            return ufunc(*args)
+        return plain(*args, **options)
+
+    return function
+
+
 def _device_put(plain: Callable[..., Any]) -> Callable[..., Any]:
     def device_put(tree: Any, *args: Any, **options: Any) -> Any:
         if any(map(is_symbol, jax.tree.leaves(tree))):
@@ -530,6 +551,8 @@ def symbols_pass() -> Iterator[None]:
     for name in ("sqrt", "log", "exp", "log1p", "expm1", "isfinite", "tanh", "floor"):
         patch(math, name, _scalar(getattr(math, name), name))
     patch(math, "pow", _scalar(math.pow, "power"))
+    for name, ufunc in (("min", np.minimum), ("max", np.maximum)):
+        patch(builtins, name, _extreme(getattr(builtins, name), ufunc))
     patch(jax, "device_put", _device_put(jax.device_put))
     with contextlib.ExitStack() as stack:
         for item in patches:
