@@ -20,9 +20,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from attnflow.figures.formulas import mathematics
 from attnflow.figures.style import themed
 from attnflow.runs.files import new_file
-from attnflow.site.pages.formulas import mathematics
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 
 DARK = ".dark.svg"
