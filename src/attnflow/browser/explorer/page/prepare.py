@@ -52,7 +52,8 @@ def shown(text: str, tex: str | None = None) -> Json:
             parts += runs(to_tex(piece.text))
         else:
             parts.append({"text": piece.text, "italic": False, "level": 0})
-    return {"text": text, "html": str(html(text)), "runs": parts}
+    plain = "".join(run["text"] for run in parts) if "$" in text else text
+    return {"text": plain, "html": str(html(text)), "runs": parts}
 
 
 CLOCKS = {

@@ -40,13 +40,14 @@ function post(request, job, message) {
 async function play(request, job, { index, setting }) {
   const began = performance.now();
   const model = modelOf(index);
-  let sent = 0;
+  let sent = -1;
   let [posted, paused] = [began, began];
   for (const part of model.play(setting, { stretch: model.slow ? 4 : 32 })) {
     const { run } = part;
-    if (sent === 0) {
+    if (sent < 0) {
       const { shapes, dims, labels } = run;
       post(request, job, { kind: "begin", head: { setting: run.setting, shapes, dims, labels } });
+      sent = 0;
     }
     if (part.done || performance.now() - posted > FRAME) {
       post(request, job, { kind: "part", ...recordsSince(run, sent) });
