@@ -355,6 +355,12 @@ def _factors(
         if not all(map(is_symbol, parts)):
             return None
         return scales[0], function(*_of(args, _unit), **options)
+    if name in ("add", "subtract"):
+        if len(symbols) < 2 or scales[0] is not scales[1] or not symbols[0].ndim:
+            return None
+        return scales[0], function(*_of(args, _unit), **options)
+    if name == "bincount" and not is_symbol(args[0]):
+        return scales[0], function(*_of(args, _unit), **options)
     if name in BILINEAR and all(not is_symbol(x) for x in _leaves(options)):
         scale = scales[0] if len(scales) == 1 else scales[0] * scales[1]
         if len(scales) > 2:

@@ -21,10 +21,13 @@ from attnflow.schema.settings import Value, plain
 Json = dict[str, Any]
 VERSION = 1
 SEEDS = (0, 1, 2)
-MOST = 24
+BUDGET = 640_000
+"""Bytes of modules and arrays in a document: with the page, below 1 MB."""
+MOST = 32
 """Variants of one experiment."""
-MOST_SHAPES = 8
-"""Variants of it with kernels of their own."""
+MOST_SHAPES = 12
+"""Variants of it with kernels of their own, and the bytes of all of these."""
+MOST_BYTES = 300_000
 
 
 def document(
@@ -37,12 +40,16 @@ def document(
     An experiment that has no kernel is listed with the reason; one that was asked for
     by name raises `Unsupported`.
     """
+    recipes = paper.recipes if ids is None else [paper.recipe(id) for id in ids]
+    several = len(recipes) > 1
+    budget = BUDGET // len(recipes) if several else BUDGET
     pool = Pool()
     experiments, missing = [], []
-    for recipe in paper.recipes if ids is None else [paper.recipe(id) for id in ids]:
+    for recipe in recipes:
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
         try:
-            experiments.append(_Writer(paper, chosen, pool, whole=ids is None).json())
+            writer = _Writer(paper, chosen, pool, budget=budget, choices=not several)
+            experiments.append(writer.json())
         except Unsupported as error:
             if ids is not None:
                 raise
@@ -87,18 +94,46 @@ class _Preset:
 
 
 class _Writer:
-    """Writes one experiment; `whole` papers get fewer variants of each."""
+    """Writes one experiment into a pool, within a number of bytes."""
 
-    def __init__(self, paper: Paper, recipe: Recipe, pool: Pool, *, whole: bool):
-        self.paper, self.recipe, self.whole = paper, recipe, whole
-        self.kernels = Kernels(pool)
-        self.setting = recipe.setting
-        experiment = recipe.experiment(self.setting)
-        if isinstance(experiment, Computation):
+    def __init__(
+        self, paper: Paper, recipe: Recipe, pool: Pool, *, budget: int, choices: bool
+    ):
+        self.paper, self.pool, self.choices = paper, pool, choices
+        if isinstance(recipe.experiment(recipe.setting), Computation):
             raise Unsupported("It trains nothing: there is nothing to play.")
-        self.experiment = experiment
-        self.names = knobs.number_names(self.setting)
+        self.declared = recipe
+        self.limit = pool.bytes + budget
+        self.default = self._reduced(recipe, budget)
+        self.setting = self.recipe.setting
+        self.experiment = self.default.setup.experiment
         self.presets = self._presets()
+
+    def _reduced(self, recipe: Recipe, budget: int) -> Variant:
+        """The default variant, at fewer test samples and dimensions if need be."""
+        setting = recipe.setting
+        while True:
+            self.recipe = replace(recipe, setting=derived(setting))
+            self.names = knobs.number_names(self.recipe.setting)
+            self.kernels = Kernels(Pool())
+            smaller = _smaller(setting)
+            try:
+                variant_of(self.recipe, self.names, {"seed": 0}, self.kernels)
+            except ValueError:
+                # Not every size can be halved.
+                if smaller is None or setting is recipe.setting:
+                    raise
+            else:
+                if self.kernels.pool.bytes <= budget // 2 or smaller is None:
+                    break
+            setting = smaller
+        if self.kernels.pool.bytes > budget:
+            raise Unsupported(
+                f"Its arrays take {self.kernels.pool.bytes / 1e6:.1f} MB, more than a "
+                "page may have."
+            )
+        self.kernels = Kernels(self.pool)
+        return variant_of(self.recipe, self.names, {"seed": 0}, self.kernels)
 
     def json(self) -> Json:
         """The experiment as data."""
@@ -137,6 +172,12 @@ class _Writer:
             "maps": [],
             "compare": self._compare(choices),
             "agreement": None,
+            "reduced": {
+                n: [getattr(self.declared.setting, n), getattr(self.setting, n)]
+                for n in ("test_samples", "embed")
+                if getattr(self.declared.setting, n, None)
+                != getattr(self.setting, n, None)
+            },
             "command": f"attnflow run {name}",
             "python": f'af.run("{name}")',
         }
@@ -192,40 +233,67 @@ class _Writer:
 
     def _variants(self) -> list[Variant]:
         """The default first, then others as far as they can be built."""
-        default = variant_of(self.recipe, self.names, {"seed": 0}, self.kernels)
-        made = {_key({"seed": 0}): default}
-        shapes = 1
+        made = {_key({"seed": 0}): self.default}
+        shapes, most = 1, self._most_shapes()
         for choices in self._combinations():
-            if len(made) >= (MOST // 2 if self.whole else MOST):
+            if len(made) >= MOST or self.pool.bytes > self.limit:
                 break
             key = _key(choices)
-            if key in made or shapes > MOST_SHAPES:
+            if key in made or (shapes >= most and not self._is_cheap(choices)):
                 continue
             before = len(self.kernels.plans)
             try:
-                made[key] = variant_of(self.recipe, self.names, choices, self.kernels)
+                made[key] = self._variant(choices)
             except (ValueError, Unsupported, NotImplementedError):
                 continue
             shapes += len(self.kernels.plans) > before
         return list(made.values())
 
+    def _most_shapes(self) -> int:
+        """Large kernels take seconds to compile: of them there are fewer."""
+        size = sum(len(self.pool.modules[p["module"]]) for p in self.kernels.plans)
+        return min(MOST_SHAPES, max(2, MOST_BYTES // size))
+
+    def _variant(self, choices: Mapping[str, Any]) -> Variant:
+        fields = {n: v for n, v in choices.items() if n != "seed"}
+        other = derived(replace(self.declared.setting, **fields))
+        usual = derived(self.declared.setting)
+        moved = [n for n in self.names if getattr(other, n) != getattr(usual, n)]
+        if any(n not in fields for n in moved):
+            raise Unsupported(f"{moved} have other values by default at {fields}.")
+        return variant_of(self.recipe, self.names, choices, self.kernels)
+
+    def _is_cheap(self, choices: Mapping[str, Any]) -> bool:
+        """Whether a combination needs no kernel of its own."""
+        fields = knobs.fields_of(self.setting)
+        return all(n == "seed" or fields[n].traced for n in choices)
+
     def _combinations(self) -> list[Mapping[str, Any]]:
         """Combinations of choices by how much they are wanted."""
         fields = knobs.fields_of(self.setting)
         settings = [preset.setting for preset in self.presets]
-        values = knobs.values_of(self.setting, settings)
+        lost = self.default.json["fixed"]
+        values = knobs.values_of(self.setting, settings, lost)
         default = {name: options[0] for name, options in values.items()}
         wanted: list[dict[str, Any]] = [{"seed": seed} for seed in SEEDS]
-        wanted += [
-            {n: getattr(p.setting, n) for n in values} | {"seed": 0}
-            for p in self.presets
-        ]
         # Numbers that are no shapes, and rules, cost little.
         cheap = [n for n in values if fields[n].traced or n in knobs.TRAINING]
-        for name in [*cheap, *(n for n in values if n not in cheap)]:
-            if self.whole and name not in cheap:
-                continue
-            wanted += [{name: value, "seed": 0} for value in values[name][1:]]
+        if self.choices:
+            wanted += [
+                {n: getattr(p.setting, n) for n in values} | {"seed": 0}
+                for p in self.presets
+            ]
+            others = [n for n in values if n not in cheap]
+        else:
+            others = []
+        names = [*cheap, *others]
+        # By turns, so that a field with many values does not take all the room.
+        for turn in range(1, max((len(v) for v in values.values()), default=0)):
+            wanted += [
+                {name: values[name][turn], "seed": 0}
+                for name in names
+                if turn < len(values[name])
+            ]
         widths = [n for n in values if fields[n].traced]
         for name, seed in itertools.product(widths, SEEDS[1:]):
             wanted += [{name: value, "seed": seed} for value in values[name][1:]]
@@ -276,6 +344,21 @@ class _Writer:
                     {"label": other.title, "experiment": other.id, "setting": {}}
                 )
         return pairs
+
+
+def derived(setting: Any) -> Any:
+    """The setting with values for fields that are none, where it knows them."""
+    values = getattr(setting, "derived", None)
+    return setting if values is None else replace(setting, **values())
+
+
+def _smaller(setting: Any) -> Any | None:
+    """The setting with fewer test samples, then dimensions; `None` if it is small."""
+    for name, least in (("test_samples", 20), ("embed", 200)):
+        value = getattr(setting, name, None)
+        if isinstance(value, int) and least < value < 10**6:
+            return replace(setting, **{name: max(least, 2 * value // 5)})
+    return None
 
 
 def _key(choices: Mapping[str, Any]) -> str:

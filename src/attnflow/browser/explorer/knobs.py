@@ -8,7 +8,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -25,6 +25,8 @@ RECORDED = {
 }
 """Fields that say what is recorded and how it is computed, not what is trained."""
 TRAINING = {"rule", "optimiser", "schedule", "trains", "batch", "system", "stages"}
+PREFERRED = ("infinite", "flow", "adam", "signgd", "gd", "descent", "momentum")
+"""Choices that readers ask for first."""
 GREEK = (
     *("alpha", "beta", "gamma", "delta", "epsilon", "eta", "kappa", "lambda", "mu"),
     *("nu", "omega", "rho", "sigma", "tau", "theta"),
@@ -95,14 +97,24 @@ def number_names(setting: Any) -> list[str]:
     ]
 
 
-def values_of(setting: Any, requested: Sequence[Any]) -> dict[str, list[Any]]:
+def values_of(
+    setting: Any, requested: Sequence[Any], lost: Collection[str] = ()
+) -> dict[str, list[Any]]:
     """Values of each field that may be offered as a choice, its default first.
 
-    `requested` are other settings of the same experiment, as figures ask for them.
+    `requested` are other settings of the same experiment, as figures ask for them;
+    `lost` are numbers through which set-up cannot be traced.
     """
     values: dict[str, list[Any]] = {}
     for name, field in fields_of(setting).items():
-        if name in RECORDED or field.kind is float or name in NUMERICAL:
+        if name in RECORDED or name in NUMERICAL:
+            continue
+        if name == "steps" and not field.traced:
+            continue
+        if name in lost:
+            values[name] = [field.default, field.default / 2, 2 * field.default]
+            continue
+        if field.kind is float:
             continue
         asked = [getattr(other, name) for other in requested]
         listed = [field.default, *asked, *field.options]
@@ -114,6 +126,8 @@ def values_of(setting: Any, requested: Sequence[Any]) -> dict[str, list[Any]]:
             listed += [field.default + 1, field.default - 1]
         if field.default is None or isinstance(field.default, tuple):
             continue
+        preferred = [x for x in PREFERRED if x in listed]
+        listed = [field.default, *asked, *preferred, *listed]
         distinct = list(dict.fromkeys(x for x in listed if x is not None))
         if len(distinct) > 1:
             values[name] = distinct

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attnflow.browser.explorer.variants import Variant
+from attnflow.figures.exhibits import Line
 from attnflow.papers.base import Paper
 
 Json = dict[str, Any]
@@ -37,9 +38,10 @@ def _declared(
     for exhibit in paper.exhibits:
         runs = {n for n, r in exhibit.needs.items() if r.experiment == id}
         for panel in getattr(exhibit.shows, "panels", ()):
-            lines = [line for line in getattr(panel, "lines", ()) if line.run in runs]
             series: dict[str, Json] = {}
-            for line in lines:
+            for line in getattr(panel, "lines", ()):
+                if not isinstance(line, Line) or line.run not in runs:
+                    continue
                 if isinstance(line.of, str) and _is_known(line.of, dims, labels):
                     name = line.label or line.name
                     entry = {"selector": line.of, "label": name, "kind": line.kind}

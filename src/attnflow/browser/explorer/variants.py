@@ -36,6 +36,13 @@ class Pool:
     arrays: list[Json] = field(default_factory=list)
     _places: dict[tuple[str, bytes], int] = field(default_factory=dict)
 
+    @property
+    def bytes(self) -> int:
+        """About as many as all of it takes, compressed and in base64."""
+        arrays = sum(len(array["data"]) for array in self.arrays)
+        # Modules are repetitive: a fourth of them is left.
+        return arrays + sum(map(len, self.modules)) // 4
+
     def module(self, module: bytes) -> int:
         """The number of a module."""
         key = ("module", module)
