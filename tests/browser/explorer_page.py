@@ -28,6 +28,7 @@ class ExplorerPage:
     def __init__(self, context, address):
         self.watched = Watched(context)
         self.page = self.watched.page
+        self.page.set_default_timeout(20_000)
         self.page.goto(address)
         self.wait(1)
 
@@ -36,7 +37,7 @@ class ExplorerPage:
         """How many runs the page has finished."""
         return int(self.page.get_attribute("#page", "data-runs") or 0)
 
-    def wait(self, count, timeout=60_000):
+    def wait(self, count, timeout=20_000):
         """Wait until this many runs have finished."""
         place = f'#page[data-runs="{count}"]'
         self.page.wait_for_selector(place, state="attached", timeout=timeout)

@@ -10,10 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from attnflow.browser.explorer.document import document
-from attnflow.browser.explorer.page import render
 from attnflow.browser.simulate import kernels_of, simulate
 from attnflow.papers import paper
+from tests.browser.documents import write_page
 from tests.browser.explorer_page import ExplorerPage
 
 MEGABYTE = 1_000_000
@@ -23,9 +22,7 @@ MEGABYTE = 1_000_000
 def file(tmp_path_factory):
     """The page of `mixture/figure1` as a file."""
     place = tmp_path_factory.mktemp("explorer") / "mixture.html"
-    text = render(document(paper("mixture"), ["figure1"]))
-    place.write_text(text, encoding="utf-8")
-    return place
+    return write_page("mixture/figure1", place)
 
 
 @pytest.fixture
@@ -288,8 +285,9 @@ def test_a_long_run_is_stopped(explorer):
 
 
 def test_divergence_is_said(explorer):
-    explorer.after(explorer.type, "learning_rate", "1e300")
-    assert "diverged" in explorer.status
+    explorer.after(explorer.type, "learning_rate", "1e99")
+    assert "Diverged" in explorer.status
+    assert "smaller learning rate" in explorer.page.inner_text("#notice")
     explorer.after(explorer.type, "learning_rate", "0.1")
     assert "Computed" in explorer.status
     assert explorer.page.locator("#notice").is_hidden()

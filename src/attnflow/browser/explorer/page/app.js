@@ -166,23 +166,21 @@ function hear(job, message) {
   }
 }
 
-const OUTCOMES = {
-  finished: "finished",
-  event: "finished",
-  "event-not-reached": "ended before the event that it waits for",
-  "out-of-steps": "needs more steps than are allowed: it ends early",
-  diverged: "diverged: the records end where numbers are no longer finite",
-  interrupted: "was interrupted",
+const ENDS = {
+  finished: "Computed",
+  event: "Computed",
+  "event-not-reached": "Ended without the event that it waits for",
+  "out-of-steps": "Ended early: out of steps",
+  diverged: "Diverged",
 };
 
 function report() {
   const { own, other } = runs;
-  const words = OUTCOMES[own.outcome] ?? own.outcome;
   const isOdd = !["finished", "event"].includes(own.outcome);
-  const beside = other?.outcome ? `, the run beside it ${milliseconds(other.milliseconds)}` : "";
-  status(`${isOdd ? `This run ${words}` : "Computed"} in ${milliseconds(own.milliseconds)}${beside} · ${own.count} records`, runner.busy);
+  const beside = other?.outcome && state.against ? `, the dashed run in ${milliseconds(other.milliseconds)}` : "";
+  status(`${ENDS[own.outcome] ?? own.outcome} in ${milliseconds(own.milliseconds)}${beside} · ${own.count} records`, runner.busy);
   byId("status").classList.toggle("odd", isOdd);
-  if (isOdd) notice([`This run ${words}.${own.message ? ` ${own.message}` : ""}`]);
+  if (isOdd && own.message) notice([own.message]);
   byId("page").dataset.runs = Number(byId("page").dataset.runs ?? 0) + 1;
   byId("page").dataset.milliseconds = performance.now() - run.began;
 }
