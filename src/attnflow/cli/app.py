@@ -15,6 +15,7 @@ import typer
 from attnflow._version import __version__
 from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
+from attnflow.cli.explore import explore
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
 from attnflow.cli.output import INTERRUPTED, complain, leave
@@ -43,6 +44,7 @@ app.command("bench")(bench)
 app.command("runs")(runs)
 app.command("export", no_args_is_help=True)(export)
 app.command("export-site", no_args_is_help=True)(export_site)
+app.command("explore")(explore)
 app.command("cite", no_args_is_help=True)(cite)
 app.command("doctor")(doctor)
 app.command("new-paper", no_args_is_help=True)(new_paper)

@@ -40,6 +40,7 @@ from attnflow.site.pages import (
     keep_reason,
     make_exhibit,
 )
+from attnflow.site.explore import write_explorers
 from attnflow.site.write import write_pages
 from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep
@@ -198,6 +199,8 @@ def reproduce(
         profile=profile,
         call=call,
     )
+    if all(id is None for _, id in select_papers(target)):
+        write_explorers(places)
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

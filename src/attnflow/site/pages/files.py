@@ -25,6 +25,8 @@ from attnflow.figures.style import themed
 from attnflow.runs.files import new_file
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 
+EXPLORER = "explore.html"
+"""The explorer of a paper, beside its page."""
 DARK = ".dark.svg"
 """How the name of a picture for dark pages ends."""
 
