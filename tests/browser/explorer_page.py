@@ -1,6 +1,9 @@
 """An explorer's page in Chromium, for tests: open it, move a knob, wait for the run."""
 
 import base64
+import gzip
+import json
+import re
 
 import numpy as np
 
@@ -22,6 +25,14 @@ _RECORDS = """() => {
 }"""
 
 
+def document_of(file):
+    """The document inside a page."""
+    text = file.read_text(encoding="utf-8")
+    packed = re.search(r'id="document">([^<]*)<', text)
+    assert packed is not None
+    return json.loads(gzip.decompress(base64.b64decode(packed[1])))
+
+
 class ExplorerPage:
     """A page that is open: complaints and requests are remembered."""
 
@@ -39,8 +50,11 @@ class ExplorerPage:
 
     def wait(self, count, timeout=20_000):
         """Wait until this many runs have finished."""
-        place = f'#page[data-runs="{count}"]'
-        self.page.wait_for_selector(place, state="attached", timeout=timeout)
+        self.page.wait_for_selector("#page[data-runs]", state="attached")
+        while self.runs < count and timeout > 0:
+            self.page.wait_for_timeout(20)
+            timeout -= 20
+        assert self.runs >= count
 
     def after(self, action, *args):
         """Do something that starts a run, and wait for its end."""

@@ -4,6 +4,7 @@ const FRAME = 60; // ms between two posts: a short run is drawn once, when it is
 const BREATH = 8; // ms after which newer requests are looked for
 
 const models = new Map();
+let opening = null; // the document, while it is unpacked
 let book = null;
 let newest = 0;
 
@@ -80,6 +81,7 @@ async function play(request, job, { index, setting }) {
 }
 
 async function work(request, jobs) {
+  book ??= await opening;
   for (const [job, task] of jobs.entries()) {
     if (request !== newest) return;
     try {
@@ -91,8 +93,8 @@ async function work(request, jobs) {
 }
 
 onmessage = ({ data }) => {
-  if (data.book) {
-    book = data.book;
+  if (data.packed) {
+    opening = unpacked(data.packed);
     return;
   }
   newest = data.request;
