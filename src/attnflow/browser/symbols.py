@@ -436,8 +436,8 @@ def _name(function: Callable[..., Any]) -> str:
 def _namesake(name: str) -> Callable[..., Any]:
     if name == "getitem":
         return _getitem
-    if name == "bincount":
-        return _bincount
+    if name in SPECIAL:
+        return SPECIAL[name]
     owner: Any = jnp
     for part in name.split("."):
         owner = getattr(owner, part, None)
@@ -452,6 +452,28 @@ def _getitem(array: Any, where: Any) -> Any:
 
 def _bincount(where: Any, weights: Any, size: int) -> Any:
     return jnp.zeros(size).at[where].add(weights)
+
+
+def _arcsinh(x: Any) -> Any:
+    size = jnp.abs(x)
+    return jnp.sign(x) * jnp.log1p(size + size**2 / (1 + jnp.sqrt(1 + size**2)))
+
+
+def _wrightomega(x: Any) -> Any:
+    """The solution of `w + log w = x`, by Newton's method for `log w`."""
+    v = jnp.where(x > 1, jnp.log(jnp.maximum(x, 1.0)), jnp.minimum(x, 1.0) - 1)
+    for _ in range(12):
+        w = jnp.exp(v)
+        v = v - (w + v - x) / (w + 1)
+    return jnp.exp(v)
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "bincount": _bincount,
+    "arcsinh": _arcsinh,
+    "wrightomega": _wrightomega,
+    "real": lambda x: x,
+}
 
 
 def _place() -> str:
@@ -557,6 +579,8 @@ def symbols_pass() -> Iterator[None]:
     for name in ("sqrt", "log", "exp", "log1p", "expm1", "isfinite", "tanh", "floor"):
         patch(math, name, _scalar(getattr(math, name), name))
     patch(math, "pow", _scalar(math.pow, "power"))
+    patch(math, "asinh", _scalar(math.asinh, "arcsinh"))
+    patch(math, "ceil", _scalar(math.ceil, "ceil"))
     for name, ufunc in (("min", np.minimum), ("max", np.maximum)):
         patch(builtins, name, _extreme(getattr(builtins, name), ufunc))
     patch(jax, "device_put", _device_put(jax.device_put))

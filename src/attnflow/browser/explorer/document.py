@@ -9,7 +9,9 @@ from importlib.metadata import version
 from typing import Any
 
 from attnflow.browser.explorer import knobs
+from attnflow.browser.explorer.claims import claims_of
 from attnflow.browser.explorer.panels import panels_of
+from attnflow.browser.explorer.stages import StageRows
 from attnflow.browser.explorer.variants import Kernels, Pool, Variant, variant_of
 from attnflow.browser.lowering import Unsupported
 from attnflow.experiments.record import Computation, Experiment
@@ -77,7 +79,7 @@ def _paper_json(paper: Paper) -> Json:
         "slug": paper.slug,
         "letter": paper.letter,
         "title": paper.title,
-        "authors": authors.replace(" and ", ", "),
+        "authors": authors.replace(" and ", ", ").strip("{}"),
         "url": url,
         "headline": paper.headline,
         "summary": paper.summary,
@@ -133,7 +135,10 @@ class _Writer:
                 "page may have."
             )
         self.kernels = Kernels(self.pool)
-        return variant_of(self.recipe, self.names, {"seed": 0}, self.kernels)
+        self.rows = StageRows(self.paper)
+        return variant_of(
+            self.recipe, self.names, {"seed": 0}, self.kernels, self.rows
+        )
 
     def json(self) -> Json:
         """The experiment as data."""
@@ -166,9 +171,12 @@ class _Writer:
             "observables": observables,
             "panels": panels_of(self.paper, self.recipe.id, observables, first),
             "attention": _attention(observables),
-            "stages": [],
+            "stages": [
+                {"name": r["name"], "meaning": r["meaning"], "colour": n}
+                for n, r in enumerate(first.json["rows"])
+            ],
             "conserved": [],
-            "claims": [],
+            "claims": claims_of(self.paper, self.recipe.id),
             "maps": [],
             "compare": self._compare(choices),
             "agreement": None,
@@ -261,7 +269,7 @@ class _Writer:
         moved = [n for n in self.names if getattr(other, n) != getattr(usual, n)]
         if any(n not in fields for n in moved):
             raise Unsupported(f"{moved} have other values by default at {fields}.")
-        return variant_of(self.recipe, self.names, choices, self.kernels)
+        return variant_of(self.recipe, self.names, choices, self.kernels, self.rows)
 
     def _is_cheap(self, choices: Mapping[str, Any]) -> bool:
         """Whether a combination needs no kernel of its own."""

@@ -138,6 +138,7 @@ def number_knob(recipe: Recipe, name: str, group: str) -> Json:
     """A slider, and what may be typed beside it."""
     field = fields_of(recipe.setting)[name]
     low, high, scale = _span(field)
+    low, high = (float(f"{end:.2g}") for end in (low, high))
     limits = field.limits
     return {
         **_words(recipe, name),

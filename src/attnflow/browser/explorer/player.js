@@ -271,6 +271,8 @@ class Model {
     const grid = { ...variant.grid };
     let points = grid.points === null ? null : this.store.array(grid.points);
     const formulas = [];
+    const levels = [];
+    let valid = Object.entries(variant.formulasFixed).every(([name, value]) => Number(setting[name]) === value);
     for (const output of setup.outputs) {
       const result = read(output);
       if (output.part === "inputs" || output.part === "carry") values[output.stage][output.part][output.n] = result;
@@ -279,9 +281,11 @@ class Model {
       else if (output.part === "grid" && output.name === "points") points = result;
       else if (output.part === "grid") [grid[output.name]] = result;
       else if (output.part === "formula") [formulas[output.n]] = result;
+      else if (output.part === "level") [levels[output.n]] = result;
+      else if (output.part === "formulaGuard" && (result[0] !== 0) !== output.answer) valid = false;
     }
     const guards = setup.guards.filter((guard) => (heap[guard.cell] !== 0) !== guard.answer);
-    return { values, times: timesOf(grid, points), guards, formulas };
+    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, levels };
   }
 
   instance(number) {
@@ -298,6 +302,23 @@ class Model {
   unit(setting) {
     const variant = this.variant(this.complete(setting)) || this.experiment.variants[0];
     return variant.grid.whole ? "step" : "time";
+  }
+
+  // Rows of the paper's stage table: detected times beside the formulas.
+  stageTimes(run) {
+    const variant = this.variant(run.setting);
+    const { formulas, levels } = this.prepare(run.setting, variant);
+    return variant.rows.map(({ name, meaning, detector, formula }, n) => {
+      let time = null;
+      if (formula && formulas) time = "output" in formula ? formulas[formula.output] : formula.value;
+      const { detected, note } = detectorTime(run, detector, levels[n]);
+      return { name, meaning, detected, formula: Number.isFinite(time) ? time : null, note };
+    });
+  }
+
+  // Live verdicts of the claims that are orders of stages, in this run alone.
+  judge(run) {
+    return this.experiment.claims.filter((claim) => claim.live).map((claim) => judged(run, claim));
   }
 
   *play(setting, { stretch = () => 32 } = {}) {
@@ -383,6 +404,81 @@ function seriesOf(run, selector) {
   }
   const size = shape.reduce((a, b) => a * b, 1);
   return Float64Array.from({ length: run.count }, (_, row) => rows[row * size + place]);
+}
+
+// When a detector sees its event in a run, as `attnflow.claims.stages` has it.
+function detectorTime(run, detector, level) {
+  if (!detector) return { detected: null, note: "not detected in the page" };
+  if ("stageEnd" in detector) {
+    const end = run.stageEnds[detector.stageEnd];
+    return end && (end.outcome === "event" || end.outcome === "finished") ? { detected: end.end, note: "" } : { detected: null, note: "not reached" };
+  }
+  const values = seriesOf(run, detector.selector);
+  if (!values) return { detected: null, note: `${detector.selector} is not recorded` };
+  const times = [];
+  const known = [];
+  values.forEach((value, n) => {
+    if (Number.isFinite(value)) { times.push(run.times[n]); known.push(value); }
+  });
+  const bound = level === undefined ? detector.level.value : level;
+  const time = DETECTORS[detector.kind] ? DETECTORS[detector.kind](times, known, bound, detector) : null;
+  return time === null ? { detected: null, note: "not reached" } : { detected: time, note: "" };
+}
+
+function crossing(times, values, level, { direction, clock, scale }, last = false) {
+  const beyond = values.map((value) => (direction === "down" ? value <= level : value >= level));
+  const entries = beyond.flatMap((is, n) => (is && !(n > 0 && beyond[n - 1]) ? [n] : []));
+  if (!entries.length) return null;
+  const row = last ? entries[entries.length - 1] : entries[0];
+  if (row === 0) return times[0];
+  let [low, high, goal] = [values[row - 1], values[row], level];
+  if (scale === "log" && goal > 0 && low > 0 && high > 0) [low, high, goal] = [low, high, goal].map(Math.log);
+  const share = (goal - low) / (high - low);
+  if (!Number.isFinite(share)) return times[row];
+  const [before, after] = [times[row - 1], times[row]];
+  return clock === "log" && before > 0 ? before * (after / before) ** share : before + share * (after - before);
+}
+
+function extreme(times, values, sign) {
+  if (!values.length) return null;
+  let best = 0;
+  values.forEach((value, n) => { if (sign * value > sign * values[best]) best = n; });
+  return times[best];
+}
+
+const PLAIN = { direction: "up", clock: "linear", scale: "linear" };
+const DETECTORS = {
+  first: (times, values, level, how) => crossing(times, values, level, how),
+  last: (times, values, level, how) => crossing(times, values, level, how, true),
+  settled: (times, values, level, how) => {
+    const end = values[values.length - 1];
+    const stays = how.direction === "down" ? end <= level : end >= level;
+    return stays ? crossing(times, values, level, { ...PLAIN, direction: how.direction }, true) : null;
+  },
+  plateau: (times, values, level) => crossing(times, values.map((value) => Math.abs(value - values[0])), level, PLAIN),
+  largest: (times, values) => extreme(times, values, 1),
+  least: (times, values) => extreme(times, values, -1),
+};
+
+function judged(run, { id, judge, partial }) {
+  let worst = Infinity;
+  let unknown = "";
+  const parts = [];
+  for (const { groups, never, stages } of judge) {
+    const times = {};
+    for (const [name, detector] of Object.entries(stages)) {
+      const { detected } = detectorTime(run, detector);
+      times[name] = detected === null && never.includes(name) ? Infinity : detected;
+    }
+    for (const group of groups) {
+      const missing = group.find((name) => times[name] === null);
+      if (missing !== undefined) unknown = `${missing} was not reached in this run`;
+      parts.push(group.map((name) => `${name} ${times[name] === null ? "–" : Number(times[name].toPrecision(4))}`).join(" < "));
+      for (let n = 1; n < group.length; n += 1) worst = Math.min(worst, Math.log(times[group[n]] / times[group[n - 1]]));
+    }
+  }
+  const verdict = unknown ? "inconclusive" : worst > 0 ? "holds" : "fails";
+  return { id, verdict, measured: unknown ? null : Math.exp(worst), bound: 1, text: (partial ? "The order of stages alone: " : "") + (unknown || parts.join("; ")), partial };
 }
 
 if (typeof module !== "undefined") module.exports = { Model, Player, bytesOf, floatsOf, seriesOf, timesOf };

@@ -106,7 +106,7 @@ class Replay:
                 points = result
             elif part == "grid":
                 grid[item["name"]] = result[0]
-            else:
+            elif part == "formula":
                 formulas[item["n"]] = float(result[0])
         if points is not None:
             return values, Grid(points=tuple(points.tolist())), formulas

@@ -219,9 +219,9 @@ def variant_of(
                 put(f"{number} {name}", symbol, **where)
     for name, symbol in setup.grid.items():
         put(f"grid {name}", symbol, part="grid", name=name)
-    rows: list[Json] = []
+    rows, formulas_fixed = [], {}
     if formulas is not None:
-        rows = formulas(setup, setting, kept, put)
+        rows, formulas_fixed = formulas(setup, setting, kept, put)
     used = _used(places, outputs)
     module, arrays = _setup(setup, outputs, kept)
     fixed = {n: getattr(setting, n) for n in lost}
@@ -233,6 +233,7 @@ def variant_of(
         "labels": {dim: list(labels) for dim, labels in setup.labels.items()},
         "fixed": fixed,
         "rows": rows,
+        "formulasFixed": formulas_fixed,
     }
     everything = frozenset().union(*used.values()) if used else frozenset()
     return Variant(choices, setup, made, everything, used)
@@ -245,7 +246,7 @@ def _used(
     used: dict[str, frozenset[str]] = {}
     for place, symbol in zip(places, outputs.values(), strict=True):
         part = place["part"]
-        if part not in ("formula", "guard"):
+        if part not in ("formula", "formulaGuard", "level"):
             used[part] = used.get(part, frozenset()) | symbol.knobs
     return used
 
