@@ -52,14 +52,15 @@ class StagePlayer {
   }
 
   // Yields { first, count, records } for stretches of marks; fewer than asked for at an end.
+  // `stretch()` says how many, each time: who waits for records knows how long they take.
   *advance(marks, stretch) {
     const { cells, rowSize } = this.stage;
     const rows = cells + marks.length;
     const missing = 8 * (rows + rowSize * marks.length) - this.exports.memory.buffer.byteLength;
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / 65536));
     this.heap.set(marks, cells);
-    for (let first = 0; first < marks.length; first += stretch) {
-      const last = Math.min(first + stretch, marks.length);
+    for (let first = 0, last; first < marks.length; first = last) {
+      last = Math.min(first + stretch(), marks.length);
       const count = this.exports.advance(cells, first, last, rows);
       yield { first, count, records: this.heap.slice(rows + first * rowSize, rows + count * rowSize) };
       if (count < last) return;
@@ -79,7 +80,7 @@ class Player {
   }
 
   // `values` has for each stage `inputs`, `carry`, `control` and `until`.
-  *play(times, values, stretch = 64) {
+  *play(times, values, stretch = () => 64) {
     let start = 0;
     let state = null;
     for (let n = 0; n < this.stages.length; n += 1) {
@@ -320,7 +321,7 @@ class Model {
     return this.experiment.claims.filter((claim) => claim.live).map((claim) => judged(run, claim));
   }
 
-  *play(setting, { stretch = 32 } = {}) {
+  *play(setting, { stretch = () => 32 } = {}) {
     const whole = this.complete(setting);
     const problems = this.check(whole);
     if (problems.length) throw new Error(problems[0].message);

@@ -1,6 +1,7 @@
 // The page: state, what changes it, and what is drawn after each change.
 
-const book = JSON.parse(byId("document").textContent);
+let book = null; // the document
+const MAIN = 5; // panels that are shown at once, beside those of the paper's figures
 const modelsOnPage = new Map();
 
 function pageModel(index) {
@@ -11,7 +12,7 @@ function pageModel(index) {
 const state = {
   index: 0,
   setting: {},
-  xKind: "linear",
+  xKind: null, // as the records are spaced, unless a reader has changed it
   yKinds: {}, // by panel, where a reader has changed them
   time: null, // of the cursor; null is the end of the run
   hover: null,
@@ -33,7 +34,8 @@ const transport = new Transport(byId("transport"), (record, isFinal) => {
   if (isFinal) saveView();
 });
 transport.scaleOf = () => charts[0].x;
-const runner = new Runner(JSON.parse(byId("worker-source").textContent), book, hear);
+const packed = byId("document").textContent;
+const runner = new Runner(JSON.parse(byId("worker-source").textContent), packed, hear);
 
 function experiment() {
   return book.experiments[state.index];
@@ -60,7 +62,12 @@ function openExperiment(index) {
   board = new Board(byId("knobs"), experiment(), (name, value, isFinal) => move({ [name]: value }, { moved: name, isFinal }));
   charts = panels.map((panel, n) => new Chart(panel, n, { hover, seek, rescale }));
   byId("first-chart").replaceChildren(charts[0].node);
-  byId("charts").replaceChildren(...charts.slice(1).map((chart) => chart.node));
+  const isMain = ({ panel, number }) => number > 0 && (panel.exhibit || number < MAIN);
+  byId("charts").replaceChildren(...charts.filter(isMain).map((chart) => chart.node));
+  const more = charts.filter((chart) => chart.number > 0 && !isMain(chart));
+  byId("more-charts").replaceChildren(...more.map((chart) => chart.node));
+  byId("more").hidden = more.length === 0;
+  byId("more").firstElementChild.textContent = more.length === 1 ? "One more observable" : `${more.length} more observables`;
   claims = new ClaimTable(byId("claim-list"), experiment(), (changes) => move(changes, { isFinal: true }));
   byId("claims").hidden = list.length === 0;
   heatMaps = attention ? new HeatMaps(byId("heatmaps"), attention, book.ramps) : null;
@@ -71,33 +78,34 @@ function openExperiment(index) {
   byId("phase").hidden = maps.length === 0;
   byId("exact-text").innerHTML = experiment().exactHtml;
   showPresets();
-  state.xKind = panels[0].scales?.[0] ?? "linear";
+  state.xKind = null;
   state.yKinds = {};
   state.against = null;
   runs.own = runs.before = runs.other = null;
   state.setting = pageModel(index).snap({}, null);
 }
 
+// Presets by exhibit; the first option stands for a setting that is none of them.
 function showPresets() {
-  const buttons = experiment().presets.map((preset) => element("button", {
-    type: "button", class: "preset", "data-exhibit": preset.exhibit ?? "", "aria-pressed": "false", title: preset.title,
-    click: () => move(preset.setting, { isFinal: true, fresh: true }),
-  }, element("span", { html: preset.shown.html })));
-  byId("presets").replaceChildren(...buttons);
-  byId("preset-set").hidden = buttons.length < 2;
+  const { presets } = experiment();
+  const exhibits = [...new Set(presets.map(({ exhibit }) => exhibit))];
+  const groups = exhibits.map((exhibit) => {
+    const options = presets.flatMap((preset, n) => (preset.exhibit === exhibit ? [element("option", { value: n }, preset.title)] : []));
+    const { shown } = presets.find((preset) => preset.exhibit === exhibit);
+    return exhibit === "" ? options : element("optgroup", { label: shown.text }, options);
+  });
+  byId("presets").replaceChildren(element("option", { value: "", hidden: true }, "none: your own setting"), ...groups.flat());
+  byId("preset-set").hidden = presets.length < 2;
 }
 
 function markPreset() {
-  const defaults = pageModel(state.index).snap({}, null);
-  const buttons = [...byId("presets").children];
-  let title = "";
-  experiment().presets.forEach((preset, n) => {
-    const full = pageModel(state.index).snap({ ...defaults, ...preset.setting }, null);
-    const isHere = experiment().knobs.every(({ name }) => full[name] === state.setting[name]);
-    buttons[n].setAttribute("aria-pressed", String(isHere));
-    if (isHere) title = [preset.title, n === 0 ? experiment().place : ""].filter(Boolean).join(" · ");
-  });
-  byId("preset-title").textContent = title;
+  const model = pageModel(state.index);
+  const isHere = (preset) => {
+    const whole = model.snap(preset.setting, null);
+    return experiment().knobs.every(({ name }) => whole[name] === state.setting[name]);
+  };
+  const place = experiment().presets.findIndex(isHere);
+  byId("presets").value = place < 0 ? "" : place;
 }
 
 // Changes knobs. `fresh`: all others go back to their defaults.
@@ -166,23 +174,21 @@ function hear(job, message) {
   }
 }
 
-const OUTCOMES = {
-  finished: "finished",
-  event: "finished",
-  "event-not-reached": "ended before the event that it waits for",
-  "out-of-steps": "needs more steps than are allowed: it ends early",
-  diverged: "diverged: the records end where numbers are no longer finite",
-  interrupted: "was interrupted",
+const ENDS = {
+  finished: "Computed",
+  event: "Computed",
+  "event-not-reached": "Ended without the event that it waits for",
+  "out-of-steps": "Ended early: out of steps",
+  diverged: "Diverged",
 };
 
 function report() {
   const { own, other } = runs;
-  const words = OUTCOMES[own.outcome] ?? own.outcome;
   const isOdd = !["finished", "event"].includes(own.outcome);
-  const beside = other?.outcome ? `, the run beside it ${milliseconds(other.milliseconds)}` : "";
-  status(`${isOdd ? `This run ${words}` : "Computed"} in ${milliseconds(own.milliseconds)}${beside} · ${own.count} records`, runner.busy);
+  const beside = other?.outcome && state.against ? `, the dashed run in ${milliseconds(other.milliseconds)}` : "";
+  status(`${ENDS[own.outcome] ?? own.outcome} in ${milliseconds(own.milliseconds)}${beside} · ${own.count} records`, runner.busy);
   byId("status").classList.toggle("odd", isOdd);
-  if (isOdd) notice([`This run ${words}.${own.message ? ` ${own.message}` : ""}`]);
+  if (isOdd && own.message) notice([own.message]);
   byId("page").dataset.runs = Number(byId("page").dataset.runs ?? 0) + 1;
   byId("page").dataset.milliseconds = performance.now() - run.began;
 }
@@ -199,19 +205,29 @@ function later() {
   if (!frameRequest) frameRequest = requestAnimationFrame(() => { frameRequest = 0; draw(); });
 }
 
+function timeKind() {
+  if (state.xKind) return state.xKind;
+  const { times, count } = runs.own.outcome ? runs.own : runs.before ?? runs.own;
+  const isEven = times[count >> 1] > 0.1 * times[count - 1];
+  return isEven && experiment().panels[0].scales[0] !== "log" ? "linear" : "log";
+}
+
 function scene() {
   const { own, before, other } = runs;
-  return { run: own, before, other: other?.count ? other : null, xKind: state.xKind, stages: own.stages, clock: clock() };
+  return { run: own, before, other: other?.count ? other : null, xKind: timeKind(), stages: own.stages, clock: clock() };
 }
 
 function draw() {
   if (!runs.own?.count) return;
   const now = scene();
   for (const chart of charts) {
+    // What is folded away is drawn when it is opened.
+    chart.scene = now;
+    if (chart.node.closest("details:not([open])")) continue;
     chart.kind = state.yKinds[chart.number] ?? chart.panel.scales?.[1] ?? "linear";
     chart.draw(now);
   }
-  byId("x-scale").textContent = `${state.xKind} time`;
+  byId("x-scale").textContent = `${now.xKind} time`;
   if (runs.own.outcome) {
     stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
     claims.show(runs.own.verdicts, state.setting);
@@ -236,7 +252,7 @@ function point() {
   if (!runs.own?.count) return;
   const record = cursorRecord();
   const words = clockText(runs.own.times[record]);
-  for (const chart of charts) chart.point(record);
+  for (const chart of charts) if (chart.cursorLayer) chart.point(record);
   transport.show(runs.own, record, words);
   heatMaps?.show(runs.own, record, words);
 }
@@ -329,7 +345,7 @@ function showDifference() {
 
 function saveView(step = false) {
   const view = {
-    x: state.xKind === (experiment().panels[0].scales?.[0] ?? "linear") ? null : state.xKind,
+    x: state.xKind,
     y: Object.entries(state.yKinds).map((pair) => pair.join(".")).join("-"),
     t: state.time === null ? null : exactText(state.time),
     vs: state.against && !state.against.pinned ? String(state.against.pair) : null,
@@ -362,7 +378,7 @@ function openAddress() {
 
 function openView(view) {
   const { panels, compare } = experiment();
-  state.xKind = ["log", "linear"].includes(view.x) ? view.x : panels[0].scales?.[0] ?? "linear";
+  state.xKind = ["log", "linear"].includes(view.x) ? view.x : null;
   state.yKinds = Object.fromEntries((view.y ?? "").split("-").map((pair) => pair.split(".")).filter(([n, kind]) => panels[n] && ["log", "linear"].includes(kind)));
   const time = readNumber(view.t ?? "");
   state.time = Number.isFinite(time) ? time : null;
@@ -402,6 +418,8 @@ function wire() {
   byId("pin").addEventListener("click", pin);
   byId("unpin").addEventListener("click", unpin);
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
+  byId("presets").addEventListener("change", ({ target }) => move(experiment().presets[Number(target.value)].setting, { isFinal: true, fresh: true }));
+  byId("more").addEventListener("toggle", draw);
   byId("reset").addEventListener("click", () => move({}, { isFinal: true, fresh: true }));
   byId("stop").addEventListener("click", () => {
     runner.stop();
@@ -411,7 +429,7 @@ function wire() {
     status("Stopped. What was computed so far is shown.");
   });
   byId("x-scale").addEventListener("click", () => {
-    state.xKind = state.xKind === "log" ? "linear" : "log";
+    state.xKind = timeKind() === "log" ? "linear" : "log";
     draw();
     saveView();
   });
@@ -423,5 +441,8 @@ function wire() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }
 
-wire();
-openAddress();
+unpacked(packed).then((document) => {
+  book = document;
+  wire();
+  openAddress();
+});

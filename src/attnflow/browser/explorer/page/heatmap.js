@@ -1,7 +1,8 @@
 // Attention and scores as maps at one time, with choices for heads, samples and the like.
 
-const CELL = { least: 9, most: 46 };
+const CELL = 46; // px at most
 const MARK = 30; // px from which a cell has room for its number
+const LETTER = 6.5;
 
 function ramp(stops, share) {
   const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
@@ -64,41 +65,49 @@ class HeatMaps {
   build() {
     const [rows, columns] = this.shape.slice(-2);
     const count = this.beside < 0 ? 1 : this.shape[this.beside];
-    const room = Math.min(330, this.maps.clientWidth || 330) / Math.min(count, 2) - 50;
-    const side = Math.min(CELL.most, Math.max(CELL.least, Math.floor(room / Math.max(rows, columns))));
     this.sideLabels = [this.labelsOf(this.dims.length - 2), this.labelsOf(this.dims.length - 1)];
-    this.figures = Array.from({ length: count }, (_, n) => this.figure(n, rows, columns, side));
+    const longest = Math.max(...this.sideLabels[0].map((label) => label.length));
+    const left = 22 + LETTER * Math.min(longest, 14);
+    const whole = Math.min(350, this.maps.clientWidth || 350);
+    const room = (columns <= 6 ? whole / Math.min(count, 2) - 12 : whole) - left - 4;
+    const width = Math.min(CELL, room / columns);
+    const height = Math.min(CELL, Math.max(width, Math.min(CELL, 300 / rows)));
+    this.figures = Array.from({ length: count }, (_, n) => this.figure(n, { rows, columns, left, width, height }));
     this.maps.replaceChildren(...this.figures.map(({ node }) => node));
   }
 
-  figure(n, rows, columns, side) {
-    const [rowLabels, columnLabels] = this.sideLabels;
-    const [rowDim, columnDim] = this.dims.slice(-2);
-    const longest = Math.max(...rowLabels.map((label) => label.length));
-    const left = 22 + 7 * Math.min(longest, 10);
-    const cells = [];
-    const marks = [];
+  figure(n, { rows, columns, left, width, height }) {
+    const [rowDim, columnDim] = this.dims.slice(-2).map((dim) => dim.replace("_position", ""));
+    const [cells, marks] = [[], []];
+    const gap = Math.min(width, height) > 6 ? 1 : 0;
     for (let i = 0; i < rows; i += 1) {
       for (let j = 0; j < columns; j += 1) {
-        cells.push(drawn("rect", { x: left + j * side, y: 20 + i * side, width: side - 1, height: side - 1 }));
-        if (side >= MARK) marks.push(drawn("text", { x: left + (j + 0.5) * side, y: 24 + (i + 0.5) * side, "text-anchor": "middle" }));
+        cells.push(drawn("rect", { x: left + j * width, y: 20 + i * height, width: width - gap, height: height - gap }));
+        if (width >= MARK && height >= MARK / 2) marks.push(drawn("text", { x: left + (j + 0.5) * width, y: 24 + (i + 0.5) * height, "text-anchor": "middle" }));
       }
     }
-    const every = side < 13 ? Math.ceil(13 / side) : 1;
-    const names = [
-      ...rowLabels.map((label, i) => (i % every ? null : drawn("text", { x: left - 6, y: 24 + (i + 0.5) * side, "text-anchor": "end" }, label))),
-      ...columnLabels.map((label, j) => (j % every || (label.length * 6.5 > side * every && columns > 4 && j % 2) ? null
-        : drawn("text", { x: left + (j + 0.5) * side, y: 14, "text-anchor": "middle" }, label))),
-    ].filter(Boolean);
-    const width = left + columns * side + 4;
-    const height = 20 + rows * side + 18;
-    const svg = drawn("svg", { role: "img", width, height, viewBox: `0 0 ${width} ${height}`, class: "heatmap" },
-      drawn("g", { class: "map-names" }, names,
-        drawn("text", { class: "axis-name", x: left + columns * side, y: height - 4, "text-anchor": "end" }, columnDim.replace("_position", "")),
-        drawn("text", { class: "axis-name", transform: `translate(11 ${20 + rows * side}) rotate(-90)` }, rowDim.replace("_position", ""))),
+    const [right, bottom] = [left + columns * width, 20 + rows * height];
+    const svg = drawn("svg", { role: "img", width: right + 4, height: bottom + 18, viewBox: `0 0 ${right + 4} ${bottom + 18}`, class: "heatmap" },
+      drawn("g", { class: "map-names" }, this.sideNames(left, width, height),
+        drawn("text", { class: "axis-name", x: right, y: bottom + 14, "text-anchor": "end" }, columnDim),
+        drawn("text", { class: "axis-name", transform: `translate(11 ${bottom}) rotate(-90)` }, rowDim)),
       cells, drawn("g", { class: "map-marks" }, marks));
     const title = this.beside < 0 ? "" : `${this.dims[this.beside]} ${this.labelsOf(this.beside)[n]}`;
     return { cells, marks, svg, title, node: element("figure", { class: "map" }, element("figcaption", {}, title), svg) };
+  }
+
+  // Labels of rows and columns, as many as have room.
+  sideNames(left, width, height) {
+    const [rowLabels, columnLabels] = this.sideLabels;
+    const every = Math.ceil(13 / height);
+    const widest = Math.max(...columnLabels.map((label) => label.length)) * LETTER + 6;
+    const each = Math.ceil(widest / width);
+    const rows = rowLabels.flatMap((label, i) => (i % every ? [] : [drawn("text", { x: left - 6, y: 24 + (i + 0.5) * height, "text-anchor": "end" }, label)]));
+    const columns = columnLabels.flatMap((label, j) => {
+      if (j % each || (each > 1 && j + each > columnLabels.length)) return [];
+      return [drawn("text", { x: left + (each > 1 ? j : j + 0.5) * width, y: 14, "text-anchor": each > 1 ? "start" : "middle" }, label)];
+    });
+    return [...rows, ...columns];
   }
 
   // Shows the maps of a record; scores have a sign, attention has none.
@@ -165,5 +174,5 @@ class HeatMaps {
 function shortText(value) {
   const size = Math.abs(value);
   if (size < 0.005) return "0";
-  return (size < 10 ? value.toFixed(2) : value.toPrecision(2)).replace("-", "−").replace(/^(−?)0\./, "$1.");
+  return (size < 0.995 ? value.toFixed(2) : value.toPrecision(2)).replace("-", "−").replace(/^(−?)0\./, "$1.");
 }

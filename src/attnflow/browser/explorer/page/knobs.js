@@ -40,6 +40,11 @@ function sliderPlace(knob, value) {
   return Number.isFinite(place) ? Math.min(Math.max(place, 0), 1) : 0;
 }
 
+// A value of a choice as its button says it; the address has all its digits.
+function choiceText(value) {
+  return typeof value === "number" && !Number.isInteger(value) ? String(Number(value.toPrecision(4))) : textOf(value);
+}
+
 class Knob {
   // `moved(name, value, isFinal)`: a slider moves often before it rests.
   constructor(knob, moved) {
@@ -76,13 +81,13 @@ class Knob {
 
   choiceBody() {
     const { knob, id } = this;
-    if (knob.values.length > BUTTONS || knob.values.some((value) => textOf(value).length > 14)) {
-      const options = knob.values.map((value, n) => element("option", { value: n }, textOf(value)));
+    if (knob.values.length > BUTTONS || knob.values.some((value) => choiceText(value).length > 14)) {
+      const options = knob.values.map((value, n) => element("option", { value: n }, choiceText(value)));
       this.list = element("select", { id, "aria-describedby": `${id}-fault`, change: () => this.pick(Number(this.list.value)) }, options);
       return element("div", { class: "choice" }, this.heading("label", { for: id }), this.list);
     }
     this.buttons = knob.values.map((value, n) => element("input", { type: "radio", name: id, id: `${id}-${n}`, change: () => this.pick(n) }));
-    const segments = this.buttons.map((button, n) => element("span", {}, button, element("label", { for: button.id }, textOf(knob.values[n]))));
+    const segments = this.buttons.map((button, n) => element("span", {}, button, element("label", { for: button.id }, choiceText(knob.values[n]))));
     return element("fieldset", { class: "choice", "aria-describedby": `${id}-fault` }, this.heading("legend", {}), element("div", { class: "segments" }, segments));
   }
 

@@ -19,7 +19,7 @@ STOPS = 12
 
 def prepare(document: Json) -> Json:
     """The document, with typeset words beside the plain ones."""
-    experiments = [_experiment(document, e) for e in document["experiments"]]
+    experiments = [_experiment(e) for e in document["experiments"]]
     return {**document, "experiments": experiments, "ramps": _ramps(), "clocks": CLOCKS}
 
 
@@ -52,7 +52,8 @@ def shown(text: str, tex: str | None = None) -> Json:
             parts += runs(to_tex(piece.text))
         else:
             parts.append({"text": piece.text, "italic": False, "level": 0})
-    return {"text": text, "html": str(html(text)), "runs": parts}
+    plain = "".join(run["text"] for run in parts) if "$" in text else text
+    return {"text": plain, "html": str(html(text)), "runs": parts}
 
 
 CLOCKS = {
@@ -61,7 +62,7 @@ CLOCKS = {
 }
 
 
-def _experiment(document: Json, experiment: Json) -> Json:
+def _experiment(experiment: Json) -> Json:
     named = {
         "knobs": lambda item: shown(item["label"], item.get("tex")),
         "presets": lambda item: shown(_preset_name(item)),
@@ -82,10 +83,22 @@ def _experiment(document: Json, experiment: Json) -> Json:
         "attention": attention
         and {**attention, "shown": shown(attention.get("title") or attention["observable"])},
         "aboutHtml": str(_docstring(experiment["about"])),
-        "panels": [_panel(panel) for panel in experiment["panels"]],
+        "panels": [_panel(panel) for panel in _loss_first(experiment["panels"])],
         "claims": [_claim(claim) for claim in experiment["claims"]],
-        "exactHtml": str(_exact(document, experiment)),
+        "exactHtml": str(_exact(experiment)),
     }
+
+
+def _loss_first(panels: list[Json]) -> list[Json]:
+    """The panels, with losses by kind of sample before all else, or else the loss."""
+
+    def rank(panel: Json) -> int:
+        names = [series["selector"].partition("[")[0] for series in panel["series"]]
+        is_loss = all("loss" in name for name in names)
+        return 0 if is_loss and "loss_by_group" in names else 1 if is_loss else 2
+
+    first = min(panels, key=rank)
+    return [first, *(panel for panel in panels if panel is not first)]
 
 
 def _panel(panel: Json) -> Json:
@@ -132,7 +145,7 @@ def _claim(claim: Json) -> Json:
     }
 
 
-def _exact(document: Json, experiment: Json) -> Markup:
+def _exact(experiment: Json) -> Markup:
     """Why the numbers of the page are those of Python, with what was measured."""
     text = Markup(
         "<p>The functions that Python runs (the update or the velocity, and every "
@@ -142,6 +155,7 @@ def _exact(document: Json, experiment: Json) -> Markup:
         "Descents take every step; flows are integrated by an adaptive Runge–Kutta "
         "method whose steps end on the recorded times.</p>"
     )
+    text += _reduced(experiment.get("reduced") or {})
     agreement = experiment["agreement"]
     if agreement is None:
         return text
@@ -158,6 +172,14 @@ def _exact(document: Json, experiment: Json) -> Markup:
         "<thead><tr><th scope='col'>observable</th><th scope='col'>largest relative "
         "difference</th></tr></thead><tbody>{}</tbody></table></div>"
     ).format(agreement["settings"], agreement["tolerance"], rows)
+
+
+def _reduced(fields: Json) -> Markup:
+    """What is smaller on the page than the paper's setting has it."""
+    if not fields:
+        return Markup("")
+    words = [f"{n} {here} instead of {declared}" for n, (declared, here) in fields.items()]
+    return Markup("<p>To keep the page small: {}.</p>").format(", ".join(words))
 
 
 def _ramps() -> Json:

@@ -4,9 +4,9 @@ const PATIENCE = 400; // ms that a busy worker has to take a newer request
 
 class Runner {
   // `listen(job, message)` hears of the newest request only.
-  constructor(source, book, listen) {
+  constructor(source, packed, listen) {
     this.address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    this.book = book;
+    this.packed = packed;
     this.listen = listen;
     this.request = 0;
     this.open = 0; // jobs of the newest request that have not ended
@@ -20,7 +20,7 @@ class Runner {
       event.preventDefault();
       this.listen(0, { kind: "error", message: event.message || "The worker did not start." });
     };
-    this.worker.postMessage({ book: this.book });
+    this.worker.postMessage({ packed: this.packed });
   }
 
   // Jobs run one after the other; what was running is given up.

@@ -18,7 +18,7 @@ function linearScale(low, high) {
       const ticks = [];
       for (let n = first; n * step <= high + step * 1e-9; n += 1) ticks.push(n * step);
       const size = Math.max(Math.abs(low), Math.abs(high));
-      const power = size >= 1e5 || size < 1e-3 ? Math.floor(Math.log10(size)) : 0;
+      const power = size >= 1e6 || size < 1e-3 ? Math.floor(Math.log10(size)) : 0;
       const digits = Math.max(0, Math.ceil(-Math.log10(step / 10 ** power) - 1e-9));
       return ticks.map((value) => ({ value, major: true, label: tickText(value, power, digits) }));
     },
@@ -28,7 +28,7 @@ function linearScale(low, high) {
 function tickText(value, power, digits) {
   if (Math.abs(value) < 1e-300) return "0";
   const short = (value / 10 ** power).toFixed(Math.min(digits, 12)).replace("-", "−");
-  if (!power) return short;
+  if (!power) return Math.abs(value) >= 1e4 ? short.replace(/(\d)(?=(\d{3})+$)/g, "$1\u202f") : short;
   return short === "1" ? powerText(power) : `${short}·${powerText(power)}`;
 }
 

@@ -6,6 +6,7 @@ address may be asked for anything.
 """
 
 import base64
+import gzip
 import hashlib
 import json
 from importlib import resources
@@ -18,6 +19,7 @@ from attnflow.figures.style import DARK, LIGHT, Theme
 
 PLAYER = "player.js"
 SCRIPTS = (
+    "packed.js",
     "dom.js",
     "numbers.js",
     "scales.js",
@@ -49,7 +51,7 @@ def render(document: Json) -> str:
     names = "{ Model, seriesOf }"
     player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"
     script = "\n".join([player, *map(_text, SCRIPTS)])
-    worker = "\n".join([player, _text("worker.js")])
+    worker = "\n".join([player, _text("packed.js"), _text("worker.js")])
     environment = Environment(
         loader=PackageLoader("attnflow.browser.explorer", "page"),
         autoescape=True,
@@ -60,7 +62,7 @@ def render(document: Json) -> str:
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        document=_json(book),
+        document=_packed(book),
         worker=_json(worker),
     )
 
@@ -71,8 +73,17 @@ def _text(name: str, package: str = "attnflow.browser.explorer.page") -> str:
 
 def _json(value: object) -> Markup:
     """JSON that cannot end the element that it stands in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c"))
+    return Markup(_compact(value).replace("<", "\\u003c"))
+
+
+def _packed(value: object) -> Markup:
+    """JSON as gzip in base64: equal documents give equal texts."""
+    packed = gzip.compress(_compact(value).encode(), mtime=0)
+    return Markup(base64.b64encode(packed).decode())
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _policy(style: str, script: str) -> str:

@@ -4,6 +4,7 @@ const FRAME = 60; // ms between two posts: a short run is drawn once, when it is
 const BREATH = 8; // ms after which newer requests are looked for
 
 const models = new Map();
+let opening = null; // the document, while it is unpacked
 let book = null;
 let newest = 0;
 
@@ -37,16 +38,29 @@ function post(request, job, message) {
   postMessage({ request, job, ...message }, moved);
 }
 
+// Stretches of records that take a few milliseconds each, whatever a record takes.
+function paced() {
+  let [size, asked] = [1, performance.now()];
+  return () => {
+    const took = performance.now() - asked;
+    if (took < BREATH / 2) size *= 2;
+    else if (took > 2 * BREATH) size = Math.max(1, Math.floor(size / 2));
+    asked = performance.now();
+    return size;
+  };
+}
+
 async function play(request, job, { index, setting }) {
   const began = performance.now();
   const model = modelOf(index);
-  let sent = 0;
+  let sent = -1;
   let [posted, paused] = [began, began];
-  for (const part of model.play(setting, { stretch: model.slow ? 4 : 32 })) {
+  for (const part of model.play(setting, { stretch: paced() })) {
     const { run } = part;
-    if (sent === 0) {
+    if (sent < 0) {
       const { shapes, dims, labels } = run;
       post(request, job, { kind: "begin", head: { setting: run.setting, shapes, dims, labels } });
+      sent = 0;
     }
     if (part.done || performance.now() - posted > FRAME) {
       post(request, job, { kind: "part", ...recordsSince(run, sent) });
@@ -56,7 +70,7 @@ async function play(request, job, { index, setting }) {
     if (part.done) {
       const took = performance.now() - began;
       const end = { outcome: part.outcome, message: part.message, milliseconds: took };
-      post(request, job, { kind: "end", ...end, stages: model.stageTimes?.(run) ?? [], verdicts: model.judge?.(run) ?? [] });
+      post(request, job, { kind: "end", ...end, stages: model.stageTimes(run), verdicts: model.judge(run) });
       return;
     }
     if (performance.now() - paused < BREATH) continue;
@@ -67,6 +81,7 @@ async function play(request, job, { index, setting }) {
 }
 
 async function work(request, jobs) {
+  book ??= await opening;
   for (const [job, task] of jobs.entries()) {
     if (request !== newest) return;
     try {
@@ -78,8 +93,8 @@ async function work(request, jobs) {
 }
 
 onmessage = ({ data }) => {
-  if (data.book) {
-    book = data.book;
+  if (data.packed) {
+    opening = unpacked(data.packed);
     return;
   }
   newest = data.request;
