@@ -19,6 +19,7 @@ of its experiments, check what it claims:
 | read a run | `run.attnflow`; `attnflow.schema` says what is in it |
 | check claims | `af.paper(slug).claims.verify(seeds=5)` |
 | draw figures and tables | `af.reproduce("mixture/figure1a")` |
+| move sliders, in a notebook or a browser | `af.explore("mixture/figure1")` |
 | map a setting | `af.sweep(name, omega="0.01..1:9:log")` |
 | build your own | `af.Builder`, `af.Task`, `af.sequences`, `af.Problem`, `af.Initial` |
 | write a paper of your own | `attnflow new-paper NAME`; docs/your-own-paper.md |

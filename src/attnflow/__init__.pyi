@@ -62,6 +62,8 @@ from .schema.declarations import Exhibit as Exhibit
 from .schema.declarations import Note as Note
 from .schema.declarations import Recipe as Recipe
 from .schema.declarations import Request as Request
+from .site.explore import Explorer as Explorer
+from .site.explore import explore as explore
 from .site.reproduce import reproduce as reproduce
 from .sweeps.sweep import sweep as sweep
 from .training import Grid as Grid

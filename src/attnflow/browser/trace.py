@@ -4,7 +4,7 @@ Inputs are the arrays of the system and the numbers of the rules: all that a set
 numbers can change. So one kernel serves every value of them; shapes are compiled in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from jaxtyping import Array, PyTree
 
 from attnflow.browser.lowering.values import Unsupported
 from attnflow.experiments.course import Leg, Observe, prepare
-from attnflow.experiments.record import Computation, Experiment, Runnable
+from attnflow.experiments.record import Computation, Experiment, Runnable, Trained
 from attnflow.experiments.run import prepare_system
 from attnflow.observables.registry import DirectObserve
 from attnflow.training import Stage, precise
@@ -52,17 +52,22 @@ def stages_of(experiment: Runnable, seed: int = 0) -> list[StageFunctions]:
             f"{experiment.id} trains nothing, so that there is no kernel of it."
         )
     with precise():
-        if isinstance(experiment, Experiment):
-            plan = prepare(experiment, [seed])
-            state, legs = plan.members[0][1], plan.legs
-            observe: Callable[..., Row] = Observe(experiment.observables)
-        else:
-            members, _, legs = prepare_system(experiment, [seed], None)
-            state = members[0][1]
-            registry = experiment.model.registry
-            observe = DirectObserve(experiment.observables, registry)
+        state, legs, _, observe = legs_of(experiment, seed)
         state = jax.tree.map(jnp.asarray, state)
         return [_functions(leg, state, observe) for leg in legs]
+
+
+def legs_of(
+    experiment: Trained, seed: int
+) -> tuple[PyTree, list[Leg], Mapping[str, Sequence[str]], Callable[..., Row]]:
+    """The first state of a seed, its stages, labels of dims, and what is recorded."""
+    if isinstance(experiment, Experiment):
+        plan = prepare(experiment, [seed])
+        observe = Observe(experiment.observables)
+        return plan.members[0][1], plan.legs, plan.coords, observe
+    members, _, legs = prepare_system(experiment, [seed], None)
+    observe = DirectObserve(experiment.observables, experiment.model.registry)
+    return members[0][1], legs, experiment.model.labels(), observe
 
 
 def _functions(leg: Leg, state: PyTree, observe: Callable[..., Row]) -> StageFunctions:

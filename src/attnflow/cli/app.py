@@ -15,6 +15,7 @@ import typer
 from attnflow._version import __version__
 from attnflow.cli.catalogue import cite, list_all, new_paper
 from attnflow.cli.demo import demo
+from attnflow.cli.explore import explore
 from attnflow.cli.export_claims import export_claims
 from attnflow.cli.machine import bench, data, doctor
 from attnflow.cli.observe import observe
@@ -52,6 +53,7 @@ _add(PAPERS, "list", list_all, "Papers, their experiments, figures and claims.")
 _add(PAPERS, "run", run, "Run one experiment, or read its stored run.", bare=False)
 _add(PAPERS, "reproduce", reproduce, "Draw figures and tables, beside the printed.")
 _add(PAPERS, "verify", verify, "Judge claims: what is stated, and what came out.")
+_add(PAPERS, "explore", explore, "Pages with sliders that compute in the browser.")
 _add(PAPERS, "cite", cite, "BibTeX of a paper and of attnflow.", bare=False)
 _add(YOURS, "sweep", sweep, "Run an experiment over a grid of settings.", bare=False)
 _add(YOURS, "observe", observe, "Turn weights that you trained into a run.", bare=False)

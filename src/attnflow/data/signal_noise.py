@@ -201,11 +201,11 @@ class DisjointNoiseTask(AbstractNoiseTask):
         l1, l2 = self._norms(draw)
         room = np.zeros((self.samples + 1, self.test_samples))
         return _in_label_gauge(
-            np.concatenate([np.diag([1.0, *l2]), room], axis=1),
+            np.concatenate([np.diag(np.asarray([1.0, *l2])), room], axis=1),
             label,
             signals=1,
             every_opposite=self.classes == "drawn",
-            columns=np.diag([1.0, *l1]),
+            columns=np.diag(np.asarray([1.0, *l1])),
         )
 
     def test_sequences(self, *, key: Key | None = None) -> Sequences | None:

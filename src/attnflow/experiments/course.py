@@ -57,7 +57,7 @@ class Event(eqx.Module):
 def event_of(until: Reach, scalar: Scalar, view: Callable) -> Event:
     """The event that a stage waits for, whose scalar is read off a view."""
     sign = 1.0 if until.direction == "up" else -1.0
-    return Event(scalar, put(float(until.level)), sign, view)
+    return Event(scalar, put(np.asarray(until.level, float)), sign, view)
 
 
 Leg = tuple[Stage, PyTree, Axes, Event | None]

@@ -48,7 +48,7 @@ def batches(
 
 def check_rates(scores: float, values: float) -> None:
     """Refuse learning rates that are negative, or both zero."""
-    if not (0 <= scores < np.inf and 0 <= values < np.inf) or scores == values == 0:
+    if not (0 <= scores < np.inf and 0 <= values < np.inf) or scores + values == 0:
         raise ValueError(
             f"The learning rates are {scores} for the scores and {values} for the "
             "values: they must not be negative, nor both zero, as nothing moves then."

@@ -191,7 +191,7 @@ class JointTables:
 
     @property
     def _rates(self) -> Rates:
-        return Rates(*(on_device(np.array(float(rate))) for rate in self.rates))
+        return Rates(*(on_device(np.array(rate, float)) for rate in self.rates))
 
     def _symmetric(self) -> Member:
         assert isinstance(self.task, AlikeClasses)

@@ -34,6 +34,7 @@ from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.schema.installation import MissingData, library_versions, xr
 from attnflow.schema.settings import canonical_json, digest
+from attnflow.site.explore import write_explorers
 from attnflow.site.pages import (
     ExhibitResult,
     Place,
@@ -199,6 +200,8 @@ def reproduce(
             profile=profile,
             call=call,
         )
+    if all(id is None for _, id in select_papers(target)):
+        write_explorers(places)
     return Reproduction(tuple(results), tuple(write_pages(places)))
 
 

@@ -44,22 +44,6 @@ _SORTED = """(table) => {
 }"""
 
 
-class Watched:
-    """A page that remembers what went wrong on it, and what it asked for."""
-
-    def __init__(self, context):
-        self.page = context.new_page()
-        self.complaints, self.requests = [], []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-
-    def open(self, place, anchor=""):
-        """Go to a file and wait until all of it is loaded."""
-        self.page.goto(place.as_uri() + anchor, timeout=120_000)
-        return self.page
-
-
 def check_page(watched, place, site):
     """Everything that must be so of a page that lies in a site."""
     page = watched.open(place)

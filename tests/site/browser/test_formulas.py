@@ -2,9 +2,9 @@
 
 import pytest
 
+from attnflow.figures.formulas import pieces, to_tex
 from attnflow.papers import papers
 from attnflow.site.pages.files import write_assets
-from attnflow.site.pages.formulas import pieces, to_tex
 
 _REFUSED = """(formulas) => formulas.filter((tex) => {
   try {

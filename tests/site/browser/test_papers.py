@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from attnflow.papers import papers
-from tests.site.browser.page_checks import Watched, check_page
+from tests.chromium import Watched
+from tests.site.browser.page_checks import check_page
 
 
 @pytest.fixture(scope="module")

@@ -52,14 +52,15 @@ class StagePlayer {
   }
 
   // Yields { first, count, records } for stretches of marks; fewer than asked for at an end.
+  // `stretch()` says how many, each time: who waits for records knows how long they take.
   *advance(marks, stretch) {
     const { cells, rowSize } = this.stage;
     const rows = cells + marks.length;
     const missing = 8 * (rows + rowSize * marks.length) - this.exports.memory.buffer.byteLength;
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / 65536));
     this.heap.set(marks, cells);
-    for (let first = 0; first < marks.length; first += stretch) {
-      const last = Math.min(first + stretch, marks.length);
+    for (let first = 0, last; first < marks.length; first = last) {
+      last = Math.min(first + stretch(), marks.length);
       const count = this.exports.advance(cells, first, last, rows);
       yield { first, count, records: this.heap.slice(rows + first * rowSize, rows + count * rowSize) };
       if (count < last) return;
@@ -73,13 +74,13 @@ class StagePlayer {
 }
 
 class Player {
-  constructor(stages) {
+  constructor(stages, compile = (stage) => new WebAssembly.Module(bytesOf(stage.module))) {
     this.stages = stages;
-    this.compiled = stages.map((stage) => new WebAssembly.Module(bytesOf(stage.module)));
+    this.compiled = stages.map(compile);
   }
 
   // `values` has for each stage `inputs`, `carry`, `control` and `until`.
-  *play(times, values, stretch = 64) {
+  *play(times, values, stretch = () => 64) {
     let start = 0;
     let state = null;
     for (let n = 0; n < this.stages.length; n += 1) {
@@ -109,4 +110,390 @@ class Player {
   }
 }
 
-if (typeof module !== "undefined") module.exports = { Player, bytesOf, floatsOf };
+// The names and numbers of a document's arrays.
+const TYPES = { f8: Float64Array, i4: Int32Array, i2: Int16Array, i1: Int8Array };
+
+class Store {
+  constructor(document) {
+    this.document = document;
+    this.arrays = new Map();
+    this.modules = new Map();
+  }
+
+  array(values) {
+    if (Array.isArray(values)) return values;
+    if (!this.arrays.has(values)) {
+      const { type, data } = this.document.arrays[values];
+      const typed = new TYPES[type](bytesOf(data).buffer);
+      this.arrays.set(values, type === "f8" ? typed : Float64Array.from(typed));
+    }
+    return this.arrays.get(values);
+  }
+
+  module(number) {
+    if (!this.modules.has(number)) {
+      this.modules.set(number, new WebAssembly.Module(bytesOf(this.document.modules[number])));
+    }
+    return this.modules.get(number);
+  }
+}
+
+// Times of records, as `Grid.times` in Python has them.
+function timesOf(grid, points) {
+  const { spacing, count, start, stop, whole } = grid;
+  let times;
+  if (points) {
+    times = Array.from(points);
+  } else if (spacing === "log") {
+    const low = Math.log10(start);
+    const high = Math.log10(stop);
+    const inner = Array.from({ length: count - 1 }, (_, n) => 10 ** (low + (n * (high - low)) / (count - 2)));
+    inner[0] = start;
+    inner[count - 2] = stop;
+    times = [0, ...inner];
+  } else {
+    const step = (stop - start) / (count - 1);
+    times = Array.from({ length: count }, (_, n) => start + n * step);
+    times[count - 1] = stop;
+  }
+  if (!whole) return Float64Array.from(times);
+  return Float64Array.from([...new Set(times.map(rint))].sort((a, b) => a - b));
+}
+
+// The nearest integer, halves to the even one, as NumPy rounds.
+function rint(x) {
+  const low = Math.floor(x);
+  const rest = x - low;
+  if (rest !== 0.5) return Math.round(x);
+  return low % 2 === 0 ? low : low + 1;
+}
+
+const equal = (a, b) => a === b || String(a) === String(b);
+
+class Model {
+  constructor(document, index = 0) {
+    this.document = document;
+    this.experiment = document.experiments[index];
+    this.store = new Store(document);
+    this.knobs = new Map(this.experiment.knobs.map((knob) => [knob.name, knob]));
+    this.choices = this.experiment.knobs.filter((knob) => knob.kind === "choice");
+    this.instances = new Map();
+  }
+
+  defaults() {
+    return Object.fromEntries(this.experiment.knobs.map((knob) => [knob.name, knob.default]));
+  }
+
+  variant(setting) {
+    return this.experiment.variants.find((variant) =>
+      this.choices.every(({ name }) => equal(variant.choices[name], setting[name])));
+  }
+
+  options(setting, name) {
+    return this.knobs.get(name).values.map((value) => Boolean(this.variant({ ...this.complete(setting), [name]: value })));
+  }
+
+  complete(setting) {
+    return { ...this.defaults(), ...setting };
+  }
+
+  snap(setting, moved = null) {
+    const whole = this.complete(setting);
+    for (const { name, values, default: usual } of this.choices) {
+      const value = values.find((each) => equal(each, whole[name]));
+      whole[name] = value === undefined ? usual : value;
+    }
+    if (this.variant(whole)) return whole;
+    let best = null;
+    let most = -1;
+    for (const { choices } of this.experiment.variants) {
+      if (moved !== null && !equal(choices[moved], whole[moved])) continue;
+      const same = this.choices.filter(({ name }) => equal(choices[name], whole[name])).length;
+      if (same > most) {
+        most = same;
+        best = choices;
+      }
+    }
+    return { ...whole, ...(best || this.experiment.variants[0].choices) };
+  }
+
+  check(setting) {
+    const problems = [];
+    for (const [name, value] of Object.entries(setting)) {
+      const knob = this.knobs.get(name);
+      if (!knob) problems.push({ knob: name, message: `There is no setting ${name} here.` });
+      else {
+        const message = knob.kind === "choice" ? choiceProblem(knob, value) : numberProblem(knob, value);
+        if (message) problems.push({ knob: name, message });
+      }
+    }
+    if (problems.length) return problems;
+    const whole = this.complete(setting);
+    const variant = this.variant(whole);
+    if (!variant) {
+      const names = this.choices.map(({ name }) => `${name}=${whole[name]}`).join(", ");
+      return [{ knob: null, message: `The page has no kernel for ${names}: choose another combination, or run it in Python.` }];
+    }
+    for (const [name, value] of Object.entries(variant.fixed)) {
+      if (name in whole && Number(whole[name]) !== value) {
+        problems.push({ knob: name, message: `${name} cannot be changed here: it is ${value}.` });
+      }
+    }
+    const { guards } = this.prepare(whole, variant);
+    for (const guard of guards) {
+      problems.push({
+        knob: guard.knobs[0],
+        message: `${guard.knobs.join(" and ")}: set-up takes another path at this value, for which the page has no kernel. Run it in Python.`,
+      });
+    }
+    return problems;
+  }
+
+  // What the set-up computes of the numbers: values of each stage, times, formulas, guards.
+  prepare(setting, variant) {
+    const { setup } = variant;
+    const exports = this.instance(setup.module);
+    const reach = 8 * Math.max(0, ...[...setup.outputs, ...setup.guards, ...setup.arrays].map((x) => x.cell + x.size));
+    const missing = reach - exports.memory.buffer.byteLength;
+    if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
+    const heap = new Float64Array(exports.memory.buffer);
+    for (const { name, cell } of setup.numbers) heap[cell] = Number(name in setting ? setting[name] : this.experiment.setting[name]);
+    for (const { cell, values } of setup.arrays) heap.set(this.store.array(values), cell);
+    exports.prepare();
+    const read = ({ cell, size }) => heap.slice(cell, cell + size);
+    const values = variant.stages.map((stage) => ({
+      inputs: stage.inputs.map((each) => each === null ? null : this.store.array(each)),
+      carry: stage.carry.map((each) => each === null ? null : this.store.array(each)),
+      control: { ...stage.control },
+      until: stage.until,
+      horizon: stage.horizon,
+    }));
+    const grid = { ...variant.grid };
+    let points = grid.points === null ? null : this.store.array(grid.points);
+    const formulas = [];
+    const levels = [];
+    let { pace } = variant;
+    let valid = Object.entries(variant.formulasFixed).every(([name, value]) => Number(setting[name]) === value);
+    for (const output of setup.outputs) {
+      const result = read(output);
+      if (output.part === "inputs" || output.part === "carry") values[output.stage][output.part][output.n] = result;
+      else if (output.part === "control") [values[output.stage].control[output.name]] = result;
+      else if (output.part === "until" || output.part === "horizon") [values[output.stage][output.part]] = result;
+      else if (output.part === "grid" && output.name === "points") points = result;
+      else if (output.part === "grid") [grid[output.name]] = result;
+      else if (output.part === "formula") [formulas[output.n]] = result;
+      else if (output.part === "level") [levels[output.n]] = result;
+      else if (output.part === "pace") [pace] = result;
+      else if (output.part === "formulaGuard" && (result[0] !== 0) !== output.answer) valid = false;
+    }
+    const guards = setup.guards.filter((guard) => (heap[guard.cell] !== 0) !== guard.answer);
+    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, levels, pace };
+  }
+
+  instance(number) {
+    if (!this.instances.has(number)) {
+      this.instances.set(number, new WebAssembly.Instance(this.store.module(number)).exports);
+    }
+    return this.instances.get(number);
+  }
+
+  labels(setting) {
+    return (this.variant(this.complete(setting)) || this.experiment.variants[0]).labels;
+  }
+
+  // Training time per unit of the clock; null where there is no such thing.
+  pace(setting) {
+    const whole = this.complete(setting);
+    const variant = this.variant(whole);
+    return variant ? this.prepare(whole, variant).pace : null;
+  }
+
+  // Whether a record may take long.
+  get slow() {
+    const size = (plan) => plan.inputs.reduce((total, field) => total + field.size, 0);
+    return this.experiment.plans.some((plan) => size(plan) > 20000);
+  }
+
+  unit(setting) {
+    const variant = this.variant(this.complete(setting)) || this.experiment.variants[0];
+    return variant.grid.whole ? "step" : "time";
+  }
+
+  // Rows of the paper's stage table: detected times beside the formulas.
+  stageTimes(run) {
+    const variant = this.variant(run.setting);
+    const { formulas, levels } = this.prepare(run.setting, variant);
+    return variant.rows.map(({ name, meaning, detector, formula }, n) => {
+      let time = null;
+      if (formula && formulas) time = "output" in formula ? formulas[formula.output] : formula.value;
+      const { detected, note } = detectorTime(run, detector, levels[n]);
+      return { name, meaning, detected, formula: Number.isFinite(time) ? time : null, note };
+    });
+  }
+
+  // Live verdicts of the claims that are orders of stages, in this run alone.
+  judge(run) {
+    return this.experiment.claims.filter((claim) => claim.live).map((claim) => judged(run, claim));
+  }
+
+  *play(setting, { stretch = () => 32 } = {}) {
+    const whole = this.complete(setting);
+    const problems = this.check(whole);
+    if (problems.length) throw new Error(problems[0].message);
+    const variant = this.variant(whole);
+    const { values, times } = this.prepare(whole, variant);
+    const plans = variant.stages.map((stage) => this.experiment.plans[stage.plan]);
+    const run = blankRun(whole, times, plans[0], variant, this.experiment);
+    const player = new Player(plans, (plan) => this.store.module(plan.module));
+    for (const part of player.play(times, values, stretch)) {
+      if (part.records) {
+        keepRecords(run, plans[part.stage], part);
+        yield { run, done: false, outcome: null, message: "" };
+      } else {
+        run.stageEnds.push({ name: variant.stages[part.stage].name, end: part.end, outcome: part.outcome });
+        run.outcome = part.outcome;
+      }
+    }
+    yield { run, done: true, outcome: run.outcome, message: MESSAGES[run.outcome] || "" };
+  }
+}
+
+const MESSAGES = {
+  diverged: "Training diverged: records end where numbers are no longer finite. A smaller learning rate may help.",
+  "event-not-reached": "A stage waited for an event that did not come within its horizon.",
+  "out-of-steps": "The flow needed more steps than it may take.",
+};
+
+function choiceProblem(knob, value) {
+  if (knob.values.some((each) => equal(each, value))) return "";
+  return `${knob.name}=${value} is not offered here: choose ${knob.values.join(", ")}.`;
+}
+
+function numberProblem(knob, value) {
+  const given = typeof value === "string" && value.trim() === "" ? NaN : Number(value);
+  if (!Number.isFinite(given)) return `${knob.name} must be a number, and ${value} is none.`;
+  const [above, below] = knob.open;
+  if (given < knob.least || (above && given === knob.least)) return `${knob.name} must be ${above ? "above" : "at least"} ${knob.least}.`;
+  if (given > knob.most || (below && given === knob.most)) return `${knob.name} must be ${below ? "below" : "at most"} ${knob.most}.`;
+  if (knob.integer && !Number.isInteger(given)) return `${knob.name} must be a whole number.`;
+  return "";
+}
+
+// A run without records yet: NaN is what was not recorded.
+function blankRun(setting, times, plan, variant, experiment) {
+  const dims = Object.fromEntries(experiment.observables.map((each) => [each.name, each.dims]));
+  const run = { setting, times, count: 0, rows: {}, shapes: {}, dims, labels: variant.labels, stageEnds: [], outcome: null };
+  for (const field of plan.row) {
+    run.rows[field.name] = new Float64Array(times.length * field.size).fill(NaN);
+    run.shapes[field.name] = field.shape;
+  }
+  return run;
+}
+
+// A row with a number that is not finite is not recorded, as in Python.
+function keepRecords(run, plan, { first, count, records }) {
+  for (let row = 0; row < count; row += 1) {
+    const values = records.subarray(row * plan.rowSize, (row + 1) * plan.rowSize);
+    if (values.every(Number.isFinite)) {
+      for (const field of plan.row) {
+        run.rows[field.name].set(values.subarray(field.cell, field.cell + field.size), (first + row) * field.size);
+      }
+    }
+  }
+  run.count = Math.max(run.count, first + count);
+}
+
+// One entry of an observable along time, by a selector such as `score[+,c1,v1]`.
+function seriesOf(run, selector) {
+  const [, name, inner] = /^([^[]+)(?:\[(.*)\])?$/.exec(selector) || [];
+  const rows = run.rows[name];
+  if (!rows) return null;
+  const chosen = inner ? inner.split(",") : [];
+  const shape = run.shapes[name];
+  if (chosen.length !== shape.length) return null;
+  let place = 0;
+  for (let axis = 0; axis < shape.length; axis += 1) {
+    const index = (run.labels[run.dims[name][axis]] || []).map(String).indexOf(chosen[axis].trim());
+    if (index < 0) return null;
+    place = place * shape[axis] + index;
+  }
+  const size = shape.reduce((a, b) => a * b, 1);
+  return Float64Array.from({ length: run.count }, (_, row) => rows[row * size + place]);
+}
+
+// When a detector sees its event in a run, as `attnflow.claims.stages` has it.
+function detectorTime(run, detector, level) {
+  if (!detector) return { detected: null, note: "not detected in the page" };
+  if ("stageEnd" in detector) {
+    const end = run.stageEnds[detector.stageEnd];
+    return end && (end.outcome === "event" || end.outcome === "finished") ? { detected: end.end, note: "" } : { detected: null, note: "not reached" };
+  }
+  const values = seriesOf(run, detector.selector);
+  if (!values) return { detected: null, note: `${detector.selector} is not recorded` };
+  const times = [];
+  const known = [];
+  values.forEach((value, n) => {
+    if (Number.isFinite(value)) { times.push(run.times[n]); known.push(value); }
+  });
+  const bound = level === undefined ? detector.level.value : level;
+  const time = DETECTORS[detector.kind] ? DETECTORS[detector.kind](times, known, bound, detector) : null;
+  return time === null ? { detected: null, note: "not reached" } : { detected: time, note: "" };
+}
+
+function crossing(times, values, level, { direction, clock, scale }, last = false) {
+  const beyond = values.map((value) => (direction === "down" ? value <= level : value >= level));
+  const entries = beyond.flatMap((is, n) => (is && !(n > 0 && beyond[n - 1]) ? [n] : []));
+  if (!entries.length) return null;
+  const row = last ? entries[entries.length - 1] : entries[0];
+  if (row === 0) return times[0];
+  let [low, high, goal] = [values[row - 1], values[row], level];
+  if (scale === "log" && goal > 0 && low > 0 && high > 0) [low, high, goal] = [low, high, goal].map(Math.log);
+  const share = (goal - low) / (high - low);
+  if (!Number.isFinite(share)) return times[row];
+  const [before, after] = [times[row - 1], times[row]];
+  return clock === "log" && before > 0 ? before * (after / before) ** share : before + share * (after - before);
+}
+
+function extreme(times, values, sign) {
+  if (!values.length) return null;
+  let best = 0;
+  values.forEach((value, n) => { if (sign * value > sign * values[best]) best = n; });
+  return times[best];
+}
+
+const PLAIN = { direction: "up", clock: "linear", scale: "linear" };
+const DETECTORS = {
+  first: (times, values, level, how) => crossing(times, values, level, how),
+  last: (times, values, level, how) => crossing(times, values, level, how, true),
+  settled: (times, values, level, how) => {
+    const end = values[values.length - 1];
+    const stays = how.direction === "down" ? end <= level : end >= level;
+    return stays ? crossing(times, values, level, { ...PLAIN, direction: how.direction }, true) : null;
+  },
+  plateau: (times, values, level) => crossing(times, values.map((value) => Math.abs(value - values[0])), level, PLAIN),
+  largest: (times, values) => extreme(times, values, 1),
+  least: (times, values) => extreme(times, values, -1),
+};
+
+function judged(run, { id, judge, partial }) {
+  let worst = Infinity;
+  let unknown = "";
+  const parts = [];
+  for (const { groups, never, stages } of judge) {
+    const times = {};
+    for (const [name, detector] of Object.entries(stages)) {
+      const { detected } = detectorTime(run, detector);
+      times[name] = detected === null && never.includes(name) ? Infinity : detected;
+    }
+    for (const group of groups) {
+      const missing = group.find((name) => times[name] === null);
+      if (missing !== undefined) unknown = `${missing} was not reached in this run`;
+      parts.push(group.map((name) => `${name} ${times[name] === null ? "–" : Number(times[name].toPrecision(4))}`).join(" < "));
+      for (let n = 1; n < group.length; n += 1) worst = Math.min(worst, Math.log(times[group[n]] / times[group[n - 1]]));
+    }
+  }
+  const verdict = unknown ? "inconclusive" : worst > 0 ? "holds" : "fails";
+  return { id, verdict, measured: unknown ? null : Math.exp(worst), bound: 1, text: (partial ? "The order of stages alone: " : "") + (unknown || parts.join("; ")), partial };
+}
+
+if (typeof module !== "undefined") module.exports = { Model, Player, bytesOf, floatsOf, seriesOf, timesOf };

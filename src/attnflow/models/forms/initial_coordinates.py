@@ -133,10 +133,11 @@ class Columns(NamedTuple):
             raise ValueError(
                 "These data give columns without coordinates: use form='signs'."
             )
-        sums = np.zeros((self.entries.shape[1], *vectors.shape[:-1]))
+        count = self.entries.shape[1]
         parts = vectors[..., self.coordinate] * self.sign
-        np.add.at(sums, self.column, np.moveaxis(parts, -1, 0))
-        return np.moveaxis(sums, 0, -1)
+        rows = parts.reshape(-1, parts.shape[-1])
+        sums = np.stack([np.bincount(self.column, row, count) for row in rows])
+        return sums.reshape(*vectors.shape[:-1], count)
 
     def outside(self, vectors: np.ndarray) -> np.ndarray:
         """The vectors without the coordinates that are in some column."""

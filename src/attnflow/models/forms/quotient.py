@@ -12,6 +12,7 @@ off the blocks, and how many entries each block entry stands for.
 """
 
 import abc
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -165,25 +166,25 @@ class PrivateSymmetry(AbstractSymmetry):
         """The trivial block's entry, and the two numbers of the kind."""
         rows, samples = self._window
         first, second = rows[key], rows[query]
-        entries = np.zeros((*first.shape, 1, self.blocks, self.size, self.size))
+        shape = (*first.shape, 1, self.blocks, self.size, self.size)
         pair = np.indices(first.shape)
         trivial = self._norms[first] * self._norms[second]
-        entries[(*pair, 0, 0, first, second)] = trivial
         together = (first == second) & (first >= self.law.shared)
         alike = samples[key] == samples[query]
         share = 1 / np.maximum(1, self._private[first])
         between = np.where(together, alike * share - trivial, 0.0)
         within = np.where(together, (key == query) - alike * share, 0.0)
-        entries[(*pair, 0, 1, first, second)] += between
-        entries[(*pair, 0, 2, first, second)] += within
+        entries = sum(
+            _scattered(shape, (*pair, 0, block, first, second), values)
+            for block, values in enumerate((trivial, between, within))
+        )
         return entries.reshape(*first.shape, 1, -1)
 
     def value_rows(self, token: Tokens) -> np.ndarray:
         """The component along the trivial part."""
         row = self._window[0][token]
-        entries = np.zeros((*row.shape, 1, self.size))
-        entries[(*np.indices(row.shape), 0, row)] = self._norms[row]
-        return entries
+        where = (*np.indices(row.shape), 0, row)
+        return _scattered((*row.shape, 1, self.size), where, self._norms[row])
 
     @cached_property
     def _private(self) -> np.ndarray:
@@ -195,10 +196,16 @@ class PrivateSymmetry(AbstractSymmetry):
     def score_multiplicity(self) -> np.ndarray:
         """1 for trivial parts; N − 1 and N (r − 1) on the diagonals of the others."""
         counts, private = np.array(self.law.counts), np.array(self.law.private)
-        dimension = np.ones((self.blocks, self.size, self.size))
-        kind = np.arange(self.law.shared, self.size)
-        dimension[1, kind, kind] = counts - 1
-        dimension[2, kind, kind] = counts * (private - 1)
+        alone = np.zeros(self.law.shared)
+        on_diagonal = np.eye(self.size) > 0
+        diagonals = np.stack(
+            [
+                np.concatenate([alone, counts - 1]),
+                np.concatenate([alone, counts * (private - 1)]),
+            ]
+        )
+        each = np.where(on_diagonal, diagonals[:, None, :], 1.0)
+        dimension = np.concatenate([np.ones((1, self.size, self.size)), each])
         # No token, no force: an absent part is divided by 1.
         return np.where(dimension > 0, dimension, 1.0)
 
@@ -206,6 +213,16 @@ class PrivateSymmetry(AbstractSymmetry):
     def value_multiplicity(self) -> float:
         """There is one head."""
         return 1.0
+
+
+def _scattered(
+    shape: tuple[int, ...], where: tuple[np.ndarray | int, ...], values: np.ndarray
+) -> np.ndarray:
+    """Zeros, but for these values at different places."""
+    # As an index, −1 is the last entry: what is unseen has the value 0 there.
+    flat = np.ravel_multi_index(np.broadcast_arrays(*where), shape, mode="wrap")
+    size = math.prod(shape)
+    return np.bincount(flat.ravel(), values.ravel(), size).reshape(shape)
 
 
 def symmetry_of(law: Law, data: Sequences) -> AbstractSymmetry:

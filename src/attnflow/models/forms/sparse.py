@@ -16,15 +16,15 @@ from attnflow.models.forms.base import (
     AbstractForm,
     AbstractFrame,
     AbstractPart,
-    Form,
     Forces,
+    Form,
     State,
     no_test_samples,
 )
 from attnflow.models.forms.frames import GatherFrame
 from attnflow.models.forms.scores import PairForce, Transport
 from attnflow.models.problem import Problem, forces
-from attnflow.models.tables import Pairs, Tables
+from attnflow.models.tables import Pairs
 
 ENTRIES_PER_PAIR = 8
 """Entries of a table for each pair that samples see, from which on few are seen."""

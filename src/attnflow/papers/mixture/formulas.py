@@ -28,6 +28,10 @@ def switch_time(bias: float) -> float:
     return bias + math.expm1(2 * bias) / 2
 
 
+BISECTIONS = 64
+"""Halvings after which the ends of an interval of length 64 are neighbours."""
+
+
 def stage_one_time(output: float, bias: float) -> float:
     """When the output on consistent samples reaches `output` in stage 1.
 
@@ -89,14 +93,14 @@ def onset_time(omega: float, bias: float, level: float) -> float:
         e = math.exp(2 * bias)
         return 8 / 225 * (x * x / 2 + (x - 1) * math.exp(x) * e + e) - goal
 
-    top = 1.0
-    while excess(top) < 0:
-        top *= 2
-    # Bisection to neighbouring floats: every run of `figure1` prints this time, and
-    # SciPy's root finders take longer to import than such a run to compute.
-    low, x = 0.0, top
-    while low < (middle := (low + x) / 2) < x:
-        low, x = (middle, x) if excess(middle) < 0 else (low, middle)
+    # Bisection to neighbouring floats, in a fixed number of steps, so that the formula
+    # can be traced: every run of `figure1` prints this time, and SciPy's root finders
+    # take longer to import than such a run to compute.
+    low, x = 0.0, 64.0
+    for _ in range(BISECTIONS):
+        middle = (low + x) / 2
+        below = excess(middle) < 0
+        low, x = np.where(below, middle, low), np.where(below, x, middle)
     start = 2 * bias + math.exp(2 * bias)
     return switch_time(bias) + 1.6 * (x + 2 * bias + math.exp(x + 2 * bias) - start)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def check_rates(setting: "settings.Steps | settings.Course | settings.Scalar") -> None:
     """Raise if a learning rate is negative, or both are zero."""
     scores, values = setting.score_rate, setting.value_rate
-    if not (scores >= 0 and values >= 0) or scores == values == 0:
+    if not (scores >= 0 and values >= 0) or scores + values == 0:
         raise ValueError(
             f"score_rate is {scores} and value_rate {values}: learning rates must not "
             "be negative, nor both zero. Use for example score_rate=1."

@@ -57,8 +57,7 @@ def lattice(setting: settings.Lattice) -> Experiment:
             "Use a larger support, as in support=1e6."
         )
     last = setting.horizon * end.time
-    steps = math.ceil(float(steps_at(last, size.growth)))
-    even = np.linspace(0.0, steps, setting.records)
+    steps = np.ceil(steps_at(last, size.growth))
     return BUILD.experiment(
         setting,
         problem=Problem(Linear(), Logistic()),
@@ -70,8 +69,8 @@ def lattice(setting: settings.Lattice) -> Experiment:
             test_samples=setting.test_samples,
         ),
         initial=_initial(size, learnable=False),
-        stages=(Stage(SignGD(size.learning_rate, size.growth), float(steps)),),
-        grid=Grid(points=tuple(np.unique(np.rint(even)).tolist())),
+        stages=(Stage(SignGD(size.learning_rate, size.growth), steps),),
+        grid=Grid(stop=steps, count=setting.records),
         observables=setting.record,
         form=setting.form,
     )

@@ -90,6 +90,10 @@ class Train:
                     f"{name}=1."
                 )
 
+    def derived(self) -> dict[str, float]:
+        """The values of scales and rates that are none."""
+        return _derived(self, ("sigma_p", "sigma_0", "learning_rate"))
+
     @property
     def recorded_steps(self) -> tuple[float, ...]:
         """The steps at which a record is made, the last step among them."""
@@ -129,6 +133,17 @@ class Lattice:
     test_samples: Count = 0
     form: FormName = "auto"
     record: tuple[str, ...] = tuple(n for n in COURSE if not n.startswith("test_"))
+
+    def derived(self) -> dict[str, float]:
+        """The values of scales and rates that are none."""
+        return _derived(self, ("sigma_p", "learning_rate"))
+
+
+def _derived(setting: Train | Lattice, names: tuple[str, ...]) -> dict[str, float]:
+    from attnflow.papers.signgd.sizes import sizes
+
+    size = sizes(setting)
+    return {n: getattr(size, n) for n in names if getattr(setting, n) is None}
 
 
 _HERE = "attnflow.papers.signgd.experiments"

@@ -20,11 +20,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from attnflow.figures.formulas import mathematics
 from attnflow.figures.style import themed
 from attnflow.runs.files import new_file
-from attnflow.site.pages.formulas import mathematics
 from attnflow.site.pages.values import Table, number_text, seconds_text, sort_key
 
+EXPLORER = "explore.html"
+"""The explorer of a paper, beside its page."""
 DARK = ".dark.svg"
 """How the name of a picture for dark pages ends."""
 

@@ -16,7 +16,7 @@ from attnflow.schema.declarations import Exhibit, nothing
 from attnflow.schema.installation import xr
 from attnflow.site.pages.claims import ClaimView, Tally, claim_views, columns
 from attnflow.site.pages.exhibit import ExhibitResult, earlier_reason, earlier_result
-from attnflow.site.pages.files import DARK, anchor, place_of, render
+from attnflow.site.pages.files import DARK, EXPLORER, anchor, place_of, render
 from attnflow.site.pages.graph import GRAPH, draw_graph, drawn_statements
 from attnflow.site.pages.inventory import (
     StatementView,
@@ -156,6 +156,7 @@ def write_page(
         "page.html",
         version=__version__,
         place=place,
+        explorer=EXPLORER if (directory / EXPLORER).is_file() else "",
         paper=paper,
         exhibits=[
             ExhibitView(paper.slug, e, shown.get(e.id), earlier_reason(e.id, directory))

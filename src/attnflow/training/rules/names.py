@@ -150,7 +150,7 @@ def _split(record: R) -> tuple[R, Numbers]:
             blank, numbers[field.name] = _split(value)
         elif field.type is float and value:
             # An array from a Python number takes the precision of what it multiplies.
-            blank, numbers[field.name] = 1.0, jnp.asarray(float(value))  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
+            blank, numbers[field.name] = 1.0, jnp.asarray(1.0 * value)  # pyright: ignore[reportUnknownMemberType] # JAX leaves types of devices open
         else:
             continue
         object.__setattr__(plain, field.name, blank)

@@ -200,7 +200,7 @@ class QuasiStaticModel:
         task = self.task.sequence_classes()
         frame = token_form("token-classes", task).frame
         share = 1 / task.classes if self.per_class else 1.0
-        numbers = (float(task.vocabulary), self.rates[1], self.rates[0], share)
+        numbers = (1.0 * task.vocabulary, self.rates[1], self.rates[0], share)
         system = QuasiStatic(frame, NextToken(), *(jnp.asarray(x) for x in numbers))
         state = {
             "scores": frame.zeros()["scores"],

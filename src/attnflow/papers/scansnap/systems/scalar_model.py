@@ -126,7 +126,7 @@ class ScalarExperimentModel:
         """The system and its zero state, the same for each seed."""
         refuse_tables(weights)
         sizes = (self.classes, self.vocabulary, self.rates[1], self.rates[0])
-        system = ScalarModel(*(jnp.asarray(float(x)) for x in (*sizes, self.scale)))
+        system = ScalarModel(*(jnp.asarray(1.0 * x) for x in (*sizes, self.scale)))
         state = {"scores": jnp.zeros(()), "clock": jnp.zeros(())}
         return [(system, state) for _ in seeds]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnflow.site.pages.formulas import mathematics, pieces, to_tex
+from attnflow.figures.formulas import mathematics, pieces, to_tex
 
 
 def marked(text):

@@ -1,0 +1,448 @@
+// The page: state, what changes it, and what is drawn after each change.
+
+let book = null; // the document
+const MAIN = 5; // panels that are shown at once, beside those of the paper's figures
+const modelsOnPage = new Map();
+
+function pageModel(index) {
+  if (!modelsOnPage.has(index)) modelsOnPage.set(index, new Model(book, index));
+  return modelsOnPage.get(index);
+}
+
+const state = {
+  index: 0,
+  setting: {},
+  xKind: null, // as the records are spaced, unless a reader has changed it
+  yKinds: {}, // by panel, where a reader has changed them
+  time: null, // of the cursor; null is the end of the run
+  hover: null,
+  against: null, // {pinned, index, label} or {pair}
+};
+const runs = { own: null, before: null, other: null };
+let charts = [];
+let board = null;
+let claims = null;
+let heatMaps = null;
+let fieldMaps = [];
+let frameRequest = 0;
+
+const stageTable = new StageTable(byId("stages"));
+const transport = new Transport(byId("transport"), (record, isFinal) => {
+  state.time = record >= runs.own.count - 1 ? null : runs.own.times[record];
+  state.hover = null;
+  point();
+  if (isFinal) saveView();
+});
+transport.scaleOf = () => charts[0].x;
+const packed = byId("document").textContent;
+const runner = new Runner(JSON.parse(byId("worker-source").textContent), packed, hear);
+
+function experiment() {
+  return book.experiments[state.index];
+}
+
+// Steps or training time: a flow has another clock than a descent.
+function clock() {
+  return book.clocks[pageModel(state.index).unit(state.setting)];
+}
+
+function status(message, isBusy = false) {
+  byId("status").textContent = message;
+  byId("status").classList.toggle("busy", isBusy);
+  byId("stop").hidden = !isBusy;
+}
+
+// ---- Experiments and settings
+
+function openExperiment(index) {
+  state.index = index;
+  const { knobs, panels, claims: list, attention, maps } = experiment();
+  byId("experiment").value = index;
+  byId("about").innerHTML = experiment().aboutHtml;
+  board = new Board(byId("knobs"), experiment(), (name, value, isFinal) => move({ [name]: value }, { moved: name, isFinal }));
+  charts = panels.map((panel, n) => new Chart(panel, n, { hover, seek, rescale }));
+  byId("first-chart").replaceChildren(charts[0].node);
+  const isMain = ({ panel, number }) => number > 0 && (panel.exhibit || number < MAIN);
+  byId("charts").replaceChildren(...charts.filter(isMain).map((chart) => chart.node));
+  const more = charts.filter((chart) => chart.number > 0 && !isMain(chart));
+  byId("more-charts").replaceChildren(...more.map((chart) => chart.node));
+  byId("more").hidden = more.length === 0;
+  byId("more").firstElementChild.textContent = more.length === 1 ? "One more observable" : `${more.length} more observables`;
+  claims = new ClaimTable(byId("claim-list"), experiment(), (changes) => move(changes, { isFinal: true }));
+  byId("claims").hidden = list.length === 0;
+  heatMaps = attention ? new HeatMaps(byId("heatmaps"), attention, book.ramps) : null;
+  byId("attention").hidden = !attention;
+  byId("attention-name").innerHTML = attention?.shown.html ?? "";
+  fieldMaps = maps.map((map) => new FieldMap(map, experiment(), (changes) => move(changes, { isFinal: true })));
+  byId("phase-list").replaceChildren(...fieldMaps.map((map) => map.node));
+  byId("phase").hidden = maps.length === 0;
+  byId("exact-text").innerHTML = experiment().exactHtml;
+  showPresets();
+  state.xKind = null;
+  state.yKinds = {};
+  state.against = null;
+  runs.own = runs.before = runs.other = null;
+  state.setting = pageModel(index).snap({}, null);
+}
+
+// Presets by exhibit; the first option stands for a setting that is none of them.
+function showPresets() {
+  const { presets } = experiment();
+  const exhibits = [...new Set(presets.map(({ exhibit }) => exhibit))];
+  const groups = exhibits.map((exhibit) => {
+    const options = presets.flatMap((preset, n) => (preset.exhibit === exhibit ? [element("option", { value: n }, preset.title)] : []));
+    const { shown } = presets.find((preset) => preset.exhibit === exhibit);
+    return exhibit === "" ? options : element("optgroup", { label: shown.text }, options);
+  });
+  byId("presets").replaceChildren(element("option", { value: "", hidden: true }, "none: your own setting"), ...groups.flat());
+  byId("preset-set").hidden = presets.length < 2;
+}
+
+function markPreset() {
+  const model = pageModel(state.index);
+  const isHere = (preset) => {
+    const whole = model.snap(preset.setting, null);
+    return experiment().knobs.every(({ name }) => whole[name] === state.setting[name]);
+  };
+  const place = experiment().presets.findIndex(isHere);
+  byId("presets").value = place < 0 ? "" : place;
+}
+
+// Changes knobs. `fresh`: all others go back to their defaults.
+function move(changes, { moved = null, isFinal = false, fresh = false } = {}) {
+  const model = pageModel(state.index);
+  const wanted = { ...(fresh ? {} : state.setting), ...changes };
+  const setting = model.snap(wanted, moved);
+  const faults = model.check(setting);
+  if (faults.length) {
+    board.show(model, state.setting);
+    notice(board.say(faults));
+    status("Not run: the setting has a fault, shown beside its knob.");
+    return;
+  }
+  state.setting = setting;
+  board.show(model, setting);
+  notice([]);
+  showMoved(wanted, setting);
+  markPreset();
+  run();
+  saveView(isFinal);
+}
+
+// Where one choice has changed another one, that is said.
+function showMoved(wanted, setting) {
+  const changed = experiment().knobs.filter(({ name }) => wanted[name] !== undefined && wanted[name] !== setting[name]);
+  if (changed.length) notice(changed.map(({ name, shown }) => `${shown.text} became ${textOf(setting[name])}: with ${textOf(wanted[name])} there is no kernel for this combination.`));
+}
+
+function notice(messages) {
+  byId("notice").hidden = messages.length === 0;
+  byId("notice").replaceChildren(...messages.map((message) => element("p", {}, message)));
+}
+
+// ---- Runs
+
+function run() {
+  const opponent = opponentOf(state, book);
+  const jobs = [{ index: state.index, setting: state.setting }];
+  if (opponent && !(state.against.pinned && runs.other?.outcome)) jobs.push({ index: opponent.index, setting: pageModel(opponent.index).snap(opponent.setting, null) });
+  if (runs.own?.outcome) runs.before = runs.own;
+  run.began = performance.now();
+  runner.run(jobs);
+  status("Running …", true);
+  showOpponent();
+}
+
+function hear(job, message) {
+  const slot = job === 0 ? "own" : "other";
+  if (message.kind === "begin") {
+    runs[slot] = newRun(message.head);
+  } else if (message.kind === "part") {
+    extend(runs[slot], message);
+    if (job === 0 && runs.own.count) status(`Running … ${clockText(runs.own.times[runs.own.count - 1])}`, true);
+    later();
+  } else if (message.kind === "end") {
+    Object.assign(runs[slot], { outcome: message.outcome, message: message.message, milliseconds: message.milliseconds });
+    runs[slot].stages = message.stages.map(stageShown);
+    runs[slot].verdicts = message.verdicts;
+    if (job === 0) runs.before = null;
+    draw();
+    report();
+  } else if (message.kind === "error") {
+    if (runs[slot]) runs[slot].outcome ??= "error";
+    status(`This run stopped: ${message.message}`);
+  }
+}
+
+const ENDS = {
+  finished: "Computed",
+  event: "Computed",
+  "event-not-reached": "Ended without the event that it waits for",
+  "out-of-steps": "Ended early: out of steps",
+  diverged: "Diverged",
+};
+
+function report() {
+  const { own, other } = runs;
+  const isOdd = !["finished", "event"].includes(own.outcome);
+  const beside = other?.outcome && state.against ? `, the dashed run in ${milliseconds(other.milliseconds)}` : "";
+  status(`${ENDS[own.outcome] ?? own.outcome} in ${milliseconds(own.milliseconds)}${beside} · ${own.count} records`, runner.busy);
+  byId("status").classList.toggle("odd", isOdd);
+  if (isOdd && own.message) notice([own.message]);
+  byId("page").dataset.runs = Number(byId("page").dataset.runs ?? 0) + 1;
+  byId("page").dataset.milliseconds = performance.now() - run.began;
+}
+
+// The stage of a run with the words that `render` has typeset for its name.
+function stageShown(stage) {
+  const words = experiment().stages.find((other) => other.name === stage.name);
+  return { shown: { text: stage.name, html: stage.name, runs: null }, meaningHtml: "", ...words, ...stage };
+}
+
+// ---- Drawing
+
+function later() {
+  if (!frameRequest) frameRequest = requestAnimationFrame(() => { frameRequest = 0; draw(); });
+}
+
+function timeKind() {
+  if (state.xKind) return state.xKind;
+  const { times, count } = runs.own.outcome ? runs.own : runs.before ?? runs.own;
+  const isEven = times[count >> 1] > 0.1 * times[count - 1];
+  return isEven && experiment().panels[0].scales[0] !== "log" ? "linear" : "log";
+}
+
+function scene() {
+  const { own, before, other } = runs;
+  return { run: own, before, other: other?.count ? other : null, xKind: timeKind(), stages: own.stages, clock: clock() };
+}
+
+function draw() {
+  if (!runs.own?.count) return;
+  const now = scene();
+  for (const chart of charts) {
+    // What is folded away is drawn when it is opened.
+    chart.scene = now;
+    if (chart.node.closest("details:not([open])")) continue;
+    chart.kind = state.yKinds[chart.number] ?? chart.panel.scales?.[1] ?? "linear";
+    chart.draw(now);
+  }
+  byId("x-scale").textContent = `${now.xKind} time`;
+  if (runs.own.outcome) {
+    stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
+    claims.show(runs.own.verdicts, state.setting);
+    for (const map of fieldMaps) map.show(state.setting);
+    showConserved();
+    showDifference();
+  }
+  point();
+}
+
+function clockText(time) {
+  return `${clock().unit} ${numberText(time, 5)}`;
+}
+
+function cursorRecord() {
+  const { own } = runs;
+  const time = state.hover ?? state.time;
+  return time === null ? own.count - 1 : nearestRecord(own.times, own.count, time);
+}
+
+function point() {
+  if (!runs.own?.count) return;
+  const record = cursorRecord();
+  const words = clockText(runs.own.times[record]);
+  for (const chart of charts) if (chart.cursorLayer) chart.point(record);
+  transport.show(runs.own, record, words);
+  heatMaps?.show(runs.own, record, words);
+}
+
+function hover(time) {
+  state.hover = time;
+  point();
+}
+
+function seek(time) {
+  transport.pause();
+  const { own } = runs;
+  const record = nearestRecord(own.times, own.count, time);
+  state.time = record === own.count - 1 ? null : own.times[record];
+  state.hover = null;
+  point();
+  saveView();
+}
+
+function rescale(chart, kind) {
+  state.yKinds[chart.number] = kind;
+  draw();
+  saveView();
+}
+
+// Drift of what the dynamics keeps: the largest change, beside the size of the quantity.
+function showConserved() {
+  const rows = experiment().conserved.flatMap(({ shown, series }) => {
+    const curve = seriesOf(runs.own, series);
+    if (!curve) return [];
+    const drift = curve.reduce((worst, value) => Math.max(worst, Math.abs(value - curve[0])), 0);
+    return [element("tr", {}, element("th", { scope: "row" }, element("span", { html: shown.html })),
+      element("td", { class: "num" }, numberText(curve[0])), element("td", { class: "num" }, numberText(drift, 2)))];
+  });
+  byId("conserved").hidden = rows.length === 0;
+  byId("conserved-rows").replaceChildren(...rows);
+}
+
+// ---- Compare
+
+function pin() {
+  state.against = { pinned: { ...state.setting }, index: state.index, label: "pinned run" };
+  runs.other = runs.own?.outcome ? runs.own : null;
+  showOpponent();
+  draw();
+  saveView(true);
+}
+
+function compareWith(n) {
+  state.against = { pair: n };
+  runs.other = null;
+  run();
+  saveView(true);
+}
+
+function unpin() {
+  state.against = null;
+  runs.other = null;
+  showOpponent();
+  draw();
+  saveView(true);
+}
+
+function showOpponent() {
+  const opponent = opponentOf(state, book);
+  byId("unpin").hidden = !opponent;
+  byId("opponent").hidden = !opponent;
+  if (opponent) byId("opponent").textContent = `Dashed: ${opponent.label}${state.against.pinned ? ` (${pinnedText(opponent)})` : ", at the same knobs otherwise"}`;
+  const pairs = pairsOf(state, book).map((pair) => element("option", { value: pair.n, selected: state.against?.pair === pair.n }, `with ${pair.label}`));
+  byId("pairs").replaceChildren(element("option", { value: "" }, "Compare …"), ...pairs);
+  byId("pairs").hidden = pairs.length === 0;
+  byId("difference").hidden = !opponent;
+}
+
+function pinnedText({ index, setting }) {
+  const terms = changedKnobs(book.experiments[index], setting).map(({ name, shown }) => `${shown.text} = ${textOf(setting[name])}`);
+  return terms.length ? terms.join(", ") : "defaults";
+}
+
+function showDifference() {
+  if (!state.against || !runs.other?.outcome) return;
+  const selectors = experiment().panels.flatMap((panel) => panel.series.map((series) => series.selector));
+  const { difference, selector, time } = largestDifference(runs.own, runs.other, selectors);
+  byId("difference").textContent = selector === null
+    ? "No difference between the two runs in any curve."
+    : `Largest difference of all curves: ${numberText(difference, 3)} in ${selector} at ${clockText(time)}. Beside each name: value (difference).`;
+}
+
+// ---- The address
+
+function saveView(step = false) {
+  const view = {
+    x: state.xKind,
+    y: Object.entries(state.yKinds).map((pair) => pair.join(".")).join("-"),
+    t: state.time === null ? null : exactText(state.time),
+    vs: state.against && !state.against.pinned ? String(state.against.pair) : null,
+    pin: state.against?.pinned ? `${book.experiments[state.against.index].id}?${settingText(book.experiments[state.against.index], state.against.pinned)}` : null,
+  };
+  writeAddress(addressOf(experiment(), state.setting, view), { step });
+}
+
+// Opens the view of an address; what it says wrongly is shown and left out.
+function openAddress() {
+  const { id, parameters, view } = readAddress(location.hash);
+  const messages = [];
+  let index = book.experiments.findIndex((other) => other.id === id);
+  if (index < 0) {
+    if (id) messages.push(`There is no experiment “${id}” on this page: ${book.experiments[0].id} is shown.`);
+    index = 0;
+  }
+  if (index !== state.index || !board) openExperiment(index);
+  const { setting, faults } = readSetting(experiment(), parameters);
+  const model = pageModel(index);
+  state.setting = model.snap(setting, null);
+  const refused = model.check(state.setting);
+  if (refused.length) state.setting = model.snap({}, null);
+  openView(view);
+  board.show(model, state.setting);
+  notice([...messages, ...board.say([...faults, ...refused])]);
+  markPreset();
+  run();
+}
+
+function openView(view) {
+  const { panels, compare } = experiment();
+  state.xKind = ["log", "linear"].includes(view.x) ? view.x : null;
+  state.yKinds = Object.fromEntries((view.y ?? "").split("-").map((pair) => pair.split(".")).filter(([n, kind]) => panels[n] && ["log", "linear"].includes(kind)));
+  const time = readNumber(view.t ?? "");
+  state.time = Number.isFinite(time) ? time : null;
+  state.against = null;
+  runs.other = null;
+  if (view.vs !== undefined && compare[Number(view.vs)]) state.against = { pair: Number(view.vs) };
+  if (view.pin) {
+    const { id, parameters } = readAddress(view.pin);
+    const index = book.experiments.findIndex((other) => other.id === id);
+    if (index < 0) return;
+    const pinned = pageModel(index).snap(readSetting(book.experiments[index], parameters).setting, null);
+    if (!pageModel(index).check(pinned).length) state.against = { pinned, index, label: "pinned run" };
+  }
+}
+
+// ---- Buttons
+
+function fileName(ending) {
+  return `${experiment().name.replaceAll("/", "-")}.${ending}`;
+}
+
+function wire() {
+  const copies = {
+    python: () => pythonText(experiment(), state.setting),
+    command: () => commandText(experiment(), state.setting),
+    link: () => { saveView(); return location.href; },
+  };
+  for (const [name, text] of Object.entries(copies)) {
+    byId(`copy-${name}`).addEventListener("click", async () => {
+      await copyText(text());
+      status(`Copied as ${name}: ${text().trim().split("\n").at(-1)}`, runner.busy);
+    });
+  }
+  byId("save-csv").addEventListener("click", () => save(fileName("csv"), new Blob([csvText(runs.own, clock())], { type: "text/csv" })));
+  byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([pictureOf(charts, experiment().title).text], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(pictureOf(charts, experiment().title))));
+  byId("pin").addEventListener("click", pin);
+  byId("unpin").addEventListener("click", unpin);
+  byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
+  byId("presets").addEventListener("change", ({ target }) => move(experiment().presets[Number(target.value)].setting, { isFinal: true, fresh: true }));
+  byId("more").addEventListener("toggle", draw);
+  byId("reset").addEventListener("click", () => move({}, { isFinal: true, fresh: true }));
+  byId("stop").addEventListener("click", () => {
+    runner.stop();
+    runs.before = null;
+    if (runs.own) runs.own.outcome ??= "interrupted";
+    draw();
+    status("Stopped. What was computed so far is shown.");
+  });
+  byId("x-scale").addEventListener("click", () => {
+    state.xKind = timeKind() === "log" ? "linear" : "log";
+    draw();
+    saveView();
+  });
+  byId("experiment").addEventListener("change", (event) => {
+    openExperiment(Number(event.target.value));
+    move({}, { isFinal: true, fresh: true });
+  });
+  addEventListener("popstate", openAddress);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+}
+
+unpacked(packed).then((document) => {
+  book = document;
+  wire();
+  openAddress();
+});

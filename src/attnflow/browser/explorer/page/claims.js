@@ -1,0 +1,62 @@
+// The paper's claims: recorded verdicts, and beside them what this run says.
+
+const CHIPS = { holds: "holds", fails: "fails", inconclusive: "inconclusive", unchecked: "unchecked" };
+const HERE = { holds: "holds here", fails: "fails here", inconclusive: "undecided here" };
+
+class ClaimTable {
+  // `open(changes)`: go to the setting of a cell of a validity map.
+  constructor(place, experiment, open) {
+    this.cells = new Map();
+    this.maps = [];
+    const live = experiment.claims.filter((claim) => claim.live);
+    const mapped = experiment.claims.filter((claim) => !claim.live && claim.map);
+    const rest = experiment.claims.filter((claim) => !claim.live && !claim.map);
+    const row = (claim) => this.row(claim, experiment, open);
+    const parts = [];
+    if (live.length) parts.push(this.table(live.map(row), "Judged anew for every setting"));
+    if (mapped.length) parts.push(this.table(mapped.map(row), "With a validity map"));
+    if (rest.length) {
+      const words = `${rest.length} more claims of this paper, judged over runs of their own`;
+      parts.push(element("details", {}, element("summary", {}, words), this.table(rest.map(row), "")));
+    }
+    place.replaceChildren(...parts);
+  }
+
+  table(rows, caption) {
+    return element("div", { class: "scroll" }, element("table", { class: "claims" },
+      caption ? element("caption", { class: "above" }, caption) : null,
+      element("thead", {}, element("tr", {}, ["claim", "statement", "recorded", "this run"].map((head) => element("th", { scope: "col" }, head)))),
+      element("tbody", {}, rows)));
+  }
+
+  row(claim, experiment, open) {
+    const here = element("td", { "data-label": "this run" }, element("span", { class: "fine" }, claim.live ? "…" : "not judged here"));
+    this.cells.set(claim.id, { claim, here });
+    const map = claim.map ? new FieldMap(claim.map, experiment, open) : null;
+    if (map) this.maps.push(map);
+    return element("tr", { "data-claim": claim.id },
+      element("td", {}, element("span", { class: "id" }, claim.id), element("span", { class: "fine place" }, claim.place)),
+      element("td", { class: "prose" },
+        element("p", { html: claim.statementHtml }),
+        claim.correctedHtml ? element("p", { class: "correction fine", html: claim.correctedHtml }) : null,
+        map ? element("details", { class: "validity" }, element("summary", {}, "Validity map"), map.node) : null),
+      element("td", { "data-label": "recorded" }, chip(claim.verdict, claim.reading ?? CHIPS[claim.verdict] ?? "not judged"), element("span", { class: "fine place" }, claim.scope ?? "")),
+      here);
+  }
+
+  show(verdicts, setting) {
+    const byId = new Map(verdicts.map((verdict) => [verdict.id, verdict]));
+    for (const [id, { claim, here }] of this.cells) {
+      if (!claim.live) continue;
+      const verdict = byId.get(id);
+      if (!verdict) here.replaceChildren(element("span", { class: "fine" }, "not judged at this setting"));
+      else here.replaceChildren(chip(verdict.verdict, HERE[verdict.verdict] ?? verdict.verdict), element("span", { class: "fine place" }, verdict.text ?? ""));
+    }
+    for (const map of this.maps) map.show(setting);
+  }
+}
+
+function chip(verdict, words) {
+  const mark = { holds: "✓", fails: "✗" }[verdict] ?? "?";
+  return element("span", { class: `chip ${verdict ?? ""}` }, `${mark} ${words}`);
+}

@@ -1,0 +1,199 @@
+"""A document with its words typeset: MathML for text, runs of letters for charts."""
+
+import re
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import Markup, escape
+from matplotlib.colors import Colormap
+
+from attnflow.browser.explorer.page.mathml import Run, mathml, runs
+from attnflow.figures.formulas import Piece, pieces, to_tex
+from attnflow.figures.style import THEMES
+
+Json = dict[str, Any]
+_STOP = re.compile(r"[.,;:)]+")
+STOPS = 12
+"""Colours of a ramp between which the page mixes."""
+
+
+def prepare(document: Json) -> Json:
+    """The document, with typeset words beside the plain ones."""
+    experiments = [_experiment(e) for e in document["experiments"]]
+    return {**document, "experiments": experiments, "ramps": _ramps(), "clocks": CLOCKS}
+
+
+def html(text: str) -> Markup:
+    """A text with its formulas as MathML, and all else escaped."""
+    typeset, stop = Markup(""), ""
+    for piece, after in pairwise([*pieces(text), Piece("", "words")]):
+        content, stop = piece.text.removeprefix(stop), ""
+        if piece.kind == "formula":
+            punctuation = _STOP.match(after.text)
+            stop = punctuation[0] if punctuation else ""
+            formula = mathml(to_tex(content))
+            # No line begins with the punctuation after a formula.
+            whole = Markup('<span class="whole">{}{}</span>').format(formula, stop)
+            typeset += whole if stop else formula
+        elif piece.kind == "code":
+            typeset += Markup("<code>{}</code>").format(content)
+        else:
+            typeset += escape(content)
+    return typeset
+
+
+def shown(text: str, tex: str | None = None) -> Json:
+    """A name as plain text, as HTML, and as runs for a chart."""
+    if tex:
+        return {"text": text, "html": str(mathml(tex)), "runs": runs(tex)}
+    parts: list[Run] = []
+    for piece in pieces(text):
+        if piece.kind == "formula":
+            parts += runs(to_tex(piece.text))
+        else:
+            parts.append({"text": piece.text, "italic": False, "level": 0})
+    plain = "".join(run["text"] for run in parts) if "$" in text else text
+    return {"text": plain, "html": str(html(text)), "runs": parts}
+
+
+CLOCKS = {
+    "step": {"unit": "step", "label": "step", "shown": shown("step")},
+    "time": {"unit": "time", "label": "time t", "shown": shown("time t")},
+}
+
+
+def _experiment(experiment: Json) -> Json:
+    named = {
+        "knobs": lambda item: shown(item["label"], item.get("tex")),
+        "presets": lambda item: shown(_preset_name(item)),
+        "stages": lambda item: shown(item["name"]),
+        "conserved": lambda item: shown(item["label"]),
+        "maps": lambda item: shown(item["title"]),
+    }
+    parts = {
+        key: [{**item, "shown": show(item)} for item in experiment[key]]
+        for key, show in named.items()
+    }
+    attention = experiment["attention"]
+    for stage in parts["stages"]:
+        stage["meaningHtml"] = str(html(stage["meaning"]))
+    return {
+        **experiment,
+        **parts,
+        "attention": attention
+        and {
+            **attention,
+            "shown": shown(attention.get("title") or attention["observable"]),
+        },
+        "aboutHtml": str(_docstring(experiment["about"])),
+        "panels": [_panel(panel) for panel in _loss_first(experiment["panels"])],
+        "claims": [_claim(claim) for claim in experiment["claims"]],
+        "exactHtml": str(_exact(experiment)),
+    }
+
+
+def _loss_first(panels: list[Json]) -> list[Json]:
+    """The panels, with losses by kind of sample before all else, or else the loss."""
+
+    def rank(panel: Json) -> int:
+        names = [series["selector"].partition("[")[0] for series in panel["series"]]
+        is_loss = all("loss" in name for name in names)
+        return 0 if is_loss and "loss_by_group" in names else 1 if is_loss else 2
+
+    first = min(panels, key=rank)
+    return [first, *(panel for panel in panels if panel is not first)]
+
+
+def _panel(panel: Json) -> Json:
+    series = [{**s, "shown": shown(s["label"], s.get("tex"))} for s in panel["series"]]
+    axis = None if panel["y"] == panel["title"] else shown(panel["y"])
+    return {**panel, "shown": shown(panel["title"]), "axis": axis, "series": series}
+
+
+def _preset_name(preset: Json) -> str:
+    """`Figure 1a` for the exhibit `figure1a`; what has no exhibit is the default."""
+    if preset.get("place"):
+        return preset["place"]
+    words = re.sub(r"(?<=[a-z])(?=\d)", " ", preset["exhibit"]).replace("-", " ")
+    return words[:1].upper() + words[1:] if words else "Defaults"
+
+
+def _docstring(text: str) -> Markup:
+    """The paragraphs and the list of a docstring."""
+    typeset = Markup("")
+    for block in re.split(r"\n\s*\n", text.strip()):
+        items = re.split(r"(?:^|\n)\s*- ", block)
+        words = [html(" ".join(item.split())) for item in items]
+        if words[0]:
+            typeset += Markup("<p>{}</p>").format(words[0])
+        if len(words) > 1:
+            rows = Markup("").join(Markup("<li>{}</li>").format(w) for w in words[1:])
+            typeset += Markup(
+                "<details><summary>Its settings</summary><ul>{}</ul></details>"
+            ).format(rows)
+    return typeset
+
+
+def _claim(claim: Json) -> Json:
+    corrected = claim.get("corrected")
+    words = ""
+    if corrected:
+        words = f"{corrected['kind']}, {corrected['verdict']}: {corrected['statement']}"
+    map_ = claim["map"]
+    return {
+        **claim,
+        "statementHtml": str(html(claim["statement"])),
+        "correctedHtml": str(html(words)),
+        "map": map_ and {**map_, "shown": shown(map_["title"])},
+    }
+
+
+def _exact(experiment: Json) -> Markup:
+    """Why the numbers of the page are those of Python, with what was measured."""
+    text = Markup(
+        "<p>The functions that Python runs (the update or the velocity, and every "
+        "observable) are traced and compiled to WebAssembly, in float64, with their own "
+        "exponentials and logarithms; the page only fills in the setting and draws. "
+        "There is no second implementation, and every browser computes the same bits. "
+        "Descents take every step; flows are integrated by an adaptive Runge–Kutta "
+        "method whose steps end on the recorded times.</p>"
+    )
+    text += _reduced(experiment.get("reduced") or {})
+    agreement = experiment["agreement"]
+    if agreement is None:
+        return text
+    worst = {k: v for k, v in agreement.items() if k not in ("tolerance", "settings")}
+    rows = Markup("").join(
+        Markup("<tr><th scope='row'>{}</th><td class='num'>{:.1e}</td></tr>").format(
+            name, value
+        )
+        for name, value in worst.items()
+    )
+    return text + Markup(
+        "<p>Measured for this page against <code>af.run</code>, over {} settings and "
+        "all records (tolerance {:.0e}):</p><div class='scroll'><table class='values'>"
+        "<thead><tr><th scope='col'>observable</th><th scope='col'>largest relative "
+        "difference</th></tr></thead><tbody>{}</tbody></table></div>"
+    ).format(agreement["settings"], agreement["tolerance"], rows)
+
+
+def _reduced(fields: Json) -> Markup:
+    """What is smaller on the page than the paper's setting has it."""
+    if not fields:
+        return Markup("")
+    words = [
+        f"{n} {here} instead of {declared}" for n, (declared, here) in fields.items()
+    ]
+    return Markup("<p>To keep the page small: {}.</p>").format(", ".join(words))
+
+
+def _ramps() -> Json:
+    return {
+        name: {"mass": _stops(theme.mass), "signed": _stops(theme.signed)}
+        for name, theme in THEMES.items()
+    }
+
+
+def _stops(colours: Colormap) -> list[list[int]]:
+    shades = (colours(n / (STOPS - 1)) for n in range(STOPS))
+    return [[round(255 * part) for part in shade[:3]] for shade in shades]

@@ -1,0 +1,123 @@
+"""An explorer's page: one HTML text with all that it needs, and leave for nothing else.
+
+The content security policy names the page's own style and script by their hashes;
+WebAssembly may be compiled, a worker may be started from the page's own text, and no
+address may be asked for anything.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from attnflow.browser.explorer.page.prepare import Json, prepare
+from attnflow.figures.style import DARK, LIGHT, Theme
+
+PLAYER = "player.js"
+SCRIPTS = (
+    "packed.js",
+    "dom.js",
+    "numbers.js",
+    "scales.js",
+    "series.js",
+    "colours.js",
+    "code.js",
+    "address.js",
+    "knobs.js",
+    "chart.js",
+    "stages.js",
+    "heatmap.js",
+    "transport.js",
+    "fieldmap.js",
+    "claims.js",
+    "compare.js",
+    "downloads.js",
+    "runner.js",
+    "app.js",
+)
+"""In the order in which the page reads them; `app.js` starts it."""
+
+
+def render(document: Json) -> str:
+    """The page of a document that `attnflow.browser.explorer` has put together."""
+    book = prepare(document)
+    style = _theme_rules() + _text("style.css")
+    # In a function of its own, so that its names are not the page's.
+    text = _text(PLAYER, "attnflow.browser.explorer")
+    names = "{ Model, seriesOf }"
+    player = f"const {names} = (() => {{\n{text}\nreturn {names};\n}})();"
+    script = "\n".join([player, *map(_text, SCRIPTS)])
+    worker = "\n".join([player, _text("packed.js"), _text("worker.js")])
+    environment = Environment(
+        loader=PackageLoader("attnflow.browser.explorer", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template("page.html").render(
+        book=book,
+        policy=_policy(style, script),
+        style=Markup(style),
+        script=Markup(script),
+        document=_packed(book),
+        worker=_json(worker),
+    )
+
+
+def _text(name: str, package: str = "attnflow.browser.explorer.page") -> str:
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def _json(value: object) -> Markup:
+    """JSON that cannot end the element that it stands in."""
+    return Markup(_compact(value).replace("<", "\\u003c"))
+
+
+def _packed(value: object) -> Markup:
+    """JSON as gzip in base64: equal documents give equal texts."""
+    packed = gzip.compress(_compact(value).encode(), mtime=0)
+    return Markup(base64.b64encode(packed).decode())
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _policy(style: str, script: str) -> str:
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_hash(script)}' 'wasm-unsafe-eval'",
+            f"style-src '{_hash(style)}'",
+            "img-src data: blob:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _theme_rules() -> str:
+    """The colours of the figures as variables of the style sheet."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}\n"
+    return f":root {{ {_variables(LIGHT)} }}\n{dark}"
+
+
+def _variables(theme: Theme) -> str:
+    colours = {
+        **theme.kinds,
+        "figure": theme.paper,
+        "ink": theme.ink,
+        "muted": theme.muted,
+        "hairline": theme.hairline,
+        "stage": theme.stages[0],
+    }
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())

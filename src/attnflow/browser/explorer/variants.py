@@ -1,0 +1,359 @@
+"""Variants of an experiment: for each combination of choices, kernels and arrays.
+
+Variants share kernels where their shapes are the same, and arrays where these are
+equal; what numbers change is computed in the page, by a module of the set-up.
+"""
+
+import base64
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from attnflow.browser.explorer.plan import kernel_plan, stage_arrays
+from attnflow.browser.kernel import Kernel, compile_stage
+from attnflow.browser.lowering import Unsupported
+from attnflow.browser.setup import SetUp, SetUpModule, compile_setup, trace
+from attnflow.browser.symbols import Symbol, is_symbol
+from attnflow.browser.trace import StageFunctions, named
+from attnflow.schema.declarations import Recipe
+from attnflow.training import Reach, precise
+from attnflow.training.rules import Flow, GradientDescent, per_part
+
+Json = dict[str, Any]
+SMALL = 4
+"""Entries up to which an array is a list of the document itself."""
+
+
+@dataclass
+class Pool:
+    """Modules, arrays and plans of a document, each of them once."""
+
+    modules: list[str] = field(default_factory=list)
+    arrays: list[Json] = field(default_factory=list)
+    _places: dict[tuple[str, bytes], int] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        """About as many as all of it takes, compressed and in base64."""
+        arrays = sum(len(array["data"]) for array in self.arrays)
+        # Modules are repetitive: a fourth of them is left.
+        return arrays + sum(map(len, self.modules)) // 4
+
+    def module(self, module: bytes) -> int:
+        """The number of a module."""
+        key = ("module", module)
+        if key not in self._places:
+            self._places[key] = len(self.modules)
+            self.modules.append(base64.b64encode(module).decode())
+        return self._places[key]
+
+    def array(self, array: np.ndarray) -> list[float] | int:
+        """The entries of a small array, or the number of a large one."""
+        flat = np.ascontiguousarray(array).ravel()
+        if flat.size <= SMALL and np.isfinite(flat.astype(float)).all():
+            return flat.astype(float).tolist()
+        packed = _packed(flat)
+        key = (packed.dtype.str, packed.tobytes())
+        if key not in self._places:
+            self._places[key] = len(self.arrays)
+            data = base64.b64encode(packed.tobytes()).decode()
+            self.arrays.append({"type": packed.dtype.str[1:], "data": data})
+        return self._places[key]
+
+
+def _packed(flat: np.ndarray) -> np.ndarray:
+    """The same numbers in the smallest type that holds them exactly."""
+    floats = flat.astype(np.float64)
+    if not np.array_equal(floats, flat, equal_nan=True):
+        raise Unsupported("Integers beyond 2⁵³ cannot be put on a page.")
+    for kind in ("i1", "i2", "i4"):
+        limits = np.iinfo(kind)
+        inside = (floats >= limits.min) & (floats <= limits.max)
+        if inside.all() and np.array_equal(floats, np.rint(floats)):
+            # Of two zeros only one is an integer.
+            if not np.signbit(floats[floats == 0]).any():
+                return floats.astype(f"<{kind}")
+    return floats.astype("<f8")
+
+
+@dataclass
+class Kernels:
+    """Kernels of stages, found by shapes, static fields and rules."""
+
+    pool: Pool
+    plans: list[Json] = field(default_factory=list)
+    setups: dict[str, SetUpModule] = field(default_factory=dict)
+    _known: dict[str, tuple[int, Kernel]] = field(default_factory=dict)
+
+    def of(self, stage: StageFunctions) -> tuple[int, Kernel]:
+        """The number of a stage's plan, and its kernel."""
+        with precise():
+            key = _signature(stage)
+        if key not in self._known:
+            kernel = compile_stage(stage)
+            plan = {**kernel_plan(kernel), "module": self.pool.module(kernel.module)}
+            self._known[key] = (len(self.plans), kernel)
+            self.plans.append(plan)
+        return self._known[key]
+
+
+def _signature(stage: StageFunctions) -> str:
+    """All that a kernel depends on beside the values of its arrays."""
+    record = stage.stage
+    rule = record.rule
+    shapes = [
+        (name, array.shape, array.dtype.name)
+        for tree in (stage.inputs, stage.carry)
+        for name, array in named(tree)
+    ]
+    driver: tuple[Any, ...] = ("descent",)
+    if isinstance(rule, Flow):
+        driver = ("flow", rule.solver, rule.clock)
+    until = record.until
+    if isinstance(until, Reach):
+        driver += (until.scalar, until.direction, until.every)
+    # The jaxpr itself: static fields of a system are in it.
+    args = (stage.inputs, stage.carry)
+    if isinstance(rule, Flow):
+        args = (stage.inputs, np.zeros(()), stage.carry)
+    jaxpr = jax.make_jaxpr(stage.move)(*args)
+    rows = jax.make_jaxpr(stage.observe)(stage.inputs, stage.state)
+    names = list(jax.eval_shape(stage.observe, stage.inputs, stage.state))
+    consts = [np.asarray(c).tobytes() for c in (*jaxpr.consts, *rows.consts)]
+    event = ""
+    if stage.event is not None:
+        event = str(jax.make_jaxpr(stage.event)(stage.inputs, stage.state))
+    parts = (shapes, driver, names, consts, str(jaxpr), str(rows), event)
+    return repr(parts)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A combination of choices with its set-up, as data for a page.
+
+    `used` are the numbers that change something in it; `fixed` those that it cannot
+    change, with the reason.
+    """
+
+    choices: Mapping[str, Any]
+    setup: SetUp
+    json: Json
+    used: frozenset[str]
+    parts: Mapping[str, frozenset[str]]
+
+
+def traceable(
+    recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0
+) -> tuple[SetUp, list[str], dict[str, str]]:
+    """The set-up with symbols for as many numbers as can be followed.
+
+    And the names of these, and for the others the reason.
+    """
+    lost: dict[str, str] = {}
+    kept = list(names)
+    while True:
+        try:
+            setup = trace(recipe, setting, kept, seed)
+        except Unsupported:
+            raise
+        except Exception:
+            # Some number is used in a way that a symbol does not know: find out which.
+            recipe.experiment(setting)
+            bad = {n: why for n in kept if (why := _failure(recipe, setting, n, seed))}
+            if not bad:
+                raise
+            lost |= bad
+        else:
+            if not setup.leaked:
+                return setup, kept, lost
+            lost |= setup.leaked
+        kept = [name for name in kept if name not in lost]
+
+
+def _failure(recipe: Recipe, setting: Any, name: str, seed: int) -> str:
+    try:
+        trace(recipe, setting, [name], seed)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition("\n")[0]
+    return ""
+
+
+def variant_of(
+    recipe: Recipe,
+    names: Sequence[str],
+    choices: Mapping[str, Any],
+    kernels: Kernels,
+    formulas: "Formulas | None" = None,
+) -> Variant:
+    """The variant of a combination of choices; the seed is one of them."""
+    fields = {name: value for name, value in choices.items() if name != "seed"}
+    setting = replace(recipe.setting, **fields)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        setup, kept, lost = traceable(recipe, setting, names, choices.get("seed", 0))
+    stages = []
+    outputs: dict[str, Symbol] = {}
+    places: list[Json] = []
+
+    def put(key: str, symbol: Symbol, **place: Any) -> None:
+        outputs[key] = symbol
+        places.append(place)
+
+    for number, stage in enumerate(setup.stages):
+        plan, kernel = kernels.of(stage)
+        arrays = stage_arrays(kernel, stage)
+        symbols = setup.symbols[number]
+        stages.append(_stage_json(kernels.pool, kernel, stage, arrays, symbols, plan))
+        for part, fields_ in (("inputs", kernel.inputs), ("carry", kernel.carry)):
+            for n, item in enumerate(fields_):
+                symbol = symbols.get(f"{part} {item.name}")
+                if symbol is not None:
+                    put(f"{number} {part} {n}", symbol, stage=number, part=part, n=n)
+        for name, symbol in symbols.items():
+            head, _, tail = name.partition(" ")
+            if head in ("control", "horizon", "until"):
+                where = {"stage": number, "part": head, "name": tail}
+                put(f"{number} {name}", symbol, **where)
+    for name, symbol in setup.grid.items():
+        put(f"grid {name}", symbol, part="grid", name=name)
+    pace = _pace(setup)
+    if is_symbol(pace):
+        put("pace", pace, part="pace")
+    rows, formulas_fixed = [], {}
+    if formulas is not None:
+        rows, formulas_fixed = formulas(setup, setting, kept, put)
+    used = _used(places, outputs)
+    module, arrays = _setup(setup, outputs, kept, kernels.setups)
+    fixed = {n: getattr(setting, n) for n in lost}
+    made = {
+        "choices": dict(choices),
+        "stages": stages,
+        "setup": _setup_json(kernels, setup, module, arrays, places),
+        "grid": _grid_json(kernels.pool, setup),
+        "labels": {dim: list(labels) for dim, labels in setup.labels.items()},
+        "fixed": fixed,
+        "pace": None if is_symbol(pace) else pace,
+        "rows": rows,
+        "formulasFixed": formulas_fixed,
+    }
+    everything = frozenset().union(*used.values()) if used else frozenset()
+    return Variant(choices, setup, made, everything, used)
+
+
+def _pace(setup: SetUp) -> Any:
+    """Training time per unit of the clock: 1 for flows, the rate of plain descent."""
+    stage = setup.stages[0].stage
+    if isinstance(stage.rule, Flow):
+        return 1.0
+    rules = list(per_part(stage.rule, stage.trains).values())
+    if any(not isinstance(r, GradientDescent) or r.schedule for r in rules):
+        return None
+    rates = [setup.symbols[0].get(f"inputs ['rates']['{p}']") for p in stage.trains]
+    if len({r.learning_rate for r in rules}) > 1:
+        return None
+    return rules[0].learning_rate if rates[0] is None else rates[0]
+
+
+def _used(
+    places: Sequence[Json], outputs: Mapping[str, Symbol]
+) -> dict[str, frozenset[str]]:
+    """The numbers that change inputs, first states, training or times of records."""
+    used: dict[str, frozenset[str]] = {}
+    for place, symbol in zip(places, outputs.values(), strict=True):
+        part = place["part"]
+        if part not in ("formula", "formulaGuard", "level", "pace"):
+            used[part] = used.get(part, frozenset()) | symbol.knobs
+    return used
+
+
+def _setup(
+    setup: SetUp,
+    outputs: dict[str, Symbol],
+    names: Sequence[str],
+    known: dict[str, SetUpModule],
+) -> tuple[SetUpModule, list[np.ndarray]]:
+    guards = {f"guard {n}": guard.symbol for n, guard in enumerate(setup.guards)}
+    return compile_setup({**outputs, **guards}, names, known)
+
+
+def _setup_json(
+    kernels: Kernels,
+    setup: SetUp,
+    module: SetUpModule,
+    arrays: Sequence[np.ndarray],
+    places: Sequence[Json],
+) -> Json:
+    cells = [_cells(field) for field in module.outputs]
+    count = len(places)
+    guards = [
+        {**cell, "answer": guard.answer, "knobs": sorted(guard.symbol.knobs)}
+        | {"line": guard.line}
+        for cell, guard in zip(cells[count:], setup.guards, strict=True)
+    ]
+    return {
+        "module": kernels.pool.module(module.module),
+        "numbers": [{"name": f.name, **_cells(f)} for f in module.numbers],
+        "arrays": [
+            {**_cells(f), "values": kernels.pool.array(array)}
+            for f, array in zip(module.arrays, arrays, strict=True)
+        ],
+        "outputs": [
+            {**place, **cell} for place, cell in zip(places, cells[:count], strict=True)
+        ],
+        "guards": guards,
+    }
+
+
+def _cells(item: Any) -> Json:
+    return {"cell": item.cell, "size": int(np.prod(item.shape, dtype=int))}
+
+
+def _stage_json(
+    pool: Pool,
+    kernel: Kernel,
+    stage: StageFunctions,
+    arrays: Mapping[str, np.ndarray],
+    symbols: Mapping[str, Symbol],
+    plan: int,
+) -> Json:
+    def values(part: str, names: Sequence[str]) -> list[Any]:
+        keys = [f"{part} {name}" for name in names]
+        return [None if key in symbols else pool.array(arrays[key]) for key in keys]
+
+    def scalar(name: str) -> float | None:
+        value = float(arrays[name])
+        return None if np.isnan(value) else value
+
+    return {
+        "plan": plan,
+        "name": stage.stage.name,
+        "inputs": values("inputs", [f.name for f in kernel.inputs]),
+        "carry": values("carry", [f.name for f in kernel.carry]),
+        "control": {
+            name.removeprefix("control "): float(array)
+            for name, array in arrays.items()
+            if name.startswith("control ")
+        },
+        "until": scalar("until"),
+        "horizon": scalar("horizon"),
+    }
+
+
+def _grid_json(pool: Pool, setup: SetUp) -> Json:
+    grid = setup.experiment.grid
+    return {
+        "spacing": grid.spacing,
+        "count": grid.count,
+        "start": float(grid.start),
+        "stop": float(grid.stop),
+        "points": pool.array(np.array(grid.points)) if grid.points else None,
+        "whole": not setup.experiment.is_flow,
+    }
+
+
+Formulas = Any
+"""Adds outputs for formulas of stages, given the set-up, setting, names and `put`."""

@@ -1,0 +1,72 @@
+"""`attnflow explore`: pages that compute experiments, without a server."""
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from attnflow.cli.output import Json, Output, guarded, shown_progress
+from attnflow.cli.reproduce import OUTPUT
+from attnflow.cli.run import parse_overrides
+from attnflow.runs.files import check_place
+
+
+@guarded
+def explore(
+    target: Annotated[
+        str | None, typer.Argument(metavar="[PAPER[/EXPERIMENT]]")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html", help=f"One file; without it pages in {OUTPUT}."
+        ),
+    ] = None,
+    json: Json = None,
+) -> int:
+    """Write pages with sliders that compute experiments in the browser.
+
+    One file that opens from a disk: `attnflow explore mixture/figure1 --out a.html`.
+    Without a target the pages of all papers; they are opened where a browser is at
+    hand.
+    """
+    from attnflow.papers.base import select_papers
+    from attnflow.site.explore import explore as build
+    from attnflow.site.explore import write_explorers
+    from attnflow.site.reproduce import output_place
+
+    output = Output(json)
+    overrides = parse_overrides(settings or ())
+    if out:
+        check_place(out)
+        if target is None:
+            raise ValueError(
+                "--out is one file, and there are several papers. Name one, as in "
+                f"attnflow explore mixture --out {out}."
+            )
+    chosen = select_papers(target)
+    with shown_progress() as bar:
+        if target is not None and (out or chosen[0][1] or overrides):
+            bar.begin(target)
+            explorer = build(target, overrides)
+            paper, id = chosen[0]
+            if out is None:
+                place = output_place(None, paper, alone=True)
+                out = place.directory / f"explore{f'-{id}' if id else ''}.html"
+            pages = [explorer.save(out)]
+        else:
+            places = [
+                (paper, output_place(None, paper, alone=False)) for paper, _ in chosen
+            ]
+            pages = write_explorers(places, bar.begin)
+    output.give({"pages": pages})
+    for page in pages:
+        output.say(f"page  {page}")
+    if sys.stdout.isatty() and json is None and pages:
+        webbrowser.open(pages[0].resolve().as_uri())
+    return 0

@@ -1,0 +1,129 @@
+"""Explorers of experiments: pages that compute, alone, in a site, or in a notebook."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnflow.papers.base import Paper, module_of, select_papers
+from attnflow.runs.code import code_digest
+from attnflow.runs.files import write_text
+from attnflow.schema.settings import Value, digest
+from attnflow.site.pages.files import EXPLORER
+
+if TYPE_CHECKING:
+    from attnflow.site.pages import Place
+
+HEIGHT = 900
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """An explorer of one experiment, or of all experiments of a paper.
+
+    In a notebook it shows itself; `save` writes it as one file that needs no server.
+    """
+
+    name: str
+    document: Mapping[str, Any]
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        from attnflow.browser.explorer.page import render
+
+        return render(dict(self.document))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file."""
+        return write_text(Path(path), self.html)
+
+    def _repr_html_(self) -> str:
+        # A frame of its own, whose policy holds for it alone.
+        text = html.escape(self.html, quote=True)
+        return (
+            f'<iframe srcdoc="{text}" title="{html.escape(self.name)}" '
+            f'style="width:100%;height:{HEIGHT}px;border:0"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        ids = ", ".join(e["id"] for e in self.document["experiments"])
+        return f"Explorer of {self.name} ({ids})\n  explorer.save('explore.html')"
+
+
+def explore(
+    name: str, /, setting: Mapping[str, Value] | None = None, **more: Value
+) -> Explorer:
+    """An explorer: sliders that move an experiment, computed in the page.
+
+    **Arguments:**
+
+    - `name`: an experiment such as `mixture/figure1`, or a paper.
+    - `setting`, and other keyword arguments: settings of the experiment that the page
+      begins with.
+
+    !!! example
+
+        ```python
+        af.explore("mixture/figure1", omega=0.05).save("mixture.html")
+        ```
+    """
+    ((paper, id),) = select_papers(name)
+    overrides = {**(setting or {}), **more}
+    if id is None and overrides:
+        raise ValueError(
+            f"{', '.join(overrides)} can be set for one experiment, and {name!r} is a "
+            f"paper. Write for example {name}/{paper.recipes[0].id}."
+        )
+    return Explorer(name, explorer_document(paper, id, overrides))
+
+
+def explorer_document(
+    paper: Paper, id: str | None, overrides: Mapping[str, Value] | None = None
+) -> dict[str, Any]:
+    """The document of an experiment, or of a paper."""
+    from attnflow.browser.explorer.document import document
+
+    return document(paper, None if id is None else [id], overrides)
+
+
+def write_explorers(
+    papers_at: Sequence[tuple[Paper, Place]],
+    report: Callable[[str], None] = lambda name: None,
+) -> list[Path]:
+    """Write the explorer of each paper, unless it is there and nothing has changed."""
+    pages = []
+    for paper, place in papers_at:
+        page = place.directory / EXPLORER
+        mark = f"<!-- {_key(paper)} -->"
+        if not (page.is_file() and page.read_text("utf-8").rstrip().endswith(mark)):
+            from attnflow.browser.lowering import Unsupported
+
+            report(paper.slug)
+            try:
+                explorer = Explorer(paper.slug, explorer_document(paper, None))
+            except Unsupported:
+                page.unlink(missing_ok=True)
+                continue
+            write_text(page, f"{explorer.html}\n{mark}\n")
+        pages.append(page)
+    return pages
+
+
+def _key(paper: Paper) -> str:
+    """What an explorer depends on: a paper's code, and the compiler's."""
+    modules = (module_of(paper.slug), "attnflow.browser.explorer.document")
+    folder = files("attnflow.browser.explorer")
+    page = [*folder.iterdir(), *(folder / "page").iterdir()]
+    texts = [f.read_text("utf-8") for f in sorted(page, key=str) if _is_text(f.name)]
+    return digest("explorer", paper.slug, code_digest(*modules), *texts)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file is part of the page and no module of Python."""
+    return name.endswith((".js", ".css", ".html"))

@@ -1,0 +1,2 @@
+from tests.chromium import browser as browser
+from tests.chromium import context as context

@@ -1,0 +1,119 @@
+"""What pages play against `run`: all records, at defaults and at random knobs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attnflow.browser.explorer.document import document
+from attnflow.browser.explorer.replay import NotOffered, Replay
+from attnflow.browser.lowering import Unsupported
+from attnflow.experiments import run
+from attnflow.papers.base import SLUGS, paper
+from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
+
+SLOW = pytest.mark.slow
+VARIANTS = 6
+FAST = ("mixture/figure1", "mixture/stage1", "scansnap/figure3-c", "vit/theory-benign")
+# Lengths of runs at which every experiment is tried in some seconds.
+SHORT = {"steps": 60, "records": 7, "dense": 10, "until": 100.0, "test_samples": 20}
+SIZES = {
+    "signgd": {"embed": 200, "samples": 6, "support": 20, "test_samples": 4},
+    "vit/figure1": {"samples": 4, "embed": 64, "key_width": 32, "value_width": 16},
+    "vit/appendix-benign": {"samples": 4, "embed": 64},
+    "vit/appendix-harmful": {"samples": 4, "embed": 64},
+    "cooccurrence/theory": {"horizon": 50.0},
+    "cooccurrence/flow": {"steps": 1.0},
+    "cooccurrence/quotient": {"horizon": 1000.0, "test_samples": 0},
+}
+
+
+def sizes_of(name):
+    """Overrides of an experiment that make it short and small."""
+    slug, id = name.split("/")
+    setting = paper(slug).recipe(id).setting
+    wanted = {**SHORT, **SIZES.get(slug, {}), **SIZES.get(name, {})}
+    wanted |= CASES.get(name, {})
+    return {n: v for n, v in wanted.items() if hasattr(setting, n)}
+
+
+def made(name, **more):
+    slug, id = name.split("/")
+    overrides = {**sizes_of(name), **more}
+    return Replay(document(paper(slug), [id], overrides, most=VARIANTS))
+
+
+def random_setting(replay, draw):
+    """Another value of every slider, and one of the variants."""
+    variants = replay.experiment["variants"]
+    setting = dict(variants[draw.integers(len(variants))]["choices"])
+    variant = replay.variant(replay.complete(setting))
+    for knob in replay.experiment["knobs"]:
+        if knob["kind"] == "number" and knob["name"] not in variant["fixed"]:
+            if knob["name"] in ("steps", "until", "horizon"):
+                continue
+            scale = draw.uniform(0.8, 1.1)
+            value = knob["default"] * scale if knob["default"] else 0.1 * scale
+            setting[knob["name"]] = min(max(value, knob["low"]), knob["high"])
+    return setting
+
+
+def check(replay, setting):
+    """Hold what the document plays to what Python runs."""
+    whole = replay.complete(setting)
+    mine = replay.play(setting)
+    name = replay.experiment["name"]
+    slug, id = name.split("/")
+    recipe = paper(slug).recipe(id)
+    fixed = {
+        n: v
+        for n, v in replay.experiment["setting"].items()
+        if n not in ("record",) and v is not None
+    }
+    fields = {**fixed, **{n: v for n, v in whole.items() if n != "seed"}}
+    experiment = recipe.experiment(recipe.with_overrides(fields))
+    expected = run(experiment, seeds=(whole["seed"],)).isel(seed=0)
+    tolerance = tolerance_of(experiment)
+    assert mine.outcome.label == str(expected.outcome.values), setting
+    np.testing.assert_allclose(mine.ends, expected.stage_end.values, rtol=tolerance)
+    np.testing.assert_allclose(mine.times, expected.time.values, rtol=1e-14)
+    np.testing.assert_array_equal(mine.recorded, expected.recorded.values)
+    largest = max(np.nanmax(np.abs(rows), initial=0.0) for rows in mine.rows.values())
+    for observable, rows in mine.rows.items():
+        theirs = expected[observable].values
+        size = np.nanmax(np.abs(theirs), initial=0.0)
+        near = max(tolerance * size, ROUNDING * largest)
+        message = f"{observable} at {setting}"
+        np.testing.assert_allclose(rows, theirs, rtol=0, atol=near, err_msg=message)
+
+
+def offered():
+    """Experiments that train, by name."""
+    for slug in SLUGS:
+        for recipe in paper(slug).recipes:
+            yield f"{slug}/{recipe.id}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in FAST else SLOW) for n in offered()]
+)
+def test_a_page_plays_what_python_runs(name):
+    try:
+        replay = made(name)
+    except Unsupported as reason:
+        pytest.skip(str(reason))
+    json.dumps(replay.document, allow_nan=False)
+    check(replay, {"seed": 0})
+    draw = np.random.default_rng(len(name))
+    played = 0
+    for _ in range(6):
+        setting = random_setting(replay, draw)
+        try:
+            check(replay, setting)
+        except NotOffered:
+            continue
+        played += 1
+        if played == 3:
+            break
+    assert played == 3
