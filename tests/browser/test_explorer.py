@@ -13,6 +13,7 @@ from attnflow.papers.base import SLUGS, paper
 from tests.browser.test_kernels import CASES, ROUNDING, tolerance_of
 
 SLOW = pytest.mark.slow
+VARIANTS = 6
 FAST = ("mixture/figure1", "mixture/stage1", "scansnap/figure3-c", "vit/theory-benign")
 # Lengths of runs at which every experiment is tried in some seconds.
 SHORT = {"steps": 60, "records": 7, "dense": 10, "until": 100.0, "test_samples": 20}
@@ -38,7 +39,8 @@ def sizes_of(name):
 
 def made(name, **more):
     slug, id = name.split("/")
-    return Replay(document(paper(slug), [id], {**sizes_of(name), **more}))
+    overrides = {**sizes_of(name), **more}
+    return Replay(document(paper(slug), [id], overrides, most=VARIANTS))
 
 
 def random_setting(replay, draw):

@@ -131,19 +131,30 @@ class SetUpModule:
 
 
 def compile_setup(
-    outputs: Mapping[str, Symbol], names: Sequence[str]
+    outputs: Mapping[str, Symbol],
+    names: Sequence[str],
+    known: dict[str, SetUpModule] | None = None,
 ) -> tuple[SetUpModule, list[np.ndarray]]:
-    """A module for symbols by name, and the arrays that it takes."""
+    """A module for symbols by name, and the arrays that it takes.
+
+    `known` are modules by signature: seeds differ in their arrays alone.
+    """
     program = Program(list(outputs.values()))
+    key = repr((list(outputs), sorted(names), program.signature()))
+    if known is not None and key in known:
+        return known[key], program.arrays
     with precise():
         example = {name: jnp.asarray(1.0) for name in names}
         jaxpr = jax.make_jaxpr(program)(example, program.arrays)
-        return _compiled(jaxpr, list(outputs), sorted(names), program.arrays)
+        module = _compiled(jaxpr, list(outputs), sorted(names), program.arrays)
+    if known is not None:
+        known[key] = module
+    return module, program.arrays
 
 
 def _compiled(
     jaxpr: Any, outputs: list[str], names: list[str], arrays: list[np.ndarray]
-) -> tuple[SetUpModule, list[np.ndarray]]:
+) -> SetUpModule:
     lowering = Lowering()
     sources = [*(np.ones(()) for _ in names), *arrays]
     buffers = [Buffer(array.size, kept=True) for array in sources]
@@ -167,7 +178,7 @@ def _compiled(
             [*names, *("" for _ in arrays)], buffers, sources, strict=True
         )
     ]
-    made = SetUpModule(
+    return SetUpModule(
         module,
         tuple(fields[: len(names)]),
         tuple(fields[len(names) :]),
@@ -176,7 +187,6 @@ def _compiled(
             for name, target, value in zip(outputs, targets, results, strict=True)
         ),
     )
-    return made, arrays
 
 
 def _as_floats(value: Value, target: Place) -> list[Statement]:

@@ -282,7 +282,7 @@ class Program:
     def __init__(self, outputs: Sequence[Symbol]):
         self.outputs = list(outputs)
         self.arrays: list[np.ndarray] = []
-        self._order: list[Node | str] = []
+        self._order: list[Symbol] = []
         self._seen: dict[int, Any] = {}
         for symbol in self.outputs:
             self._visit(symbol)
@@ -306,6 +306,20 @@ class Program:
                 self._seen[id(item)] = item
                 self._order.append(item)
 
+    def signature(self) -> str:
+        """A text that is the same for programs that differ in arrays alone."""
+        places = {id(x): f"@{n}" for n, x in enumerate(self._order)}
+        shapes = {id(a): f"#{n}{a.shape}" for n, a in enumerate(self.arrays)}
+
+        def word(x: Any) -> Any:
+            return places.get(id(x)) or shapes.get(id(x)) or _text(x)
+
+        nodes = [
+            (s.node.name, s.node.part, _of((s.node.args, s.node.options), word))
+            for s in self._order
+        ]
+        return repr((nodes, [places[id(s)] for s in self.outputs]))
+
     def __call__(self, numbers: dict[str, Any], arrays: Sequence[Any]) -> list[Any]:
         """The outputs, by functions of `jax.numpy`."""
         known = {id(a): given for a, given in zip(self.arrays, arrays, strict=True)}
@@ -324,6 +338,12 @@ class Program:
             result = _namesake(node.name)(*args, **options)
             known[id(symbol)] = result if node.part is None else result[node.part]
         return [jnp.asarray(known[id(symbol)]) for symbol in self.outputs]
+
+
+def _text(x: Any) -> str:
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype}{x.shape}{x.tobytes().hex()}"
+    return repr(x)
 
 
 def number(name: str, value: float, log: Log) -> Symbol:

@@ -36,8 +36,10 @@ def document(
     paper: Paper,
     ids: Sequence[str] | None = None,
     overrides: Mapping[str, Value] | None = None,
+    *,
+    most: int = MOST,
 ) -> Json:
-    """The document of a paper, or of some of its experiments.
+    """The document of a paper, or of some of its experiments, of `most` variants each.
 
     An experiment that has no kernel is listed with the reason; one that was asked for
     by name raises `Unsupported`.
@@ -51,7 +53,7 @@ def document(
         chosen = replace(recipe, setting=recipe.with_overrides(overrides or {}))
         try:
             writer = _Writer(paper, chosen, pool, budget=budget, choices=not several)
-            experiments.append(writer.json())
+            experiments.append(writer.json(most))
         except Unsupported as error:
             if ids is not None:
                 raise
@@ -140,9 +142,9 @@ class _Writer:
             self.recipe, self.names, {"seed": 0}, self.kernels, self.rows
         )
 
-    def json(self) -> Json:
+    def json(self, most: int) -> Json:
         """The experiment as data."""
-        variants = self._variants()
+        variants = self._variants(most)
         first = variants[0]
         used = [n for n in self.names if any(n in v.used for v in variants)]
         changeable = [n for n in used if n not in first.json["fixed"]]
@@ -239,12 +241,12 @@ class _Writer:
             presets.append(_Preset(exhibit, label, setting, seed, overrides))
         return presets
 
-    def _variants(self) -> list[Variant]:
+    def _variants(self, most_variants: int) -> list[Variant]:
         """The default first, then others as far as they can be built."""
         made = {_key({"seed": 0}): self.default}
         shapes, most = 1, self._most_shapes()
         for choices in self._combinations():
-            if len(made) >= MOST or self.pool.bytes > self.limit:
+            if len(made) >= most_variants or self.pool.bytes > self.limit:
                 break
             key = _key(choices)
             if key in made or (shapes >= most and not self._is_cheap(choices)):

@@ -257,7 +257,7 @@ class Model {
     const missing = reach - exports.memory.buffer.byteLength;
     if (missing > 0) exports.memory.grow(Math.ceil(missing / 65536));
     const heap = new Float64Array(exports.memory.buffer);
-    for (const { name, cell } of setup.numbers) heap[cell] = Number(setting[name]);
+    for (const { name, cell } of setup.numbers) heap[cell] = Number(name in setting ? setting[name] : this.experiment.setting[name]);
     for (const { cell, values } of setup.arrays) heap.set(this.store.array(values), cell);
     exports.prepare();
     const read = ({ cell, size }) => heap.slice(cell, cell + size);

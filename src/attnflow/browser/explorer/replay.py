@@ -74,7 +74,8 @@ class Replay:
         every = [*setup["outputs"], *setup["guards"], *setup["arrays"]]
         instance.reserve(max((x["cell"] + x["size"] for x in every), default=0))
         for item in setup["numbers"]:
-            instance.heap[item["cell"]] = setting[item["name"]]
+            usual = self.experiment["setting"][item["name"]]
+            instance.heap[item["cell"]] = setting.get(item["name"], usual)
         for item in setup["arrays"]:
             instance.heap[_cells(item)] = self._array(item["values"])
         instance.call("prepare")

@@ -45,6 +45,7 @@ class StageRows:
 
     def __init__(self, paper: Paper):
         self.paper = paper
+        self._is_known: bool | None = None
 
     def __call__(
         self, setup: SetUp, setting: Any, names: Sequence[str], put: Put
@@ -54,15 +55,19 @@ class StageRows:
         Formulas become outputs of the set-up's module by `put`. A table whose stages
         depend on what was recorded is not known before a run, and is left out.
         """
-        if self.paper.stage_table is None:
+        if self.paper.stage_table is None or self._is_known is False:
             return [], {}
         plain = asdict(setting)
+        # Whether a table reads records is seen at the first setting that is asked for.
+        fills = (np.nan, 0.5, -0.5) if self._is_known is None else (np.nan,)
         try:
-            tables = [self._table(setup, plain, fill) for fill in (np.nan, 0.5, -0.5)]
+            tables = [self._table(setup, plain, fill) for fill in fills]
         except Exception:
+            self._is_known = False
             return [], {}
         said = [[(r.name, _meaning(r, s)) for r in t] for t, s, _ in tables]
-        if any(other != said[0] for other in said[1:]):
+        self._is_known = all(other == said[0] for other in said[1:])
+        if not self._is_known:
             return [], {}
         log = Log()
         values = {name: number(name, getattr(setting, name), log) for name in names}

@@ -86,6 +86,7 @@ class Kernels:
 
     pool: Pool
     plans: list[Json] = field(default_factory=list)
+    setups: dict[str, SetUpModule] = field(default_factory=dict)
     _known: dict[str, tuple[int, Kernel]] = field(default_factory=dict)
 
     def of(self, stage: StageFunctions) -> tuple[int, Kernel]:
@@ -223,7 +224,7 @@ def variant_of(
     if formulas is not None:
         rows, formulas_fixed = formulas(setup, setting, kept, put)
     used = _used(places, outputs)
-    module, arrays = _setup(setup, outputs, kept)
+    module, arrays = _setup(setup, outputs, kept, kernels.setups)
     fixed = {n: getattr(setting, n) for n in lost}
     made = {
         "choices": dict(choices),
@@ -252,10 +253,13 @@ def _used(
 
 
 def _setup(
-    setup: SetUp, outputs: dict[str, Symbol], names: Sequence[str]
+    setup: SetUp,
+    outputs: dict[str, Symbol],
+    names: Sequence[str],
+    known: dict[str, SetUpModule],
 ) -> tuple[SetUpModule, list[np.ndarray]]:
     guards = {f"guard {n}": guard.symbol for n, guard in enumerate(setup.guards)}
-    return compile_setup({**outputs, **guards}, names)
+    return compile_setup({**outputs, **guards}, names, known)
 
 
 def _setup_json(

@@ -219,7 +219,8 @@ def _scattered(
     shape: tuple[int, ...], where: tuple[np.ndarray | int, ...], values: np.ndarray
 ) -> np.ndarray:
     """Zeros, but for these values at different places."""
-    flat = np.ravel_multi_index(np.broadcast_arrays(*where), shape)
+    # As an index, −1 is the last entry: what is unseen has the value 0 there.
+    flat = np.ravel_multi_index(np.broadcast_arrays(*where), shape, mode="wrap")
     size = math.prod(shape)
     return np.bincount(flat.ravel(), values.ravel(), size).reshape(shape)
 
