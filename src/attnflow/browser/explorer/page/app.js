@@ -227,7 +227,7 @@ function draw() {
     // What is folded away is drawn when it is opened.
     chart.scene = now;
     if (chart.node.closest("details:not([open])")) continue;
-    chart.kind = state.yKinds[chart.number] ?? chart.panel.scales?.[1] ?? "linear";
+    chart.nameScale(state.yKinds[chart.number] ?? chart.panel.scales[1]);
     chart.draw(now);
   }
   byId("x-scale").textContent = `${now.xKind} time`;
@@ -403,6 +403,11 @@ function fileName(ending) {
   return `${experiment().name.replaceAll("/", "-")}.${ending}`;
 }
 
+// Panels that are drawn: what is folded away is not in the picture.
+function picture() {
+  return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title);
+}
+
 function wire() {
   const copies = {
     python: () => pythonText(experiment(), state.setting),
@@ -415,9 +420,11 @@ function wire() {
       status(`Copied as ${name}: ${text().trim().split("\n").at(-1)}`, runner.busy);
     });
   }
+  // A frame without an address of its own has nothing to link to.
+  byId("copy-link").hidden = location.protocol === "about:";
   byId("save-csv").addEventListener("click", () => save(fileName("csv"), new Blob([csvText(runs.own, clock())], { type: "text/csv" })));
-  byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([pictureOf(charts, experiment().title).text], { type: "image/svg+xml" })));
-  byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(pictureOf(charts, experiment().title))));
+  byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([picture().text], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(picture())));
   byId("pin").addEventListener("click", pin);
   byId("unpin").addEventListener("click", unpin);
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));
