@@ -4,21 +4,23 @@ Under pytest every shape in a signature is checked, which the symbols that stand
 setting's numbers while it is traced do not pass.
 """
 
+import json
 import subprocess
 import sys
 
 _MAKE = """
-import sys
+import json, sys
 from attnflow.browser.explorer.document import document
 from attnflow.browser.explorer.page import render
 from attnflow.papers import paper
-slug, id = sys.argv[1].split("/")
-text = render(document(paper(slug), [id]))
-open(sys.argv[2], "w", encoding="utf-8").write(text)
+slug, ids, overrides, place = json.loads(sys.argv[1])
+text = render(document(paper(slug), ids, overrides))
+open(place, "w", encoding="utf-8").write(text)
 """
 
 
-def write_page(name, place):
-    """Write the page of an experiment such as `mixture/figure1`."""
-    subprocess.run([sys.executable, "-c", _MAKE, name, str(place)], check=True)
+def write_page(slug, ids, place, overrides=None):
+    """Write the page of some experiments of a paper."""
+    task = json.dumps([slug, ids, overrides or {}, str(place)])
+    subprocess.run([sys.executable, "-c", _MAKE, task], check=True)
     return place

@@ -21,7 +21,8 @@ _RECORDS = """() => {
   const { own } = runs;
   const rows = Object.entries(own.rows).map(([name, row]) => [name, bytes(row)]);
   const ends = own.stageEnds.map(({ end }) => end);
-  return { count: own.count, times: bytes(own.times), rows: Object.fromEntries(rows), ends };
+  const { count, times } = own;
+  return { count, times: bytes(times), rows: Object.fromEntries(rows), ends };
 }"""
 
 

@@ -20,9 +20,9 @@ MEGABYTE = 1_000_000
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """The page of `mixture/figure1` as a file."""
+    """A page of two experiments as a file."""
     place = tmp_path_factory.mktemp("explorer") / "mixture.html"
-    return write_page("mixture/figure1", place)
+    return write_page("mixture", ["figure1", "stage1"], place)
 
 
 @pytest.fixture
@@ -114,6 +114,14 @@ def test_curves_follow_a_slider(explorer):
     assert float(value) > 0.1
 
 
+def test_another_experiment_is_opened(explorer):
+    explorer.after(lambda: explorer.page.select_option("#experiment", index=1))
+    assert "#stage1" in explorer.address
+    assert "time" in explorer.page.inner_text("#transport output")
+    explorer.after(explorer.page.go_back)
+    assert "#figure1" in explorer.address
+
+
 def test_a_choice_has_a_kernel_of_its_own(explorer):
     before = explorer.curves()
     choose = explorer.page.locator("[data-knob=width] select").select_option
@@ -123,10 +131,61 @@ def test_a_choice_has_a_kernel_of_its_own(explorer):
 
 
 def test_a_preset_is_opened(explorer):
-    preset = explorer.page.locator("[data-exhibit=overview]")
-    explorer.after(preset.click)
-    assert preset.get_attribute("aria-pressed") == "true"
-    assert explorer.page.locator("[data-knob=width] select option:checked").inner_text()
+    presets = explorer.page.locator("#presets")
+    option = presets.locator("optgroup[label=Overview] option").first
+    explorer.after(lambda: presets.select_option(value=option.get_attribute("value")))
+    assert "width=infinite" in explorer.address
+    explorer.after(explorer.type, "omega", "0.02")
+    assert presets.input_value() == ""
+
+
+def test_stages_follow_a_knob(explorer):
+    def rows():
+        cells = explorer.page.locator(".stages tbody tr").all()
+        return {
+            c[0]: c[2:4]
+            for c in ([*row.locator("th, td").all_inner_texts()] for row in cells)
+        }
+
+    names, before = stage_names(explorer), rows()
+    assert names == [name for name in before]
+    lines = explorer.page.locator(".plot").first.locator("line.detected")
+    assert lines.count() == len(before)
+    explorer.after(explorer.type, "omega", "0.05")
+    after = rows()
+    onset = next(name for name in before if "onset" in name)
+    formula, detected = (float(text) for text in after[onset])
+    assert abs(detected / formula - 1) < 0.02
+    assert detected > float(before[onset][1])
+
+
+def stage_names(explorer):
+    return explorer.page.locator(".stages tbody th").all_inner_texts()
+
+
+def test_a_stage_that_is_not_reached_is_said(explorer):
+    explorer.after(explorer.type, "steps", "300")
+    assert "not reached" in explorer.page.inner_text(".stages")
+
+
+def test_claims_are_judged_anew(explorer):
+    here = explorer.page.locator("[data-claim=B-Sec3-order] td").last
+    assert "holds here" in here.inner_text()
+    explorer.after(explorer.type, "omega", "3")
+    assert "fails here" in here.inner_text()
+    explorer.after(explorer.type, "steps", "20")
+    assert "undecided here" in here.inner_text()
+
+
+def test_a_flow_and_a_descent_are_compared_in_one_time(explorer):
+    count = explorer.runs
+    explorer.page.select_option("#pairs", label="with flow")
+    explorer.wait(count + 2)
+    rows = explorer.page.locator(".stages tbody tr").all()
+    for row in rows:
+        texts = row.locator("td").all_inner_texts()
+        descent, flow = float(texts[2]), float(texts[3])
+        assert abs(flow / descent - 1) < 0.05
 
 
 def test_maps_of_attention_follow_the_scrubber(explorer):

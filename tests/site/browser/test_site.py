@@ -4,8 +4,8 @@ import pytest
 
 from attnflow.claims import Verdict
 from attnflow.site.pages import make_exhibit, write_index, write_page
-from tests.figures.runs import make_run
 from tests.chromium import Watched
+from tests.figures.runs import make_run
 from tests.site.browser.page_checks import WIDTHS, check_page
 from tests.site.pages.papers import paper, row
 

@@ -144,8 +144,10 @@ function notice(messages) {
 
 function run() {
   const opponent = opponentOf(state, book);
-  const jobs = [{ index: state.index, setting: state.setting }];
-  if (opponent && !(state.against.pinned && runs.other?.outcome)) jobs.push({ index: opponent.index, setting: pageModel(opponent.index).snap(opponent.setting, null) });
+  const jobs = [{ index: state.index, setting: state.setting, factor: 1 }];
+  const isKept = state.against?.pinned && runs.other?.outcome && runs.other.factor === opponent.factor;
+  if (opponent && !isKept) jobs.push({ index: opponent.index, setting: opponent.setting, factor: opponent.factor });
+  run.jobs = jobs;
   if (runs.own?.outcome) runs.before = runs.own;
   run.began = performance.now();
   runner.run(jobs);
@@ -156,14 +158,14 @@ function run() {
 function hear(job, message) {
   const slot = job === 0 ? "own" : "other";
   if (message.kind === "begin") {
-    runs[slot] = newRun(message.head);
+    runs[slot] = newRun({ ...message.head, factor: run.jobs[job].factor });
   } else if (message.kind === "part") {
-    extend(runs[slot], message);
+    extend(runs[slot], { ...message, times: message.times.map((time) => time * runs[slot].factor) });
     if (job === 0 && runs.own.count) status(`Running … ${clockText(runs.own.times[runs.own.count - 1])}`, true);
     later();
   } else if (message.kind === "end") {
     Object.assign(runs[slot], { outcome: message.outcome, message: message.message, milliseconds: message.milliseconds });
-    runs[slot].stages = message.stages.map(stageShown);
+    runs[slot].stages = message.stages.map((stage) => stageShown(stage, runs[slot].factor));
     runs[slot].verdicts = message.verdicts;
     if (job === 0) runs.before = null;
     draw();
@@ -194,9 +196,10 @@ function report() {
 }
 
 // The stage of a run with the words that `render` has typeset for its name.
-function stageShown(stage) {
+function stageShown(stage, factor) {
   const words = experiment().stages.find((other) => other.name === stage.name);
-  return { shown: { text: stage.name, html: stage.name, runs: null }, meaningHtml: "", ...words, ...stage };
+  const [detected, formula] = [stage.detected, stage.formula].map((time) => (time === null ? null : time * factor));
+  return { shown: { text: stage.name, html: stage.name, runs: null }, meaningHtml: "", ...words, ...stage, detected, formula };
 }
 
 // ---- Drawing
@@ -224,13 +227,13 @@ function draw() {
     // What is folded away is drawn when it is opened.
     chart.scene = now;
     if (chart.node.closest("details:not([open])")) continue;
-    chart.kind = state.yKinds[chart.number] ?? chart.panel.scales?.[1] ?? "linear";
+    chart.nameScale(state.yKinds[chart.number] ?? chart.panel.scales[1]);
     chart.draw(now);
   }
   byId("x-scale").textContent = `${now.xKind} time`;
   if (runs.own.outcome) {
     stageTable.show(runs.own.stages, runs.other?.outcome ? runs.other.stages : null, clock());
-    claims.show(runs.own.verdicts, state.setting);
+    claims.show(runs.own.verdicts, state.setting, experiment().stages);
     for (const map of fieldMaps) map.show(state.setting);
     showConserved();
     showDifference();
@@ -400,6 +403,11 @@ function fileName(ending) {
   return `${experiment().name.replaceAll("/", "-")}.${ending}`;
 }
 
+// Panels that are drawn: what is folded away is not in the picture.
+function picture() {
+  return pictureOf(charts.filter((chart) => chart.frame && !chart.node.closest("details:not([open])")), experiment().title);
+}
+
 function wire() {
   const copies = {
     python: () => pythonText(experiment(), state.setting),
@@ -412,9 +420,11 @@ function wire() {
       status(`Copied as ${name}: ${text().trim().split("\n").at(-1)}`, runner.busy);
     });
   }
+  // A frame without an address of its own has nothing to link to.
+  byId("copy-link").hidden = location.protocol === "about:";
   byId("save-csv").addEventListener("click", () => save(fileName("csv"), new Blob([csvText(runs.own, clock())], { type: "text/csv" })));
-  byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([pictureOf(charts, experiment().title).text], { type: "image/svg+xml" })));
-  byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(pictureOf(charts, experiment().title))));
+  byId("save-svg").addEventListener("click", () => save(fileName("svg"), new Blob([picture().text], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", async () => save(fileName("png"), await pngOf(picture())));
   byId("pin").addEventListener("click", pin);
   byId("unpin").addEventListener("click", unpin);
   byId("pairs").addEventListener("change", ({ target }) => (target.value === "" ? unpin() : compareWith(Number(target.value))));

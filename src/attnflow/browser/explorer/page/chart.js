@@ -17,7 +17,7 @@ class Chart {
     this.node = element("figure", { class: number === 0 ? "chart first" : "chart" },
       element("div", { class: "chart-head" }, element("h3", { html: panel.shown.html }), this.scaleButton),
       this.legend, this.svg);
-    this.kind = panel.scales?.[1] ?? "linear";
+    this.nameScale(panel.scales[1]);
     this.fillLegend();
     this.listen();
     // Asked while drawing, the width of one panel would lay out all others anew.
@@ -27,6 +27,12 @@ class Chart {
       this.outer = contentRect.width;
       if (this.scene) this.redraw();
     }).observe(this.node);
+  }
+
+  nameScale(kind) {
+    this.kind = kind;
+    this.scaleButton.textContent = `${kind} y`;
+    this.scaleButton.setAttribute("aria-label", `${this.panel.title}: vertical axis is ${kind}; change it`);
   }
 
   // An entry for each series; what is shown for context only shares one.
@@ -92,8 +98,6 @@ class Chart {
     this.layout();
     this.x = timeScale(scene);
     this.y = scaleFor(this.kind, [...visible(this.own), ...visible(this.others), ...(run.outcome ? [] : visible(before))]);
-    this.scaleButton.textContent = `${this.kind} y`;
-    this.scaleButton.setAttribute("aria-label", `${this.panel.title}: vertical axis is ${this.kind}; change it`);
     const clip = `clip-${this.number}`;
     const paths = (curves, which, times) => curves.map((curve, n) => (curve && !this.hidden.has(n)
       ? drawn("path", { class: `curve ${which}${this.panel.series[n].kind === "other" ? " context" : ""}`, d: this.path(times, curve), stroke: this.colours[n], "data-series": this.panel.series[n].selector })

@@ -44,16 +44,24 @@ class ClaimTable {
       here);
   }
 
-  show(verdicts, setting) {
+  // `stages` have the names that a verdict's words may speak of.
+  show(verdicts, setting, stages) {
     const byId = new Map(verdicts.map((verdict) => [verdict.id, verdict]));
     for (const [id, { claim, here }] of this.cells) {
       if (!claim.live) continue;
       const verdict = byId.get(id);
       if (!verdict) here.replaceChildren(element("span", { class: "fine" }, "not judged at this setting"));
-      else here.replaceChildren(chip(verdict.verdict, HERE[verdict.verdict] ?? verdict.verdict), element("span", { class: "fine place" }, verdict.text ?? ""));
+      else here.replaceChildren(chip(verdict.verdict, HERE[verdict.verdict] ?? verdict.verdict), element("span", { class: "fine place", html: withStages(verdict.text, stages) }));
     }
     for (const map of this.maps) map.show(setting);
   }
+}
+
+// Words with names of stages typeset; all else is escaped.
+function withStages(words, stages) {
+  const safe = element("span", {}, words).innerHTML;
+  const plain = (name) => name.replace(/[^\w]/g, "\\$&");
+  return stages.reduce((text, { name, shown }) => text.replace(new RegExp(`\\b${plain(name)}\\b`, "g"), () => shown.html), safe);
 }
 
 function chip(verdict, words) {

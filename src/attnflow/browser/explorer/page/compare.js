@@ -1,15 +1,39 @@
 // A second run beside the first: pinned as it was, or a variation that follows the knobs.
 
-// What the second run is at a setting: its experiment, its setting and its name.
+const LENGTH = "steps"; // the knob that says how long a descent or a flow lasts
+
+// What the second run is at a setting: its experiment, its setting, its name, and how
+// many units of the first run's clock one of its own takes.
 function opponentOf(state, book) {
   const { against } = state;
   if (!against) return null;
-  if (against.pinned) return { index: against.index, setting: against.pinned, label: against.label };
-  const pair = book.experiments[state.index].compare[against.pair];
-  const index = pair.experiment ? book.experiments.findIndex((other) => other.id === pair.experiment) : state.index;
+  const opponent = against.pinned ? { index: against.index, setting: against.pinned, label: against.label } : variationOf(state, book);
+  const model = pageModel(opponent.index);
+  opponent.setting = model.snap(opponent.setting, null);
+  opponent.factor = factorOf(model, opponent.setting, pageModel(state.index), state.setting);
+  // Both runs cover the same time, whatever their clocks.
+  if (!against.pinned && opponent.factor !== 1 && LENGTH in opponent.setting) {
+    const length = opponent.setting[LENGTH] / opponent.factor;
+    opponent.setting[LENGTH] = model.unit(opponent.setting) === "step" ? Math.round(length) : length;
+  }
+  return opponent;
+}
+
+function variationOf(state, book) {
+  const { experiment, setting, label } = book.experiments[state.index].compare[state.against.pair];
+  const index = experiment ? book.experiments.findIndex((other) => other.id === experiment) : state.index;
   const names = new Set(book.experiments[index].knobs.map((knob) => knob.name));
   const shared = Object.fromEntries(Object.entries(state.setting).filter(([name]) => names.has(name)));
-  return { index, setting: { ...shared, ...pair.setting }, label: pair.label };
+  return { index, setting: { ...shared, ...setting }, label };
+}
+
+// Two descents are compared step by step; a flow and a descent in training time, of
+// which a step takes its learning rate.
+function factorOf(model, setting, ownModel, ownSetting) {
+  const [unit, ownUnit] = [model.unit(setting), ownModel.unit(ownSetting)];
+  if (unit === ownUnit) return 1;
+  const rate = (one, at) => at.learning_rate ?? one.experiment.setting.learning_rate ?? 1;
+  return unit === "time" ? 1 / rate(ownModel, ownSetting) : rate(model, setting);
 }
 
 // Pairs that the document offers, and that differ from the present setting.

@@ -2,7 +2,7 @@
 
 const NOTCHES = 400;
 const UNBOUNDED = 1e100; // what a declaration says where it has no bound
-const BUTTONS = 5; // a choice with more values is a list
+const BUTTONS = 30; // letters of all values that fit beside each other; beyond, a list
 
 // A knob's value from text, or why it is none.
 function readKnob(knob, text) {
@@ -81,7 +81,7 @@ class Knob {
 
   choiceBody() {
     const { knob, id } = this;
-    if (knob.values.length > BUTTONS || knob.values.some((value) => choiceText(value).length > 14)) {
+    if (knob.values.reduce((all, value) => all + choiceText(value).length + 3, 0) > BUTTONS) {
       const options = knob.values.map((value, n) => element("option", { value: n }, choiceText(value)));
       this.list = element("select", { id, "aria-describedby": `${id}-fault`, change: () => this.pick(Number(this.list.value)) }, options);
       return element("div", { class: "choice" }, this.heading("label", { for: id }), this.list);

@@ -32,40 +32,10 @@ _SIGNS = dict(
         rangle ⟩ mid | vert | Vert ‖ lVert ‖ rVert ‖ equiv ≡ circ ∘ odot ⊙ otimes ⊗""",
     )
 )
-_FUNCTIONS = frozenset(
-    [
-        "log",
-        "ln",
-        "exp",
-        "min",
-        "max",
-        "sup",
-        "inf",
-        "sin",
-        "cos",
-        "tan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "lim",
-        "det",
-        "arg",
-        "Pr",
-    ]
+_FUNCTIONS = re.compile(
+    "log|ln|exp|min|max|sup|inf|sin|cos|tan|sinh|cosh|tanh|lim|det|arg|Pr"
 )
-_FONTS = frozenset(
-    [
-        "mathrm",
-        "text",
-        "operatorname",
-        "mathbf",
-        "mathsf",
-        "mathcal",
-        "mathbb",
-        "mathit",
-        "textrm",
-    ]
-)
+_FONTS = re.compile("math(?:rm|bf|sf|cal|bb|it)|text(?:rm)?|operatorname")
 _ACCENTS = {"tilde": "˜", "hat": "^", "bar": "¯", "dot": "˙", "vec": "→"}
 _SPACES = {",": "\u2009", ";": "\u2004", ":": "\u2005", " ": "\u2009", "quad": "\u2003"}
 _IGNORED = frozenset(("left", "right", "bigl", "bigr", "big", "Big", "!", "limits"))
@@ -141,7 +111,7 @@ class _Reader:
             return Node("letter", _LETTERS[name])
         if name in _SIGNS:
             return Node("sign", _SIGNS[name])
-        if name in _FONTS:
+        if _FONTS.fullmatch(name):
             return Node("name", self._braced())
         if name in ("frac", "tfrac", "dfrac"):
             return Node("fraction", parts=(self.argument(), self.argument()))
@@ -155,7 +125,7 @@ class _Reader:
             return Node("sign", "‖")
         if name in _IGNORED:
             return None
-        return Node("function" if name in _FUNCTIONS else "name", name)
+        return Node("function" if _FUNCTIONS.fullmatch(name) else "name", name)
 
     def _braced(self) -> str:
         """The letters between braces as they stand."""

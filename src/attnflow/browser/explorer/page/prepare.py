@@ -152,8 +152,9 @@ def _exact(experiment: Json) -> Markup:
     """Why the numbers of the page are those of Python, with what was measured."""
     text = Markup(
         "<p>The functions that Python runs (the update or the velocity, and every "
-        "observable) are traced and compiled to WebAssembly, in float64, with their own "
-        "exponentials and logarithms; the page only fills in the setting and draws. "
+        "observable) are traced and compiled to WebAssembly, in float64, with "
+        "exponentials and logarithms of their own; the page fills in the setting and "
+        "draws. "
         "There is no second implementation, and every browser computes the same bits. "
         "Descents take every step; flows are integrated by an adaptive Runge–Kutta "
         "method whose steps end on the recorded times.</p>"
@@ -181,10 +182,11 @@ def _reduced(fields: Json) -> Markup:
     """What is smaller on the page than the paper's setting has it."""
     if not fields:
         return Markup("")
-    words = [
-        f"{n} {here} instead of {declared}" for n, (declared, here) in fields.items()
-    ]
-    return Markup("<p>To keep the page small: {}.</p>").format(", ".join(words))
+    words = ", ".join(
+        f"{name} {here} instead of {declared}"
+        for name, (declared, here) in fields.items()
+    )
+    return Markup("<p>To keep the page small: {}.</p>").format(words)
 
 
 def _ramps() -> Json:
