@@ -1,4 +1,4 @@
-"""`attnflow store check`: what is kept is as it was written, or is told and repaired."""
+"""`attnflow store check`: what is kept is as written, or told and repaired."""
 
 import os
 

@@ -140,14 +140,14 @@ def serve():
     import attnflow.cli.app as app
     import attnflow.experiments as experiments
     import attnflow.runs.run_files as run_files
-    import attnflow.site.reproduce as reproduce
-    import attnflow.sweeps.sweep as sweep
+    import attnflow.site.check as site
+    import attnflow.sweeps.check as sweeps
     from attnflow.papers import papers
 
     for paper in papers().values():
         for part in dataclasses.fields(paper):
             getattr(paper, part.name)
-    del dask, figure, h5netcdf, xr, app, experiments, run_files, reproduce, sweep
+    del dask, figure, h5netcdf, xr, app, experiments, run_files, site, sweeps
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:

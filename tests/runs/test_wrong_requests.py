@@ -68,6 +68,7 @@ def test_a_name_is_suggested_only_where_it_is_near():
         lambda: af.observe("mixture/figure1", 3),
         lambda: af.run("cooccurrence/token-svm", data=3),
         lambda: af.sweep(3, a=[1]),
+        lambda: af.sweep("mixture/figure1", omega=[0.1, 0.2], batch="none"),
         lambda: af.mix("x", "gd", 1.0),
         lambda: af.mix(af.MixtureTask(), "gd", 1.0),
         lambda: af.GradientDescent("x"),
