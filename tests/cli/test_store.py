@@ -1,4 +1,4 @@
-"""`attnflow store check`: what is kept is as it was written, or is told and mended."""
+"""`attnflow store check`: what is kept is as written, or told and repaired."""
 
 import os
 
@@ -32,7 +32,7 @@ def test_all_is_well(program, kept):
     told = program.json("store", "check")
     states = {"sound": 1, "damaged": 0, "leftover": 0, "foreign": 0}
     assert told["kinds"]["run"] == states
-    assert (told["findings"], told["unmended"]) == ([], 0)
+    assert (told["findings"], told["unrepaired"]) == ([], 0)
     assert program("store", "check").stdout.startswith("All ")
 
 

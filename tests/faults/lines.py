@@ -310,9 +310,10 @@ def calls(draw):
         measures = measures[:4] if right else [*measures, "3", "[]"]
         words["measure"] = draw(st.sampled_from(measures))
     seeds = draw(st.sampled_from(ODD_SEEDS[:4] if right else ODD_SEEDS))
-    given = "".join(f", {key}={value}" for key, value in words.items())
     if kind == "run" and not right:
-        given += f", {draw(st.sampled_from(ODD_INPUTS))}"
+        key, _, value = draw(st.sampled_from(ODD_INPUTS)).partition("=")
+        words[key] = value
+    given = "".join(f", {key}={value}" for key, value in words.items())
     return f"af.{kind}({name!r}, seeds={seeds}{given})"
 
 

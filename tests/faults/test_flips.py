@@ -1,4 +1,4 @@
-"""Flipped bits, cuts and lost files: found and mended, or harmless."""
+"""Flipped bits, cuts and lost files: found and repaired, or harmless."""
 
 import shutil
 
@@ -67,11 +67,11 @@ def harm_and_ask(programs, undisturbed, folder, kind, trials):
 
 
 @pytest.mark.parametrize("kind", ["batch", "sweep"])
-def test_two_are_found_and_mended(programs, undisturbed, tmp_path, kind):
+def test_two_are_found_and_repaired(programs, undisturbed, tmp_path, kind):
     harm_and_ask(programs, undisturbed, tmp_path, kind, 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_two_hundred_are_found_and_mended(programs, undisturbed, tmp_path, kind):
+def test_two_hundred_are_found_and_repaired(programs, undisturbed, tmp_path, kind):
     harm_and_ask(programs, undisturbed, tmp_path, kind, TRIALS)

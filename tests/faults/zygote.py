@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+NOBODY = 65534
+"""An ordinary user, as whom programs run where the variable USER says `nobody`."""
 SECONDS = 300
 """What a tiny command may take on a machine with other work; more is a hang."""
 
@@ -129,6 +131,8 @@ def serve():
     sys.argv = ["attnflow"]
     # JAX is not started yet, and has no threads that a child would miss.
     warnings.filterwarnings("ignore", message=".*os.fork.*")
+    import dask.base as dask
+    import h5netcdf
     import jax as jax
     import matplotlib.figure as figure
     import xarray as xr
@@ -136,14 +140,14 @@ def serve():
     import attnflow.cli.app as app
     import attnflow.experiments as experiments
     import attnflow.runs.run_files as run_files
-    import attnflow.site.reproduce as reproduce
-    import attnflow.sweeps.sweep as sweep
+    import attnflow.site.check as site
+    import attnflow.sweeps.check as sweeps
     from attnflow.papers import papers
 
     for paper in papers().values():
         for part in dataclasses.fields(paper):
             getattr(paper, part.name)
-    del figure, xr, app, experiments, run_files, reproduce, sweep
+    del dask, figure, h5netcdf, xr, app, experiments, run_files, site, sweeps
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     for line in sys.stdin:
@@ -202,8 +206,12 @@ def become(order, files):
         os.setsid()
         os.environ.update(order["environment"])
         os.chdir(order["work"])
+        if order["environment"].get("USER") == "nobody":
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
         for number, file in enumerate(files[:2], start=1):
-            os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            os.dup2(os.open(file, flags, 0o666), number)
         import faulthandler
 
         from tests.faults.hook import Moments, watch

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from attnflow.runs.check import Finding
     from attnflow.runs.store import Store
 
-store = typer.Typer(no_args_is_help=True, help="What is kept: check it, and mend it.")
+store = typer.Typer(no_args_is_help=True, help="What is kept: check it, and repair it.")
 _STATES = ("sound", "damaged", "leftover", "foreign")
 
 
@@ -33,7 +33,7 @@ def check(
     """Read every file that is kept, and compare it with its checksums.
 
     These are runs, sweeps, verdicts, figures and tables, and compiled programs. The
-    exit code is 1 where something is damaged and was not mended.
+    exit code is 1 where something is damaged and was not repaired.
     """
     from attnflow.cli.output import shown_progress
     from attnflow.runs.store import Store
@@ -42,25 +42,27 @@ def check(
     kept = Store()
     _check_folders(kept, site)
     counts: Counter[tuple[str, str]] = Counter()
-    records, unmended = [], 0
+    records, unrepaired = [], 0
     with shown_progress() as bar:
         for finding in _findings(kept, site or OUTPUT, bar):
             counts[finding.kind, finding.state] += 1
             if finding.state != "sound":
                 record = _told(finding, repair=repair)
                 records.append(record)
-                unmended += finding.state == "damaged" and not record["done"]
+                unrepaired += finding.state == "damaged" and not record["done"]
     kinds = list(dict.fromkeys(kind for kind, _ in counts))
     table = {kind: {state: counts[kind, state] for state in _STATES} for kind in kinds}
     places = {"store": kept.root, "site": site or OUTPUT}
-    output.give({**places, "kinds": table, "findings": records, "unmended": unmended})
-    output.say(_answer(counts, unmended, repair=repair))
+    output.give(
+        {**places, "kinds": table, "findings": records, "unrepaired": unrepaired}
+    )
+    output.say(_answer(counts, unrepaired, repair=repair))
     output.say(f"store  {kept.root}\n")
     rows = [(kind, *map(str, table[kind].values())) for kind in kinds]
     output.show(Table(("kind", *_STATES), rows))
     for record in records:
         output.say(f"{record['path']} {record['sentence']}")
-    return OTHERWISE if unmended else 0
+    return OTHERWISE if unrepaired else 0
 
 
 def _check_folders(kept: "Store", site: Path | None) -> None:
@@ -92,15 +94,15 @@ def _findings(kept: "Store", site: Path, bar: Bar) -> "Iterator[Finding]":
 
 
 def _told(finding: "Finding", *, repair: bool) -> dict[str, object]:
-    """A finding as JSON and as a sentence, after it was mended if it is to be."""
-    from attnflow.runs.check import Unmended
+    """A finding as JSON and as a sentence, after it was repaired if it is to be."""
+    from attnflow.runs.check import Unrepaired
 
     done = why = ""
-    if repair and finding.mend is not None:
+    if repair and finding.repair is not None:
         try:
-            done = finding.mend()
-        except (Unmended, OSError, ValueError) as error:
-            why = f" It could not be mended: {error}"
+            done = finding.repair()
+        except (Unrepaired, OSError, ValueError) as error:
+            why = f" It could not be repaired: {error}"
     sentence = finding.trouble + (f"; {done}" if done else "")
     return {
         "kind": finding.kind,
@@ -112,7 +114,9 @@ def _told(finding: "Finding", *, repair: bool) -> dict[str, object]:
     }
 
 
-def _answer(counts: "Counter[tuple[str, str]]", unmended: int, *, repair: bool) -> str:
+def _answer(
+    counts: "Counter[tuple[str, str]]", unrepaired: int, *, repair: bool
+) -> str:
     """The first sentence: whether all is well, and what to do if it is not."""
     states: Counter[str] = Counter()
     for (_, state), count in counts.items():
@@ -120,11 +124,13 @@ def _answer(counts: "Counter[tuple[str, str]]", unmended: int, *, repair: bool) 
     checked = states["sound"] + states["damaged"]
     if not states["damaged"]:
         answer = f"All {checked} files are as they were written."
-    elif not unmended:
-        answer = f"{states['damaged']} of {checked} files were damaged, and are mended."
+    elif not unrepaired:
+        answer = (
+            f"{states['damaged']} of {checked} files were damaged, and are repaired."
+        )
     else:
-        answer = f"{unmended} of {checked} files are damaged."
-        answer += "" if repair else " `attnflow store check --repair` mends them."
+        answer = f"{unrepaired} of {checked} files are damaged."
+        answer += "" if repair else " `attnflow store check --repair` repairs them."
     if states["leftover"]:
         verb = "are removed" if repair else "can go (--repair removes them)"
         answer += f" {states['leftover']} leftovers {verb}."

@@ -37,8 +37,8 @@ _PROGRAM = "-cache"
 _TIMES = "-atime"
 
 
-class Unmended(Exception):
-    """What is damaged could not be mended, and stays; the message says why."""
+class Unrepaired(Exception):
+    """What is damaged could not be repaired, and stays; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Finding:
 
     - `kind`: what it holds: `run`, `verdict`, `batch`, …
     - `trouble`: what is the matter with it, as the end of a sentence.
-    - `mend`: computes it anew, or removes it, and says which; it raises `Unmended`
+    - `repair`: computes it anew, or removes it, and says which; it raises `Unrepaired`
       where it can do neither.
     """
 
@@ -57,15 +57,15 @@ class Finding:
     path: Path
     state: State = "sound"
     trouble: str = ""
-    mend: Callable[[], str] | None = None
+    repair: Callable[[], str] | None = None
 
 
 def check_runs(store: Store, progress: Progress | None = None) -> Iterator[Finding]:
     """Findings about the runs of a store, and about what else lies beside them."""
     for path in _files_in(store.root):
         if path.name.endswith(SUFFIX):
-            mend = partial(_mend_run, store, path, progress)
-            yield checked("run", path, partial(_read_run, store, path), mend)
+            repair = partial(_repair_run, store, path, progress)
+            yield checked("run", path, partial(_read_run, store, path), repair)
         else:
             yield Finding("other", path, "foreign", "is not a file of attnflow")
     for folder in store.old_folders():
@@ -82,8 +82,8 @@ def check_verdicts(store: Store, progress: Progress | None = None) -> Iterator[F
     """Findings about the verdicts of a store."""
     verdicts = Verdicts(store.root)
     for path in _files_in(store.verdicts):
-        mend = partial(_mend_verdict, store, path, progress)
-        yield checked("verdict", path, partial(verdicts.parse, path), mend)
+        repair = partial(_repair_verdict, store, path, progress)
+        yield checked("verdict", path, partial(verdicts.parse, path), repair)
 
 
 def check_caches() -> Iterator[Finding]:
@@ -91,14 +91,16 @@ def check_caches() -> Iterator[Finding]:
     parsed = code_file()
     yield from leftovers(parsed.parent)
     if parsed.is_file():
-        mend = partial(remove, parsed, "the code is parsed anew when it is needed")
-        yield checked("digests of code", parsed, partial(files.read_head, parsed), mend)
+        repair = partial(remove, parsed, "the code is parsed anew when it is needed")
+        yield checked(
+            "digests of code", parsed, partial(files.read_head, parsed), repair
+        )
     directory = programs_directory()
     yield from leftovers(directory)
     for path in _files_in(directory):
         if path.name.endswith(_PROGRAM):
-            mend = partial(remove, path, "it is compiled anew when it is needed")
-            yield checked("program", path, partial(_read_program, path), mend)
+            repair = partial(remove, path, "it is compiled anew when it is needed")
+            yield checked("program", path, partial(_read_program, path), repair)
         elif not path.name.endswith(_TIMES) and path.name != ".lockfile":
             yield Finding("other", path, "foreign", "is not a file of attnflow")
 
@@ -106,12 +108,12 @@ def check_caches() -> Iterator[Finding]:
 def leftovers(directory: Path) -> Iterator[Finding]:
     """What processes that no longer live left half-written in a directory."""
     for path in files.stale(directory):
-        mend = partial(remove, path, "nobody needs it")
-        yield Finding("temporary", path, "leftover", "was never completed", mend)
+        repair = partial(remove, path, "nobody needs it")
+        yield Finding("temporary", path, "leftover", "was never completed", repair)
 
 
 def checked(
-    kind: str, path: Path, read: Callable[[], Any], mend: Callable[[], str]
+    kind: str, path: Path, read: Callable[[], Any], repair: Callable[[], str]
 ) -> Finding:
     """The finding about a file, by reading it."""
     try:
@@ -124,7 +126,7 @@ def checked(
     except PermissionError as error:
         return Finding(kind, path, "damaged", f"cannot be read: {error.strerror}")
     except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
-        return Finding(kind, path, "damaged", f"is damaged: {error}", mend)
+        return Finding(kind, path, "damaged", f"is damaged: {error}", repair)
     return Finding(kind, path)
 
 
@@ -133,7 +135,7 @@ def remove(path: Path, reason: str) -> str:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise Unmended(f"it could not be removed ({error.strerror})") from error
+        raise Unrepaired(f"it could not be removed ({error.strerror})") from error
     return f"removed: {reason}"
 
 
@@ -151,7 +153,7 @@ def _read_run(store: Store, path: Path) -> None:
         raise ValueError("its summary is of another run, or none")
 
 
-def _mend_run(store: Store, path: Path, progress: Progress | None) -> str:
+def _repair_run(store: Store, path: Path, progress: Progress | None) -> str:
     """Compute a run anew from its summary, which has a checksum of its own."""
     id = path.name.removesuffix(SUFFIX)
     summary = store.summary(id)
@@ -175,7 +177,7 @@ def _mend_run(store: Store, path: Path, progress: Progress | None) -> str:
     )
 
 
-def _mend_verdict(store: Store, path: Path, progress: Progress | None) -> str:
+def _repair_verdict(store: Store, path: Path, progress: Progress | None) -> str:
     """Judge a claim anew whose verdict has this key."""
     claims = ((p, claim) for p in papers().values() for claim in p.claims)
     for paper, claim in claims:

@@ -11,7 +11,7 @@ from typing import Any
 
 from attnflow.papers import papers
 from attnflow.papers.base import Paper
-from attnflow.runs.check import Finding, Unmended, leftovers, remove
+from attnflow.runs.check import Finding, Unrepaired, leftovers, remove
 from attnflow.runs.store import Store
 from attnflow.schema.installation import MissingData
 from attnflow.site.pages import Place, earlier_result
@@ -44,9 +44,9 @@ def _finding(papers: list[Paper], place: Place, record: Path, store: Store) -> F
     for paper in papers:
         if earlier_result(paper.slug, record.stem, place.directory) is not None:
             return Finding("exhibit", record)
-    mend = partial(_draw, papers, place, record, store)
+    repair = partial(_draw, papers, place, record, store)
     trouble = "or a file that it seals is damaged, missing, or of another version"
-    return Finding("exhibit", record, "damaged", trouble, mend)
+    return Finding("exhibit", record, "damaged", trouble, repair)
 
 
 def _draw(papers: list[Paper], place: Place, record: Path, store: Store) -> str:
@@ -62,6 +62,6 @@ def _draw(papers: list[Paper], place: Place, record: Path, store: Store) -> str:
     try:
         draw_exhibits([drawing], store=store)
     except MissingData as error:
-        raise Unmended(str(error)) from error
+        raise Unrepaired(str(error)) from error
     write_pages([(paper, place)])
     return "drawn anew"

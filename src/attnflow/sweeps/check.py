@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from attnflow.runs import files
-from attnflow.runs.check import Finding, Unmended, checked, leftovers, remove
+from attnflow.runs.check import Finding, Unrepaired, checked, leftovers, remove
 from attnflow.runs.store import Store
 from attnflow.sweeps.batch_store import BatchStore
 from attnflow.sweeps.job import Job
@@ -22,19 +22,19 @@ def check_sweeps(store: Store) -> Iterator[Finding]:
         if directory.is_dir():
             yield from leftovers(directory)
     for path in batches.request_files():
-        mend = partial(remove, path, "its batches stay; it is listed once restarted")
-        yield checked("sweep", path, partial(files.read_head, path), mend)
+        repair = partial(remove, path, "its batches stay; it is listed once restarted")
+        yield checked("sweep", path, partial(files.read_head, path), repair)
     for key in sorted(batches.known()):
-        path, mend = batches.path(key), partial(_mend, batches, key)
-        yield checked("batch", path, partial(files.read_sealed, path), mend)
+        path, repair = batches.path(key), partial(_repair, batches, key)
+        yield checked("batch", path, partial(files.read_sealed, path), repair)
     for path in batches.journals():
         # The key of a batch, and for a cell of it also a number.
         if batches.has(path.name.partition("-")[0]):
-            mend = partial(remove, path, "its batch is stored")
-            yield Finding("journal", path, "leftover", "is of no use any more", mend)
+            repair = partial(remove, path, "its batch is stored")
+            yield Finding("journal", path, "leftover", "is of no use any more", repair)
 
 
-def _mend(store: BatchStore, key: str) -> str:
+def _repair(store: BatchStore, key: str) -> str:
     """Compute a batch anew, if a sweep that is kept asked for it."""
     sweeps = [sweep for sweep in store.sweeps() if key in sweep["batches"]]
     store.remove(key)
@@ -43,6 +43,6 @@ def _mend(store: BatchStore, key: str) -> str:
         for batch in (batch for batch in make_batches(sweep) if batch.key == key):
             report = work(Job(sweep, str(store.root.parent)), batch)
             if report.trouble:
-                raise Unmended(report.trouble)
+                raise Unrepaired(report.trouble)
             return "computed anew"
     return "removed: its sweep computes it when it is started again"

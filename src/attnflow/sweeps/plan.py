@@ -54,6 +54,11 @@ class Sweep:
     name: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.size, int):
+            raise ValueError(
+                f"batch={self.size!r} ({type(self.size).__name__}) is no number of "
+                "cells. Give one; a setting of that name goes into settings={…}."
+            )
         if self.size < 1:
             raise ValueError(f"A batch of {self.size} cells is none. Give 1 or more.")
         if not is_dataclass(self.setting):

@@ -64,6 +64,11 @@ def mix(
 
         and `af.run(experiment)` runs it.
     """
+    if not hasattr(task, "sequences"):
+        raise ValueError(f"{task!r} is no task: give one, such as af.MixtureTask().")
+    for each in rule.values() if isinstance(rule, Mapping) else (rule,):
+        if not hasattr(each, "equivariant"):
+            raise ValueError(f"{each!r} is no rule: give one, such as af.Flow().")
     problem, initial = problem or Problem(), initial or Initial()
     parts = {"task": task, "problem": problem, "initial": initial, "rule": rule}
     end = until.horizon if isinstance(until, Reach) else float(until)
