@@ -111,3 +111,24 @@ def test_observe_warns_of_another_model():
         af.observe("mixture/figure1", {0: start}, losses=loss / 2)
     with pytest.raises(ValueError, match="must have"):
         af.observe("mixture/figure1", {0: start}, losses=np.ones(3))
+
+
+def test_errors_name_the_line_of_a_users_package(tmp_path, monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    from attnflow.cli.output import own_place
+    from attnflow.schema import installation
+
+    (tmp_path / "haystack").mkdir()
+    file = tmp_path / "haystack" / "experiments.py"
+    file.write_text("def train():\n    import numpy as np\n    np.zeros(-1)\n")
+    point = EntryPoint("haystack", "haystack:PAPER", installation.GROUP)
+    monkeypatch.setattr(installation, "registered", lambda: {"haystack": (point,)})
+    space = {}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    with pytest.raises(ValueError, match="negative") as raised:
+        space["train"]()
+    assert own_place(raised.value) == f"{file}, line 3"
+    with pytest.raises(ValueError, match="two axes") as ours:
+        af.sequences(np.ones(3), [[0]], [1.0])
+    assert own_place(ours.value) == ""

@@ -15,7 +15,7 @@ from attnflow.data import random
 from attnflow.data.random import Key
 from attnflow.data.token_sequences import on_device
 from attnflow.experiments.record import STREAMS, Arrays
-from attnflow.observables.registry import Registry
+from attnflow.observables.registry import Observable, Registry
 from attnflow.training.rules import Rule
 
 Weights = dict[str, dict[str, Array]]
@@ -78,8 +78,8 @@ class LossModel(abc.ABC):
         cls.registry = Registry(LossView)
         for name, dims in {"loss": (), **cls.records}.items():
             about = (getattr(cls, name).__doc__ or name).strip().partition("\n")[0]
-            entry = {name: (about, _Recorded(name))}
-            cls.registry.declare(*dims, **entry)
+            entry = Observable(name, dims, about, _Recorded(name))
+            cls.registry.known[name] = entry
 
     @abc.abstractmethod
     def draw(self, *, key: Key) -> Mapping[str, Mapping[str, np.ndarray]]:

@@ -129,8 +129,8 @@ def torch_losses(
         advance()
 
 
-PAPERS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap")
-HEADLINES = ("m128", "m128", "a", "n20-trained", "figure6-counts")
+PAPERS = ("mixture", "cooccurrence", "signgd", "vit", "scansnap", "mix")
+HEADLINES = ("m128", "m128", "a", "n20-trained", "figure6-counts", "selection")
 """The case of each paper that comes before all others."""
 RIVAL_REPEATS = 3
 SECONDS = 15.0

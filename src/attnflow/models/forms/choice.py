@@ -64,7 +64,7 @@ from attnflow.models.forms.base import (
     decays,
 )
 from attnflow.models.forms.column_maps import ColumnPlan
-from attnflow.models.forms.frames import frames_of
+from attnflow.models.forms.frames import frames_of, prompt_of
 from attnflow.models.forms.initial import Initial, draw_weights
 from attnflow.models.forms.initial_chains import Neurons
 from attnflow.models.forms.initial_coordinates import (
@@ -74,7 +74,7 @@ from attnflow.models.forms.initial_coordinates import (
 )
 from attnflow.models.forms.initial_tokens import build_tokens
 from attnflow.models.forms.initial_values import Vector
-from attnflow.models.forms.prompt import build_prompt, prompt_of
+from attnflow.models.forms.prompt import build_prompt
 from attnflow.models.forms.quotient import AbstractSymmetry, quotient_frame
 from attnflow.models.forms.scores import (
     Gram,

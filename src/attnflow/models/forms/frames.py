@@ -219,3 +219,10 @@ def _rows_of(basis: Basis, rows: slice) -> Basis:
 
 def _same_tokens(data: Sequences, test: Sequences) -> bool:
     return data is test or np.array_equal(data.host_tokens, test.host_tokens)
+
+
+def prompt_of(data: Sequences) -> int | None:
+    """The token that is the only query of every sample; `None` where there is none."""
+    query = np.asarray(data.query)
+    one = query.shape[1] == 1 and bool((query == query[0, 0]).all())
+    return int(query[0, 0]) if one else None

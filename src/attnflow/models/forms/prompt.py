@@ -41,7 +41,7 @@ from attnflow.models.forms.base import (
     State,
     Weights,
 )
-from attnflow.models.forms.frames import basis_of
+from attnflow.models.forms.frames import basis_of, prompt_of
 from attnflow.models.forms.initial import Initial
 from attnflow.models.forms.initial_values import draw_entries
 from attnflow.models.forms.scores import score_factor
@@ -180,13 +180,6 @@ def refuse_table() -> NoReturn:
         "all tokens with each other. Record pair_score or attention, or use "
         "form='transport'."
     )
-
-
-def prompt_of(data: Sequences) -> int | None:
-    """The token that is the only query of every sample; `None` where there is none."""
-    query = np.asarray(data.query)
-    one = query.shape[1] == 1 and bool((query == query[0, 0]).all())
-    return int(query[0, 0]) if one else None
 
 
 class Ambient(NamedTuple):

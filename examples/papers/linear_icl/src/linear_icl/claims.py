@@ -9,7 +9,7 @@ from attnflow.claims import AtLeast, AtMost, Claim, Kind, Verdict
 MERGED = {"run": Request("merged")}
 SEPARATE = {"run": Request("separate")}
 SHARED = {"place": "Experiments", "under": (), "expected": Verdict.HOLDS}
-SYSTEM = "gradient descent on the population"
+SHARED |= {"kind": Kind.OBSERVATION, "system": "gradient descent on the population"}
 
 
 def plateaus(run: xr.Dataset) -> np.ndarray:
@@ -38,8 +38,6 @@ CLAIMS = (
     Claim(
         id="Lin-plateaus",
         statement="Separate keys and queries of rank 1 stay near the plateaus' losses.",
-        kind=Kind.OBSERVATION,
-        system=SYSTEM,
         needs=SEPARATE,
         judge=AtLeast("share of records near a plateau", nearness, 0.9),
         source="seeds 0 to 3",
@@ -48,8 +46,6 @@ CLAIMS = (
     Claim(
         id="Lin-abrupt",
         statement="One merged matrix learns in a single drop.",
-        kind=Kind.OBSERVATION,
-        system=SYSTEM,
         needs=MERGED,
         judge=AtMost("share of the time in which the loss falls", drop, 0.25),
         source="the reference trajectory",

@@ -25,7 +25,6 @@ class PromptTask(af.Task):
 
     @property
     def random(self) -> bool:
-        """Prompts depend on the seed."""
         return True
 
     def sequences(self, *, key: object = None) -> af.Sequences:

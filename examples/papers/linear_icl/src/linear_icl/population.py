@@ -33,20 +33,15 @@ class Population(af.LossModel):
     def draw(self, *, key: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
         s, draw = self.setting, np.random.default_rng(np.asarray(key).tolist())
         heads, size = s.heads, s.dimension
-        if not s.rank:
-            u = s.init * draw.standard_normal((heads, size, size))
-            return {
-                "scores": {"U": u},
-                "values": {"v": s.init * draw.standard_normal(heads)},
-            }
+        shape = {n: (heads, s.rank, size) for n in "KQ"} if s.rank else {}
+        shape = shape or {"U": (heads, size, size)}
         # As weights of prompts are drawn: all entries of a weight share `init`.
-        wide = s.init / np.sqrt(heads * s.rank * (size + 1))
-        both = {n: wide * draw.standard_normal((heads, s.rank, size)) for n in "KQ"}
-        tall = s.init / (np.sqrt(heads) * (size + 1))
-        return {"scores": both, "values": {"v": tall * draw.standard_normal(heads)}}
+        wide = s.init / np.sqrt(heads * s.rank * (size + 1) if s.rank else 1)
+        tall = s.init / (np.sqrt(heads) * (size + 1) if s.rank else 1)
+        scores = {n: wide * draw.standard_normal(x) for n, x in shape.items()}
+        return {"scores": scores, "values": {"v": tall * draw.standard_normal(heads)}}
 
     def product(self, weights: dict) -> jnp.ndarray:
-        """A."""
         scores, v = weights["scores"], weights["values"]["v"]
         if self.setting.rank:
             return jnp.einsum("h,hra,hrb->ab", v, scores["Q"], scores["K"])

@@ -9,11 +9,9 @@ from attnflow import Recipe
 class Linear:
     """H heads of linear attention; covariance diag(1, …, D) divided by its trace.
 
-    - `dimension`, `length`: D, and the N examples of a prompt.
-    - `rank`: rows of the keys and queries of a head; 0 for one merged matrix.
+    - `dimension`, `length`: D, N examples; `rank` of a head, 0: one merged matrix.
     - `prompts`: how many are drawn; 0 for the population, by its exact moments.
-    - `init`: scale of the initial weights: of entries of merged ones, of the length of
-      each separate one.
+    - `init`: of entries of merged weights, of the length of separate ones.
     """
 
     dimension: int = 4

@@ -10,7 +10,7 @@ class Prompt:
     """Tokens around three places of a plane; the first has the larger value.
 
     - `rule`: `gd`, or `normalised-gd` by `epsilon`, which is added to the length.
-    - `start`: the first coordinate of the initial prompt.
+    - `start`: standard deviation of the initial prompt's coordinates.
     - `loss`: `logistic`, or `unhinged` for l(x) = −x.
     """
 

@@ -8,14 +8,9 @@ from attnflow.claims import AtLeast, Claim, Kind, Verdict
 
 SMALL = {"run": Request("small")}
 LAST = {"holes": "it reads the last record alone"}
-SHARED = {
-    "needs": SMALL,
-    "place": "Experiments",
-    "system": "gradient descent on W and p",
-    "kind": Kind.OBSERVATION,
-    "under": (),
-    "expected": Verdict.HOLDS,
-}
+SHARED = {"needs": SMALL, "place": "Experiments", "under": ()}
+SHARED |= {"kind": Kind.OBSERVATION, "system": "gradient descent on W and p"}
+SHARED |= {"expected": Verdict.HOLDS}
 
 
 def noisy(run: xr.Dataset) -> xr.DataArray:

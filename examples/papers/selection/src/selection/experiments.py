@@ -36,7 +36,6 @@ class SelectionTask(af.Task):
 
     @property
     def random(self) -> bool:
-        """Whether the data depend on the seed."""
         return self.setting.data_seed is None
 
     def sequences(self, *, key: object = None) -> af.Sequences:
