@@ -1,10 +1,10 @@
 """Transport where samples see few pairs of tokens: forces at their positions alone.
 
-A force on the scores is zero wherever no sample has the key beside the query. Where the
-tokens are the basis and most of them stand in one sample, nearly all of `N Ω` and of the
-table of scores would be products with zeros, or entries that no sample reads: both are
-computed at the positions of samples instead. The state is that of `Transport`, and so
-is everything that observables see.
+A force on the scores is zero wherever no sample has the key beside the query. Where
+the tokens are the basis and most of them stand in one sample, nearly all of `N Ω` and
+of the table of scores would be products with zeros, or entries that no sample reads:
+both are computed at the positions of samples instead. The state is that of `Transport`,
+and so is everything that observables see.
 """
 
 import equinox as eqx
@@ -16,15 +16,15 @@ from attnflow.models.forms.base import (
     AbstractForm,
     AbstractFrame,
     AbstractPart,
-    Form,
     Forces,
+    Form,
     State,
     no_test_samples,
 )
 from attnflow.models.forms.frames import GatherFrame
 from attnflow.models.forms.scores import PairForce, Transport
 from attnflow.models.problem import Problem, forces
-from attnflow.models.tables import Pairs, Tables
+from attnflow.models.tables import Pairs
 
 ENTRIES_PER_PAIR = 8
 """Entries of a table for each pair that samples see, from which on few are seen."""
@@ -70,9 +70,7 @@ class SparseForm(AbstractForm):
         frame, values = self.frame, self.values.table(state["values"])
         on_values = jnp.zeros_like(values).at[:, frame.key]
         return {
-            "scores": PairForce(
-                on_pairs.scores, keys, queries, frame.key, frame.query
-            ),
+            "scores": PairForce(on_pairs.scores, keys, queries, frame.key, frame.query),
             "values": on_values.add(on_pairs.values.swapaxes(0, 1)),
         }
 
