@@ -4,8 +4,11 @@ import pytest
 
 import attnflow as af
 from attnflow.experiments import LearningRateWarning, run
+from attnflow.experiments.course import train_members
+from attnflow.experiments.members import build_members
 from attnflow.models.problem import Linear, Problem, Squared
 from attnflow.training import Grid, Reach, Stage, descent
+from attnflow.training.programs import Program
 from attnflow.training.rules import (
     Adam,
     Flow,
@@ -14,7 +17,7 @@ from attnflow.training.rules import (
     SignGD,
     per_part,
 )
-from tests.core import assert_same_course, experiment, given_weights
+from tests.core import TABLES, assert_same_course, experiment, given_weights
 
 pytestmark = pytest.mark.cpus
 
@@ -32,6 +35,25 @@ def test_seeds_side_by_side_are_the_seeds_alone():
     alone = run(experiment(), seeds=(5,))
     assert_same_course(together.sel(seed=[5]), alone, steps=200)
     assert float(np.abs(together["score"][0] - together["score"][1]).max()) > 1e-3
+
+
+def test_large_seeds_one_by_one_are_seeds_side_by_side(monkeypatch):
+    """Each with a learning rate of its own, along the whole run."""
+    plan = experiment()
+    with af.precise():
+        members = build_members(plan, (3, 5)).members
+        rates = [{part: np.array([0.1, 0.3]) for part in ("scores", "values")}]
+        together = train_members(plan, members, rates=rates)
+        # Programs are known by shapes: a new one, which is compiled for one by one.
+        monkeypatch.setattr(descent, "_advance", Program(lambda *a: descent._block(*a)))
+        monkeypatch.setattr(descent, "ALONE", 0)
+        apart = train_members(plan, members, rates=rates)
+    assert_same_course(apart.records.rows, together.records.rows, steps=200)
+    own = run(plan, seeds=(3,))
+    assert_same_course(
+        {name: apart.records.rows[name][:1] for name in TABLES}, own, steps=200
+    )
+    assert np.abs(own["value"].values - apart.records.rows["value"][1:]).max() > 1e-3
 
 
 def test_a_diverged_seed_keeps_what_it_had():

@@ -1,6 +1,7 @@
 import sys
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from attnflow.training import Grid, Reach, Stage
 from attnflow.training.flows import flow
 from attnflow.training.programs import stack
 from attnflow.training.rules import Flow
+from attnflow.training.solver import LeanDopri8
 from attnflow.training.system import CODES
 from tests.core import experiment, given_weights, largest_difference
 
@@ -193,3 +195,44 @@ def test_stage_two_is_the_onset_formula_while_attention_is_uniform():
     formula = formulas.stage_two_score(np.array([20.0, 50.0]), 1e-3, c)
     # Corrections are of relative order of the scores themselves.
     np.testing.assert_allclose(score, formula, rtol=1e-3)
+
+
+def _pendulums(t, state, args):
+    """Pendulums under a push that moves with time: nonlinear, and not autonomous."""
+    push = 0.3 * jnp.sin(0.7 * t)
+    return {"angle": state["speed"], "speed": push - jnp.sin(state["angle"])}
+
+
+def test_lean_steps_are_those_of_diffrax(precise):
+    """Along a whole run of equal steps, on them and between; and the errors of each.
+
+    Lengths that the solver chooses differ: after a short first step the error by which
+    it chooses is rounding.
+    """
+    import diffrax as dfx
+
+    term = dfx.ODETerm(_pendulums)
+    state = {"angle": jnp.linspace(0.1, 2.5, 7), "speed": jnp.linspace(-0.2, 0.2, 7)}
+    times = jnp.linspace(0.0, 20.0, 23)
+    courses, steps = [], []
+    for solver in (dfx.Dopri8(), LeanDopri8()):
+        solution = dfx.diffeqsolve(
+            term, solver, 0.0, 20.0, 0.5, state, saveat=dfx.SaveAt(ts=times)
+        )
+        courses.append(solution.ys)
+        begun = solver.init(term, 0.0, 0.5, state, None)
+        steps.append(solver.step(term, 0.0, 0.5, state, None, begun, False)[:3])
+    for name in ("angle", "speed"):
+        plain, lean = (np.asarray(course[name]) for course in courses)
+        assert np.abs(plain[-1] - plain[0]).max() > 1
+        np.testing.assert_allclose(plain, lean, rtol=0, atol=1e-12)
+    for one, other in zip(*map(jax.tree.leaves, steps), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
+    assert max(float(jnp.abs(e).max()) for e in jax.tree.leaves(steps[0][1])) > 1e-10
+
+
+def test_large_states_take_lean_steps():
+    module = sys.modules["attnflow.training.flows"]
+    assert isinstance(module._solver(Flow(), module.MANY + 1), LeanDopri8)
+    assert not isinstance(module._solver(Flow(), module.MANY), LeanDopri8)
+    assert not isinstance(module._solver(Flow(solver="tsit5"), 10**6), LeanDopri8)

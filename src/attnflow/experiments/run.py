@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax
 import xarray as xr
@@ -51,7 +51,20 @@ from attnflow.schema.arrays import ArraySource, load
 from attnflow.schema.installation import library_versions
 from attnflow.schema.settings import address, canonical_json
 from attnflow.training import Grid, Reach, precise, stack, stack_arrays
-from attnflow.training.programs import compile_time, keep_compiled, make_room
+from attnflow.training.programs import (
+    compile_time,
+    keep_compiled,
+    make_room,
+    size_of,
+)
+
+HUGE = 10**7
+"""Numbers of a seed's state from which on seeds do not share memory.
+
+A run holds its state some five times: 3 seeds of 3·10⁷ numbers took 3.1 GB.
+"""
+SystemMembers = list[tuple[PyTree, PyTree]]
+"""The system and the initial state of each seed."""
 
 
 def run(
@@ -246,9 +259,32 @@ def _train_system(
     experiment: SystemExperiment, seeds: list[int], options: _Options
 ) -> tuple[xr.Dataset, dict[str, str]]:
     """The run of a system, and what it reports of its form, rules and system."""
-    model, (weights, check, progress) = experiment.model, options
+    members = experiment.model.members(seeds, options.weights)
+    if len(seeds) == 1 or size_of(members[0][1]) <= HUGE:
+        return _train_seeds(experiment, seeds, members, options)
+    bodies: list[xr.Dataset] = []
+    notes: dict[str, str] = {}
+    for number, seed in enumerate(seeds):
+        report = partial(_part_of, options.progress, number, len(seeds), also="")
+        mine = options._replace(progress=report)
+        # What is trained is forgotten.
+        alone = [members.pop(0)]
+        body, notes = _train_seeds(experiment, [seed], alone, mine)
+        bodies.append(body)
+    whole = xr.concat(bodies, "seed", data_vars="minimal", join="exact")
+    return cast(xr.Dataset, whole), notes
+
+
+def _train_seeds(
+    experiment: SystemExperiment,
+    seeds: list[int],
+    members: SystemMembers,
+    options: _Options,
+) -> tuple[xr.Dataset, dict[str, str]]:
+    """The run of some seeds together."""
+    model, (_, check, progress) = experiment.model, options
     known = model.registry
-    members, state, legs = prepare_system(experiment, seeds, weights)
+    state, legs = _assembled(experiment, members)
     observe = DirectObserve(experiment.observables, known)
     course = course_of(experiment, legs, state, observe=observe, progress=progress)
     body = as_dataset(experiment, seeds, course, model.labels(), find=known.find)
@@ -266,12 +302,18 @@ def _train_system(
 
 def prepare_system(
     experiment: SystemExperiment, seeds: Sequence[int], weights: Arrays | None
-) -> tuple[list[tuple[PyTree, PyTree]], PyTree, list[Leg]]:
+) -> tuple[SystemMembers, PyTree, list[Leg]]:
     """The members of a system, their stacked states, and the stages to train."""
+    members = experiment.model.members(seeds, weights)
+    return members, *_assembled(experiment, members)
+
+
+def _assembled(
+    experiment: SystemExperiment, members: SystemMembers
+) -> tuple[PyTree, list[Leg]]:
     model, known = experiment.model, experiment.model.registry
     for name in experiment.observables:
         known.find(name)
-    members = model.members(seeds, weights)
     system, axes = stack([member for member, _ in members])
     state = jax.tree.map(stack_arrays, *[first for _, first in members])
     legs = []
@@ -281,7 +323,7 @@ def prepare_system(
             scalar = parse(stage.until.scalar, dict(model.labels()), known.find)
             event = event_of(stage.until, scalar, known.view)
         legs.append((stage, system, axes, event))
-    return members, state, legs
+    return state, legs
 
 
 def _drift(system: Training, before: State, after: State) -> float:
@@ -299,9 +341,14 @@ def _limits(plan: Prepared) -> tuple[dict[str, Variable], dict[str, str]]:
 
 
 def _part_of(
-    progress: Progress | None, number: int, count: int, fraction: float, text: str
+    progress: Progress | None,
+    number: int,
+    count: int,
+    fraction: float,
+    text: str,
+    *,
+    also: str = " (a tenth of the tolerance)",
 ) -> None:
-    """Report the progress of one of several equal parts of the work."""
+    """Report the progress of one of several equal parts; of later ones `also` more."""
     if progress is not None:
-        again = " (a tenth of the tolerance)" if number else ""
-        progress((number + fraction) / count, text + again)
+        progress((number + fraction) / count, text + (also if number else ""))

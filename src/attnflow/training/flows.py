@@ -20,6 +20,7 @@ from attnflow.training.programs import (
     size_of,
 )
 from attnflow.training.rules import Flow
+from attnflow.training.solver import LeanDopri8
 from attnflow.training.system import CODES, Event, FlowSystem, Leg, Observe, State
 
 SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
@@ -27,13 +28,13 @@ SOLVERS = {"dopri8": dfx.Dopri8, "tsit5": dfx.Tsit5}
 FEW, SMALL = 16, 1000
 """Seeds, and numbers of each, up to which flows run one by one, or side by side."""
 
-
 NUMBERS = 1000
 """Numbers of the states of all seeds, up to which compiling takes the time."""
 MANY = 20_000
-"""Numbers of a state from which on time goes into products of matrices.
+"""Numbers of a state from which on time goes into memory and products of matrices.
 
-These are calls of a library, which better code around them makes no faster.
+These are calls of a library, which better code around them makes no faster; and a step
+that reads half as much is worth a second more of compiling.
 """
 
 
@@ -148,7 +149,7 @@ def _solve(
         controller = dfx.ClipStepSizeController(controller, step_ts=marks)
     solution = dfx.diffeqsolve(
         dfx.ODETerm(field),
-        SOLVERS[rule.solver](),
+        _solver(rule, size_of(state)),
         clock(start),
         clock(stop),
         None,
@@ -178,6 +179,11 @@ def _solve(
         end_row=observe(system, final),
         code=_code(solution, final, event),
     )
+
+
+def _solver(rule: Flow, numbers: int) -> dfx.AbstractSolver:
+    lean = rule.solver == "dopri8" and numbers > MANY
+    return LeanDopri8() if lean else SOLVERS[rule.solver]()
 
 
 def _event(system: FlowSystem, event: Event | None) -> dfx.Event | None:

@@ -40,7 +40,8 @@ The rule, in order:
 8. **Cost.** Gradient flow and gradient descent take `gram` where the rank r of the
    tokens is at most 4: two products of `2r × 2r` matrices a step, at every width (5.3
    against 6.4 µs at r = 4). Beyond, `transport` is cheaper, since it uses the zero
-   blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64).
+   blocks of Ω (15 against 22 µs at r = 6, 154 against 280 at r = 64); and where samples
+   see few pairs of the tokens, all but these (`sparse.py`).
 
 One merged key–query matrix, and values that are linear in one set of weights, are
 tables in both forms: they have no Gram matrix, and what is chosen is about the other
@@ -282,7 +283,8 @@ def build(
         scores = reduced_scores(name, initial, weights, span)
         values = initial.values.reduced(weights, span, gram=gram)
     form = Form(frame, scores[0], values[0], name, test_frame, normalised, careful)
-    return sparse_if_few(form), {"scores": scores[1], "values": values[1]}
+    state = {"scores": scores[1], "values": values[1]}
+    return sparse_if_few(form) if name == "transport" else form, state
 
 
 def drawn_weights(

@@ -1,10 +1,10 @@
 """Transport where samples see few pairs of tokens: forces at their positions alone.
 
-A force on the scores is zero wherever no sample has the key beside the query. Where the
-tokens are the basis and most of them stand in one sample, nearly all of `N Ω` and of the
-table of scores would be products with zeros, or entries that no sample reads: both are
-computed at the positions of samples instead. The state is that of `Transport`, and so
-is everything that observables see.
+A force on the scores is zero wherever no sample has the key beside the query. Where
+the tokens are the basis and most of them stand in one sample, nearly all of `N Ω` and
+of the table of scores would be products with zeros, or entries that no sample reads:
+both are computed at the positions of samples instead. The state is that of `Transport`,
+and so is everything that observables see.
 """
 
 import equinox as eqx
