@@ -24,7 +24,7 @@ SIZES = {
     "vit/appendix-harmful": {"samples": 4, "embed": 64},
     "cooccurrence/theory": {"horizon": 50.0},
     "cooccurrence/flow": {"steps": 1.0},
-    "cooccurrence/quotient": {"horizon": 1000.0},
+    "cooccurrence/quotient": {"horizon": 1000.0, "test_samples": 0},
 }
 
 

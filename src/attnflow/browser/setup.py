@@ -205,6 +205,17 @@ def _offset(buffer: Buffer) -> int:
     return buffer.offset
 
 
+def holds(setup: SetUp, numbers: Mapping[str, float]) -> bool:
+    """Whether set-up takes the same path at other numbers."""
+    program = Program([guard.symbol for guard in setup.guards])
+    with np.errstate(all="ignore"):
+        answers = program.values(dict(numbers))
+    return all(
+        bool(answer) == guard.answer
+        for answer, guard in zip(answers, setup.guards, strict=True)
+    )
+
+
 def disagreement(
     setup: SetUp, recipe: Recipe, setting: Any, names: Sequence[str], seed: int = 0
 ) -> dict[str, float]:

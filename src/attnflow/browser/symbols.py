@@ -29,7 +29,10 @@ from unittest import mock
 
 import jax
 import jax.numpy as jnp
+import jaxtyping
 import numpy as np
+
+from attnflow.schema.installation import scipy
 
 LINEAR = {
     *("reshape", "ravel", "swapaxes", "transpose", "moveaxis", "concatenate", "stack"),
@@ -37,6 +40,8 @@ LINEAR = {
     *("repeat", "diagonal", "trace", "take", "copy", "atleast_1d", "atleast_2d"),
 }
 """Functions of one array, or of a list of them, that are linear."""
+UNKNOWN = {"linalg.qr", "linalg.svd", "linalg.eigh", "linalg.eigvalsh"}
+"""Functions that no kernel has."""
 BILINEAR = {"matmul", "multiply", "einsum", "dot", "inner", "outer", "tensordot"}
 
 
@@ -267,6 +272,14 @@ def applied(
     factors = _factors(function, name, args, options, symbols)
     if factors is not None:
         return Symbol(result, knobs, log, factors=factors)
+    if name in UNKNOWN:
+        split = _split(symbols[0])
+        if name == "linalg.qr" and not options and split and split[0] > 0:
+            # A scale does not turn the directions.
+            turn, size = function(split[1])
+            return turn, Symbol(result[1], knobs, log, factors=(split[0], size))
+        log.leak(knobs)
+        return result
     _namesake(name)
     if isinstance(result, tuple | list):
         return tuple(
@@ -338,6 +351,22 @@ class Program:
             result = _namesake(node.name)(*args, **options)
             known[id(symbol)] = result if node.part is None else result[node.part]
         return [jnp.asarray(known[id(symbol)]) for symbol in self.outputs]
+
+    def values(self, numbers: dict[str, float]) -> list[Any]:
+        """The outputs, by NumPy."""
+        known: dict[int, Any] = {}
+        for symbol in self._order:
+            node = symbol.node
+            if node.name == "number":
+                known[id(symbol)] = numbers[node.args[0]]
+                continue
+            args, options = (
+                _of(part, lambda x: known.get(id(x), x))
+                for part in (node.args, node.options)
+            )
+            result = _function(node.name)(*args, **options)
+            known[id(symbol)] = result if node.part is None else result[node.part]
+        return [known[id(symbol)] for symbol in self.outputs]
 
 
 def _text(x: Any) -> str:
@@ -463,6 +492,16 @@ def _namesake(name: str) -> Callable[..., Any]:
         owner = getattr(owner, part, None)
         if owner is None:
             raise TypeError(f"jax.numpy has no {name}, by which set-up is traced.")
+    return owner
+
+
+def _function(name: str) -> Callable[..., Any]:
+    """The function of NumPy, or of SciPy, that was called."""
+    if name == "getitem":
+        return operator.getitem
+    owner: Any = np
+    for part in name.split("."):
+        owner = getattr(owner, part, None) or getattr(scipy.special, part)
     return owner
 
 
@@ -604,7 +643,13 @@ def symbols_pass() -> Iterator[None]:
     for name, ufunc in (("min", np.minimum), ("max", np.maximum)):
         patch(builtins, name, _extreme(getattr(builtins, name), ufunc))
     patch(jax, "device_put", _device_put(jax.device_put))
+    # Where types are checked, as in tests, a symbol is no array of JAX.
+    checks = jaxtyping.config.jaxtyping_disable
     with contextlib.ExitStack() as stack:
         for item in patches:
             stack.enter_context(item)
-        yield
+        jaxtyping.config.update("jaxtyping_disable", True)
+        try:
+            yield
+        finally:
+            jaxtyping.config.update("jaxtyping_disable", checks)

@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,4 +118,12 @@ def write_explorers(
 def _key(paper: Paper) -> str:
     """What an explorer depends on: a paper's code, and the compiler's."""
     modules = (module_of(paper.slug), "attnflow.browser.explorer.document")
-    return digest("explorer", paper.slug, code_digest(*modules))
+    folder = files("attnflow.browser.explorer")
+    page = [*folder.iterdir(), *(folder / "page").iterdir()]
+    texts = [f.read_text("utf-8") for f in sorted(page, key=str) if _is_text(f.name)]
+    return digest("explorer", paper.slug, code_digest(*modules), *texts)
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file is part of the page and no module of Python."""
+    return name.endswith((".js", ".css", ".html"))

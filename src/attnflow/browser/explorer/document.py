@@ -14,6 +14,7 @@ from attnflow.browser.explorer.panels import panels_of
 from attnflow.browser.explorer.stages import StageRows
 from attnflow.browser.explorer.variants import Kernels, Pool, Variant, variant_of
 from attnflow.browser.lowering import Unsupported
+from attnflow.browser.setup import holds
 from attnflow.experiments.record import Computation, Experiment
 from attnflow.observables import find
 from attnflow.papers.base import Paper
@@ -23,6 +24,8 @@ from attnflow.schema.settings import Value, plain
 Json = dict[str, Any]
 VERSION = 1
 SEEDS = (0, 1, 2)
+HALVINGS = 12
+"""With which the end of a slider is found."""
 BUDGET = 640_000
 """Bytes of modules and arrays in a document: with the page, below 1 MB."""
 MOST = 32
@@ -76,12 +79,13 @@ def _paper_json(paper: Paper) -> Json:
     url = fields.get("url") or (
         f"https://arxiv.org/abs/{fields['eprint']}" if "eprint" in fields else ""
     )
-    authors = " ".join(fields.get("author", "").split())
+    people = " ".join(fields.get("author", "").split()).strip("{}").split(" and ")
+    authors = [" ".join(reversed(p.split(", ", 1))) for p in people]
     return {
         "slug": paper.slug,
         "letter": paper.letter,
         "title": paper.title,
-        "authors": authors.replace(" and ", ", ").strip("{}"),
+        "authors": ", ".join(authors),
         "url": url,
         "headline": paper.headline,
         "summary": paper.summary,
@@ -147,7 +151,9 @@ class _Writer:
         variants = self._variants(most)
         first = variants[0]
         used = [n for n in self.names if any(n in v.used for v in variants)]
-        changeable = [n for n in used if n not in first.json["fixed"]]
+        free = [n for n in used if n not in first.json["fixed"]]
+        sliders = {n: knob for n in free if (knob := self._slider(n, first))}
+        changeable = list(sliders)
         choices = _choices(variants)
         observables = self._observables(first)
         name = f"{self.paper.slug}/{self.recipe.id}"
@@ -160,7 +166,7 @@ class _Writer:
             "about": (type(self.setting).__doc__ or "").strip(),
             "clock": {"unit": unit, "label": "time t" if unit == "time" else "step"},
             "knobs": [
-                *(self._number(n, first) for n in changeable),
+                *sliders.values(),
                 *(
                     knobs.choice_knob(self.recipe, n, values)
                     for n, values in choices.items()
@@ -191,6 +197,29 @@ class _Writer:
             "command": f"attnflow run {name}",
             "python": f'af.run("{name}")',
         }
+
+    def _slider(self, name: str, variant: Variant) -> Json | None:
+        """A slider that spans what set-up allows; `None` if that is one value."""
+        knob = self._number(name, variant)
+        numbers = {n: getattr(self.setting, n) for n in self.names}
+
+        def is_fine(value: float) -> bool:
+            return holds(variant.setup, {**numbers, name: value})
+
+        default, log = knob["default"], knob["scale"] == "log"
+        for end in ("low", "high"):
+            inside, outside = default, knob[end]
+            if is_fine(outside):
+                continue
+            for _ in range(HALVINGS):
+                middle = (inside * outside) ** 0.5 if log else (inside + outside) / 2
+                inside, outside = (
+                    (middle, outside) if is_fine(middle) else (inside, middle)
+                )
+            knob[end] = float(f"{inside:.6g}")
+            if not is_fine(knob[end]):
+                knob[end] = inside
+        return knob if knob["low"] < knob["high"] else None
 
     def _number(self, name: str, variant: Variant) -> Json:
         parts = [p for p, names in variant.parts.items() if name in names]
@@ -346,8 +375,13 @@ class _Writer:
             pairs.append({"label": "infinite width", "setting": {"width": "infinite"}})
         for name in ("rule", "optimiser", "system"):
             for value in choices.get(name, ()):
-                if value != getattr(self.setting, name):
-                    pairs.append({"label": f"{value}", "setting": {name: value}})
+                if value == getattr(self.setting, name):
+                    continue
+                pair: Json = {"label": f"{value}", "setting": {name: value}}
+                if value == "flow" and hasattr(self.setting, "learning_rate"):
+                    # So that both cover the same training time.
+                    pair["scaled"] = {"steps": "learning_rate"}
+                pairs.append(pair)
         for other in self.paper.recipes:
             if type(other.setting) is type(self.setting) and other.id != self.recipe.id:
                 pairs.append(

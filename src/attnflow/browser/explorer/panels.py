@@ -43,7 +43,11 @@ def _declared(
                 if not isinstance(line, Line) or line.run not in runs:
                     continue
                 if isinstance(line.of, str) and _is_known(line.of, dims, labels):
+                    # Beside other runs a line is named after its run.
+                    own = line.of.partition("[")[2].rstrip("]").replace(",", ", ")
                     name = line.label or line.name
+                    if len(exhibit.needs) > 1:
+                        name = own or line.of.replace("_", " ")
                     entry = {"selector": line.of, "label": name, "kind": line.kind}
                     series.setdefault(line.of, entry)
             if series:

@@ -272,6 +272,7 @@ class Model {
     let points = grid.points === null ? null : this.store.array(grid.points);
     const formulas = [];
     const levels = [];
+    let { pace } = variant;
     let valid = Object.entries(variant.formulasFixed).every(([name, value]) => Number(setting[name]) === value);
     for (const output of setup.outputs) {
       const result = read(output);
@@ -282,10 +283,11 @@ class Model {
       else if (output.part === "grid") [grid[output.name]] = result;
       else if (output.part === "formula") [formulas[output.n]] = result;
       else if (output.part === "level") [levels[output.n]] = result;
+      else if (output.part === "pace") [pace] = result;
       else if (output.part === "formulaGuard" && (result[0] !== 0) !== output.answer) valid = false;
     }
     const guards = setup.guards.filter((guard) => (heap[guard.cell] !== 0) !== guard.answer);
-    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, levels };
+    return { values, times: timesOf(grid, points), guards, formulas: valid ? formulas : null, levels, pace };
   }
 
   instance(number) {
@@ -297,6 +299,19 @@ class Model {
 
   labels(setting) {
     return (this.variant(this.complete(setting)) || this.experiment.variants[0]).labels;
+  }
+
+  // Training time per unit of the clock; null where there is no such thing.
+  pace(setting) {
+    const whole = this.complete(setting);
+    const variant = this.variant(whole);
+    return variant ? this.prepare(whole, variant).pace : null;
+  }
+
+  // Whether a record may take long.
+  get slow() {
+    const size = (plan) => plan.inputs.reduce((total, field) => total + field.size, 0);
+    return this.experiment.plans.some((plan) => size(plan) > 20000);
   }
 
   unit(setting) {

@@ -17,11 +17,11 @@ from attnflow.browser.explorer.plan import kernel_plan, stage_arrays
 from attnflow.browser.kernel import Kernel, compile_stage
 from attnflow.browser.lowering import Unsupported
 from attnflow.browser.setup import SetUp, SetUpModule, compile_setup, trace
-from attnflow.browser.symbols import Symbol
+from attnflow.browser.symbols import Symbol, is_symbol
 from attnflow.browser.trace import StageFunctions, named
 from attnflow.schema.declarations import Recipe
 from attnflow.training import Reach, precise
-from attnflow.training.rules import Flow
+from attnflow.training.rules import Flow, GradientDescent, per_part
 
 Json = dict[str, Any]
 SMALL = 4
@@ -220,6 +220,9 @@ def variant_of(
                 put(f"{number} {name}", symbol, **where)
     for name, symbol in setup.grid.items():
         put(f"grid {name}", symbol, part="grid", name=name)
+    pace = _pace(setup)
+    if is_symbol(pace):
+        put("pace", pace, part="pace")
     rows, formulas_fixed = [], {}
     if formulas is not None:
         rows, formulas_fixed = formulas(setup, setting, kept, put)
@@ -233,11 +236,26 @@ def variant_of(
         "grid": _grid_json(kernels.pool, setup),
         "labels": {dim: list(labels) for dim, labels in setup.labels.items()},
         "fixed": fixed,
+        "pace": None if is_symbol(pace) else pace,
         "rows": rows,
         "formulasFixed": formulas_fixed,
     }
     everything = frozenset().union(*used.values()) if used else frozenset()
     return Variant(choices, setup, made, everything, used)
+
+
+def _pace(setup: SetUp) -> Any:
+    """Training time per unit of the clock: 1 for flows, the rate of plain descent."""
+    stage = setup.stages[0].stage
+    if isinstance(stage.rule, Flow):
+        return 1.0
+    rules = list(per_part(stage.rule, stage.trains).values())
+    if any(not isinstance(r, GradientDescent) or r.schedule for r in rules):
+        return None
+    rates = [setup.symbols[0].get(f"inputs ['rates']['{p}']") for p in stage.trains]
+    if len({r.learning_rate for r in rules}) > 1:
+        return None
+    return rules[0].learning_rate if rates[0] is None else rates[0]
 
 
 def _used(
@@ -247,7 +265,7 @@ def _used(
     used: dict[str, frozenset[str]] = {}
     for place, symbol in zip(places, outputs.values(), strict=True):
         part = place["part"]
-        if part not in ("formula", "formulaGuard", "level"):
+        if part not in ("formula", "formulaGuard", "level", "pace"):
             used[part] = used.get(part, frozenset()) | symbol.knobs
     return used
 

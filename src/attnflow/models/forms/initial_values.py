@@ -187,7 +187,7 @@ class Vector(AbstractValues):
         self, heads: int, rank: int, *, gram: bool, key: Key, draw: Draw = "bartlett"
     ) -> Built:
         """`w` on the tokens' span, drawn there: a rotation does not change its law."""
-        if self.scale > 0:
+        if self.law != "normal" and self.scale > 0:
             check_draw(self.law, draw)
         scale = 0.0 if draw == "expected" else self.scale
         table = draw_entries("normal", scale, (heads, rank), key=key)
