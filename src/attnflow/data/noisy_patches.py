@@ -215,9 +215,7 @@ class NoisyPatchesTask(Task):
             probability=chance,
             names=_names(count, self.length),
             shown=range(SIGNALS + noises) if self.shown == "first" else None,
-            scale=np.concatenate(
-                [np.full(SIGNALS, self.signal), deviations * count]
-            ),
+            scale=np.concatenate([np.full(SIGNALS, self.signal), deviations * count]),
         )
 
 

@@ -33,6 +33,7 @@ from attnflow.runs.verify import pool_of
 from attnflow.schema.declarations import Exhibit, Request, SweepRequest
 from attnflow.schema.installation import MissingData, library_versions, xr
 from attnflow.schema.settings import canonical_json, digest
+from attnflow.site.explore import write_explorers
 from attnflow.site.pages import (
     ExhibitResult,
     Place,
@@ -40,7 +41,6 @@ from attnflow.site.pages import (
     keep_reason,
     make_exhibit,
 )
-from attnflow.site.explore import write_explorers
 from attnflow.site.write import write_pages
 from attnflow.sweeps import BatchStore, choose_executor
 from attnflow.sweeps.sweep import compute_sweep, plan_sweep

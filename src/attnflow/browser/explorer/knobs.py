@@ -218,5 +218,3 @@ def _about(text: str, name: str) -> str:
             clauses = re.split(r"(?<=[;.])\s", clean)
             return next(c for c in clauses if f"`{name}`" in c).rstrip(";.")
     return ""
-
-

@@ -134,7 +134,6 @@ class Lattice:
     form: FormName = "auto"
     record: tuple[str, ...] = tuple(n for n in COURSE if not n.startswith("test_"))
 
-
     def derived(self) -> dict[str, float]:
         """The values of scales and rates that are none."""
         return _derived(self, ("sigma_p", "learning_rate"))
