@@ -1,4 +1,4 @@
-"""Parts of a page that only some documents have: maps, conserved quantities, agreement."""
+"""Parts of a page that some documents have: maps, conserved quantities, agreement."""
 
 import pytest
 
