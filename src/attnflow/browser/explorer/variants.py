@@ -346,12 +346,13 @@ def _stage_json(
 
 def _grid_json(pool: Pool, setup: SetUp) -> Json:
     grid = setup.experiment.grid
+    listed = bool(grid.points) or grid.spacing == "log"
     return {
         "spacing": grid.spacing,
         "count": grid.count,
         "start": float(grid.start),
         "stop": float(grid.stop),
-        "points": pool.array(np.array(grid.points)) if grid.points else None,
+        "points": pool.array(grid.times(whole=False)) if listed else None,
         "whole": not setup.experiment.is_flow,
     }
 
